@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: what a server's answers cost, beside what they would cost at least.
+//! `cargo xtask bench`: the cost of a server's operations, compared with a minimal server.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
@@ -29,26 +29,26 @@ mod steady;
 mod subject;
 mod watchers;
 
-/// Measures a server's processor time per operation, its memory, start-up and idling.
+/// Measures a server's processor time per operation, its memory, start-up and idle load.
 ///
-/// Starts the release build of the server on an empty folder, and beside it a bare server that
-/// sends the same bytes: the limit. The two take turns, so that a ratio of their medians holds on a
-/// noisy machine where an absolute figure does not. With `--url` another server is measured.
+/// Starts the release build of the server on an empty folder, and a minimal server that sends the same bytes, as the limit. The
+/// two alternate, so that the ratio of their medians is valid on a noisy machine, where an absolute figure is not. With
+/// `--url`, another server is measured.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Bench {
-    /// Measure this row only; may be repeated. A wrong name lists all of them.
+    /// Measure only this row; can be repeated. An unknown name lists all rows.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
 
-    /// Rounds, of which the median counts.
+    /// The number of rounds, of which the median counts.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
 
-    /// A fifth of the operations per round: for a first look.
+    /// Perform a fifth of the operations per round, for a quick estimate.
     #[arg(long)]
     quick: bool,
 
-    /// How many watchers share a connection; servers allow 100 to 250.
+    /// The number of watchers per connection; servers allow 100 to 250.
     #[arg(long, value_name = "N", default_value_t = 50)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
     watchers_per_connection: u16,
@@ -57,36 +57,35 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Measure this binary instead of building ours.
+    /// Measure this binary instead of building the workspace's server.
     #[arg(long, value_name = "FILE", conflicts_with = "url")]
     server: Option<PathBuf>,
 
-    /// Where real definitions are, for the memory that they take; without it that row is left out.
+    /// A folder with real definitions, to measure their memory; without it, that row is omitted.
     #[arg(long, value_name = "FOLDER")]
     definitions: Option<PathBuf>,
 
-    /// Where the servers started here keep their data. Its file system decides what a durable
-    /// write costs.
+    /// The data folder of the servers started here. Its file system determines the cost of a durable write.
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
 
-    /// Measure the server that runs at this address, as https://HOST:PORT.
+    /// Measure a running server at this address, given as https://HOST:PORT.
     #[arg(long, requires_all = ["token", "pid"])]
     url: Option<String>,
 
-    /// The bearer token for `--url`; it must be allowed everything.
+    /// The bearer token for `--url`; it needs full access.
     #[arg(long)]
     token: Option<String>,
 
-    /// A process of the server at `--url`; may be repeated, for its database for example.
+    /// A process of the server at `--url`; can be repeated, for example for its database.
     #[arg(long)]
     pid: Vec<u32>,
 
-    /// The authority of the certificate at `--url`, as a PEM file.
+    /// The certificate authority of the server at `--url`, as a PEM file.
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
 
-    /// Take any certificate at `--url`.
+    /// Skip certificate verification for `--url`.
     #[arg(long, conflicts_with = "ca")]
     insecure: bool,
 }
@@ -111,8 +110,8 @@ impl Bench {
         Ok(())
     }
 
-    /// Runs the same command from a release build: a slow load generator would take processor time
-    /// from the server it measures, and the limit server must be as fast as it can be.
+    /// Runs the same command from a release build: a slow load generator would compete with the measured server for processor
+    /// time, and the limit server must be as fast as possible.
     fn run_optimized(&self) -> Result<()> {
         let mut build = cargo();
         build.args(["build", "--release", "--package", "planesmith-xtask"]);
@@ -180,7 +179,7 @@ impl Bench {
         Ok(report)
     }
 
-    /// What needs a server that nobody has used yet.
+    /// Measures the rows that need an unused server.
     async fn measure_fresh(&self, report: &mut Report, side: Side, program: &Program) -> Result<()> {
         let row = |name| budget::find(name).filter(|row| self.wanted(row));
         if let Some(row) = row("start") {
@@ -209,7 +208,7 @@ impl Bench {
         Ok(())
     }
 
-    /// What kinds of one's own cost; the limit has none.
+    /// Measures the cost of custom kinds, for which there is no limit.
     async fn measure_definitions(&self, report: &mut Report, program: &Program) {
         let row = |name| budget::find(name).filter(|row| self.wanted(row));
         if let Some(row) = row("definitions-memory") {
@@ -231,7 +230,7 @@ impl Bench {
         }
     }
 
-    /// Lists in forms that are made for their client, and what they do to others.
+    /// Measures lists in other encodings than JSON, and their effect on concurrent requests.
     async fn measure_heavy_lists(&self, report: &mut Report, program: &Program) -> Result<()> {
         let rows: Vec<_> = ROWS.iter().filter(|row| heavy_lists::measures(row.name)).collect();
         if rows.iter().any(|row| self.wanted(row)) {
@@ -244,7 +243,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Measures operations that cost more with more objects or watchers.
+    /// Measures operations whose cost grows with the number of objects or watchers.
     async fn measure_growth(&self, report: &mut Report, program: &Program) -> Result<()> {
         let rows: Vec<_> = ROWS.iter().filter(|row| growth::measures(row.name)).collect();
         if rows.iter().any(|row| self.wanted(row)) {
@@ -261,7 +260,7 @@ impl Bench {
         Ok(())
     }
 
-    /// The rounds of a row that has no limit.
+    /// Runs the rounds of a row without a limit.
     async fn rounds_of(
         &self,
         report: &mut Report,

@@ -1,25 +1,25 @@
-//! Running cargo, and where it puts things.
+//! Invocations of cargo, and the locations of its output.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
-/// The folder of the workspace.
+/// Returns the folder of the workspace.
 pub(crate) fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("xtask is a folder of the workspace")
 }
 
-/// A cargo command in the workspace.
+/// Returns a cargo command in the workspace.
 pub(crate) fn cargo() -> Command {
     let mut command = planesmith_e2e::binary::cargo();
     command.current_dir(workspace());
     command
 }
 
-/// Runs `command`, which speaks on the terminal, to its successful end.
+/// Runs `command` with inherited standard streams; fails if it fails.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let shown = shown(command);
     eprintln!("+ {shown}");
@@ -28,7 +28,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// `command` as a person would have typed it.
+/// Returns `command` as typed in a shell.
 pub(crate) fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program())
         .file_name()
@@ -37,7 +37,7 @@ pub(crate) fn shown(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// Where cargo puts `name` when it builds with `profile` (`debug` or `release`).
+/// Returns the path of the binary `name` built with `profile` (`debug` or `release`).
 pub(crate) fn built(profile: &str, name: &str) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     workspace().join(target).join(profile).join(name)

@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: hostile input, guided by what it reaches.
+//! `cargo xtask fuzz`: coverage-guided fuzzing.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,30 +7,30 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::cargo::{built, cargo, run, shown, workspace};
 
-/// What makes each branch count itself; libFuzzer reads the counters. The stable compiler has it too.
+/// Compiler flags that insert a counter per branch, for libFuzzer. They work on the stable compiler, too.
 const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
                         -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
                         -Cllvm-args=-sanitizer-coverage-trace-compares";
 
-/// An input that takes longer is a finding.
+/// The time after which an input is a finding.
 const SLOW_SECONDS: u32 = 10;
 
-/// A process that takes more memory is a finding.
+/// The memory use beyond which a process is a finding.
 const MEMORY_MEGABYTES: u32 = 1536;
 
-/// Kilobytes of stack: what a task of the server has.
+/// The stack size in kilobytes, equal to that of the server's tasks.
 const STACK_KILOBYTES: u32 = 2048;
 
-/// Feeds a target with mutated input for a while, and stops at the first input that breaks something.
+/// Feeds a target with mutated input for a given time, and stops at the first input that breaks it.
 ///
-/// Targets are those of `tests/fuzz`. What was learned stays in `target/fuzz/corpus`; an input that broke something is written
-/// to `tests/fuzz/findings/TARGET`, where the tests run it from then on.
+/// The targets are those of `tests/fuzz`. The corpus is stored in `target/fuzz/corpus`. A breaking input is written to
+/// `tests/fuzz/findings/TARGET`, from which the tests run it in future.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Fuzz {
     /// The target, such as `json`.
     target: String,
 
-    /// How long.
+    /// The duration, in seconds.
     #[arg(long, default_value_t = 60, value_name = "SECONDS")]
     seconds: u32,
 }
@@ -48,7 +48,7 @@ impl Fuzz {
             "-max_len=32768".to_owned(),
             "-print_final_stats=1".to_owned(),
         ];
-        // A shell, because a process cannot set its own stack once it runs.
+        // A shell sets the stack size, because a running process cannot change its own.
         let mut fuzz = Command::new("sh");
         fuzz.args(["-c", &format!("ulimit -s {STACK_KILOBYTES}; exec \"$0\" \"$@\"")])
             .arg(&binary)
@@ -57,7 +57,7 @@ impl Fuzz {
             .env("PLANESMITH_FUZZ_TARGET", &self.target)
             .env("PLANESMITH_FUZZ_SEEDS", &corpus);
         let status = fuzz.status().with_context(|| format!("starting {}", shown(&fuzz)))?;
-        // Empty when nothing was found; git does not keep it then.
+        // An empty folder means no findings; git does not store it.
         ensure!(
             status.success(),
             "{} broke; the input is in {}",
@@ -68,7 +68,7 @@ impl Fuzz {
     }
 }
 
-/// Builds everything once more, with counters, and returns the fuzzer.
+/// Builds the fuzzer with counters in all crates, and returns its path.
 fn build() -> Result<PathBuf> {
     let host = host()?;
     let folder = built("fuzz", "build");
@@ -84,7 +84,7 @@ fn build() -> Result<PathBuf> {
     Ok(folder.join(host).join("release/planesmith-fuzz-guided"))
 }
 
-/// What the compiler builds for. Naming it keeps the counters out of what runs while building.
+/// Returns the host target. Passing it to cargo keeps the counters out of build scripts and proc macros.
 fn host() -> Result<String> {
     let output = Command::new("rustc").args(["--print", "host-tuple"]).output()?;
     ensure!(output.status.success(), "rustc does not say what it builds for");

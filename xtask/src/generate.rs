@@ -1,9 +1,9 @@
-//! `cargo xtask generate`: what the structs imply, written out.
+//! `cargo xtask generate`: generates the code and documents that follow from the definitions.
 //!
-//! The steps, in order: [`package`] finds the crates that hold definitions, [`source`] parses them and resolves names,
-//! [`model`] is what the definitions say (checked across types), the renderers ([`RENDERERS`]) turn it into text, and
-//! [`files`] compares the text with the tree. Nothing is read from the network, the clock or the environment, and
-//! everything is sorted, so the same sources always give the same bytes.
+//! The steps, in order: [`package`] finds the crates with definitions, [`source`] parses them and resolves names, [`model`]
+//! holds the definitions, checked across types, the renderers ([`RENDERERS`]) turn it into text, and [`files`] compares the
+//! text with the tree. Neither network nor clock nor environment is read, and all output is sorted, so that the same sources
+//! always produce the same bytes.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -30,16 +30,16 @@ mod rust;
 mod source;
 mod stamp;
 
-/// What `--check` answers with when the tree is not what the definitions imply.
+/// The exit code of `--check` if the tree is out of date.
 const OUT_OF_DATE: u8 = 4;
 
-/// Writes what the definitions in `api-defs` and `examples` imply: registration, routes, the server, documents.
+/// Generates registrations, routes, servers and documents from the definitions in `api-defs` and `examples`.
 ///
-/// Finds the definitions by itself. Files that are already right are left alone, and generated files whose definition
-/// is gone are removed.
+/// Definitions are discovered automatically. Up-to-date files are not rewritten, and generated files without a definition are
+/// removed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Generate {
-    /// Write nothing; list what is missing, stale or orphaned with diffs, and exit with 4 if there is anything.
+    /// Write nothing; list missing, stale and orphaned files with diffs, and exit with 4 if there are any.
     #[arg(long)]
     check: bool,
 }
@@ -70,7 +70,7 @@ impl Generate {
     }
 }
 
-/// Brings the tree up to date; answers with what was changed.
+/// Updates the tree; returns the changes.
 pub(crate) fn write(root: &Path) -> Result<Vec<Difference>> {
     let differences = render(root)?.compare(root)?;
     for difference in &differences {
@@ -79,14 +79,13 @@ pub(crate) fn write(root: &Path) -> Result<Vec<Difference>> {
     Ok(differences)
 }
 
-/// One step that turns the model into files.
+/// A step that renders the model to files.
 ///
-/// A renderer adds text with [`Files::add`] under paths relative to the workspace, and declares with [`Files::own`] the
-/// folders in which nothing else may lie, so that files of removed definitions are found. It must not look at anything
-/// but the model.
+/// A renderer adds text with [`Files::add`] under paths relative to the workspace. With [`Files::own`] it declares the folders
+/// that contain only generated files, so that files of removed definitions are found. Its only input is the model.
 type Renderer = fn(&Model, &mut Files) -> Result<()>;
 
-/// All renderers. Each one gets the same model; their order does not matter.
+/// All renderers, in arbitrary order. Each one receives the same model.
 const RENDERERS: &[Renderer] = &[
     rust::render,
     openapi::render,
@@ -95,7 +94,7 @@ const RENDERERS: &[Renderer] = &[
     reference::render,
 ];
 
-/// Everything that belongs in the tree under `root`.
+/// Renders all files of the tree under `root`.
 fn render(root: &Path) -> Result<Files> {
     let model = Model::load(root)?;
     let mut files = Files::default();
@@ -105,7 +104,7 @@ fn render(root: &Path) -> Result<Files> {
     Ok(files)
 }
 
-/// The kinds of one's own in the tree under `root`, as custom resource definitions.
+/// Returns the custom kinds in the tree under `root`, as custom resource definitions.
 #[cfg(test)]
 pub(crate) fn definitions(root: &Path) -> Result<Vec<serde_json::Value>> {
     Ok(crd::definitions(&Model::load(root)?))

@@ -1,8 +1,8 @@
-//! `cargo xtask import`: the first draft of a group's Rust files, from a description of its types.
+//! `cargo xtask import`: drafts the Rust files of a group from a description of its types.
 //!
-//! [`crd`] and [`openapi`] read schemas ([`schema`] has what they share), [`facts`] reads lists of Go types; all make a
-//! [`draft::Draft`], which [`mod@write`] turns into files. What is written is edited by hand from then on; what could not be
-//! written is marked ([`mark`]) and told ([`report`]).
+//! [`crd`] and [`openapi`] read schemas (sharing [`schema`]), [`facts`] reads lists of Go types. All of them create a
+//! [`draft::Draft`], which [`mod@write`] turns into files, to be edited by hand. Parts that have no equivalent are marked
+//! ([`mark`]) and reported ([`report`]).
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -36,19 +36,19 @@ mod tests;
 
 /// Drafts the Rust files of a group: one file per kind with its nested types.
 ///
-/// Each FILE is a CustomResourceDefinition (YAML or JSON), an OpenAPI v3 document, or facts about Go types
-/// (`{"group", "version", "types"}`). One file may hold several documents, and other objects beside definitions are passed
-/// over. Kinds of one group version go together, so all files of a group belong into one command.
+/// Each FILE is a CustomResourceDefinition (YAML or JSON), an OpenAPI v3 document, or facts about Go types (`{"group",
+/// "version", "types"}`). A file can contain several documents; other objects are skipped. The kinds of a group version are
+/// drafted together, so pass all files of a group to one command.
 ///
-/// What a description says and the attributes do not, such as a CEL rule, is marked in the files with `TODO(import)`, and
-/// each mark is listed at the end.
+/// Parts of a description without an equivalent attribute, such as CEL rules, are marked in the files with `TODO(import)`, and
+/// all marks are listed at the end.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Import {
-    /// What to read.
+    /// The input files.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    /// Where the modules of the group go, such as examples/shop/src. Files that are there already are left alone.
+    /// The folder for the modules of the group, such as examples/shop/src. Existing files are not overwritten.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 }
@@ -70,7 +70,7 @@ impl Import {
         for (path, text) in write::files(&drafts) {
             self.write(&path, &text, &mut report)?;
         }
-        // Long names can need another layout; without rustfmt the code is as good.
+        // Long names can need another layout; formatting is optional, so a missing rustfmt is ignored.
         let files = report.files();
         let _ = Command::new("rustfmt").args(["--edition", "2024"]).args(files).output();
         report.read_marks()?;
@@ -78,7 +78,7 @@ impl Import {
         Ok(())
     }
 
-    /// Writes a file, unless it is there already.
+    /// Writes a file, unless it already exists.
     fn write(&self, path: &Path, text: &str, report: &mut Report) -> Result<()> {
         let path = self.out.join(path);
         if path.exists() {
@@ -98,7 +98,7 @@ impl Import {
     }
 }
 
-/// One draft per group version, each of which can be written.
+/// Merges drafts of the same group version, and checks the results.
 fn merged(drafts: Vec<Draft>) -> Result<Vec<Draft>> {
     let mut merged: BTreeMap<(String, String), Draft> = BTreeMap::new();
     for mut draft in drafts {

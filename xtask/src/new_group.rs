@@ -1,4 +1,4 @@
-//! `cargo xtask new-group`: the start of a group of one's own.
+//! `cargo xtask new-group`: creates a crate for a new API group.
 
 #[cfg(test)]
 mod end_to_end;
@@ -15,13 +15,12 @@ use crate::cargo::{cargo, workspace};
 use crate::generate;
 use request::Request;
 
-/// Makes a crate with a kind of its own and the server that serves it.
+/// Creates a crate with a custom kind and a server for it.
 ///
-/// The crate goes into `examples`; what follows from the kind is generated at once. Files that exist are never
-/// overwritten.
+/// The crate is created in `examples`, and its generated files with it. Existing files are never overwritten.
 #[derive(Debug, clap::Args)]
 pub(crate) struct NewGroup {
-    /// The group and its version, such as shop.example.com/v1.
+    /// The group and version, such as shop.example.com/v1.
     #[arg(value_name = "GROUP/VERSION")]
     group_version: String,
 
@@ -43,7 +42,7 @@ impl NewGroup {
         for difference in generate::write(workspace())? {
             println!("{}", difference.done());
         }
-        // Long names can need another layout; without rustfmt the code is as good.
+        // Long names can need another layout; formatting is optional, so a missing rustfmt is ignored.
         let _ = cargo().args(["fmt", "--package", &request.package]).status();
         print!("\n{}", next_steps(&request));
         Ok(ExitCode::SUCCESS)
@@ -67,7 +66,7 @@ fn next_steps(request: &Request) -> String {
     )
 }
 
-/// Writes the files of a new crate; answers with their paths. Writes nothing when one of them exists.
+/// Writes the files of a new crate; returns their paths. Writes nothing if one of them exists.
 fn write(root: &Path, request: &Request) -> Result<Vec<String>> {
     let folder = format!("examples/{}", request.name);
     if root.join(&folder).exists() {

@@ -1,4 +1,4 @@
-//! `cargo xtask serve`: the way from a fresh clone to a running server.
+//! `cargo xtask serve`: builds and runs the server from a fresh clone.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
@@ -11,15 +11,15 @@ use crate::generate;
 
 /// Generates, builds and runs the server on its embedded store.
 ///
-/// Without `--release` the debug profile is used: it builds in about half the time, shares
-/// everything with `cargo xtask test`, and serves a person at a terminal just as well.
+/// The default is the debug profile: it builds in about half the time, shares its artifacts with `cargo xtask test`, and is
+/// fast enough for interactive use.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
     /// Build with optimizations: slower to build, several times faster to serve.
     #[arg(long)]
     release: bool,
 
-    /// The server's own flags, after `--`, such as `-- --secure-port=7443`.
+    /// Flags of the server, after `--`, such as `-- --secure-port=7443`.
     #[arg(last = true)]
     flags: Vec<OsString>,
 }
@@ -40,7 +40,7 @@ impl Serve {
         let mut server = Command::new(built(profile, "planesmith"));
         server.args(&self.flags);
         eprintln!("+ {}", shown(&server));
-        // The server takes this process over, so that signals reach it and its exit code counts.
+        // The server replaces this process, so that it receives signals and its exit code is returned.
         Err(server.exec()).with_context(|| format!("starting {}", shown(&server)))
     }
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test, and a word on what could not be tested.
+//! `cargo xtask test`: runs all tests and lists what was skipped.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -10,20 +10,20 @@ use planesmith_e2e::skip::SKIPPED_FILE;
 
 use crate::cargo::{built, cargo, run};
 
-/// Runs every test of the workspace, those against the real server included.
+/// Runs all tests of the workspace, including those against the real server.
 ///
-/// Uses cargo-nextest where it is installed and `cargo test` otherwise. What had to be skipped,
-/// because a program such as kubectl is missing, is listed at the end.
+/// Uses cargo-nextest if it is installed, and `cargo test` otherwise. Tests that were skipped because a program such as kubectl
+/// is missing are listed at the end.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Test {
-    /// Run only tests whose names contain one of these.
+    /// Run only tests whose names contain one of these filters.
     filters: Vec<OsString>,
 }
 
 impl Test {
     pub(crate) fn run(&self) -> Result<()> {
-        // All targets in one build: the servers get the same features as the tests, so nothing is
-        // compiled twice, and they are there before the first test starts them.
+        // One build of all targets: servers and tests get the same features, so that nothing is compiled twice, and the servers
+        // exist before the first test starts them.
         run(cargo().args(["build", "--workspace", "--all-targets"]))?;
 
         let skipped = built("debug", "skipped-tests.txt");
@@ -63,7 +63,7 @@ impl Test {
         command
     }
 
-    /// The examples in documentation, which neither runner above covers.
+    /// Runs the documentation examples, which neither runner above covers.
     fn examples(&self) -> Result<()> {
         if !self.filters.is_empty() {
             return Ok(());
@@ -71,7 +71,7 @@ impl Test {
         run(cargo().args(["test", "--workspace", "--doc", "--quiet"]))
     }
 
-    /// The schemas for schemars: a feature that the workspace leaves off, so its tests are a build of their own.
+    /// Runs the tests of the `schemars` feature, which is off in the workspace and needs a separate build.
     fn schemas(&self) -> Result<()> {
         if !self.filters.is_empty() {
             return Ok(());

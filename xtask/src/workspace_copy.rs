@@ -1,14 +1,14 @@
 //! Copies of the workspace that share its target folder, for tests that add a crate and build it.
 //!
-//! A copy must not lie in that folder: cargo would then judge by the copy's files, ever after, whether the workspace's crates
-//! are stale.
+//! A copy must not be inside the target folder: cargo would then use the copy's files to decide if the workspace's crates are
+//! stale.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use anyhow::{Context as _, Result, ensure};
 
-/// The target folder that this test was built into.
+/// Returns the target folder that contains this test.
 pub(crate) fn target() -> Result<PathBuf> {
     let test = std::env::current_exe()?;
     let target = test
@@ -18,15 +18,15 @@ pub(crate) fn target() -> Result<PathBuf> {
     Ok(target.to_owned())
 }
 
-/// Fails with what a command said when it did not succeed.
+/// Fails with a command's standard error if it did not succeed.
 pub(crate) fn succeeded(what: &str, output: &Output) -> Result<()> {
     let stderr = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{what}: {}\n{stderr}", output.status);
     Ok(())
 }
 
-/// Copies the files below a folder, without what is built and what git keeps. They keep their times, by which cargo knows
-/// what is built already.
+/// Copies the files below a folder, except for build output and git metadata. Modification times are preserved, so that cargo
+/// does not rebuild.
 pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
     std::fs::create_dir_all(to)?;
     for entry in std::fs::read_dir(from)? {

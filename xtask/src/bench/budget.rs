@@ -1,21 +1,21 @@
-//! What is measured, in which unit, and how much of it a server may use.
+//! The measured rows with their units and budgets.
 
-/// How a row's figures read.
+/// The unit of a row's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// Microseconds of server processor time per operation.
     CpuMicros,
     /// Milliseconds of server processor time per operation.
     CpuMillis,
-    /// Milliseconds on the clock.
+    /// Milliseconds of elapsed time.
     Millis,
     /// Megabytes of resident memory.
     Megabytes,
     /// Percent of one core.
     Percent,
-    /// Percent of the events that were delivered; the only one where more is better.
+    /// Percent of the expected events that were delivered; the only unit in which more is better.
     Delivered,
-    /// A multiple of the cost of something smaller that is measured beside it.
+    /// A multiple of the cost of a smaller operation, measured alongside.
     Times,
 }
 
@@ -32,7 +32,7 @@ impl Unit {
         }
     }
 
-    /// Whether a slower machine may need more of it, so that the budget moves with the machine.
+    /// True if the figure depends on the speed of the machine, so that the budget scales with it.
     pub(crate) fn scales(self) -> bool {
         matches!(self, Self::CpuMicros | Self::CpuMillis | Self::Millis)
     }
@@ -40,15 +40,15 @@ impl Unit {
 
 use Unit::{CpuMicros, CpuMillis, Delivered, Megabytes, Millis, Percent, Times};
 
-/// One line of the table.
+/// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
     pub(crate) unit: Unit,
-    /// What the limit server used on the machine on which the budgets were set. Any durable write is the same to it.
+    /// The limit server's figure on the machine of the budgets. All durable writes cost it the same.
     pub(crate) reference: Option<f64>,
-    /// What ours may use there.
+    /// The budget of the measured server on that machine.
     pub(crate) budget: f64,
 }
 
@@ -72,7 +72,7 @@ impl Row {
     }
 }
 
-/// Every row, in the order of measuring: what must find the server fresh comes first.
+/// All rows, in the order of measurement: rows that need an unused server come first.
 pub(crate) const ROWS: &[Row] = &[
     Row::new("start", "start to ready, empty", Millis, 100.0),
     Row::new("idle-memory", "memory, idle", Megabytes, 40.0),
@@ -113,7 +113,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row::new("burst-5000", "5,000 watchers, per event", CpuMicros, 4.0),
 ];
 
-/// The row called `name`.
+/// Returns the row called `name`.
 pub(crate) fn find(name: &str) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.name == name)
 }

@@ -1,4 +1,4 @@
-//! What kinds of one's own cost: memory for definitions, how fast many of them install, and their objects.
+//! The cost of custom kinds: memory of definitions, installation time of many definitions, and operations on their objects.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,27 +18,27 @@ use crate::import::documents;
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// How many real definitions the budget is for. The growth with those that are there is scaled to it.
+/// The number of real definitions for which the budget applies. The measured growth is scaled to it.
 const REAL: usize = 64;
 
-/// How many definitions are made up, each of a group of its own.
+/// The number of synthetic definitions, each in a group of its own.
 const MADE_UP: usize = 1_000;
 
-/// How many custom objects there are.
+/// The number of custom objects.
 const OBJECTS: usize = 100_000;
 
-/// How many requests are under way at once.
+/// The number of concurrent requests.
 const AT_ONCE: usize = 16;
 
-/// How long a server may still tidy up before its memory counts.
+/// The time for background work before memory is measured.
 const SETTLE: Duration = Duration::from_secs(2);
 
-/// How long the next of many objects may take.
+/// The timeout for the next of many objects.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const MEGABYTE: f64 = 1_000_000.0;
 
-/// Megabytes by which a server of its own grows with [`REAL`] definitions that people install.
+/// Returns the memory growth of a fresh server in megabytes, for [`REAL`] popular definitions.
 pub(crate) async fn real_memory(program: &Program, folder: &Path) -> Result<f64> {
     let definitions = found(folder)?;
     ensure!(!definitions.is_empty(), "no definitions in {}", folder.display());
@@ -52,8 +52,8 @@ pub(crate) async fn real_memory(program: &Program, folder: &Path) -> Result<f64>
     Ok(grown / count as f64 * REAL as f64)
 }
 
-/// The row `definitions-install` and others that come with it: installs the definitions that are made up on a server of
-/// its own, and fills one of them.
+/// Measures the row `definitions-install` and those that depend on it: installs the synthetic definitions on a fresh server,
+/// and creates objects of one of them.
 pub(crate) async fn many(program: &Program) -> Result<Vec<(&'static str, f64)>> {
     let (subject, _) = program.start().await?;
     let pool = Pool::open(&subject.endpoint, 4).await?;
@@ -83,7 +83,7 @@ pub(crate) async fn many(program: &Program) -> Result<Vec<(&'static str, f64)>> 
     ])
 }
 
-/// Watches from the start, until every custom object was told.
+/// Watches from the start, until all custom objects have been delivered.
 async fn begin_watch(pool: &Pool) -> Result<()> {
     let path = format!("{}?watch=1&resourceVersion=0&timeoutSeconds=600", path_of(0));
     let mut watch = pool.connection(0).watch(&path).await?;
@@ -95,7 +95,7 @@ async fn begin_watch(pool: &Pool) -> Result<()> {
     Ok(())
 }
 
-/// Posts definitions, and waits until each of their resources can be listed.
+/// Creates definitions, and waits until all their resources can be listed.
 async fn install(pool: &Pool, definitions: Vec<Value>) -> Result<()> {
     let paths: Vec<String> = definitions.iter().filter_map(served_at).collect();
     let bodies = definitions
@@ -110,7 +110,7 @@ async fn install(pool: &Pool, definitions: Vec<Value>) -> Result<()> {
     Ok(())
 }
 
-/// Posts bodies to their paths, so many at once.
+/// Posts bodies to their paths, with [`AT_ONCE`] concurrent requests.
 async fn post(pool: &Pool, bodies: Vec<(String, String)>) -> Result<()> {
     let (bodies, turn) = (Arc::new(bodies), Arc::new(AtomicUsize::new(0)));
     let mut workers = JoinSet::new();
@@ -131,13 +131,13 @@ async fn post(pool: &Pool, bodies: Vec<(String, String)>) -> Result<()> {
     Ok(())
 }
 
-/// Resident megabytes once nothing happens any more.
+/// Returns the resident memory in megabytes once the server is idle.
 async fn settled(subject: &Subject) -> Result<f64> {
     tokio::time::sleep(SETTLE).await;
     Ok(subject.processes.memory()?.now as f64 / MEGABYTE)
 }
 
-/// The definitions in the YAML files of a folder and of those in it.
+/// Returns the definitions in the YAML files of a folder and its subfolders.
 fn found(folder: &Path) -> Result<Vec<Value>> {
     let mut definitions = Vec::new();
     let Ok(entries) = std::fs::read_dir(folder) else {
@@ -157,7 +157,7 @@ fn found(folder: &Path) -> Result<Vec<Value>> {
     Ok(definitions)
 }
 
-/// Where the objects of the first served version of a definition are listed.
+/// Returns the collection path of the first served version of a definition.
 fn served_at(definition: &Value) -> Option<String> {
     let spec = &definition["spec"];
     let version = spec["versions"]
@@ -176,7 +176,7 @@ fn path_of(number: usize) -> String {
     format!("/apis/{}/v1/namespaces/default/things", group(number))
 }
 
-/// A definition of the usual size, about 20 KB, of which no two are alike.
+/// Returns a definition of typical size, about 20 KB; no two are equal.
 fn made_up(number: usize) -> Value {
     let doc = "What the controller makes of this field, and what it does when the field is absent.";
     let leaf = |field: usize| json!({"type": "string", "description": doc, "maxLength": 100 + number % 100 + field});

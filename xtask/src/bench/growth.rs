@@ -1,4 +1,4 @@
-//! The cost of an operation where there is much, divided by its cost where there is little.
+//! The cost of an operation with much data, divided by its cost with little.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,15 +15,15 @@ use super::steady::{cpu_of, percentile};
 use super::subject::{Program, Subject};
 use super::watchers;
 
-/// Objects of the two servers.
+/// The number of objects on each server.
 const FEW: usize = 3_000;
 const MANY: usize = 60_000;
 
-/// Watchers of the two servers.
+/// The number of watchers on each server.
 const ONE: usize = 1;
 const CROWD: usize = 2_000;
 
-/// Creates of a round, each of which is delivered before the next one begins.
+/// The number of creates per round; each is delivered before the next one starts.
 const CREATES: usize = 60;
 
 const WRITERS: usize = 16;
@@ -31,13 +31,13 @@ const WRITERS: usize = 16;
 /// The pause between two creates, in which both sides become idle.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Time an event has to reach all watchers.
+/// The timeout for the delivery of an event to all watchers.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The thread of our server that commits.
+/// The name of the server's commit thread.
 const COMMITTER: &str = "store-commit";
 
-/// True if the row called `name` is measured here.
+/// True if this module measures the row called `name`.
 pub(crate) fn measures(name: &str) -> bool {
     is_of_objects(name) || matches!(name, "create-watched" | "commit-watched")
 }
@@ -46,15 +46,15 @@ fn is_of_objects(name: &str) -> bool {
     matches!(name, "page-many" | "update-many")
 }
 
-/// Two servers that take turns, one with much and one with little.
+/// Servers with much and with little data, measured alternately.
 #[derive(Debug)]
 pub(crate) struct Growth<'a> {
     program: &'a Program,
     divisor: usize,
     watchers_per_connection: usize,
-    /// With many objects, and with few; started for the first row that needs them.
+    /// The servers with many and with few objects; started for the first row that needs them.
     filled: Option<[Subject; 2]>,
-    /// Used for rows about watchers.
+    /// The server for rows about watchers.
     watched: Option<Subject>,
     round: AtomicUsize,
 }
@@ -71,7 +71,7 @@ impl<'a> Growth<'a> {
         }
     }
 
-    /// Starts and fills what the row called `name` needs.
+    /// Starts and fills the servers for the row called `name`.
     pub(crate) async fn prepare(&mut self, name: &str) -> Result<()> {
         if is_of_objects(name) {
             if self.filled.is_none() {
@@ -95,7 +95,7 @@ impl<'a> Growth<'a> {
         Ok(subject)
     }
 
-    /// One round of the row called `name`; rows about watchers come together.
+    /// Measures one round of the row called `name`; the rows about watchers are measured together.
     pub(crate) async fn measure(&self, name: &str) -> Result<Vec<(&'static str, f64)>> {
         let round = self.round.fetch_add(1, Ordering::Relaxed) + 1;
         match name {
@@ -141,7 +141,7 @@ impl<'a> Growth<'a> {
         Ok(cpu)
     }
 
-    /// Creates objects beside so many watchers.
+    /// Creates objects while `watchers` watches are open.
     async fn watched(&self, subject: &Subject, watchers: usize) -> Result<Watched> {
         subject.clear(Sample::ConfigMap, objects::WATCHED).await?;
         let pool = Pool::open(&subject.endpoint, watchers.div_ceil(self.watchers_per_connection)).await?;
@@ -161,7 +161,7 @@ impl<'a> Growth<'a> {
         }
         let endpoint = subject.endpoint.clone();
         let before = subject.processes.cpu_of_threads(COMMITTER)?;
-        // On a thread of its own, which takes no turns with those that read events.
+        // A separate thread, so that creating does not compete with reading events.
         let created = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(create(&endpoint, creates, watchers, &delivered))
@@ -182,16 +182,16 @@ impl<'a> Growth<'a> {
     }
 }
 
-/// The cost of creates beside watchers.
+/// The cost of creates while watches are open.
 #[derive(Clone, Copy, Debug)]
 struct Watched {
-    /// From sending one until its answer is there; the median.
+    /// The median time from a request to its response.
     latency: Duration,
-    /// Processor time of the committer, of all creates.
+    /// The processor time of the commit thread for all creates.
     commit: Duration,
 }
 
-/// Creates objects, each when the one before has reached all `watchers`.
+/// Creates objects, each after the previous one has reached all `watchers`.
 async fn create(
     endpoint: &Endpoint,
     creates: usize,

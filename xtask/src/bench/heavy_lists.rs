@@ -1,4 +1,4 @@
-//! Lists that are made for their client, beside the same as JSON, and a GET beside them.
+//! Lists in encodings other than JSON, relative to JSON, and the latency of concurrent GETs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,13 +16,13 @@ use super::subject::{Program, Subject};
 /// The number of Pods in a list.
 const PODS: usize = 8_000;
 
-/// Lists of a round, two at a time.
+/// The number of lists per round, two of them concurrent.
 const LISTS: usize = 16;
 
-/// The number of clients that list beside a GET.
+/// The number of clients that list during GETs.
 const LISTERS: usize = 2;
 
-/// GETs of a round, one after another.
+/// The number of consecutive GETs per round.
 const GETS: usize = 500;
 
 /// The pause between two GETs.
@@ -31,7 +31,7 @@ const PACE: Duration = Duration::from_millis(2);
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
-/// True if the row called `name` is measured here.
+/// True if this module measures the row called `name`.
 pub(crate) fn measures(name: &str) -> bool {
     matches!(name, "list-protobuf" | "list-table" | "get-beside-lists")
 }
@@ -64,7 +64,7 @@ impl HeavyLists {
         Ok(Self { subject, divisor })
     }
 
-    /// One round of the row called `name`.
+    /// Measures one round of the row called `name`.
     pub(crate) async fn measure(&self, name: &str) -> Result<Vec<(&'static str, f64)>> {
         match name {
             "list-protobuf" => Ok(vec![("list-protobuf", self.over_json(PROTOBUF).await?)]),
@@ -74,7 +74,7 @@ impl HeavyLists {
         }
     }
 
-    /// The processor time of lists as `accept`, over that of lists as JSON.
+    /// Returns the processor time of lists as `accept`, relative to that of lists as JSON.
     async fn over_json(&self, accept: &'static str) -> Result<f64> {
         let pool = Pool::open(&self.subject.endpoint, LISTERS).await?;
         let mut costs = Vec::with_capacity(2);
@@ -87,7 +87,7 @@ impl HeavyLists {
         Ok(costs[0] / costs[1])
     }
 
-    /// Milliseconds that 99 of 100 GETs take at most while protobuf lists are made one after another.
+    /// Returns the 99th percentile of GET latencies in milliseconds, during continuous protobuf lists.
     async fn get_beside_lists(&self) -> Result<f64> {
         let stop = Arc::new(AtomicBool::new(false));
         let mut listers = JoinSet::new();
@@ -104,7 +104,7 @@ impl HeavyLists {
         let endpoint = self.subject.endpoint.clone();
         let gets = GETS / self.divisor;
         let path = Sample::Pod.object(objects::READ, &objects::name(PODS / 2));
-        // On a thread of its own, which takes no turns with those that read lists.
+        // A separate thread, so that GETs do not compete with reading lists.
         let measured = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(get(&endpoint, &path, gets))
@@ -124,7 +124,7 @@ fn pods(accept: &'static str) -> Read {
     Read { path, accept }
 }
 
-/// Reads `path` so many times at a steady pace. Returns how long each took.
+/// Reads `path` repeatedly at a steady pace. Returns the durations.
 async fn get(endpoint: &Endpoint, path: &str, gets: usize) -> Result<Vec<Duration>> {
     let connection = Connection::open(endpoint).await?;
     let mut taken = Vec::with_capacity(gets);

@@ -1,4 +1,4 @@
-//! What a server costs before anybody asks it anything, and once it has been used.
+//! The cost of starting a server and of idling, unused and used.
 
 use std::time::Duration;
 
@@ -8,27 +8,27 @@ use super::load::{Pool, Write, Writes};
 use super::objects::{self, Sample};
 use super::subject::{Program, Subject};
 
-/// How long a server that is ready may still tidy up before it counts as idle.
+/// The time for background work before a ready server counts as idle.
 const SETTLE: Duration = Duration::from_secs(2);
 
-/// How long idling is measured.
+/// The duration of the idle measurement.
 const IDLE: Duration = Duration::from_secs(10);
 
 const MEGABYTE: f64 = 1_000_000.0;
 
-/// Milliseconds from the start of the process to its first ready answer, on an empty folder.
+/// Returns the milliseconds from process start to the first ready response, on an empty folder.
 pub(crate) async fn start(program: &Program) -> Result<f64> {
     let (_subject, taken) = program.start().await?;
     Ok(taken.as_secs_f64() * 1e3)
 }
 
-/// Resident megabytes of a server nobody has used.
+/// Returns the resident memory of an unused server, in megabytes.
 pub(crate) async fn idle_memory(subject: &Subject) -> Result<f64> {
     tokio::time::sleep(SETTLE).await;
     megabytes(subject)
 }
 
-/// Percent of one core that a server uses while nobody asks it anything.
+/// Returns the idle processor load of a server, in percent of one core.
 pub(crate) async fn idle_cpu(subject: &Subject) -> Result<f64> {
     let before = subject.processes.cpu()?;
     tokio::time::sleep(IDLE).await;
@@ -36,7 +36,7 @@ pub(crate) async fn idle_cpu(subject: &Subject) -> Result<f64> {
     Ok(used.as_secs_f64() / IDLE.as_secs_f64() * 100.0)
 }
 
-/// Resident megabytes after so many objects were created and each was written once more.
+/// Returns the resident memory in megabytes, after `objects` objects were created and updated once.
 pub(crate) async fn used_memory(subject: &Subject, objects: usize) -> Result<f64> {
     subject.prepare().await?;
     let pool = Pool::open(&subject.endpoint, 4).await?;

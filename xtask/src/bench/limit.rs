@@ -1,8 +1,7 @@
-//! A bare server that sends the same bytes: what the machine, TLS and HTTP/2 cost by themselves.
+//! A minimal server that sends the same bytes: the cost of the machine, TLS and HTTP/2 alone.
 //!
-//! It keeps no objects, checks nothing and knows no kinds. A read answers bytes it was given
-//! before; a write is appended to a file, made durable together with all others that wait, and
-//! sent to every watcher.
+//! It stores no objects, validates nothing and knows no kinds. A read returns preset bytes. A write is appended to a file, made
+//! durable together with all other waiting writes, and sent to all watchers.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -30,28 +29,28 @@ use tokio::net::TcpListener;
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio_rustls::TlsAcceptor;
 
-/// A request path that begins so, with PUT, sets what a GET of the rest answers.
+/// The path prefix under which a PUT sets the response to a GET of the remaining path.
 pub(crate) const MIRROR: &str = "/-/mirror";
 
-/// How many events a watcher may be behind.
+/// The maximum number of undelivered events per watcher.
 const BACKLOG: usize = 4096;
 
-/// How many writes become durable together at most.
+/// The maximum number of writes that become durable together.
 const GROUP: usize = 1024;
 
-/// Serves given bytes on a free port until the process that started it ends.
+/// Serves preset bytes on a free port until the parent process ends.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LimitServer {
-    /// The port; 0 takes any free one.
+    /// The port; 0 selects a free one.
     #[arg(long, default_value_t = 0)]
     secure_port: u16,
     /// The address to listen on.
     #[arg(long, default_value = "127.0.0.1")]
     bind_address: String,
-    /// Where the file of writes goes.
+    /// The folder for the file of writes.
     #[arg(long)]
     data_dir: PathBuf,
-    /// Taken like any server takes it, and not used: every caller is let in.
+    /// Accepted for compatibility with other servers, and ignored: all requests are allowed.
     #[arg(long)]
     token_auth_file: Option<PathBuf>,
 }
@@ -86,7 +85,7 @@ impl LimitServer {
 
         let acceptor = acceptor()?;
         let listener = TcpListener::bind((self.bind_address.as_str(), self.secure_port)).await?;
-        // In the form of our servers, by which the address is found.
+        // The same format as the measured server, from which the address is read.
         println!("serving\n  at     https://{}", listener.local_addr()?);
         let parent = std::os::unix::process::parent_id();
         let mut orphaned = tokio::time::interval(Duration::from_secs(1));
@@ -107,7 +106,7 @@ impl LimitServer {
                     return;
                 };
                 let builder = auto::Builder::new(TokioExecutor::new());
-                // A client that goes away is no news to a server without state.
+                // A disconnecting client is not an error for a server without state.
                 let _ = builder.serve_connection(TokioIo::new(stream), service).await;
             });
         }
@@ -154,7 +153,7 @@ async fn answer(State(limit): State<Limit>, request: Request) -> Response {
     }
 }
 
-/// What a path without given bytes answers: enough for a client that begins to watch.
+/// The response for a path without preset bytes: sufficient to start a watch.
 const NONE: &[u8] = br#"{"metadata":{"resourceVersion":"1"}}"#;
 
 impl Limit {
@@ -167,21 +166,21 @@ impl Limit {
         durable.await?;
         if self.events.receiver_count() > 0 {
             let event = [b"{\"type\":\"ADDED\",\"object\":", &body[..], b"}\n"].concat();
-            // It fails only when the last watcher has just gone.
+            // Sending fails only if the last watcher has just disconnected.
             let _ = self.events.send(event.into());
         }
         Ok(())
     }
 }
 
-/// Appends what waits, makes it durable in one step, and says so to everyone who waited.
+/// Appends the waiting writes, makes them durable in one step, and notifies all writers.
 fn commit(mut file: File, mut queue: mpsc::Receiver<(Bytes, oneshot::Sender<()>)>) {
     let (mut group, mut bytes) = (Vec::new(), Vec::new());
     while queue.blocking_recv_many(&mut group, GROUP) > 0 {
         bytes.clear();
         group.iter().for_each(|(body, _)| bytes.extend_from_slice(body));
         if file.write_all(&bytes).and_then(|()| file.sync_data()).is_err() {
-            // Dropping the waiters' channels tells them.
+            // Dropping the channels notifies the writers.
             group.clear();
         }
         for (_, done) in group.drain(..) {

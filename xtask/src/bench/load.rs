@@ -1,4 +1,4 @@
-//! Requests in bulk: a fixed number of them, so many at a time, spread over a few connections.
+//! Bulk requests: a fixed number with a fixed concurrency, spread over a few connections.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 use super::objects::{self, Sample};
 
-/// Open connections, used in turn.
+/// A pool of open connections, used in turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Pool(Arc<[Connection]>);
 
@@ -27,22 +27,22 @@ impl Pool {
         Ok(Self(pool.into()))
     }
 
-    /// The connection for worker or watcher `number`.
+    /// Returns the connection for worker or watcher `number`.
     pub(crate) fn connection(&self, number: usize) -> &Connection {
         &self.0[number % self.0.len()]
     }
 }
 
-/// What a reader asks for.
+/// A read request.
 #[derive(Clone, Debug)]
 pub(crate) struct Read {
     pub(crate) path: String,
-    /// The media type that is accepted.
+    /// The accepted media type.
     pub(crate) accept: &'static str,
 }
 
 impl Read {
-    /// `path` as JSON.
+    /// A read of `path` as JSON.
     pub(crate) fn json(path: impl Into<String>) -> Self {
         Self {
             path: path.into(),
@@ -51,7 +51,7 @@ impl Read {
     }
 }
 
-/// Reads the same `total` times, `at_once` at a time.
+/// Performs the same read `total` times, `at_once` concurrently.
 pub(crate) async fn read(pool: &Pool, read: &Read, total: usize, at_once: usize) -> Result<()> {
     let turn = Arc::new(AtomicUsize::new(0));
     let mut workers = JoinSet::new();
@@ -78,7 +78,7 @@ pub(crate) async fn read(pool: &Pool, read: &Read, total: usize, at_once: usize)
     finish(workers).await
 }
 
-/// How an object is written.
+/// The kind of a write request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Write {
     Create,
@@ -120,24 +120,24 @@ impl Write {
     }
 }
 
-/// A number of writes to do.
+/// A batch of writes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Writes<'a> {
     pub(crate) how: Write,
     pub(crate) sample: Sample,
     pub(crate) namespace: &'a str,
-    /// What names begin with.
+    /// The prefix of object names.
     pub(crate) prefix: &'a str,
-    /// How many objects the writes go to, in turn.
+    /// The number of objects, written in turn.
     pub(crate) objects: usize,
     pub(crate) total: usize,
     pub(crate) writers: usize,
-    /// Differs between rounds, so that every write changes its object.
+    /// The number of the round, so that every write changes its object.
     pub(crate) round: usize,
 }
 
 impl Writes<'_> {
-    /// Does them all, and returns how long each took, in order of completion.
+    /// Performs all writes, and returns their durations in order of completion.
     pub(crate) async fn run(self, pool: &Pool) -> Result<Vec<Duration>> {
         let turn = Arc::new(AtomicUsize::new(0));
         let mut workers: JoinSet<Result<Vec<Duration>>> = JoinSet::new();

@@ -1,18 +1,18 @@
-//! The objects that the load reads and writes.
+//! The objects of the benchmark load.
 
 use serde_json::{Value, json};
 
-/// The namespace of the objects that are read.
+/// The namespace of read objects.
 pub(crate) const READ: &str = "bench-read";
-/// The namespace of the objects that are written.
+/// The namespace of written objects.
 pub(crate) const WRITTEN: &str = "bench-written";
-/// The namespace of the objects that are watched.
+/// The namespace of watched objects.
 pub(crate) const WATCHED: &str = "bench-watched";
 
-/// A kind of objects that the load is made of.
+/// A kind of objects in the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sample {
-    /// About 1.4 KB once the server has added its metadata; every sixteenth has the label `tier: gold`.
+    /// About 1.4 KB with the server's metadata; every sixteenth has the label `tier: gold`.
     ConfigMap,
     /// About 3.2 KB with defaults and metadata: two containers, probes, volumes, environment.
     Pod,
@@ -21,7 +21,7 @@ pub(crate) enum Sample {
 }
 
 impl Sample {
-    /// The path of all of them in `namespace`.
+    /// Returns the collection path in `namespace`.
     pub(crate) fn collection(self, namespace: &str) -> String {
         match self {
             Self::ConfigMap => format!("/api/v1/namespaces/{namespace}/configmaps"),
@@ -30,12 +30,12 @@ impl Sample {
         }
     }
 
-    /// The path of one.
+    /// Returns the path of an object.
     pub(crate) fn object(self, namespace: &str, name: &str) -> String {
         format!("{}/{name}", self.collection(namespace))
     }
 
-    /// What is sent to write one. `turn` makes it differ from its former self.
+    /// Returns the body to write an object. `turn` makes it differ from earlier versions.
     pub(crate) fn body(self, name: &str, number: usize, turn: usize) -> Vec<u8> {
         let body = match self {
             Self::ConfigMap => config_map(name, number, turn),
@@ -46,22 +46,22 @@ impl Sample {
     }
 }
 
-/// The beginning of each name that the benchmark gives, behind a prefix.
+/// The common part of all object names, after a prefix.
 pub(crate) const NAME: &str = "settings-";
 
-/// The name of object number `number`.
+/// Returns the name of object number `number`.
 pub(crate) fn name(number: usize) -> String {
     format!("{NAME}{number:05}")
 }
 
-/// A namespace to create.
+/// Returns the body to create a namespace.
 pub(crate) fn namespace(name: &str) -> Vec<u8> {
     json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
         .to_string()
         .into_bytes()
 }
 
-/// The account of pods that name none.
+/// Returns the default service account, which pods use unless they name another.
 pub(crate) fn service_account() -> Vec<u8> {
     json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}})
         .to_string()
@@ -117,7 +117,7 @@ fn pod(name: &str, turn: usize) -> Value {
 /// The group of the custom resource.
 const GADGETS: &str = "bench.example.com";
 
-/// The definition of [`Sample::Gadget`].
+/// Returns the definition of [`Sample::Gadget`].
 pub(crate) fn definition() -> Vec<u8> {
     let part = json!({
         "type": "object",
@@ -184,7 +184,7 @@ fn gadget(name: &str, number: usize, turn: usize) -> Value {
 mod tests {
     use super::*;
 
-    /// What a server adds to metadata: namespace, uid, resourceVersion, creationTimestamp and managedFields.
+    /// The size of server-generated metadata, in bytes: namespace, uid, resourceVersion, creationTimestamp and managedFields.
     const ADDED: usize = 505;
 
     #[test]

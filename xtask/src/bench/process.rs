@@ -1,4 +1,4 @@
-//! What the operating system says about processes: processor time and memory.
+//! Processor time and memory of processes, from the operating system.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
-/// One tick of `/proc/PID/stat`: Linux shows 100 a second to programs on every architecture.
+/// One tick of `/proc/PID/stat`: Linux reports 100 per second to user space on all architectures.
 const TICK: Duration = Duration::from_millis(10);
 
-/// The processes that together make a server, such as an API server and its database.
+/// The processes of a server, such as an API server and its database.
 #[derive(Debug)]
 pub(crate) struct Processes {
     pids: Vec<u32>,
-    /// The last figure of each thread, so that one that ended since keeps what it had used.
+    /// The last figure of each thread, so that the time of terminated threads is not lost.
     threads: Mutex<HashMap<(u32, u32), Duration>>,
 }
 
@@ -33,17 +33,17 @@ impl Processes {
         }
     }
 
-    /// Processor time used so far, in user and system mode, by all threads.
+    /// Returns the processor time used so far, in user and system mode, by all threads.
     ///
-    /// The scheduler's figures have nanoseconds but forget threads that have ended; the process's
-    /// own remembers them but counts in ticks. Neither ever says too much, so the larger is right.
+    /// The scheduler's figures are in nanoseconds but omit terminated threads; the process total includes them but counts in
+    /// ticks. Neither overestimates, so the larger one is correct.
     pub(crate) fn cpu(&self) -> Result<Duration> {
         let mut threads = self.threads.lock().expect("no holder of this lock panics");
         for &pid in &self.pids {
             let tasks = Path::new("/proc").join(pid.to_string()).join("task");
             for task in tasks.read_dir().with_context(|| format!("process {pid} is gone"))? {
                 let task = task?;
-                // A thread may end between being listed and being read.
+                // A thread may end between listing and reading.
                 let Ok(text) = std::fs::read_to_string(task.path().join("schedstat")) else {
                     continue;
                 };
@@ -64,7 +64,7 @@ impl Processes {
         Ok(total)
     }
 
-    /// Processor time used so far by the threads called `name`, which do not end meanwhile.
+    /// Returns the processor time used so far by the threads called `name`, which must not end in the meantime.
     pub(crate) fn cpu_of_threads(&self, name: &str) -> Result<Duration> {
         let mut total = None;
         for &pid in &self.pids {
@@ -82,7 +82,7 @@ impl Processes {
         total.with_context(|| format!("no thread is called {name}"))
     }
 
-    /// Resident memory of all processes together.
+    /// Returns the resident memory of all processes.
     pub(crate) fn memory(&self) -> Result<Memory> {
         let mut total = Memory::default();
         for pid in &self.pids {
@@ -99,10 +99,10 @@ impl Processes {
     }
 }
 
-/// User and system time of process `pid`, rounded down to ticks.
+/// Returns the user and system time of process `pid`, rounded down to ticks.
 fn ticks(pid: u32) -> Result<Duration> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    // The second field is the program's name, which may hold blanks and brackets itself.
+    // The second field is the program name, which can contain blanks and brackets.
     let (_, rest) = text.rsplit_once(") ").context("/proc/PID/stat has no program name")?;
     let fields: Vec<_> = rest.split(' ').collect();
     let field = |at: usize| fields.get(at).and_then(|field| field.parse::<u32>().ok()).unwrap_or(0);
@@ -135,7 +135,7 @@ mod tests {
         let (running, runs) = std::sync::mpsc::channel();
         let thread = std::thread::Builder::new().name("bench-thread".to_owned());
         let thread = thread.spawn(move || {
-            // A thread gives itself its name.
+            // A new thread sets its own name.
             running.send(()).unwrap();
             wait.recv()
         });

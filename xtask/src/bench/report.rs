@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::budget::{ROWS, Row, Unit};
 
-/// Whose figure it is.
+/// The measured server or the limit server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Side {
     Ours,
@@ -22,7 +22,7 @@ impl Side {
     }
 }
 
-/// Everything measured in one run.
+/// All samples of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     samples: BTreeMap<(&'static str, Side), Vec<f64>>,
@@ -36,7 +36,7 @@ impl Report {
         }
     }
 
-    /// Records why `row` could not be measured; the first reason stays.
+    /// Records the failure of `row`; the first reason is retained.
     pub(crate) fn fail(&mut self, side: Side, row: &Row, error: &anyhow::Error) {
         self.failures.entry((row.name, side)).or_insert_with(|| {
             let reason: String = format!("{error:#}").chars().take(300).collect();
@@ -45,7 +45,7 @@ impl Report {
         });
     }
 
-    /// Whether the row called `name` was already measured, beside another one.
+    /// True if the row called `name` was already measured together with another one.
     pub(crate) fn has(&self, name: &'static str) -> bool {
         self.samples.contains_key(&(name, Side::Ours))
     }
@@ -61,7 +61,7 @@ impl Report {
         })
     }
 
-    /// Says on standard error what the round just measured came to.
+    /// Prints the result of the last round to standard error.
     pub(crate) fn progress(&self, row: &Row, round: u32) {
         let last = |side| {
             let values = self.samples.get(&(row.name, side));
@@ -73,8 +73,8 @@ impl Report {
         eprintln!("    round {}: {ours}, limit {limit} {}", round + 1, row.unit.name());
     }
 
-    /// How much slower this machine is than the one of the budgets: what the limit server needs
-    /// here and needed there. For a row without such a pair it is the median of the others.
+    /// Returns the slowness of this machine relative to that of the budgets: the limit server's figure here divided by its
+    /// figure there. For a row without these figures, it is the median of the other rows.
     fn slowness(&self, row: &Row) -> f64 {
         let of = |row: &Row| Some(self.median(row.name, Side::Limit)? / row.reference?).filter(|_| row.unit.scales());
         if !row.unit.scales() || row.name == "start" {
@@ -149,7 +149,7 @@ impl Report {
         })
     }
 
-    /// All samples, medians and verdicts.
+    /// Returns all samples, medians and verdicts.
     pub(crate) fn json(&self) -> String {
         let rows: Vec<_> = ROWS
             .iter()
@@ -176,7 +176,7 @@ impl Report {
     }
 }
 
-/// A figure with as many digits as matter.
+/// Formats a figure with its significant digits.
 fn figure(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),

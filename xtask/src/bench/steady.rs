@@ -1,4 +1,4 @@
-//! Operations on a server that is full and warm, and on the limit server with the same bytes.
+//! Operations on a filled and warm server, and on the limit server with the same bytes.
 
 use std::future::Future;
 use std::time::Duration;
@@ -18,30 +18,30 @@ use super::report::Side;
 use super::subject::Subject;
 use super::watchers;
 
-/// How many objects are there to be listed.
+/// The number of objects for lists.
 pub(crate) const OBJECTS: usize = 5000;
 
-/// How many objects the writers of the update rows take in turn.
+/// The number of objects that the update rows write in turn.
 const WRITTEN: usize = 1000;
 
 const WRITERS: usize = 16;
 
-/// Every reader and writer has a connection of its own, as separate clients have.
+/// Each reader and writer has its own connection, as separate clients have.
 const CONNECTIONS: usize = WRITERS;
 
-/// Whether the row called `name` is measured here.
+/// True if this module measures the row called `name`.
 pub(crate) fn measures(name: &str) -> bool {
     let is_custom = name.starts_with("definitions-") || name.starts_with("custom-");
     let is_fresh = matches!(name, "start" | "idle-memory" | "idle-cpu" | "used-memory");
     !is_custom && !is_fresh && !heavy_lists::measures(name) && !growth::measures(name)
 }
 
-/// The two servers that take turns.
+/// The two servers, measured alternately.
 #[derive(Debug)]
 pub(crate) struct Steady {
     ours: Subject,
     limit: Subject,
-    /// Operations of a round are divided by it.
+    /// The divisor of the number of operations per round.
     divisor: usize,
     watchers_per_connection: usize,
 }
@@ -63,7 +63,7 @@ impl Steady {
         }
     }
 
-    /// Fills our server with the objects to read, and gives the limit server the same answers.
+    /// Creates the objects to read, and copies the responses to the limit server.
     pub(crate) async fn prepare(&self) -> Result<()> {
         eprintln!("filling the server with {OBJECTS} objects");
         self.ours.prepare().await?;
@@ -90,7 +90,7 @@ impl Steady {
         fill.run(pool).await.map(drop)
     }
 
-    /// Gives the limit server our answer of the row called `row`.
+    /// Copies the response of the row called `row` to the limit server.
     async fn mirror(&self, row: &str, pool: &Pool) -> Result<()> {
         let read = what(row).context("a row that reads has a path")?;
         let connection = pool.connection(0);
@@ -106,7 +106,7 @@ impl Steady {
         Ok(())
     }
 
-    /// One round of the row called `name`; some rows come in pairs.
+    /// Measures one round of the row called `name`; some rows are measured in pairs.
     pub(crate) async fn measure(&self, name: &str, side: Side, round: usize) -> Result<Vec<(&'static str, f64)>> {
         let subject = self.side(side);
         let pool = Pool::open(&subject.endpoint, CONNECTIONS).await?;
@@ -215,7 +215,7 @@ impl Steady {
         Ok(vec![("watch", Micros.per(cpu, delivery.delivered)), ("watch-p99", p99)])
     }
 
-    /// So many watchers of rapid events: the share that arrives, and what each costs.
+    /// Measures `rapid` events with many watchers: the delivered share, and the cost per event.
     async fn fan_out(
         &self,
         [share, each]: [&'static str; 2],
@@ -253,7 +253,7 @@ fn writes(how: Write, prefix: &str, total: usize, writers: usize, round: usize) 
     }
 }
 
-/// What the row called `row` reads.
+/// Returns the read request of the row called `row`.
 fn what(row: &str) -> Option<Read> {
     let all = Sample::ConfigMap.collection(objects::READ);
     let path = match row {
@@ -261,7 +261,7 @@ fn what(row: &str) -> Option<Read> {
         "list" => all,
         "page" => all + "?limit=500",
         "selector" => all + "?labelSelector=tier%3Dgold",
-        // The part is the default; named, the path is another one for the limit server.
+        // The query states the default explicitly, so that the limit server has a distinct path.
         "table" => all + "?limit=500&includeObject=Metadata",
         "list-pods" => Sample::Pod.collection(objects::READ),
         _ => return None,
@@ -273,7 +273,7 @@ fn what(row: &str) -> Option<Read> {
     Some(read)
 }
 
-/// In which unit processor time is shown.
+/// The unit of processor time figures.
 #[derive(Clone, Copy, Debug)]
 enum CpuUnit {
     Micros,
@@ -291,14 +291,14 @@ impl CpuUnit {
     }
 }
 
-/// Runs `work` and returns the processor time that the server used meanwhile.
+/// Runs `work` and returns the processor time that the server used for it.
 pub(crate) async fn cpu_of<T>(subject: &Subject, work: impl Future<Output = Result<T>>) -> Result<(Duration, T)> {
     let before = subject.processes.cpu()?;
     let result = work.await?;
     Ok((subject.processes.cpu()?.saturating_sub(before), result))
 }
 
-/// The duration that `percent` of `durations` do not exceed; zero of none.
+/// Returns the duration that `percent` of `durations` do not exceed; zero if there are none.
 pub(crate) fn percentile(mut durations: Vec<Duration>, percent: usize) -> Duration {
     durations.sort_unstable();
     let at = (durations.len() * percent).div_ceil(100).saturating_sub(1);

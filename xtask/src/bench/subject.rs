@@ -1,4 +1,4 @@
-//! A server that is measured: one started here, or one that runs already.
+//! A measured server: started here or already running.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -10,15 +10,15 @@ use planesmith_e2e::{Connection, Endpoint, Home, Server};
 use super::objects::{self, Sample};
 use super::process::Processes;
 
-/// How long a new definition may take to be served.
+/// The timeout for serving a new definition.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How to start a server.
+/// The command that starts a server.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) path: PathBuf,
     pub(crate) flags: Vec<String>,
-    /// Where its data goes; the file system there decides what a durable write costs.
+    /// The parent of its data folder; the file system determines the cost of a durable write.
     pub(crate) folder: PathBuf,
 }
 
@@ -33,7 +33,7 @@ impl Program {
         }
     }
 
-    /// The bare server that sends the same bytes.
+    /// The minimal server that sends the same bytes.
     pub(crate) fn limit(folder: &Path) -> Result<Self> {
         let flags = vec!["bench-limit-server".to_owned()];
         Ok(Self {
@@ -43,7 +43,7 @@ impl Program {
         })
     }
 
-    /// Starts it on an empty folder; returns it with the time it took to be ready.
+    /// Starts the server on an empty folder; returns it with the time until it was ready.
     pub(crate) async fn start(&self) -> Result<(Subject, Duration)> {
         let home = Home::within(&self.folder)?;
         let flags: Vec<_> = self.flags.iter().map(String::as_str).collect();
@@ -58,17 +58,17 @@ impl Program {
     }
 }
 
-/// A server being measured.
+/// A measured server.
 #[derive(Debug)]
 pub(crate) struct Subject {
     pub(crate) endpoint: Endpoint,
     pub(crate) processes: Processes,
-    /// Ends the server, and then removes its folder, when dropped.
+    /// Stops the server and then removes its folder when dropped.
     _running: Option<(Server, Home)>,
 }
 
 impl Subject {
-    /// A server that runs already, made of the processes `pids`.
+    /// A running server that consists of the processes `pids`.
     pub(crate) fn running(endpoint: Endpoint, pids: Vec<u32>) -> Self {
         Self {
             endpoint,
@@ -77,13 +77,13 @@ impl Subject {
         }
     }
 
-    /// Creates the namespaces and the definition of the load; what is left there from an earlier run stays.
+    /// Creates the namespaces and the definition of the load; objects from an earlier run are retained.
     pub(crate) async fn prepare(&self) -> Result<()> {
         let connection = Connection::open(&self.endpoint).await?;
         for namespace in [objects::READ, objects::WRITTEN, objects::WATCHED] {
             let body = objects::namespace(namespace);
             create(&connection, "/api/v1/namespaces", body).await?;
-            // Pods are refused until their account is there; a server that makes none is given one.
+            // Pods are refused until their account exists; servers that do not create it automatically get one here.
             let accounts = format!("/api/v1/namespaces/{namespace}/serviceaccounts");
             create(&connection, &accounts, objects::service_account()).await?;
         }
@@ -98,7 +98,7 @@ impl Subject {
         Ok(())
     }
 
-    /// Removes every object of a kind in `namespace`.
+    /// Deletes all objects of a kind in `namespace`.
     pub(crate) async fn clear(&self, sample: Sample, namespace: &str) -> Result<()> {
         let connection = Connection::open(&self.endpoint).await?;
         connection
@@ -109,7 +109,7 @@ impl Subject {
     }
 }
 
-/// Makes an object that may be there already.
+/// Creates an object unless it already exists.
 async fn create(connection: &Connection, path: &str, body: Vec<u8>) -> Result<()> {
     let answer = connection.call(Method::POST, path, body).await?;
     if answer.status != 409 {

@@ -1,4 +1,4 @@
-//! Many watchers of one collection, and what reaches them.
+//! Many watchers of one collection, and the delivery of events to them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,22 +13,22 @@ use tokio::task::JoinSet;
 use super::load::{Pool, Write, Writes};
 use super::objects::{self, Sample};
 
-/// How long nothing may arrive before the watchers count as left behind.
+/// The time without any event after which missing events count as lost.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The pause between two paced events.
 const PACE: Duration = Duration::from_millis(10);
 
-/// What became of the events of one run.
+/// The delivery of one run's events.
 #[derive(Debug)]
 pub(crate) struct Delivery {
     pub(crate) delivered: usize,
     pub(crate) expected: usize,
-    /// From before a write was sent until a watcher had its event; only of paced runs.
+    /// Times from the start of a write to the delivery to a watcher; only for paced runs.
     pub(crate) latencies: Vec<Duration>,
 }
 
-/// Opens `watchers` watches of `namespace` that begin after what is there now.
+/// Opens `watchers` watches of `namespace` that start after the current state.
 pub(crate) async fn open(pool: &Pool, namespace: &str, watchers: usize) -> Result<Vec<Watch>> {
     let path = Sample::ConfigMap.collection(namespace);
     let list = pool
@@ -48,7 +48,7 @@ pub(crate) async fn open(pool: &Pool, namespace: &str, watchers: usize) -> Resul
     Ok(opened)
 }
 
-/// Returns the next event of an object that the benchmark wrote. Controllers of the server write to a new namespace, too.
+/// Returns the next event of an object written by the benchmark. The server's controllers write to a new namespace, too.
 async fn next_own(watcher: &mut Watch) -> Result<Option<Bytes>> {
     loop {
         match watcher.line().await? {
@@ -58,14 +58,14 @@ async fn next_own(watcher: &mut Watch) -> Result<Option<Bytes>> {
     }
 }
 
-/// True if the event in `line` is of an object that the benchmark wrote. Names stand in the first few fields.
+/// True if the event in `line` is for an object written by the benchmark. The name is among the first few fields.
 fn is_own(line: &[u8]) -> bool {
     let head = &line[..line.len().min(256)];
     let mark = objects::NAME.as_bytes();
     head.windows(mark.len()).any(|window| window == mark)
 }
 
-/// Creates `events` objects one after another at a steady pace, and times each delivery.
+/// Creates `events` objects one by one at a steady pace, and measures each delivery.
 pub(crate) async fn paced(writer: &Connection, watchers: Vec<Watch>, events: usize) -> Result<Delivery> {
     let expected = watchers.len() * events;
     let (sent, seen) = watch::channel(Vec::<Instant>::with_capacity(events));
@@ -103,7 +103,7 @@ pub(crate) async fn paced(writer: &Connection, watchers: Vec<Watch>, events: usi
     })
 }
 
-/// Creates `events` objects as fast as 16 writers can, and counts what arrives.
+/// Creates `events` objects as fast as 16 writers can, and counts the delivered events.
 pub(crate) async fn rapid(writers: &Pool, watchers: Vec<Watch>, events: usize) -> Result<Delivery> {
     let expected = watchers.len() * events;
     let delivered = Arc::new(AtomicUsize::new(0));
@@ -112,7 +112,7 @@ pub(crate) async fn rapid(writers: &Pool, watchers: Vec<Watch>, events: usize) -
         let delivered = Arc::clone(&delivered);
         tasks.spawn(async move {
             for _ in 0..events {
-                // A watch that the server closed has simply no more events to count.
+                // A watch closed by the server has no more events to count.
                 let Ok(Some(_)) = next_own(&mut watcher).await else {
                     break;
                 };

@@ -1,4 +1,4 @@
-//! The kinds in the form of custom resource definitions, for tools that read those.
+//! Renders the kinds as custom resource definitions, for tools that need them.
 
 mod schema;
 mod yaml;
@@ -16,7 +16,7 @@ use super::files::Files;
 use super::model::{Definition, Group, Kind, Model, PackageModel, Type};
 use super::package::Role;
 
-/// Renders a file for each kind, with all its versions.
+/// Renders one file per kind, with all its versions.
 pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
     for package in &model.packages {
         let folder = folder(package);
@@ -35,7 +35,7 @@ pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
     Ok(())
 }
 
-/// What is rendered for the kinds of one's own.
+/// Returns the definitions of custom kinds.
 #[cfg(test)]
 pub(super) fn definitions(model: &Model) -> Vec<Value> {
     let own = |package: &&PackageModel| package.package.role == Role::Own;
@@ -56,11 +56,11 @@ fn folder(package: &PackageModel) -> PathBuf {
     }
 }
 
-/// The versions of each kind, the preferred one first, by plural.
+/// Returns the versions of each kind by plural, the preferred one first.
 fn kinds(group: &Group) -> BTreeMap<&str, Vec<&Kind>> {
     let mut kinds: BTreeMap<&str, Vec<&Kind>> = BTreeMap::new();
     for version in &group.versions {
-        // What is not stored cannot be a custom resource either.
+        // Custom resources are always stored.
         for kind in version
             .kinds
             .iter()
@@ -147,14 +147,14 @@ fn subresources(resource: &ResourceModel) -> Map<String, Value> {
                 }
                 members.insert("scale".to_owned(), paths);
             }
-            // Custom resources have no others.
+            // Custom resources support no other subresources.
             SubresourceKind::Other => {}
         }
     }
     members
 }
 
-/// The columns besides the name; those that a function fills cannot be said here.
+/// Returns the columns except for the name; columns that are computed by a function have no equivalent.
 fn columns(model: &Model, kind: &Kind) -> Vec<Value> {
     let mut columns = Vec::new();
     for column in &kind.resource.columns {
@@ -165,7 +165,7 @@ fn columns(model: &Model, kind: &Kind) -> Vec<Value> {
             CellSource::Name | CellSource::Function(_) => continue,
         };
         let mut members = json!({"name": column.name, "type": ty, "jsonPath": format!(".{path}")});
-        // Definitions have formats of values only; this one tells printers what the column is.
+        // Definitions support only formats of values; `name` is a hint for printers.
         if !matches!(column.format.as_str(), "" | "name") {
             members["format"] = column.format.as_str().into();
         }
@@ -180,7 +180,7 @@ fn columns(model: &Model, kind: &Kind) -> Vec<Value> {
     columns
 }
 
-/// A dotted path in kubectl's notation: dots in the key of a map's entry are no steps there.
+/// Converts a dotted path to kubectl's notation, in which dots in map keys must be escaped.
 fn json_path(model: &Model, definition: &Definition, path: &str) -> String {
     let Some((first, rest)) = path.split_once('.') else {
         return path.to_owned();

@@ -1,4 +1,4 @@
-//! One file that is not as it should be.
+//! Differences between the tree and the rendered files.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,28 +6,28 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use similar::TextDiff;
 
-/// A file of the tree that differs from what was rendered.
+/// A file in the tree that differs from the rendered one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Difference {
-    /// Relative to the workspace.
+    /// The path, relative to the workspace.
     pub(crate) path: PathBuf,
-    /// How it differs.
+    /// The kind of difference.
     pub(crate) change: Change,
 }
 
-/// How a file differs.
+/// The kind of difference of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// It is not there.
+    /// The file does not exist.
     Missing { wanted: String },
-    /// It says something else.
+    /// The file has other content.
     Stale { present: String, wanted: String },
-    /// Nothing implies it any more.
+    /// The file has no definition any more.
     Orphaned,
 }
 
 impl Change {
-    /// The change in one word.
+    /// Returns the change as one word.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::Missing { .. } => "missing",
@@ -38,7 +38,7 @@ impl Change {
 }
 
 impl Difference {
-    /// Makes the tree right.
+    /// Applies the change to the tree.
     pub(crate) fn resolve(&self, root: &Path) -> Result<()> {
         let path = root.join(&self.path);
         let result = match &self.change {
@@ -51,7 +51,7 @@ impl Difference {
         result.with_context(|| format!("writing {}", path.display()))
     }
 
-    /// What was done about it, in a line.
+    /// Returns a line that describes the applied change.
     pub(crate) fn done(&self) -> String {
         let done = match &self.change {
             Change::Missing { .. } => "wrote",
@@ -62,7 +62,7 @@ impl Difference {
     }
 }
 
-/// Removes the folder of a removed file, and those around it, as long as they are empty.
+/// Removes the folder of a removed file and its parents, as long as they are empty.
 fn remove_empty_folders(path: &Path) {
     for folder in path.ancestors().skip(1) {
         if std::fs::remove_dir(folder).is_err() {
@@ -87,7 +87,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// "2 files missing, 1 stale".
+/// Returns a summary such as "2 files missing, 1 stale".
 pub(crate) fn summary(differences: &[Difference]) -> String {
     let count = |word: &str| {
         differences

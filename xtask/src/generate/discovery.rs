@@ -1,6 +1,6 @@
-//! Discovery documents: which resources a group version has and what can be done to them.
+//! Discovery documents: the resources of a group version and their verbs.
 //!
-//! The server computes its own from what it serves; these show in review what a definition changes for clients.
+//! The server computes its own from the served routes; these files show in reviews how a definition affects clients.
 
 use std::path::PathBuf;
 
@@ -70,8 +70,8 @@ fn folder(package: &PackageModel) -> PathBuf {
     }
 }
 
-/// The object as indented JSON, without the members that kube-apiserver leaves out where it is compatible with its
-/// earliest clients: the type of groups inside a list, the version of the core group's list.
+/// Returns the object as indented JSON, without members that kube-apiserver omits for compatibility with its earliest clients:
+/// the type of groups inside a list, and the version of the core group's list.
 fn text(object: &dyn Struct, without: impl IntoIterator<Item = String>) -> String {
     let mut document = json::to_value(object);
     for pointer in without {
@@ -169,8 +169,8 @@ fn subresource_entry(kind: &Kind, below: &Subresource) -> ApiResource {
     }
 }
 
-/// Group, version and kind of what is read or written below an object, when it is not the object itself: handlers of their
-/// own take bodies, or parameters, of kinds of their own.
+/// Returns group, version and kind of a subresource's body, if they differ from those of the object. Custom handlers accept
+/// bodies or options of other kinds.
 pub(super) fn posted<'k>(kind: &'k Kind, below: &Subresource) -> (&'static str, &'static str, &'k str) {
     let own = kind.resource.kind.as_str();
     match (&below.kind, own, below.name.as_str()) {
@@ -187,10 +187,10 @@ pub(super) fn posted<'k>(kind: &'k Kind, below: &Subresource) -> (&'static str, 
     }
 }
 
-/// What can be done to a subresource.
+/// Returns the verbs of a subresource.
 pub(super) fn subresource_verbs(below: &Subresource) -> &'static [&'static str] {
     match (&below.kind, below.name.as_str()) {
-        // Handlers of their own take one verb each.
+        // Custom handlers support one verb each.
         (SubresourceKind::Other, "finalize") => &["update"],
         (SubresourceKind::Other, "binding" | "eviction" | "token") => &["create"],
         (SubresourceKind::Other, "log") => &["get"],
@@ -204,7 +204,7 @@ fn owned(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// Changes when objects are stored in another form.
+/// Returns a hash of the group, storage version and kind.
 fn storage_version_hash(model: &Model, kind: &Kind) -> String {
     let stored = kind
         .hub

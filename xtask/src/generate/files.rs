@@ -1,4 +1,4 @@
-//! Rendered text by path, and how it differs from a tree.
+//! Rendered files by path, and their comparison with a tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use super::difference::{Change, Difference};
 
-/// Everything that was rendered, in memory; paths are relative to the workspace.
+/// All rendered files, in memory; paths are relative to the workspace.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Files {
     texts: BTreeMap<PathBuf, String>,
@@ -15,7 +15,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Adds a file. Two renderers must not write one file.
+    /// Adds a file. Two renderers must not write the same file.
     pub(crate) fn add(&mut self, path: impl Into<PathBuf>, text: String) -> Result<()> {
         let path = path.into();
         if self.texts.contains_key(&path) {
@@ -25,12 +25,12 @@ impl Files {
         Ok(())
     }
 
-    /// Declares that nothing but rendered files lies in `folder`, at any depth: other files there are orphans.
+    /// Declares that `folder` contains only rendered files, at any depth: other files in it are orphans.
     pub(crate) fn own(&mut self, folder: impl Into<PathBuf>) {
         self.owned.insert(folder.into());
     }
 
-    /// What has to change in the tree at `root`, sorted by path.
+    /// Returns the differences to the tree at `root`, sorted by path.
     pub(crate) fn compare(&self, root: &Path) -> Result<Vec<Difference>> {
         let mut differences = Vec::new();
         for (path, text) in &self.texts {
@@ -66,17 +66,17 @@ impl Files {
     }
 }
 
-/// The text of a file; `None` when there is none.
+/// Returns the text of a file; `None` if it does not exist.
 fn read(path: &Path) -> Result<Option<String>> {
     match std::fs::read(path) {
-        // Text that is not UTF-8 was not written by us; it is stale.
+        // Generated files are always UTF-8, so other content is stale.
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).with_context(|| format!("reading {}", path.display())),
     }
 }
 
-/// The files below `folder`, relative to `root`.
+/// Adds the files below `folder`, relative to `root`.
 pub(super) fn list(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
     let full = root.join(folder);
     if !full.is_dir() {

@@ -1,17 +1,17 @@
-//! What the definitions say, with every name resolved.
+//! The definitions, with all names resolved.
 //!
-//! How a renderer uses it:
+//! Usage by renderers:
 //!
-//! - [`Model::packages`] -> [`PackageModel::groups`] -> [`Group::versions`] -> [`Version::kinds`] walks what is served,
-//!   sorted; versions come in the order in which clients prefer them.
-//! - A [`Kind`] holds the checked `#[resource(...)]` facts ([`ResourceModel`], the text form of `ResourceFacts`) and the
-//!   path of its struct.
-//! - [`Model::structure`] gives the [`Definition`] of a path: its fields with their facts and resolved [`Type`]s. A
-//!   [`Type::Struct`] holds the path of another definition, so recursion is possible: keep a set of visited paths.
-//! - [`Definition::fields`] has inlined structs as fields with `facts.inline`; [`Model::json_fields`] has them flat.
-//! - [`Model::at`] walks a dotted path.
+//! - [`Model::packages`] -> [`PackageModel::groups`] -> [`Group::versions`] -> [`Version::kinds`] iterates over all kinds,
+//!   sorted; versions are in the order of preference.
+//! - A [`Kind`] holds the checked `#[resource(...)]` facts ([`ResourceModel`], the text form of `ResourceFacts`) and the path
+//!   of its struct.
+//! - [`Model::structure`] returns the [`Definition`] at a path: its fields with their facts and resolved [`Type`]s. A
+//!   [`Type::Struct`] holds the path of another definition. Definitions can be recursive: keep a set of visited paths.
+//! - [`Definition::fields`] contains inlined structs as fields with `facts.inline`; [`Model::json_fields`] flattens them.
+//! - [`Model::at`] resolves a dotted path.
 //!
-//! A model only exists when the checks that need several types at once have passed ([`check`]).
+//! A model exists only if the checks across types have passed ([`check`]).
 
 mod build;
 mod check;
@@ -30,10 +30,10 @@ use super::problem;
 use super::source::{RustPath, Sources};
 pub(crate) use leaf::Leaf;
 
-/// Everything that was found.
+/// All definitions.
 #[derive(Debug)]
 pub(crate) struct Model {
-    /// The crates with groups: `api-defs` first, then those of `examples` by folder.
+    /// The crates with groups: `api-defs` first, then the examples by folder.
     pub(crate) packages: Vec<PackageModel>,
     structs: BTreeMap<RustPath, Definition>,
 }
@@ -45,82 +45,82 @@ pub(crate) struct PackageModel {
     pub(crate) package: Package,
     /// Its groups, by name.
     pub(crate) groups: Vec<Group>,
-    /// The paths by which other crates import its types that say what they are and are no objects, sorted.
+    /// The public paths of its types that have `kind` and `apiVersion` but are not objects, sorted.
     pub(crate) messages: Vec<RustPath>,
 }
 
 /// One API group.
 #[derive(Debug)]
 pub(crate) struct Group {
-    /// E.g. `apps`; empty for the core group.
+    /// The name, e.g. `apps`; empty for the core group.
     pub(crate) name: String,
-    /// Its folder and module, e.g. `core`.
+    /// The folder and module, e.g. `core`.
     pub(crate) module: String,
-    /// Its versions, the preferred one first.
+    /// The versions, the preferred one first.
     pub(crate) versions: Vec<Version>,
 }
 
 /// One version of a group.
 #[derive(Debug)]
 pub(crate) struct Version {
-    /// E.g. `v1`.
+    /// The name, e.g. `v1`.
     pub(crate) name: String,
-    /// Its kinds, by name.
+    /// The kinds, by name.
     pub(crate) kinds: Vec<Kind>,
 }
 
 impl Version {
-    /// Whether clients reach any of its kinds.
+    /// True if any of its kinds is served.
     pub(crate) fn is_served(&self) -> bool {
         self.kinds.iter().any(|kind| kind.resource.served)
     }
 }
 
-/// One kind in one version.
+/// A kind in one version.
 #[derive(Debug)]
 pub(crate) struct Kind {
-    /// Where the struct is declared; the key for [`Model::structure`].
+    /// The path of the declaration; the key for [`Model::structure`].
     pub(crate) path: RustPath,
-    /// The path by which other crates import it.
+    /// The path for imports from other crates.
     pub(crate) public: RustPath,
     /// The checked facts.
     pub(crate) resource: ResourceModel,
-    /// The struct of the storage version; `None` when this is the storage version.
+    /// The struct of the storage version; `None` if this is the storage version.
     pub(crate) hub: Option<RustPath>,
 }
 
-/// One struct.
+/// A struct.
 #[allow(dead_code, reason = "the renderers of documents read all of it")]
 #[derive(Debug)]
 pub(crate) struct Definition {
-    /// Where it is declared.
+    /// The path of the declaration.
     pub(crate) path: RustPath,
     /// The file, relative to the workspace.
     pub(crate) file: PathBuf,
-    /// The name that error messages and OpenAPI show.
+    /// The name in error messages and OpenAPI.
     pub(crate) name: String,
-    /// Description; paragraphs are separated by an empty line.
+    /// The description; paragraphs are separated by an empty line.
     pub(crate) doc: String,
-    /// `kind` and `apiVersion` in front of the fields.
+    /// `kind` and `apiVersion`, written before the fields; `None` for none.
     pub(crate) type_meta: Option<TypeMeta>,
-    /// Owned and replaced as a whole.
+    /// True if apply owns and replaces the struct as a whole.
     pub(crate) atomic: bool,
-    /// At most one of the fields besides the discriminator is set.
+    /// True if at most one of the fields besides the discriminator can be set.
     pub(crate) union: bool,
     /// The fields, in wire order.
     pub(crate) fields: Vec<Field>,
 }
 
-/// One field.
+/// A field.
 #[derive(Debug)]
 pub(crate) struct Field {
-    /// What was declared about it.
+    /// The declared facts.
     pub(crate) facts: FieldModel,
-    /// What it holds.
+    /// The type of its values.
     pub(crate) ty: Type,
 }
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Type {
     /// `true` or `false`.
@@ -131,7 +131,7 @@ pub(crate) enum Type {
     Int64,
     /// 64-bit floating point number.
     Double,
-    /// Text.
+    /// A string.
     String,
     /// A leaf of machinery: bytes, a time, a quantity.
     Leaf(Leaf),
@@ -139,14 +139,14 @@ pub(crate) enum Type {
     Struct(RustPath),
     /// Zero or more values in order.
     List(Box<Type>),
-    /// Values by text key.
+    /// Values by string key.
     Map(Box<Type>),
     /// A value that can be absent.
     Optional(Box<Type>),
 }
 
 impl Type {
-    /// The type without the possibility of absence.
+    /// Returns the type without `Optional`.
     pub(crate) fn present(&self) -> &Type {
         match self {
             Self::Optional(inner) => inner.present(),
@@ -154,7 +154,7 @@ impl Type {
         }
     }
 
-    /// The struct at the bottom of lists, maps and options.
+    /// Returns the struct inside lists, maps and options.
     pub(crate) fn structure(&self) -> Option<&RustPath> {
         match self {
             Self::Struct(path) => Some(path),
@@ -169,7 +169,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// When the tree cannot be read, or with the list of everything that is wrong with the definitions.
+    /// The tree cannot be read, or the list of all problems in the definitions.
     pub(crate) fn load(root: &Path) -> Result<Self> {
         let mut problems = Vec::new();
         let sources = Sources::read(root, &mut problems)?;
@@ -184,17 +184,17 @@ impl Model {
         }
     }
 
-    /// The struct declared at `path`.
+    /// Returns the struct declared at `path`.
     pub(crate) fn structure(&self, path: &RustPath) -> &Definition {
         self.structs.get(path).expect("paths in a model lead to its structs")
     }
 
-    /// All structs by path, those of machinery included.
+    /// Returns all structs, including those of machinery.
     pub(crate) fn structures(&self) -> impl Iterator<Item = &Definition> {
         self.structs.values()
     }
 
-    /// All kinds of all crates, with the group and version that they are in.
+    /// Returns all kinds of all crates, with their group and version.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = (&Group, &Version, &Kind)> {
         let groups = self.packages.iter().flat_map(|package| &package.groups);
         groups.flat_map(|group| {

@@ -1,10 +1,10 @@
-//! OpenAPI documents, version 3 and version 2, one of each per group version.
+//! OpenAPI documents in versions 3 and 2, one per group version.
 //!
-//! Paths outside of group versions have documents of their own, which [`mod@entrances`] makes.
+//! Paths outside of group versions have their own documents, created by [`mod@entrances`].
 //!
-//! Both versions say the same: [`names`] gives definitions their names, [`schema`] turns structs into schemas, [`operation`]
-//! knows what can be done under which path, [`v3`] and [`v2`] write it down, [`layout`] puts one definition or path on
-//! a line so that a change shows in review. The server sends the files as they are.
+//! Both versions have the same content: [`names`] assigns names to definitions, [`schema`] converts structs to schemas,
+//! [`operation`] defines the operations of each path, [`v3`] and [`v2`] write the documents, [`layout`] writes each definition
+//! or path on one line, which keeps diffs readable. The server sends the files unchanged.
 
 mod definitions;
 mod entrances;
@@ -70,15 +70,15 @@ pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
 
 /// A document in the Rust file.
 struct Embedded {
-    /// Below `/openapi/v3/`.
+    /// The path below `/openapi/v3/`.
     path: String,
-    /// The start of the constants' names.
+    /// The prefix of the constants' names.
     constant: String,
     /// The file name.
     file: String,
 }
 
-/// Where the documents of a crate go.
+/// Returns the folder for the documents of a crate.
 fn folder(package: &PackageModel) -> PathBuf {
     match package.package.role {
         Role::Library | Role::BuiltIn => PathBuf::from("generated/openapi"),
@@ -86,7 +86,7 @@ fn folder(package: &PackageModel) -> PathBuf {
     }
 }
 
-/// The Rust file that embeds the documents of a crate.
+/// Returns the path of the Rust file that embeds the documents of a crate.
 fn module_file(package: &PackageModel) -> PathBuf {
     match package.package.role {
         Role::Library | Role::BuiltIn => PathBuf::from("generated/src/openapi.rs"),
@@ -94,7 +94,7 @@ fn module_file(package: &PackageModel) -> PathBuf {
     }
 }
 
-/// The path below `/openapi/v3/`: `api/v1` or `apis/apps/v1`.
+/// Returns the path below `/openapi/v3/`: `api/v1` or `apis/apps/v1`.
 fn served_path(group: &Group, version: &Version) -> String {
     match group.name.as_str() {
         "" => format!("api/{}", version.name),
@@ -106,7 +106,7 @@ fn file_name(path: &str) -> String {
     format!("{}.json", path.replace('/', "__"))
 }
 
-/// What the documents of a crate say besides its group versions, with the starts of the constants' names.
+/// Returns the documents of a crate besides its group versions, with the prefixes of the constants' names.
 fn entrances(package: &PackageModel) -> Vec<(String, Entrance)> {
     let served = |group: &&Group| !group.name.is_empty() && group.versions.iter().any(Version::is_served);
     let groups = package.groups.iter().filter(served);
@@ -122,7 +122,7 @@ fn entrances(package: &PackageModel) -> Vec<(String, Entrance)> {
     entrances
 }
 
-/// The Rust file that embeds the documents.
+/// Renders the Rust file that embeds the documents.
 fn module(package: &PackageModel, embedded: &[Embedded]) -> String {
     let (sources, up) = match package.package.role {
         Role::Library | Role::BuiltIn => (Path::new("api-defs/src"), "../openapi"),
@@ -145,7 +145,7 @@ fn module(package: &PackageModel, embedded: &[Embedded]) -> String {
         for Embedded { file, constant, .. } in embedded {
             let declared = format!("const {constant}_{upper}: &[u8] =");
             let included = format!("include_bytes!(\"{up}/{dialect}/{file}\");");
-            // The width that `rustfmt.toml` sets.
+            // The line width set in `rustfmt.toml`.
             let between = if declared.len() + 1 + included.len() <= 120 {
                 " "
             } else {

@@ -1,4 +1,4 @@
-//! The crates that hold definitions, and where the text generated from them goes.
+//! The crates with definitions, and the locations of their generated files.
 
 use std::path::{Path, PathBuf};
 
@@ -7,42 +7,42 @@ use anyhow::{Context, Result};
 /// A crate whose sources are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Package {
-    /// Package name, e.g. `planesmith-shop`.
+    /// The package name, e.g. `planesmith-shop`.
     pub(crate) name: String,
     /// The folder, relative to the workspace.
     pub(crate) folder: PathBuf,
-    /// What it is read for.
+    /// The role of the crate.
     pub(crate) role: Role,
-    /// Whether it has a module `admission` with the plugins of its server.
+    /// True if it has a module `admission` with its server's plugins.
     pub(crate) has_admission: bool,
 }
 
-/// What a crate is read for.
+/// The role of a crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Types that definitions may use; nothing is generated for them.
+    /// Provides types for definitions; nothing is generated for it.
     Library,
-    /// The built-in groups; what is generated goes into the `generated` crate.
+    /// Declares the built-in groups; their files are generated in the `generated` crate.
     BuiltIn,
-    /// A user's own groups; what is generated goes into the crate itself.
+    /// Declares a user's groups; their files are generated in the crate itself.
     Own,
 }
 
 impl Package {
-    /// The name in Rust paths, e.g. `planesmith_shop`.
+    /// Returns the name in Rust paths, e.g. `planesmith_shop`.
     pub(crate) fn crate_name(&self) -> String {
         self.name.replace('-', "_")
     }
 }
 
-/// The crate whose types definitions are made of.
+/// The crate that provides the types for definitions.
 pub(crate) const MACHINERY: &str = "runtime/machinery";
 /// The crate of the built-in groups.
 pub(crate) const API_DEFS: &str = "api-defs";
-/// The folder of crates with groups of their own.
+/// The folder of crates with custom groups.
 pub(crate) const EXAMPLES: &str = "examples";
 
-/// All crates to read, machinery first, then by folder.
+/// Returns all crates to read, machinery first, then by folder.
 pub(crate) fn find(root: &Path) -> Result<Vec<Package>> {
     let mut packages = Vec::new();
     for (folder, role) in [(MACHINERY, Role::Library), (API_DEFS, Role::BuiltIn)] {
@@ -77,7 +77,7 @@ fn package(root: &Path, folder: PathBuf, role: Role) -> Result<Package> {
     })
 }
 
-/// The first `name = "..."` of a manifest, which is that of `[package]`.
+/// Returns the first `name = "..."` of a manifest, which is that of `[package]`.
 fn package_name(manifest: &str) -> Option<&str> {
     let value = manifest
         .lines()

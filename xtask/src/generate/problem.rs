@@ -1,18 +1,18 @@
-//! What is wrong with definitions beyond what a derive can see.
+//! Problems in definitions that a derive cannot detect.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// One problem: where it is, what is wrong, and what to type.
+/// A problem: its location, the mistake and the correction.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Problem {
     /// The file, relative to the workspace.
     pub(crate) file: PathBuf,
-    /// The item in the file, e.g. `OrderSpec.items`; may be empty.
+    /// The item in the file, e.g. `OrderSpec.items`; empty for the whole file.
     pub(crate) item: String,
-    /// What is wrong, in the user's spelling.
+    /// The mistake, in the user's spelling.
     pub(crate) what: String,
-    /// What to type.
+    /// The correction.
     pub(crate) help: String,
 }
 
@@ -28,7 +28,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// All problems as one text, those of a file together.
+/// Renders all problems, grouped by file.
 pub(crate) fn list(problems: &[Problem]) -> String {
     let mut sorted: Vec<_> = problems.iter().collect();
     sorted.sort();

@@ -1,4 +1,4 @@
-//! A page per group: its kinds, their fields and columns, for people.
+//! Reference pages for users, one per group: its kinds with their fields and columns.
 
 mod page;
 

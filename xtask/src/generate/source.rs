@@ -1,6 +1,7 @@
 //! The sources of all crates with definitions: their modules, items and imports.
 //!
-//! A crate is followed from `lib.rs` along its `mod` items, as the compiler does. Only what names need is kept.
+//! A crate is read from `lib.rs` along its `mod` items, as by the compiler. Only information that name resolution needs is
+//! stored.
 
 mod module;
 mod names;
@@ -18,30 +19,30 @@ use super::problem::Problem;
 pub(crate) use module::{Derive, Item, Module, Written};
 use reader::Reader;
 
-/// A path to an item, from its crate on: `planesmith_api_defs::core::v1::ConfigMap`.
+/// The absolute path of an item: `planesmith_api_defs::core::v1::ConfigMap`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct RustPath(pub(crate) Vec<String>);
 
 impl RustPath {
-    /// The path one step down.
+    /// Returns the path of a child.
     pub(crate) fn join(&self, name: &str) -> Self {
         let mut segments = self.0.clone();
         segments.push(name.to_owned());
         Self(segments)
     }
 
-    /// The path one step up; `None` for a crate.
+    /// Returns the path of the parent; `None` for a crate.
     pub(crate) fn parent(&self) -> Option<Self> {
         let (_, rest) = self.0.split_last()?;
         (!rest.is_empty()).then(|| Self(rest.to_vec()))
     }
 
-    /// The last segment.
+    /// Returns the last segment.
     pub(crate) fn name(&self) -> &str {
         self.0.last().map_or("", String::as_str)
     }
 
-    /// The first segment.
+    /// Returns the first segment.
     pub(crate) fn crate_name(&self) -> &str {
         self.0.first().map_or("", String::as_str)
     }
@@ -53,18 +54,18 @@ impl fmt::Display for RustPath {
     }
 }
 
-/// All modules of all crates that were read.
+/// All modules of all crates with definitions.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     /// The crates, machinery first.
     pub(crate) packages: Vec<Package>,
     modules: BTreeMap<RustPath, Module>,
-    /// By which paths other crates reach definitions; made when first asked for.
+    /// The public paths of definitions; computed on first use.
     public: OnceCell<BTreeMap<RustPath, RustPath>>,
 }
 
 impl Sources {
-    /// Reads the crates of the workspace at `root`; what does not parse is a problem, not an error.
+    /// Reads the crates of the workspace at `root`; syntax errors are added to `problems`.
     pub(crate) fn read(root: &Path, problems: &mut Vec<Problem>) -> Result<Self> {
         let packages = package::find(root)?;
         let mut reader = Reader::new(root, problems);
@@ -79,18 +80,18 @@ impl Sources {
         })
     }
 
-    /// The module at `path`.
+    /// Returns the module at `path`.
     pub(crate) fn module(&self, path: &RustPath) -> Option<&Module> {
         self.modules.get(path)
     }
 
-    /// All modules of a crate, by path.
+    /// Returns all modules of a crate, by path.
     pub(crate) fn modules_of(&self, package: &Package) -> impl Iterator<Item = (&RustPath, &Module)> {
         let name = package.crate_name();
         self.modules.iter().filter(move |(path, _)| path.crate_name() == name)
     }
 
-    /// Whether the types of a crate may come from macros, which are not read.
+    /// True if the crate's types can come from macros, which are not expanded.
     fn is_library(&self, crate_name: &str) -> bool {
         self.packages
             .iter()

@@ -1,4 +1,4 @@
-//! Whether anything has changed since the tree was last brought up to date, without reading it.
+//! Detects, without reading files, that nothing has changed since the tree was last updated.
 
 use std::fmt::Write as _;
 use std::fs::Metadata;
@@ -6,24 +6,24 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// What is read, relative to the workspace.
+/// The input folders, relative to the workspace.
 const READ: [&str; 3] = ["runtime/machinery", "api-defs", "examples"];
 
-/// What is written.
+/// The output folders.
 const WRITTEN: [&str; 2] = ["generated", "docs/reference"];
 
-/// The sizes and times of all files that are read or written, and of this program.
+/// The sizes and modification times of all input and output files, and of this program.
 ///
-/// As with `make`, a file counts as unchanged while its size and time are. `--check` reads everything all the same.
+/// As with `make`, a file counts as unchanged if its size and time are. `--check` always reads everything.
 pub(super) struct Stamp {
     file: PathBuf,
     root: PathBuf,
-    /// What is read as it was before it was read: what is saved in the meantime is a change.
+    /// The state of the input before it is read: a file saved in the meantime counts as changed.
     read: io::Result<String>,
 }
 
 impl Stamp {
-    /// To be made before anything is read.
+    /// Records the state of the input; called before the input is read.
     pub(super) fn of(root: &Path) -> Self {
         Self {
             file: root.join("target/generate.stamp"),
@@ -32,13 +32,13 @@ impl Stamp {
         }
     }
 
-    /// Whether everything was as it was when [`Stamp::renew`] was called last.
+    /// True if the state equals that of the last [`Stamp::renew`].
     pub(super) fn is_current(&self) -> bool {
         let noted = std::fs::read_to_string(&self.file);
         matches!((noted, self.state()), (Ok(noted), Ok(state)) if noted == state)
     }
 
-    /// Notes how everything that was read was, and how everything that was written is now. A stamp that cannot be written only costs time.
+    /// Records the input state from before reading, and the current output state. A failure to write the stamp only costs time.
     pub(super) fn renew(&self) {
         if let Ok(state) = self.state() {
             let _ = std::fs::write(&self.file, state);
@@ -57,7 +57,7 @@ impl Stamp {
     }
 }
 
-/// How all files in these folders are.
+/// Returns the state of all files in these folders.
 fn state(root: &Path, folders: &[&str]) -> io::Result<String> {
     let mut state = String::new();
     for folder in folders {

@@ -1,15 +1,15 @@
-//! Small workspaces, and what is generated from them or wrong with them.
+//! Small workspaces, and the files or problems that result from them.
 
 use std::path::Path;
 
 use super::*;
 
-/// The manifest of a package called `name`.
+/// Returns the manifest of a package called `name`.
 fn manifest(name: &str) -> String {
     format!("[package]\nname = \"{name}\"\n")
 }
 
-/// A workspace with `files` beside the least that every workspace has.
+/// Creates a workspace with `files` and the minimum that every workspace needs.
 fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
     let tree = tempfile::tempdir().expect("a temporary folder");
     let write = |path: &str, text: &str| {
@@ -37,18 +37,18 @@ fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
     tree
 }
 
-/// A shop whose `v1.rs` holds `text`, below the imports that it needs.
+/// Creates a shop whose `v1.rs` contains `text`, after the imports that it needs.
 fn shop(text: &str) -> tempfile::TempDir {
     let text = format!("use planesmith_machinery::meta::ObjectMeta;\n{text}");
     tree(&[("examples/shop/src/v1.rs", &text)])
 }
 
-/// What is reported about a tree; empty when it renders.
+/// Returns the problems of a tree; empty if it renders.
 fn problems(tree: &Path) -> String {
     render(tree).err().map(|error| error.to_string()).unwrap_or_default()
 }
 
-/// Expects that a shop with these files renders; `files` are relative to the workspace.
+/// Asserts that a shop with these files renders; `files` are relative to the workspace.
 pub(crate) fn renders(files: &[(String, &str)]) {
     let lib = "pub mod generated;\npub mod shop;\npub mod v1;\n";
     let mut all: Vec<(&str, &str)> = vec![("examples/shop/src/lib.rs", lib)];
@@ -57,7 +57,7 @@ pub(crate) fn renders(files: &[(String, &str)]) {
     assert_eq!(problems(tree.path()), "");
 }
 
-/// Expects one problem whose text contains all of `parts`.
+/// Asserts that there is one problem whose text contains all of `parts`.
 #[track_caller]
 fn reports(tree: &tempfile::TempDir, parts: &[&str]) {
     let problems = problems(tree.path());
@@ -349,7 +349,7 @@ fn a_crate_that_leaves_out_what_is_generated_is_reported() {
     reports(&tree, &["examples/shop/src/lib.rs", "add `pub mod generated;`"]);
 }
 
-/// A shop with these kinds in v1 and v2.
+/// Creates a shop with these kinds in v1 and v2.
 fn versions(v1: &str, v2: &str) -> tempfile::TempDir {
     let import = "use planesmith_machinery::meta::ObjectMeta;\n";
     tree(&[
@@ -362,7 +362,7 @@ fn versions(v1: &str, v2: &str) -> tempfile::TempDir {
     ])
 }
 
-/// The kind `kind` of a version, with more keys.
+/// Returns the kind `kind` of a version, with more keys.
 fn kind_of(version: &str, kind: &str, keys: &str) -> String {
     format!(
         "#[derive(Resource)]\n#[resource(group = \"shop.example.com\", version = \"{version}\"{keys})]\npub struct {kind} \

@@ -1,4 +1,4 @@
-//! Printed columns and other paths of custom resource definitions.
+//! Printer columns and other paths of custom resource definitions.
 
 use planesmith_codegen_core::resource::CellSource;
 use planesmith_machinery::json_path::JsonPath;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::draft::literal;
 use super::schema::Words;
 
-/// Fields of metadata that definitions name.
+/// Metadata fields that definitions refer to.
 const METADATA: [&str; 7] = [
     "creationTimestamp",
     "deletionTimestamp",
@@ -18,10 +18,10 @@ const METADATA: [&str; 7] = [
     "uid",
 ];
 
-/// What cells can hold.
+/// The types of cells.
 const TYPES: [&str; 5] = ["string", "integer", "number", "boolean", "date"];
 
-/// The keys of the columns of a version, and marks for those that cannot be declared.
+/// Returns the keys of a version's columns, and marks for those without an equivalent.
 pub(super) fn columns(declared: &Value, schema: &Value) -> (Vec<String>, Vec<String>) {
     let (mut keys, mut marks) = (Vec::new(), Vec::new());
     let mut names = vec!["Name"];
@@ -45,7 +45,7 @@ pub(super) fn columns(declared: &Value, schema: &Value) -> (Vec<String>, Vec<Str
     (keys, marks)
 }
 
-/// The key of a column, or why there is none.
+/// Returns the key of a column, or the reason why it has none.
 fn column(column: &Value, schema: &Value) -> Result<String, String> {
     let mut words = Words::of(column);
     let mut text = |word: &str| words.take(word).as_str().unwrap_or_default();
@@ -90,7 +90,7 @@ fn column(column: &Value, schema: &Value) -> Result<String, String> {
     Ok(format!("column({})", parts.join(", ")))
 }
 
-/// Whether a dotted path leads from the root of a schema to a field or to an entry of a map.
+/// True if a dotted path leads from the root of a schema to a field or a map entry.
 pub(super) fn leads(schema: &Value, path: &str) -> bool {
     let (first, rest) = match path.split_once('.') {
         Some((first, rest)) => (first, Some(rest)),
@@ -101,13 +101,13 @@ pub(super) fn leads(schema: &Value, path: &str) -> bool {
         ("metadata", Some(rest)) => {
             METADATA.contains(&rest) || rest.starts_with("labels.") || rest.starts_with("annotations.")
         }
-        // Every object has them, and they are no fields.
+        // All objects have them, but they are not fields.
         ("apiVersion" | "kind", _) => false,
         _ => leads_on(schema, first, rest),
     }
 }
 
-/// The type of the field or entry at a dotted path; `None` when the schema does not say it.
+/// Returns the type of the field or entry at a dotted path; `None` if the schema does not declare it.
 pub(super) fn type_at<'s>(schema: &'s Value, path: &str) -> Option<&'s str> {
     let mut field = schema;
     let mut rest = path;
@@ -121,7 +121,7 @@ pub(super) fn type_at<'s>(schema: &'s Value, path: &str) -> Option<&'s str> {
     field["type"].as_str()
 }
 
-/// True if a cell of type `cell` shows values of type `found`.
+/// True if a cell of type `cell` can render values of type `found`.
 fn fits(found: &str, cell: &str) -> bool {
     match cell {
         "integer" | "number" => matches!(found, "integer" | "number"),

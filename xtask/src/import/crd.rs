@@ -1,4 +1,4 @@
-//! Custom resource definitions.
+//! Drafts from custom resource definitions.
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::column::{columns, leads, type_at};
 use super::draft::{Draft, listed, literal};
 use super::schema::{Origin, Schemas, Words, texts};
 
-/// A draft for each version.
+/// Returns a draft for each version.
 pub(super) fn drafts(definition: &Value) -> Result<Vec<Draft>> {
     let spec = &definition["spec"];
     spec["group"].as_str().context("spec.group is missing")?;
@@ -38,13 +38,13 @@ pub(super) fn drafts(definition: &Value) -> Result<Vec<Draft>> {
     versions.iter().enumerate().map(draft).collect()
 }
 
-/// Annotations that tell of the tool that wrote a definition.
+/// Annotations about the tool that generated a definition.
 pub(super) const OF_TOOLS: [&str; 2] = [
     "controller-gen.kubebuilder.io/version",
     "kubectl.kubernetes.io/last-applied-configuration",
 ];
 
-/// Marks for what the metadata of a definition says: what is generated has none of it.
+/// Returns marks for the metadata of a definition, which generated definitions do not have.
 fn own_metadata(metadata: &Value) -> Vec<String> {
     let entries = |word: &'static str| {
         let entries = metadata[word].as_object().into_iter().flatten();
@@ -57,7 +57,7 @@ fn own_metadata(metadata: &Value) -> Vec<String> {
     entries("annotations").chain(entries("labels")).collect()
 }
 
-/// What a definition says of a kind besides the schema.
+/// The content of a definition besides the schema.
 struct Kind<'d> {
     group: &'d str,
     name: &'d str,
@@ -65,7 +65,7 @@ struct Kind<'d> {
     schema: &'d Value,
     /// The keys of `#[resource(...)]`.
     keys: Vec<String>,
-    /// What they do not say.
+    /// Marks for content without a key.
     marks: Vec<String>,
 }
 
@@ -127,7 +127,7 @@ impl<'d> Kind<'d> {
         }
     }
 
-    /// Fields of the same name are copied between versions; what a webhook does is a matter of functions.
+    /// Marks conversion webhooks: fields of the same name are copied between versions, other conversions need functions.
     fn conversion(&mut self, conversion: &Value, is_stored: bool) {
         if conversion["strategy"] == "Webhook" && !is_stored {
             self.marks.push(

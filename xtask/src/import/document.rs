@@ -1,4 +1,4 @@
-//! The documents of a file, and which of them describe kinds.
+//! The documents of a file, and detection of those that describe kinds.
 
 use anyhow::{Context, Result, bail};
 use planesmith_machinery::yaml;
@@ -7,24 +7,24 @@ use serde_json::Value;
 use super::draft::Draft;
 use super::{crd, facts, openapi};
 
-/// What is expected of files.
+/// The expected content of files.
 pub(super) const EXPECTED: &str = "expected a CustomResourceDefinition, an OpenAPI v3 document or facts about types";
 
-/// What was found in a file.
+/// The content of a file.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) drafts: Vec<Draft>,
-    /// What describes no kind, such as `document 2: a Namespace`.
+    /// Documents that describe no kind, such as `document 2: a Namespace`.
     pub(super) skipped: Vec<String>,
 }
 
 impl Found {
-    /// Reads what the documents in `text` describe.
+    /// Reads the documents in `text`.
     pub(super) fn read(text: &[u8]) -> Result<Self> {
         Self::of(&documents(text)?)
     }
 
-    /// What documents describe. Manifests often hold other objects beside definitions; these are passed over.
+    /// Reads documents. Manifests often contain other objects besides definitions, which are skipped.
     pub(super) fn of(documents: &[Value]) -> Result<Self> {
         let several = documents.len() > 1;
         let mut found = Self::default();
@@ -89,7 +89,7 @@ fn drafts(document: &Value) -> Result<Vec<Draft>> {
     Ok(drafts)
 }
 
-/// The documents of a YAML stream; JSON is YAML too.
+/// Splits a YAML stream into documents; JSON is YAML, too.
 pub(crate) fn documents(text: &[u8]) -> Result<Vec<Value>> {
     let text = std::str::from_utf8(text).context("not UTF-8")?;
     if text.trim_start().starts_with('{') {
@@ -112,7 +112,7 @@ pub(crate) fn documents(text: &[u8]) -> Result<Vec<Value>> {
     Ok(documents)
 }
 
-/// `---`, which a comment may follow.
+/// True for a separator `---`, with an optional comment.
 fn is_separator(line: &str) -> bool {
     let rest = line.strip_prefix("---").map(str::trim);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('#'))

@@ -1,11 +1,11 @@
-//! What a description says, before it is written as Rust.
+//! The content of a description, before it is rendered as Rust.
 
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
 use planesmith_codegen_core::names::version_problem;
 
-/// One version of a group.
+/// A version of a group.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub(super) group: String,
@@ -15,7 +15,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// `v1` or `group/version`.
+    /// Returns `v1` or `group/version`.
     pub(super) fn api_version(&self) -> String {
         match self.group.as_str() {
             "" => self.version.clone(),
@@ -23,7 +23,7 @@ impl Draft {
         }
     }
 
-    /// Reports what would be no Rust: types that stand twice, names that are none.
+    /// Reports content that would be invalid in Rust: duplicate types and illegal names.
     pub(super) fn check(&self) -> Result<()> {
         let place = self.api_version();
         if let Some(problem) = version_problem(&self.version) {
@@ -55,22 +55,22 @@ impl Draft {
     }
 }
 
-/// One struct.
+/// A struct.
 #[derive(Debug, Default)]
 pub(super) struct StructDraft {
     pub(super) name: String,
     pub(super) doc: String,
-    /// The keys of `#[resource(...)]`, for a kind.
+    /// The keys of `#[resource(...)]`; `None` unless the struct is a kind.
     pub(super) resource: Option<Vec<String>>,
     /// The keys of `#[schema(...)]`.
     pub(super) schema: Vec<String>,
     pub(super) fields: Vec<FieldDraft>,
-    /// What is to be said by hand.
+    /// Content to be added by hand.
     pub(super) marks: Vec<String>,
 }
 
 impl StructDraft {
-    /// Whether a struct without anything in it is refused: something in it has to be there.
+    /// True if an empty struct is refused, because it has a required field.
     pub(super) fn refuses_empty(&self) -> bool {
         let is_missed = |field: &FieldDraft| {
             let has_default = field.keys.iter().any(|key| key.starts_with("default"));
@@ -80,31 +80,31 @@ impl StructDraft {
     }
 }
 
-/// One field.
+/// A field.
 #[derive(Debug, Default)]
 pub(super) struct FieldDraft {
     /// The JSON name; empty for an inlined struct.
     pub(super) name: String,
     pub(super) ty: String,
     pub(super) doc: String,
-    /// The keys of `#[field(...)]`, but for `name`.
+    /// The keys of `#[field(...)]` except for `name`.
     pub(super) keys: Vec<String>,
-    /// What is to be said by hand.
+    /// Content to be added by hand.
     pub(super) marks: Vec<String>,
 }
 
-/// A text as a Rust literal.
+/// Returns a string as a Rust literal.
 pub(super) fn literal(text: &str) -> String {
     format!("{text:?}")
 }
 
-/// A list of texts as a key: `one_of("A", "B")`.
+/// Returns a list of strings as a key: `one_of("A", "B")`.
 pub(super) fn listed(key: &str, texts: &[String]) -> String {
     let texts: Vec<String> = texts.iter().map(|text| literal(text)).collect();
     format!("{key}({})", texts.join(", "))
 }
 
-/// The words of a name, such as `cluster IP` of `clusterIP`, with the first one in upper case and a full stop.
+/// Returns the words of a name as a sentence, such as `Cluster IP.` for `clusterIP`.
 pub(super) fn sentence(name: &str) -> String {
     let words = snake(name).replace('_', " ");
     let mut letters = words.trim().chars();
@@ -112,7 +112,7 @@ pub(super) fn sentence(name: &str) -> String {
     format!("{}{}.", first.unwrap_or_default(), letters.as_str())
 }
 
-/// The Rust name of a field: `cluster_ip` for `clusterIP`.
+/// Returns the Rust name of a field: `cluster_ip` for `clusterIP`.
 pub(super) fn snake(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut snake = String::new();
@@ -140,7 +140,7 @@ pub(super) fn snake(name: &str) -> String {
     }
 }
 
-/// The type name of a field: `LoadBalancer` for `loadBalancer`.
+/// Returns the type name of a field: `LoadBalancer` for `loadBalancer`.
 pub(super) fn upper(name: &str) -> String {
     let parts = name.split(|letter: char| !letter.is_ascii_alphanumeric());
     parts

@@ -1,6 +1,6 @@
-//! What is drafted compiles, and says of a built-in group what its definitions say.
+//! Drafts compile, and drafts of built-in groups agree with their definitions.
 //!
-//! Works on a copy of the workspace that shares its target folder, as the test of new groups does.
+//! Works on a copy of the workspace that shares its target folder, like the test of new groups.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::cargo::workspace;
 use crate::generate::model::{Definition, Field, Model};
 use crate::workspace_copy::{copy, succeeded, target};
 
-/// The crate that what is drafted goes into.
+/// The manifest of the crate for the drafts.
 const MANIFEST: &str = r#"[package]
 name = "planesmith-imported"
 version.workspace = true
@@ -28,7 +28,7 @@ planesmith-machinery.workspace = true
 /// Groups whose facts are drafted and compared with their definitions.
 const PACKAGES: [&str; 4] = ["apps", "networking", "policy", "storage"];
 
-/// Facts of a small group, beside what the reference has.
+/// Facts of a small group, in addition to those of the reference.
 const FACTS: &str = r#"{"group": "facts.example.com", "version": "v1", "types": {
     "Crate": {"kind": "struct", "fields": [
         {"go": "TypeMeta", "inline": true, "type": "metav1.TypeMeta"},
@@ -92,7 +92,7 @@ fn drafts_compile() -> Result<()> {
     Ok(())
 }
 
-/// Where drafts of built-in groups say something else than their definitions.
+/// Returns the differences between drafts of built-in groups and their definitions.
 fn differences(model: &Model) -> Vec<String> {
     let of = |crate_name: &str| {
         let crate_name = crate_name.to_owned();
@@ -106,7 +106,7 @@ fn differences(model: &Model) -> Vec<String> {
         let declared = of("planesmith_api_defs")
             .find(|declared| declared.name == drafted.name && place(declared) == place(drafted));
         let Some(declared) = declared else { continue };
-        // Only facts know numbers of fields.
+        // Only facts contain field numbers.
         if drafted.fields.iter().all(|field| field.facts.proto == 0) {
             continue;
         }
@@ -130,7 +130,7 @@ fn field(field: &Field) -> String {
     )
 }
 
-/// Every file of definitions below a folder.
+/// Returns all definition files below a folder.
 pub(super) fn definitions(folder: &Path) -> Result<Vec<Vec<u8>>> {
     let mut texts = Vec::new();
     for entry in std::fs::read_dir(folder)? {
@@ -154,7 +154,7 @@ fn write(path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).with_context(|| path.display().to_string())
 }
 
-/// Data beside the workspace.
+/// Returns the path of reference data next to the workspace.
 pub(super) fn reference(name: &str) -> Option<PathBuf> {
     let folder = workspace().join("../shared").join(name);
     folder.is_dir().then_some(folder)

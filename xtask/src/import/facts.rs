@@ -1,4 +1,4 @@
-//! Facts about Go types: fields with JSON names, protobuf tags, omission and markers, and no prose.
+//! Drafts from facts about Go types: fields with JSON names, protobuf tags, omission and markers, and no prose.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::draft::{Draft, FieldDraft, StructDraft, listed, literal, sentence};
 use super::schema::texts;
 
-/// Texts of other packages under names of their own.
+/// String types of other packages.
 const TEXTS: [&str; 11] = [
     "ConditionStatus",
     "MountPropagationMode",
@@ -21,7 +21,7 @@ const TEXTS: [&str; 11] = [
     "UID",
 ];
 
-/// Markers that a draft says in its own way, and those that are about Go code only.
+/// Markers with an equivalent in a draft, and those that concern only Go code.
 const UNDERSTOOD: &[&str] = &[
     "enum",
     "genclient",
@@ -42,7 +42,7 @@ const UNDERSTOOD: &[&str] = &[
     "unionDiscriminator",
 ];
 
-/// What markers say that a draft does not.
+/// Returns marks for markers without an equivalent.
 fn unsaid(markers: &Value) -> Vec<String> {
     let is_understood = |marker: &&str| {
         let plain = bare(marker);
@@ -52,7 +52,7 @@ fn unsaid(markers: &Value) -> Vec<String> {
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '.']))
         };
         match word.split(':').next().unwrap_or_default() {
-            // What stands below tells what clients can do.
+            // Markers below `genclient` declare the operations of clients.
             "genclient" => UNDERSTOOD.contains(&word),
             "default" => is_plain_default(marker),
             "optional" | "required" => true,
@@ -65,7 +65,7 @@ fn unsaid(markers: &Value) -> Vec<String> {
     unsaid.map(|marker| format!("marker {marker}")).collect()
 }
 
-/// A marker without what Go's generators of validation put in front of it: `+k8s:alpha(since: "1.36")=+k8s:maxItems=4`.
+/// Returns a marker without the prefixes of Go's validation generators: `+k8s:alpha(since: "1.36")=+k8s:maxItems=4`.
 fn bare(marker: &str) -> &str {
     let inner = marker
         .strip_prefix("+k8s:alpha(")
@@ -74,14 +74,14 @@ fn bare(marker: &str) -> &str {
     marker.strip_prefix("k8s:").unwrap_or(marker)
 }
 
-/// Whether `markers` have it in the form that a draft reads.
+/// True if `markers` contain the same marker in the form that drafts read.
 fn is_said_plainly(marker: &str, markers: &Value) -> bool {
     let is_about_go = |word: &str| word.contains("-gen") || word.starts_with("openapi");
     let plain = bare(marker);
     is_about_go(plain) || texts(markers).any(|known| known.strip_prefix('+') == Some(plain))
 }
 
-/// Whether the default is a text, a number or a truth value.
+/// True if the default is a string, a number or a boolean.
 fn is_plain_default(marker: &str) -> bool {
     let value = marker
         .split_once('=')
@@ -89,7 +89,7 @@ fn is_plain_default(marker: &str) -> bool {
     value.is_some_and(|value| !value.is_object() && !value.is_array())
 }
 
-/// The draft of a package.
+/// Returns the draft of a package.
 pub(super) fn draft(document: &Value) -> Result<Draft> {
     let package = Package {
         types: &document["types"],
@@ -109,7 +109,7 @@ pub(super) fn draft(document: &Value) -> Result<Draft> {
     })
 }
 
-/// Lists are made from their kinds.
+/// True for list types, which are derived from their kinds.
 fn is_list(name: &str, ty: &Value) -> bool {
     let mut fields = ty["fields"].as_array().into_iter().flatten();
     name.ends_with("List") && fields.any(|field| field["json"] == "items")
@@ -231,7 +231,7 @@ impl Package<'_> {
         }
     }
 
-    /// The Rust type of a Go type.
+    /// Returns the Rust type of a Go type.
     fn ty(&self, go: &str) -> String {
         if let Some(inner) = go.strip_prefix('*') {
             return format!("Option<{}>", self.ty(inner));
@@ -260,7 +260,7 @@ impl Package<'_> {
         }
     }
 
-    /// The values of an enumeration.
+    /// Returns the values of an enumeration.
     fn choices(&self, go: &str) -> Vec<String> {
         let name = go.trim_start_matches(['*', '[', ']']);
         let ty = &self.types[name];

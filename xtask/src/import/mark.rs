@@ -1,17 +1,17 @@
-//! Marks in drafts: what the description says and the draft does not.
+//! Marks in drafts for content without an equivalent.
 
 use std::path::Path;
 
-/// What each mark starts with.
+/// The prefix of each mark.
 const SIGN: &str = "// TODO(import): ";
 
-/// What its further lines start with.
+/// The prefix of a mark's continuation lines.
 const MORE: &str = "//   ";
 
-/// How much of a mark is told; the file has the rest.
+/// The reported length of a mark; the file has the full text.
 const SHOWN: usize = 160;
 
-/// A mark as a comment, wrapped.
+/// Returns a mark as a comment, wrapped.
 pub(super) fn comment(indent: &str, mark: &str) -> String {
     let mut text = String::new();
     let mut line = format!("{indent}{SIGN}");
@@ -32,7 +32,7 @@ pub(super) fn comment(indent: &str, mark: &str) -> String {
     text + line.trim_end() + "\n"
 }
 
-/// The marks in a file, each with its place and the start of what it says.
+/// Returns the marks in a file, each with its location and the start of its text.
 pub(super) fn places(path: &Path, text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let mut places = Vec::new();

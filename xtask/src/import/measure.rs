@@ -1,7 +1,6 @@
-//! What is lost on the way from definitions of other projects to those that are generated from their drafts: nothing that is
-//! not marked.
+//! The loss between definitions of other projects and those generated from their drafts: nothing is lost without a mark.
 //!
-//! Works in a tree with the sources of machinery, where nothing is compiled. [`compare`] knows what is the same.
+//! Works in a tree with the sources of machinery, without compiling. [`compare`] defines equality.
 
 mod compare;
 
@@ -37,7 +36,7 @@ fn what_definitions_of_other_projects_say_is_kept_or_marked() -> Result<()> {
     Ok(())
 }
 
-/// Says everything that definitions can say.
+/// A definition that uses every feature.
 const EVERYTHING: &str = r#"
 kind: CustomResourceDefinition
 metadata:
@@ -135,7 +134,7 @@ fn what_a_definition_can_say_is_kept_or_marked() -> Result<()> {
     Ok(())
 }
 
-/// What definitions say and those that are generated from their drafts do not, unless it is marked.
+/// Returns content of definitions that is missing in those generated from their drafts, unless it is marked.
 fn lost(definitions: &[Value]) -> Result<Vec<String>> {
     let drafts = merged(Found::of(definitions)?.drafts)?;
     let tree = tree(&drafts)?;
@@ -155,7 +154,7 @@ fn lost(definitions: &[Value]) -> Result<Vec<String>> {
     Ok(lost)
 }
 
-/// A tree with drafts, and what they are made of.
+/// Creates a tree with drafts and the sources that they need.
 fn tree(drafts: &[Draft]) -> Result<tempfile::TempDir> {
     let tree = tempfile::tempdir()?;
     let root = tree.path();

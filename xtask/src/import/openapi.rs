@@ -1,4 +1,4 @@
-//! OpenAPI v3 documents.
+//! Drafts from OpenAPI v3 documents.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::draft::{Draft, literal};
 use super::schema::{Origin, Schemas};
 
-/// Lists and metadata are not of a group's own.
+/// Lists and metadata are common to all groups.
 const GENERAL: [&str; 2] = ["io.k8s.apimachinery.", "io.k8s.kube-aggregator."];
 
-/// A draft for each version that has kinds.
+/// Returns a draft for each version with kinds.
 pub(super) fn drafts(document: &Value) -> Vec<Draft> {
     let schemas = &document["components"]["schemas"];
     let mut drafts: BTreeMap<(String, String), Schemas> = BTreeMap::new();
@@ -55,7 +55,7 @@ pub(super) fn drafts(document: &Value) -> Vec<Draft> {
     drafts.into_iter().map(draft).collect()
 }
 
-/// The keys of `#[resource(...)]`; scope, plural and subresources show in the paths.
+/// Returns the keys of `#[resource(...)]`; scope, plural and subresources follow from the paths.
 fn resource(document: &Value, schema: &Value, group: &str, version: &str, kind: &str) -> Vec<String> {
     let mut keys = vec![
         format!("group = {}", literal(group)),

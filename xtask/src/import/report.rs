@@ -1,4 +1,4 @@
-//! What an import has done, and what is left to do by hand.
+//! The result of an import, and the remaining manual steps.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use syn::{Item, UseTree};
 use super::draft::Draft;
 use super::{mark, write};
 
-/// What is told at the end.
+/// The report at the end.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     kinds: Vec<String>,
@@ -21,7 +21,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Counts what is drafted.
+    /// Counts the drafted content.
     pub(super) fn of(drafts: &[Draft]) -> Self {
         let mut report = Self::default();
         for draft in drafts {
@@ -35,17 +35,17 @@ impl Report {
         report
     }
 
-    /// Notes a file that was written.
+    /// Records a written file.
     pub(super) fn written(&mut self, path: PathBuf) {
         self.files.push(path);
     }
 
-    /// The files that were written.
+    /// Returns the written files.
     pub(super) fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
-    /// Finds the marks in the files that were written, and those that are still in the others.
+    /// Collects the marks in the written files, and those left in existing files.
     pub(super) fn read_marks(&mut self) -> Result<()> {
         for path in self.files.iter().chain(&self.kept) {
             let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
@@ -54,7 +54,7 @@ impl Report {
         Ok(())
     }
 
-    /// Notes which modules and names the file of a module lacks that was there already.
+    /// Records the modules and names that an existing module file lacks.
     pub(super) fn kept(&mut self, path: &Path, present: &str, wanted: &str) {
         self.kept.push(path.to_owned());
         let (present, wanted) = (Declared::read(present), Declared::read(wanted));
@@ -66,7 +66,7 @@ impl Report {
             self.steps.push(step);
             return;
         }
-        // What is in a file that was kept is not known.
+        // The content of an existing file is unknown.
         let is_kept = |module: &str| {
             self.kept
                 .contains(&path.with_extension("").join(module).with_extension("rs"))
@@ -91,7 +91,7 @@ impl Report {
         }
     }
 
-    /// Notes which modules of groups the crate whose sources are in `out` does not declare.
+    /// Records the group modules that the crate with the sources `out` does not declare.
     pub(super) fn crate_root(&mut self, out: &Path, drafts: &[Draft]) {
         let modules: BTreeSet<String> = drafts.iter().map(|draft| write::module(&draft.group)).collect();
         let root = out.join("lib.rs");
@@ -112,7 +112,7 @@ impl Report {
         }
     }
 
-    /// The text for the terminal.
+    /// Returns the text for the terminal.
     pub(super) fn text(&self) -> String {
         let mut text = format!(
             "\n{} and {}\n",
@@ -145,17 +145,17 @@ fn counted(count: usize, noun: &str) -> String {
     }
 }
 
-/// The modules and names that a file declares.
+/// The modules and names declared in a file.
 #[derive(Debug, Default)]
 struct Declared {
-    /// Whether each is public, and its name.
+    /// The visibility and name of each module; true for public.
     modules: Vec<(bool, String)>,
-    /// The module of each name that is used, and the name.
+    /// The module and name of each import.
     uses: Vec<(String, String)>,
 }
 
 impl Declared {
-    /// Reads a file; one that is no Rust declares nothing.
+    /// Parses a file; invalid Rust declares nothing.
     fn read(text: &str) -> Self {
         let mut declared = Self::default();
         for item in syn::parse_file(text).map(|file| file.items).unwrap_or_default() {

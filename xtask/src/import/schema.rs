@@ -1,4 +1,4 @@
-//! Structs out of schemas.
+//! Converts schemas to structs.
 
 mod bounds;
 mod presence;
@@ -12,31 +12,31 @@ pub(super) use self::words::Words;
 use super::draft::{FieldDraft, StructDraft, listed, literal, sentence, upper};
 use crate::generate::QUANTITY;
 
-/// Where schemas are from.
+/// The source of schemas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// A custom resource definition: what it requires has to be there, empty or not.
+    /// A custom resource definition: required fields must be present, but can be empty.
     #[default]
     Definition,
-    /// An OpenAPI document, made from Go types: a default that is Go's zero value says that a field is always written.
+    /// An OpenAPI document generated from Go types: a default equal to Go's zero value means that a field is always written.
     Document,
 }
 
-/// Turns schemas into structs; nested ones are collected.
+/// Converts schemas to structs, including nested ones.
 #[derive(Debug, Default)]
 pub(super) struct Schemas {
     pub(super) structs: Vec<StructDraft>,
     pub(super) origin: Origin,
-    /// How many lists and maps are around the current place.
+    /// The number of lists and maps around the current position.
     lists_around: usize,
 }
 
-/// What values of a schema are in Rust.
+/// The Rust equivalent of a schema.
 #[derive(Debug, Default)]
 struct Part {
     ty: String,
     bounds: Bounds,
-    /// What the type and the bounds do not say.
+    /// Marks for content that the type and the bounds do not express.
     marks: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ impl Part {
 }
 
 impl Schemas {
-    /// Nothing yet, of schemas from `origin`.
+    /// Creates an empty collection for schemas from `origin`.
     pub(super) fn new(origin: Origin) -> Self {
         Self {
             origin,
@@ -59,7 +59,7 @@ impl Schemas {
         }
     }
 
-    /// Adds the struct of a kind, with what else is to be said by hand about it.
+    /// Adds the struct of a kind, with further marks.
     pub(super) fn kind(&mut self, name: &str, schema: &Value, resource: Vec<String>, marks: Vec<String>) {
         let mut words = Words::of(schema);
         words.take("type");
@@ -72,7 +72,7 @@ impl Schemas {
         kind.marks.extend(words.marks());
     }
 
-    /// Adds the struct of an object schema that is no kind.
+    /// Adds the struct of an object schema that is not a kind.
     pub(super) fn plain(&mut self, name: &str, schema: &Value) {
         let mut words = Words::of(schema);
         words.take("type");
@@ -82,7 +82,7 @@ impl Schemas {
         self.structs[at].marks.extend(words.marks());
     }
 
-    /// Takes the words of a struct.
+    /// Adds a struct, consuming its keywords.
     fn structure(&mut self, name: &str, words: &mut Words<'_>, is_kind: bool) {
         let at = self.structs.len();
         self.structs.push(StructDraft {
@@ -172,11 +172,11 @@ impl Schemas {
         }
     }
 
-    /// How apply and patches tell the parts of a field apart.
+    /// Returns the list type and patch strategy keys of a field.
     fn lists(&self, ty: &str, words: &mut Words<'_>) -> Vec<String> {
         let mut keys = Vec::new();
         let element = ty.strip_prefix("Vec<").and_then(|ty| ty.strip_suffix('>'));
-        // What a reference leads to is not known yet.
+        // The target of a reference is not known yet.
         let is_struct =
             |name: &str| self.origin == Origin::Document || self.structs.iter().any(|known| known.name == name);
         let list = words.take_as("x-kubernetes-list-type", |list| {
@@ -191,7 +191,7 @@ impl Schemas {
                     .collect();
                 keys.push(listed("list_map_keys", &names));
             }
-            // Of kinds in documents it is not known whether they refuse what stands twice.
+            // Documents do not reveal if a kind refuses duplicates.
             keys.extend((list != "atomic" && self.origin == Origin::Definition).then(|| "unique".to_owned()));
         }
         if !ty.starts_with("Vec<") {
@@ -208,7 +208,7 @@ impl Schemas {
         keys
     }
 
-    /// A name that no struct has yet: the elements of `sources` are called as a field `source` is.
+    /// Returns an unused struct name, because an element type can have the same name as another field's type.
     fn free(&self, name: &str) -> String {
         let mut name = name.to_owned();
         while self.structs.iter().any(|known| known.name == name) {
@@ -217,7 +217,7 @@ impl Schemas {
         name
     }
 
-    /// What values of a schema are in Rust; takes the words that say so.
+    /// Returns the Rust equivalent of a schema, consuming the keywords that it expresses.
     fn part(&mut self, name: &str, words: &mut Words<'_>) -> Part {
         let reference = words.take_as("$ref", Value::as_str).or_else(|| {
             words.take_as("allOf", |all| match all.as_array()?.as_slice() {
@@ -296,13 +296,13 @@ impl Schemas {
         if keeps_all || self.origin == Origin::Document {
             return Part::of("RawExtension", Bounds::default());
         }
-        // An object that can hold nothing.
+        // An object without any fields.
         let name = self.free(name);
         self.structure(&name, words, false);
         Part::of(&name, Bounds::default())
     }
 
-    /// What is in a list or map that is called `name`.
+    /// Returns the element type of a list or map called `name`.
     fn element(&mut self, name: &str, schema: &Value) -> Part {
         self.lists_around += 1;
         let mut words = Words::of(schema);
@@ -317,12 +317,12 @@ impl Schemas {
     }
 }
 
-/// The rule of a field that cannot change, as definitions are generated with it.
+/// Returns the rule with which definitions express an immutable field.
 fn immutable() -> Value {
     json!([{"rule": "self == oldSelf", "message": "field is immutable"}])
 }
 
-/// The discriminator of a union, empty if there is none; nothing if not all other fields are members.
+/// Returns the discriminator of a union, empty if there is none; `None` if a field is not a member.
 fn discriminator<'u>(unions: &'u Value, fields: &[FieldDraft]) -> Option<&'u str> {
     let [union] = unions.as_array()?.as_slice() else {
         return None;
@@ -335,34 +335,34 @@ fn discriminator<'u>(unions: &'u Value, fields: &[FieldDraft]) -> Option<&'u str
     are_members.then_some(discriminator)
 }
 
-/// Takes the description.
+/// Consumes the description.
 fn description(words: &mut Words<'_>) -> Option<String> {
     prose(words.take("title"), words.take("description"))
 }
 
-/// Title and description as one text.
+/// Returns title and description as one text.
 fn prose(title: &Value, description: &Value) -> Option<String> {
     let parts: Vec<&str> = [title, description].into_iter().filter_map(Value::as_str).collect();
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
-/// Marks for what is said about a field that every kind has.
+/// Returns marks for content of fields that all kinds have.
 fn standard(schema: &Value) -> Vec<String> {
     let mut words = Words::of(schema);
     description(&mut words);
     words.take("type");
-    // Of references in documents.
+    // Documents use this for references.
     words.take("allOf");
     words.take("default");
     words.marks()
 }
 
-/// Marks that are about a part.
+/// Returns marks with the name of their part.
 fn about(part: &str, marks: &[String]) -> Vec<String> {
     marks.iter().map(|mark| format!("{part}: {mark}")).collect()
 }
 
-/// What a reference to a definition is in Rust.
+/// Returns the Rust type for a reference to a definition.
 fn referred(reference: &str) -> String {
     match reference.rsplit(['.', '/']).next().unwrap_or_default() {
         "JSON" => "AnyJson".to_owned(),
@@ -371,7 +371,7 @@ fn referred(reference: &str) -> String {
     }
 }
 
-/// The name of an element of a list.
+/// Returns the singular of a list's name, for its element type.
 fn singular(name: &str) -> String {
     if let Some(stem) = name.strip_suffix("ies") {
         return format!("{stem}y");
@@ -382,7 +382,7 @@ fn singular(name: &str) -> String {
     }
 }
 
-/// The texts of a list.
+/// Returns the strings of a list.
 pub(super) fn texts(list: &Value) -> impl Iterator<Item = &str> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str)
 }

@@ -1,4 +1,4 @@
-//! What is drafted from small descriptions.
+//! Drafts of small descriptions.
 
 use std::collections::BTreeMap;
 

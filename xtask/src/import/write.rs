@@ -1,4 +1,4 @@
-//! Drafts as Rust files: one per kind with the types that only it reaches, one for each other type.
+//! Renders drafts as Rust files: one per kind with the types that only it uses, and one per shared type.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::draft::{Draft, FieldDraft, StructDraft, literal, snake};
 use super::mark;
 
-/// Types of machinery, and where they are.
+/// Types of machinery and their modules.
 const MACHINERY: &[(&str, &str)] = &[
     ("AnyJson", "raw"),
     ("ByteString", "byte_string"),
@@ -26,12 +26,12 @@ const MACHINERY: &[(&str, &str)] = &[
     ("Time", "time"),
 ];
 
-/// Types that Rust has by itself.
+/// Types of the standard library.
 const BUILT_IN: &[&str] = &[
     "bool", "i32", "i64", "f64", "String", "Vec", "Option", "Box", "BTreeMap",
 ];
 
-/// The files of all drafts, by path.
+/// Returns the files of all drafts, by path.
 pub(super) fn files(drafts: &[Draft]) -> Vec<(PathBuf, String)> {
     let mut files = BTreeMap::new();
     let mut groups: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
@@ -51,7 +51,7 @@ pub(super) fn files(drafts: &[Draft]) -> Vec<(PathBuf, String)> {
     files.into_iter().collect()
 }
 
-/// The module of a group: its first word.
+/// Returns the module of a group: its first word.
 pub(super) fn module(group: &str) -> String {
     match group.split('.').next().unwrap_or_default() {
         "" => "core".to_owned(),
@@ -86,7 +86,7 @@ fn version(draft: &Draft, folder: &Path, files: &mut BTreeMap<PathBuf, String>) 
     }
 }
 
-/// In whose file each struct stands: that of the one kind that reaches it, else its own.
+/// Returns the file of each struct: that of the only kind that uses it, else its own.
 fn places(draft: &Draft) -> BTreeMap<&str, &str> {
     let by_name: BTreeMap<&str, &StructDraft> = draft.structs.iter().map(|item| (item.name.as_str(), item)).collect();
     let mut reached_by: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -114,7 +114,7 @@ fn places(draft: &Draft) -> BTreeMap<&str, &str> {
         .collect()
 }
 
-/// The names in a type.
+/// Returns the names in a type.
 fn names(ty: &str) -> impl Iterator<Item = &str> {
     ty.split(|letter: char| !letter.is_ascii_alphanumeric())
         .filter(|name| !name.is_empty())
@@ -224,7 +224,7 @@ fn field(owner: &StructDraft, field: &FieldDraft, places: &BTreeMap<&str, &str>)
     text
 }
 
-/// A type as far as it can be reached, and the name in it that is of another package.
+/// Returns a type whose first unknown name is replaced by `RawExtension`, and that name, which is of another package.
 fn reachable<'t>(ty: &'t str, places: &BTreeMap<&str, &str>) -> (String, Option<&'t str>) {
     let known = |name: &str| {
         BUILT_IN.contains(&name) || places.contains_key(name) || MACHINERY.iter().any(|(known, _)| *known == name)
@@ -235,7 +235,7 @@ fn reachable<'t>(ty: &'t str, places: &BTreeMap<&str, &str>) -> (String, Option<
     }
 }
 
-/// An attribute on one line, or with a key per line.
+/// Returns an attribute on one line, or with a key per line.
 fn attribute(indent: &str, name: &str, keys: &[&String]) -> String {
     let keys: Vec<&str> = keys.iter().map(|key| key.as_str()).collect();
     let line = format!("{indent}#[{name}({})]\n", keys.join(", "));
@@ -246,7 +246,7 @@ fn attribute(indent: &str, name: &str, keys: &[&String]) -> String {
     format!("{indent}#[{name}(\n{}\n{indent})]\n", keys.trim_end_matches(",\n"))
 }
 
-/// A doc comment, wrapped.
+/// Returns a doc comment, wrapped.
 fn comment(indent: &str, doc: &str) -> String {
     let mut text = String::new();
     for paragraph in doc.lines() {

@@ -1,4 +1,4 @@
-//! The whole way once: scaffold, generate, build, start, and use the new kind with kubectl.
+//! A complete run: create a crate, generate, build, start, and use the new kind with kubectl.
 //!
 //! Works on a copy of the workspace that shares its target folder, so that only the new crate is built.
 

@@ -1,4 +1,4 @@
-//! What was asked for, checked.
+//! The validated arguments of the command.
 
 use anyhow::{Result, bail};
 use planesmith_codegen_core::names;
@@ -6,11 +6,11 @@ use planesmith_codegen_core::names;
 /// The names of a new group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// E.g. `shop.example.com`.
+    /// The group, e.g. `shop.example.com`.
     pub(crate) group: String,
-    /// E.g. `v1`.
+    /// The version, e.g. `v1`.
     pub(crate) version: String,
-    /// E.g. `Order`.
+    /// The kind, e.g. `Order`.
     pub(crate) kind: String,
     /// The folder in `examples`, e.g. `shop`.
     pub(crate) name: String,
@@ -23,11 +23,11 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Checks what was typed.
+    /// Validates the arguments.
     ///
     /// # Errors
     ///
-    /// With what is wrong and what to type instead.
+    /// The mistake and its correction.
     pub(crate) fn read(group_version: &str, kind: &str, name: Option<&str>) -> Result<Self> {
         let Some((group, version)) = group_version.split_once('/') else {
             bail!("\"{group_version}\" has no version; write GROUP/VERSION, such as shop.example.com/v1");
@@ -75,12 +75,12 @@ impl Request {
     }
 }
 
-/// Whether a module can have this name beside `generated`.
+/// True if `name` is a legal module name and does not conflict with `generated`.
 fn is_module(name: &str) -> bool {
     name != "generated" && syn::parse_str::<syn::Ident>(name).is_ok()
 }
 
-/// `HTTPOrder` becomes `http_order`.
+/// Converts `HTTPOrder` to `http_order`.
 fn snake_case(kind: &str) -> String {
     let letters: Vec<char> = kind.chars().collect();
     let mut name = String::new();

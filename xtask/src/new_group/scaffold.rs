@@ -1,8 +1,8 @@
-//! The files of a new crate: what a user writes, not what follows from it.
+//! The hand-written files of a new crate.
 
 use super::request::Request;
 
-/// The files by path in the crate.
+/// Returns the files by path in the crate.
 pub(super) fn files(request: &Request) -> Vec<(String, String)> {
     let Request {
         module, version, file, ..
@@ -19,7 +19,7 @@ pub(super) fn files(request: &Request) -> Vec<(String, String)> {
     .into()
 }
 
-/// Puts the names into a text.
+/// Inserts the names into a text.
 fn fill(text: &str, request: &Request) -> String {
     let Request {
         group,

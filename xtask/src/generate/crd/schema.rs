@@ -1,4 +1,4 @@
-//! Structural schemas: every type written out in place.
+//! Structural schemas: all types are expanded in place.
 
 use planesmith_codegen_core::structure::ListType;
 use planesmith_machinery::facts::TypeFacts;
@@ -8,10 +8,10 @@ use crate::generate::model::{Field, Kind, Model, Type};
 use crate::generate::openapi::schema::{TYPE_META, constrain, is_required};
 use crate::generate::source::RustPath;
 
-/// What a quantity matches. Tools that read definitions know quantities by it.
+/// The pattern of a quantity, by which tools recognize quantities in definitions.
 pub(crate) const QUANTITY: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
 
-/// The schema of a kind.
+/// Returns the schema of a kind.
 pub(super) fn of_kind(model: &Model, kind: &Kind) -> Value {
     let mut schema = Schemas {
         model,
@@ -22,14 +22,14 @@ pub(super) fn of_kind(model: &Model, kind: &Kind) -> Value {
     for (field, doc) in TYPE_META {
         properties[*field] = json!({"description": doc, "type": "string"});
     }
-    // The server knows what metadata holds.
+    // The server defines the schema of metadata.
     properties["metadata"] = json!({"type": "object"});
     schema
 }
 
 struct Schemas<'a> {
     model: &'a Model,
-    /// The structs around the current place; one that contains itself is cut off.
+    /// The structs around the current position; recursion is cut off.
     inside: Vec<RustPath>,
 }
 

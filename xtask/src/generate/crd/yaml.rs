@@ -1,15 +1,15 @@
-//! JSON values as YAML blocks.
+//! Renders JSON values as YAML blocks.
 
 use serde_json::Value;
 
-/// The document as YAML text.
+/// Returns the document as YAML.
 pub(super) fn text(document: &Value) -> String {
     let mut text = String::new();
     write_block(&mut text, document, 0);
     text
 }
 
-/// Writes the lines of a map or list; the cursor is at the start of its first line, already indented.
+/// Writes the lines of a map or list; the cursor is at the indented start of the first line.
 fn write_block(text: &mut String, value: &Value, indent: usize) {
     match value {
         Value::Object(members) => {
@@ -45,7 +45,7 @@ fn write_after_key(text: &mut String, value: &Value, indent: usize) {
             push_indent(text, indent + 2);
             write_block(text, value, indent + 2);
         }
-        // Lists stand under their key, not further in.
+        // Lists are not indented below their key.
         Value::Array(items) if !items.is_empty() => {
             text.push('\n');
             push_indent(text, indent);
@@ -63,16 +63,16 @@ fn is_block(value: &Value) -> bool {
     }
 }
 
-/// A value on one line.
+/// Returns a value on one line.
 fn inline(value: &Value) -> String {
     match value {
         Value::String(text) => scalar(text),
-        // Numbers, truth values, and empty maps and lists look the same in JSON.
+        // Numbers, booleans, and empty maps and lists have the same form in JSON.
         other => other.to_string(),
     }
 }
 
-/// Text, in quotes where YAML would read something else.
+/// Returns a string, quoted if YAML would otherwise parse it as another type.
 fn scalar(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || " ./_-,;()+*%".contains(c) || !c.is_ascii();
     let starts_plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '.' || c == '/');
@@ -81,7 +81,7 @@ fn scalar(text: &str) -> String {
     if starts_plain && text.chars().all(plain) && !text.ends_with(' ') && !is_word && text != "." {
         text.to_owned()
     } else {
-        // JSON text is YAML text.
+        // JSON strings are valid YAML.
         Value::from(text).to_string()
     }
 }

@@ -1,4 +1,4 @@
-//! From sources to the model: reads each definition with the code that the derives run, and resolves its names.
+//! Builds the model from sources: parses each definition with the code of the derives, and resolves its names.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::generate::package::{Package, Role};
 use crate::generate::problem::Problem;
 use crate::generate::source::{Derive, Item, Module, RustPath, Sources, Written};
 
-/// Builds the model; worth something only when there are no problems.
+/// Builds the model, which is only valid if there are no problems.
 pub(super) fn build(sources: &Sources, problems: &mut Vec<Problem>) -> Model {
     let mut builder = Builder {
         sources,
@@ -57,7 +57,7 @@ struct Placed {
 }
 
 impl Builder<'_> {
-    /// Adds the structs of a crate; answers with its kinds.
+    /// Adds the structs of a crate; returns its kinds.
     fn package(&mut self, package: &Package) -> Vec<Placed> {
         let mut kinds = Vec::new();
         for (path, module) in self.sources.modules_of(package) {
@@ -70,7 +70,7 @@ impl Builder<'_> {
         kinds
     }
 
-    /// What is generated into a crate is a module of it.
+    /// Reports a crate that does not declare its module `generated`.
     fn includes_generated(&mut self, package: &Package) {
         let root = RustPath(vec![package.crate_name()]);
         let Some(lib) = self.sources.module(&root) else {
@@ -117,7 +117,7 @@ impl Builder<'_> {
         self.placed(module, path, kind, hub)
     }
 
-    /// The kind with the path that others import, whose last steps are the group and the version.
+    /// Returns the kind with its public path, whose last steps are the group and the version.
     fn placed(
         &mut self,
         module: &Module,
@@ -236,7 +236,7 @@ impl Builder<'_> {
         self.problems.push(problem);
     }
 
-    /// Takes over what the derive would report.
+    /// Adds the problems that the derive would report.
     fn report_derive(&mut self, module: &Module, path: &RustPath, error: &syn::Error) {
         let message = error.to_string();
         let (what, help) = message
@@ -246,7 +246,7 @@ impl Builder<'_> {
     }
 }
 
-/// The names of a path; a leading `::` is an empty name.
+/// Returns the names of a path; a leading `::` is an empty name.
 fn segments(path: &syn::Path) -> Vec<String> {
     let leading = path.leading_colon.map(|_| String::new());
     leading
@@ -255,7 +255,7 @@ fn segments(path: &syn::Path) -> Vec<String> {
         .collect()
 }
 
-/// Kinds in their groups and versions, sorted.
+/// Groups kinds by group and version, sorted.
 fn groups(kinds: Vec<Placed>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for Placed { kind, group_module } in kinds {

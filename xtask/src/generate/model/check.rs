@@ -1,4 +1,4 @@
-//! What must hold across types: names in attributes lead to fields, kinds do not clash, versions convert.
+//! Checks across types: names in attributes refer to fields, kinds do not conflict, versions convert.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::{Definition, Field, Group, Kind, Model, Type};
 use crate::generate::problem::Problem;
 use crate::generate::source::RustPath;
 
-/// Reports everything that does not go together.
+/// Reports all inconsistencies.
 pub(super) fn check(model: &Model, problems: &mut Vec<Problem>) {
     let mut check = Check { model, problems };
     for definition in model.structures() {
@@ -47,7 +47,7 @@ impl Check<'_> {
         });
     }
 
-    /// An inlined field is a struct, and its fields have names of their own.
+    /// Checks that inlined fields are structs whose fields do not conflict.
     fn inlined(&mut self, definition: &Definition) {
         for field in definition.fields.iter().filter(|field| field.facts.inline) {
             if !matches!(field.ty, Type::Struct(_)) {
@@ -66,7 +66,7 @@ impl Check<'_> {
         }
     }
 
-    /// Map keys and merge keys are fields of the elements.
+    /// Checks that map keys and merge keys are fields of the elements.
     fn element_keys(&mut self, definition: &Definition, field: &Field) {
         let facts = &field.facts;
         let map_keys = match &facts.list {
@@ -99,7 +99,7 @@ impl Check<'_> {
         }
     }
 
-    /// No two kinds of a version share a name, and a group has one folder.
+    /// Checks that no two kinds of a version share a name, and that a group has one folder.
     fn clashes(&mut self, groups: &[Group]) {
         for group in groups {
             if let Some(other) = groups
@@ -130,7 +130,7 @@ impl Check<'_> {
         }
     }
 
-    /// A kind has one storage version: two would share keys in the store, and each would erase fields of the other.
+    /// Checks that a kind has one storage version: two would share keys in the store, and each would erase fields of the other.
     fn storage_versions(&mut self, group: &Group) {
         let kinds = group.versions.iter().flat_map(|version| &version.kinds);
         let is_stored = |kind: &&Kind| {
@@ -155,7 +155,7 @@ impl Check<'_> {
         }
     }
 
-    /// No two kinds of a group have the same name for clients in different versions, nor the same short name.
+    /// Checks that the names and short names of a group's kinds are unique across versions.
     fn client_names(&mut self, group: &Group) {
         let kinds = group.versions.iter().flat_map(|version| &version.kinds);
         let mut known: BTreeMap<&str, &Kind> = BTreeMap::new();
@@ -187,7 +187,7 @@ impl Check<'_> {
         self.report(self.model.structure(&kind.path), None, what, help);
     }
 
-    /// Dotted paths of a kind lead somewhere.
+    /// Checks that the dotted paths of a kind lead to fields.
     fn paths(&mut self, kind: &Kind) {
         let definition = self.model.structure(&kind.path);
         let mut paths: Vec<(&str, &str)> = Vec::new();
@@ -225,7 +225,7 @@ impl Check<'_> {
         }
     }
 
-    /// Paths of columns in kubectl's notation can be read.
+    /// Checks that the JSONPath columns can be parsed.
     fn json_paths(&mut self, kind: &Kind) {
         for column in &kind.resource.columns {
             if let CellSource::JsonPath(path) = &column.source
@@ -241,8 +241,8 @@ impl Check<'_> {
         }
     }
 
-    /// A version converts to a storage version of the same kind, in its group or in another one, and its moved fields
-    /// arrive.
+    /// Checks that a version converts to a storage version of the same kind, in its own or another group, and that its moved
+    /// fields have a target.
     fn hub(&mut self, kind: &Kind) {
         let Some(hub) = &kind.hub else {
             return;
@@ -259,7 +259,7 @@ impl Check<'_> {
             return;
         };
         let (mine, theirs) = (&kind.resource, &hub.resource);
-        // It may be in another group: groups that share a kind share its objects.
+        // It can be in another group: groups with a common kind share its objects.
         if mine.kind != theirs.kind {
             let what = format!("the storage version is of another kind: {}", theirs.kind);
             self.report(
@@ -284,7 +284,7 @@ impl Check<'_> {
         self.moved(definition, target, &mut BTreeSet::new());
     }
 
-    /// Fields that moved arrive at fields of the storage version; also those of structs below.
+    /// Checks that moved fields, including those of nested structs, have a target in the storage version.
     fn moved(&mut self, definition: &Definition, hub: &Definition, seen: &mut BTreeSet<RustPath>) {
         if !seen.insert(definition.path.clone()) {
             return;

@@ -17,7 +17,7 @@ use planesmith_machinery::value::Shape;
 pub(crate) struct Leaf {
     /// The Rust name.
     pub(crate) name: &'static str,
-    /// What machinery says about it.
+    /// The facts declared by machinery.
     #[allow(dead_code, reason = "the renderers of documents read it")]
     pub(crate) facts: TypeFacts,
 }
@@ -28,7 +28,7 @@ impl PartialEq for Leaf {
     }
 }
 
-/// All leaf types that fields may have.
+/// All leaf types of fields.
 const LEAVES: &[Leaf] = &[
     Leaf::of::<AnyJson>("AnyJson"),
     Leaf::of::<ByteString>("ByteString"),
@@ -38,7 +38,7 @@ const LEAVES: &[Leaf] = &[
     Leaf::of::<MicroTime>("MicroTime"),
     Leaf::of::<Quantity>("Quantity"),
     Leaf::of::<RawExtension>("RawExtension"),
-    // Which schema stands in the choice does not matter to documents; any struct will do.
+    // The documents do not depend on the type argument; any struct works.
     Leaf::of::<SchemaOrArray<ListMeta>>("SchemaOrArray"),
     Leaf::of::<SchemaOrBool<ListMeta>>("SchemaOrBool"),
     Leaf::of::<SchemaOrStrings<ListMeta>>("SchemaOrStrings"),
@@ -51,7 +51,7 @@ impl Leaf {
     }
 }
 
-/// The leaf called `name`.
+/// Returns the leaf called `name`.
 pub(super) fn find(name: &str) -> Option<Leaf> {
     LEAVES.iter().find(|leaf| leaf.name == name).copied()
 }

@@ -1,11 +1,11 @@
-//! Fields by JSON name and by dotted path.
+//! Access to fields by JSON name and by dotted path.
 
 use planesmith_codegen_core::names;
 
 use super::{Definition, Field, Model, Type};
 
 impl Model {
-    /// The fields of a struct as JSON shows them: those of inlined structs stand in place of these.
+    /// Returns the fields of a struct as in JSON, with inlined structs flattened.
     pub(crate) fn json_fields<'a>(&'a self, definition: &'a Definition) -> Vec<&'a Field> {
         let mut fields = Vec::new();
         for field in &definition.fields {
@@ -17,11 +17,11 @@ impl Model {
         fields
     }
 
-    /// What a dotted path from a struct leads to.
+    /// Returns the type at a dotted path from a struct.
     ///
     /// # Errors
     ///
-    /// Why it leads nowhere, in words to stand behind the path.
+    /// The reason why the path is invalid, worded as a continuation of the path.
     pub(crate) fn at<'a>(&'a self, definition: &'a Definition, path: &str) -> Result<&'a Type, String> {
         let (first, rest) = path
             .split_once('.')
@@ -37,7 +37,7 @@ impl Model {
         match (rest, field.ty.present()) {
             (None, _) => Ok(&field.ty),
             (Some(rest), Type::Struct(path)) => self.at(self.structure(path), rest),
-            // The rest is a key.
+            // The rest is a map key.
             (Some(_), Type::Map(value)) => Ok(value),
             (Some(_), _) => Err(format!("\"{first}\" in `{}` has no fields", definition.name)),
         }

@@ -1,4 +1,4 @@
-//! The definitions and paths that the document of one group version holds.
+//! The definitions and paths in the document of a group version.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,19 +13,19 @@ use crate::generate::model::{Definition, Group, Kind, Model, Type, Version};
 use crate::generate::package::Role;
 use crate::generate::source::RustPath;
 
-/// What the document of one group version says, before it is written in a dialect.
+/// The content of a group version's document, independent of the dialect.
 pub(super) struct Document<'a> {
     pub(super) model: &'a Model,
     pub(super) group: &'a Group,
     pub(super) version: &'a Version,
-    /// What can be done, by path.
+    /// The operations, by path.
     pub(super) paths: BTreeMap<String, PathItem>,
     structs: BTreeMap<String, &'a Definition>,
     scalars: BTreeMap<&'static str, &'static ScalarFacts>,
 }
 
 impl<'a> Document<'a> {
-    /// The document of `version`.
+    /// Returns the document of `version`.
     pub(super) fn of(model: &'a Model, group: &'a Group, version: &'a Version) -> Self {
         let paths = paths::of(model, group, version);
         let mut document = Self {
@@ -63,7 +63,7 @@ impl<'a> Document<'a> {
         let operations = document.paths.values().flat_map(PathItem::operations);
         let subjects: Vec<_> = operations.filter_map(|operation| operation.kind.clone()).collect();
         for (group, version, kind) in subjects {
-            // What is posted to a subresource may be of another group.
+            // The body of a subresource can be a kind of another group.
             let mut kinds = model.kinds();
             let posted = kinds.find(|(of_group, of_version, other)| {
                 of_group.name == group && of_version.name == version && other.resource.kind == kind
@@ -75,7 +75,7 @@ impl<'a> Document<'a> {
         document
     }
 
-    /// All definitions by name.
+    /// Returns all definitions by name.
     pub(super) fn definitions(&self, dialect: Dialect) -> BTreeMap<String, Value> {
         let schemas = Schemas {
             model: self.model,
@@ -83,7 +83,7 @@ impl<'a> Document<'a> {
         };
         let mut definitions = BTreeMap::new();
         for (name, definition) in &self.structs {
-            // Kinds of other groups can be part of those of this one, some in a form of their own.
+            // Kinds of other groups can be part of this group's kinds, some with distinct definitions.
             let kind = self.model.kinds().find(|(_, _, kind)| {
                 let structure = self.model.structure(&kind.path);
                 kind.resource.served
@@ -138,7 +138,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Adds the struct at `path` and all that it is made of.
+    /// Adds the struct at `path` and all types that it refers to.
     fn reach(&mut self, path: &RustPath) {
         let definition = self.model.structure(path);
         let name = names::definition(self.model, path, &definition.name);
@@ -169,7 +169,7 @@ impl<'a> Document<'a> {
         group_version_kind(&self.group.name, &self.version.name, kind)
     }
 
-    /// The kinds under which a type that is no kind of this version is sent.
+    /// Returns the kinds with which a type that is not a kind of this version is sent.
     fn metadata_kinds(&self, definition: &Definition, dialect: Dialect) -> Vec<Value> {
         if !is_metadata(definition) {
             let meta = definition.type_meta.as_ref();
@@ -179,7 +179,7 @@ impl<'a> Document<'a> {
                 .collect();
         }
         match definition.name.as_str() {
-            // The document of the core group lists all group versions for the merged version 2 document.
+            // The document of the core group lists all group versions, for the merged version 2 document.
             name @ ("DeleteOptions" | "WatchEvent") if dialect == Dialect::V2 && self.group.name.is_empty() => {
                 let versions = scheme(self.model);
                 let kinds = versions.iter();
@@ -187,7 +187,7 @@ impl<'a> Document<'a> {
                     .map(|(group, version)| group_version_kind(group, version, name))
                     .collect()
             }
-            // These go with every group.
+            // These types belong to every group.
             name @ ("DeleteOptions" | "WatchEvent") => {
                 let core = group_version_kind("", "v1", name);
                 let own = self.group_version_kind(name);
@@ -199,17 +199,17 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Group versions that kube-apiserver can decode although the definitions have no resource in them.
+/// Group versions that kube-apiserver can decode although they have no resources.
 const EMPTY_VERSIONS: [(&str, &str); 3] = [
     ("admission.k8s.io", "v1"),
     ("admission.k8s.io", "v1beta1"),
     ("authentication.k8s.io", "v1alpha1"),
 ];
 
-/// The groups whose kinds are sent but never stored or posted, so that metadata types do not go with them.
+/// Groups whose kinds are sent but never stored or posted, so that metadata types do not refer to them.
 const ONLY_SENT: [&str; 1] = ["apidiscovery.k8s.io"];
 
-/// The built-in group versions that metadata types go with, in alphabetical order: all that are defined, served or not.
+/// Returns the built-in group versions to which metadata types refer, in alphabetical order: all declared ones, served or not.
 fn scheme(model: &Model) -> BTreeSet<(&str, &str)> {
     let built_in = model
         .packages
@@ -225,7 +225,7 @@ fn scheme(model: &Model) -> BTreeSet<(&str, &str)> {
     versions.chain(EMPTY_VERSIONS).collect()
 }
 
-/// The kinds of a version that clients reach.
+/// Returns the served kinds of a version.
 pub(in crate::generate) fn served(version: &Version) -> impl Iterator<Item = &Kind> {
     version.kinds.iter().filter(|kind| kind.resource.served)
 }
@@ -243,13 +243,13 @@ fn is_metadata(definition: &Definition) -> bool {
     definition.path.crate_name() == "planesmith_machinery" && !is_scale(definition)
 }
 
-/// The type of the scale subresource.
+/// True for the type of the scale subresource.
 pub(super) fn is_scale(definition: &Definition) -> bool {
     let meta = definition.type_meta.as_ref();
     meta.is_some_and(|meta| meta.api_version == "autoscaling/v1" && meta.kind == "Scale")
 }
 
-/// What a leaf is.
+/// Returns the description of a leaf.
 fn scalar_doc(go_name: &str) -> &'static str {
     match go_name {
         "v1.Time" => "A time to the second, such as 2006-01-02T15:04:05Z.",

@@ -1,5 +1,5 @@
-//! What is under paths outside of group versions: lists of versions and groups, each group, the version of the server and
-//! what is public about its tokens.
+//! Paths outside of group versions: lists of versions and groups, single groups, the server version, and the OpenID discovery
+//! documents.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use super::operation::meaning;
 use super::schema::{Dialect, Schemas};
 use crate::generate::model::{Definition, Group, Model, Type};
 
-/// The definition of what `/version` answers.
+/// The definition of the response of `/version`.
 const INFO: &str = "io.k8s.apimachinery.pkg.version.Info";
 
-/// What `/version` says: names, whether they are always there, and descriptions.
+/// The fields of `/version`: names, required or not, and descriptions.
 const INFO_FIELDS: &[(&str, bool, &str)] = &[
     (
         "major",
@@ -63,7 +63,7 @@ const INFO_FIELDS: &[(&str, bool, &str)] = &[
     ),
 ];
 
-/// One path with one question.
+/// A path with a single operation.
 pub(super) struct Entrance {
     /// The document's path below `/openapi/v3/`.
     pub(super) path: String,
@@ -73,18 +73,18 @@ pub(super) struct Entrance {
     answer: Answer,
 }
 
-/// What is answered.
+/// The response of an operation.
 enum Answer {
     /// A metadata type.
     Metadata(&'static str),
     /// The version of the server.
     Version,
-    /// Text of a media type.
+    /// Text with a media type.
     Text(&'static str),
 }
 
 impl Entrance {
-    /// What every server has.
+    /// Returns the paths of all servers.
     pub(super) fn of_servers() -> Vec<Self> {
         let entrance = |path: &str, tag: &str, operation: &str, doc: &str, answer| Self {
             path: path.to_owned(),
@@ -132,7 +132,7 @@ impl Entrance {
         ]
     }
 
-    /// The versions of a group with a name.
+    /// Returns the path that lists the versions of a named group.
     pub(super) fn of_group(group: &Group) -> Self {
         Self {
             path: format!("apis/{}", group.name),
@@ -143,7 +143,7 @@ impl Entrance {
         }
     }
 
-    /// The version 3 document as JSON text.
+    /// Returns the version 3 document as JSON.
     pub(super) fn v3(&self, model: &Model) -> String {
         let mut content = Map::new();
         for media in self.answer.media_types() {
@@ -175,7 +175,7 @@ impl Entrance {
         ])
     }
 
-    /// What the version 2 document says about it, as JSON text.
+    /// Returns the part of the version 2 document as JSON.
     pub(super) fn v2(&self, model: &Model) -> String {
         let mut get = json!({
             "tags": [self.tag],
@@ -242,7 +242,7 @@ impl Answer {
     }
 }
 
-/// The definition of a metadata type and those of its parts.
+/// Returns the definition of a metadata type and of its parts.
 fn metadata(model: &Model, name: &str, dialect: Dialect) -> BTreeMap<String, Value> {
     let schemas = Schemas { model, dialect };
     let mut found = BTreeMap::new();

@@ -1,10 +1,10 @@
-//! How documents are laid out: one definition or path per line, so that a change is one line of a diff.
+//! Layout of documents: one definition or path per line, so that a change is one line of a diff.
 
 use serde_json::{Value, json};
 
-/// The value of a member at the top of a document.
+/// The value of a top-level member of a document.
 pub(super) enum Section {
-    /// On one line.
+    /// A value on one line.
     Value(Value),
     /// One member per line.
     Lines(Vec<(String, Value)>),
@@ -13,13 +13,13 @@ pub(super) enum Section {
 }
 
 impl Section {
-    /// One line for each member.
+    /// A section with one line per member.
     pub(super) fn lines(members: impl IntoIterator<Item = (String, Value)>) -> Self {
         Self::Lines(members.into_iter().collect())
     }
 }
 
-/// The text of a document.
+/// Renders a document.
 pub(super) fn document(sections: &[(&'static str, Section)]) -> String {
     let mut text = String::new();
     write_nested(&mut text, sections);
@@ -56,12 +56,12 @@ fn write_members<'a, T>(
     text.push_str("\n}");
 }
 
-/// What the document describes. Clients know it under this title.
+/// Returns the document's title and version. Clients expect this title.
 pub(super) fn info() -> Value {
     json!({"title": "Kubernetes", "version": "v1.36.0"})
 }
 
-/// How clients prove who they are.
+/// Returns the security scheme.
 pub(super) fn bearer_token() -> Value {
     json!({
         "description": "Bearer Token authentication",

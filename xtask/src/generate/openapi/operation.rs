@@ -1,4 +1,4 @@
-//! What can be done under a path.
+//! Operations on a path.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::names::META;
 use super::parameter::{self, Parameter};
 use super::schema::Dialect;
 
-/// What an operation does.
+/// The action of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     /// Lists the resources of a group version.
@@ -20,48 +20,48 @@ pub(super) enum Action {
     Patch,
     Delete,
     DeleteCollection,
-    /// Passes a connection on, under this method.
+    /// Proxies a connection with this method.
     Connect(&'static str),
 }
 
-/// One method of a path.
+/// An operation of a path.
 #[derive(Debug)]
 pub(super) struct Operation {
     pub(super) action: Action,
     pub(super) id: String,
     pub(super) doc: String,
-    /// Definition of the object that is read or written.
+    /// The definition of the object that is read or written.
     pub(super) subject: String,
-    /// The answer, when it is not the subject.
+    /// The response, if it is not the subject.
     pub(super) answer: Option<Answer>,
     /// Group, version and kind of the subject; `None` for discovery.
     pub(super) kind: Option<(String, String, String)>,
 }
 
-/// What is answered.
+/// The response of an operation.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// An object of a definition.
+    /// An object of this definition.
     Object(String),
-    /// Lines of text.
+    /// Plain text.
     Text,
-    /// Whatever is at the other end of a connection.
+    /// An arbitrary response of the connection's target.
     Anything,
 }
 
-/// What a request carries besides parameters.
+/// The body of a request.
 pub(super) enum Body<'a> {
     None,
     /// The object itself.
     Subject(&'a str),
-    /// Options that may be left out.
+    /// Optional delete options.
     DeleteOptions,
-    /// A patch in one of several notations.
+    /// A patch in one of several formats.
     Patch,
 }
 
 impl Action {
-    /// The HTTP method, as OpenAPI writes it.
+    /// Returns the HTTP method as OpenAPI writes it.
     pub(super) fn method(self) -> &'static str {
         match self {
             Self::Discover | Self::Get | Self::List | Self::Watch | Self::WatchList => "get",
@@ -90,7 +90,7 @@ impl Action {
         }
     }
 
-    /// Parameters besides those of the path.
+    /// Returns the parameters besides those of the path.
     pub(super) fn parameters(self) -> &'static [Parameter] {
         match self {
             Self::Discover | Self::Get | Self::Connect(_) => &[],
@@ -102,7 +102,7 @@ impl Action {
         }
     }
 
-    /// Codes of success.
+    /// Returns the status codes of success.
     pub(super) fn codes(self) -> &'static [&'static str] {
         match self {
             Self::Create => &["200", "201", "202"],
@@ -112,7 +112,7 @@ impl Action {
         }
     }
 
-    /// The metadata types that the operation sends or takes.
+    /// Returns the metadata types that the operation sends or accepts.
     pub(super) fn metadata_types(self) -> &'static [&'static str] {
         match self {
             Self::Delete | Self::DeleteCollection => &["DeleteOptions", "Status"],
@@ -121,14 +121,14 @@ impl Action {
         }
     }
 
-    /// Whether answers can be streams of events.
+    /// True if the response can be a stream of events.
     pub(super) fn streams(self) -> bool {
         matches!(self, Self::List | Self::Watch | Self::WatchList)
     }
 }
 
 impl Operation {
-    /// The schema of the answer.
+    /// Returns the schema of the response.
     pub(super) fn answer(&self, dialect: Dialect) -> Value {
         match &self.answer {
             None => dialect.reference(&self.subject),
@@ -137,7 +137,7 @@ impl Operation {
         }
     }
 
-    /// What the request carries.
+    /// Returns the body of the request.
     pub(super) fn body(&self) -> Body<'_> {
         match self.action {
             Action::Create | Action::Replace => Body::Subject(&self.subject),
@@ -147,7 +147,7 @@ impl Operation {
         }
     }
 
-    /// The media types of answers.
+    /// Returns the media types of the response.
     pub(super) fn media_types(&self) -> Vec<&'static str> {
         let mut types = match self.answer {
             Some(Answer::Anything) => return vec!["*/*"],
@@ -168,14 +168,14 @@ impl Operation {
         types
     }
 
-    /// Whether the subject is the scale of an object.
+    /// True if the subject is the scale of an object.
     pub(super) fn is_scale(&self) -> bool {
         self.kind
             .as_ref()
             .is_some_and(|(group, _, kind)| group == "autoscaling" && kind == "Scale")
     }
 
-    /// The extensions that tell what the operation does to which kind.
+    /// Returns the extensions that declare the action and the kind of the operation.
     pub(super) fn extensions(&self) -> Vec<(&'static str, Value)> {
         let Some((group, version, kind)) = &self.kind else {
             return Vec::new();
@@ -190,7 +190,7 @@ impl Operation {
     }
 }
 
-/// The notations of patches.
+/// The media types of patches.
 pub(super) const PATCH_TYPES: &[&str] = &[
     "application/json-patch+json",
     "application/merge-patch+json",
@@ -198,7 +198,7 @@ pub(super) const PATCH_TYPES: &[&str] = &[
     "application/apply-patch+yaml",
 ];
 
-/// What a code means.
+/// Returns the description of a status code.
 pub(super) fn meaning(code: &str) -> &'static str {
     match code {
         "200" => "OK",
@@ -208,12 +208,12 @@ pub(super) fn meaning(code: &str) -> &'static str {
     }
 }
 
-/// The definition of options of a deletion.
+/// Returns the definition name of delete options.
 pub(super) fn delete_options() -> String {
     format!("{META}.DeleteOptions")
 }
 
-/// The definition of a patch.
+/// Returns the definition name of a patch.
 pub(super) fn patch() -> String {
     format!("{META}.Patch")
 }

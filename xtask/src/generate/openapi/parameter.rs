@@ -3,15 +3,15 @@
 /// A parameter of a path or a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Parameter {
-    /// Its name.
+    /// The name.
     pub(super) name: &'static str,
     /// `query` or `path`.
     pub(super) place: &'static str,
     /// `string`, `integer` or `boolean`.
     pub(super) ty: &'static str,
-    /// The ending of the name under which version 2 shares it between operations; empty when it stands in place.
+    /// The name suffix under which operations of version 2 share it; empty if it is not shared.
     pub(super) shared: &'static str,
-    /// What it does.
+    /// The description.
     pub(super) doc: &'static str,
 }
 
@@ -173,7 +173,7 @@ const WATCH: Parameter = query(
 
 const PATH_BELOW: Parameter = path("path", "z6Ciiujn", "Path behind the proxy.");
 
-/// Of connections to the main process of a container.
+/// Parameters of connections to the main process of a container.
 pub(super) const ATTACH: &[Parameter] = &[
     query("container", "string", "_Q-EJ3nR", ONLY_CONTAINER),
     query("stderr", "boolean", "26jJhFUR", "Connects standard error."),
@@ -184,7 +184,7 @@ pub(super) const ATTACH: &[Parameter] = &[
 
 const ONLY_CONTAINER: &str = "The container; may be left out when the pod has only one.";
 
-/// Of new processes in a container.
+/// Parameters of new processes in a container.
 pub(super) const EXEC: &[Parameter] = &[
     query(
         "command",
@@ -199,7 +199,7 @@ pub(super) const EXEC: &[Parameter] = &[
     query("tty", "boolean", "s0flW37O", "Gives the process a terminal."),
 ];
 
-/// Of connections to ports of a pod.
+/// Parameters of connections to ports of a pod.
 pub(super) const PORT_FORWARD: &[Parameter] = &[query(
     "ports",
     "integer",
@@ -207,18 +207,18 @@ pub(super) const PORT_FORWARD: &[Parameter] = &[query(
     "The ports; needed with WebSockets only.",
 )];
 
-/// Of proxies to nodes, with what stands below them in the path.
+/// Parameters of node proxies, including the path of the target.
 pub(super) const NODE_PROXY: &[Parameter] = &[query("path", "string", "rFDtV0x9", PROXIED_PATH), PATH_BELOW];
 
-/// Of proxies to pods, with what stands below them in the path.
+/// Parameters of pod proxies, including the path of the target.
 pub(super) const POD_PROXY: &[Parameter] = &[query("path", "string", "oPbzgLUj", PROXIED_PATH), PATH_BELOW];
 
-/// Of proxies to services, with what stands below them in the path.
+/// Parameters of service proxies, including the path of the target.
 pub(super) const SERVICE_PROXY: &[Parameter] = &[query("path", "string", "QCf0eosM", PROXIED_PATH), PATH_BELOW];
 
 const PROXIED_PATH: &str = "Path of the request that is passed on.";
 
-/// Of logs.
+/// Parameters of logs.
 pub(super) const LOG: &[Parameter] = &[
     query("container", "string", "1GeXxFDC", ONLY_CONTAINER),
     query(
@@ -256,7 +256,7 @@ pub(super) const LOG: &[Parameter] = &[
     ),
 ];
 
-/// Of lists and watches.
+/// Parameters of lists and watches.
 pub(super) const LIST: &[Parameter] = &[
     BOOKMARKS,
     CONTINUE,
@@ -271,13 +271,13 @@ pub(super) const LIST: &[Parameter] = &[
     WATCH,
 ];
 
-/// Of creations and replacements.
+/// Parameters of creates and updates.
 pub(super) const WRITE: &[Parameter] = &[DRY_RUN, FIELD_MANAGER, FIELD_VALIDATION];
 
-/// Of patches.
+/// Parameters of patches.
 pub(super) const PATCH: &[Parameter] = &[DRY_RUN, PATCH_MANAGER, FIELD_VALIDATION, FORCE];
 
-/// Of deletions.
+/// Parameters of deletes.
 pub(super) const DELETE: &[Parameter] = &[
     DRY_RUN,
     GRACE_PERIOD,
@@ -286,7 +286,7 @@ pub(super) const DELETE: &[Parameter] = &[
     PROPAGATION_POLICY,
 ];
 
-/// Of deletions of whole collections.
+/// Parameters of collection deletes.
 pub(super) const DELETE_COLLECTION: &[Parameter] = &[
     CONTINUE,
     DRY_RUN,

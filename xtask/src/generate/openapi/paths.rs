@@ -1,4 +1,4 @@
-//! The paths of a group version and what can be done there.
+//! The paths of a group version with their operations.
 
 use std::collections::BTreeMap;
 
@@ -10,21 +10,21 @@ use super::operation::{Action, Answer, Operation};
 use super::parameter::{self, NAME, NAMESPACE, PRETTY, Parameter};
 use crate::generate::model::{Group, Kind, Model, Version};
 
-/// What can be done under one path.
+/// The operations of a path.
 #[derive(Debug, Default)]
 pub(super) struct PathItem {
     by_method: BTreeMap<&'static str, Operation>,
-    /// Parameters of all operations.
+    /// The parameters of all operations.
     common: Vec<Parameter>,
 }
 
 impl PathItem {
-    /// The operations by method.
+    /// Returns the operations by method.
     pub(super) fn operations(&self) -> impl Iterator<Item = &Operation> {
         self.by_method.values()
     }
 
-    /// What a parameter says in this path: names are those of a kind.
+    /// Returns the description of a parameter in this path; the name parameter mentions the kind.
     pub(super) fn doc_of(&self, parameter: &Parameter) -> String {
         let mut kinds = self.operations().filter_map(|operation| operation.kind.as_ref());
         match kinds.next() {
@@ -33,7 +33,7 @@ impl PathItem {
         }
     }
 
-    /// The parameters that every operation has, by name.
+    /// Returns the parameters common to all operations, by name.
     pub(super) fn shared_parameters(&self) -> Vec<Parameter> {
         let mut operations = self.by_method.values();
         let mut shared = self.common.clone();
@@ -45,7 +45,7 @@ impl PathItem {
         shared
     }
 
-    /// The parameters of `operation` that not every operation has, by name.
+    /// Returns the parameters of `operation` that are not common to all operations, by name.
     pub(super) fn own_parameters(&self, operation: &Operation) -> Vec<Parameter> {
         let own = |parameter: &&Parameter| !self.by_method.values().all(|other| has(other, parameter));
         let mut own: Vec<Parameter> = operation.action.parameters().iter().filter(own).copied().collect();
@@ -58,7 +58,7 @@ fn has(operation: &Operation, parameter: &Parameter) -> bool {
     operation.action.parameters().contains(parameter)
 }
 
-/// The paths of `version`.
+/// Returns the paths of `version`.
 pub(super) fn of(model: &Model, group: &Group, version: &Version) -> BTreeMap<String, PathItem> {
     let root = match group.name.as_str() {
         "" => format!("/api/{}", version.name),
@@ -86,7 +86,7 @@ struct Paths<'a> {
     items: BTreeMap<String, PathItem>,
 }
 
-/// How an operation is called: verb, what stands behind the group version, and its ending.
+/// The parts of an operation name: the verb, the part after the group version, and the suffix.
 struct Name<'a>(&'a str, &'a str, &'a str);
 
 impl Paths<'_> {
@@ -208,7 +208,7 @@ impl Paths<'_> {
         item.by_method.insert(action.method(), operation);
     }
 
-    /// Adds what passes connections on; those of proxies can lead to any path below.
+    /// Adds a connection subresource; proxies also have a path parameter for the target.
     fn add_connection(&mut self, kind: &Kind, path: &str, below: &Subresource, options: &str) {
         let proxies = below.name == "proxy";
         let methods: &[&str] = match proxies {
@@ -264,7 +264,7 @@ impl Paths<'_> {
             subject = names::definition(self.model, &posted.path, &structure.name);
             group_version_kind = (group.name.clone(), version.name.clone(), posted.resource.kind.clone());
         }
-        // Namespaces answer with themselves only while they linger.
+        // Deleting a namespace returns the namespace only while it is terminating.
         let lingers = resource
             .subresources
             .iter()
@@ -294,7 +294,7 @@ impl Paths<'_> {
         }
     }
 
-    /// The kind that is posted to the subresource, when that is not the kind itself.
+    /// Returns the kind of the subresource's body if it differs from the kind itself.
     fn posted(&self, kind: &Kind, below: &Subresource) -> Option<(&Group, &Version, &Kind)> {
         let (group, version, name) = crate::generate::discovery::posted(kind, below);
         let (group, version) = match version {
@@ -310,7 +310,7 @@ impl Paths<'_> {
         })
     }
 
-    /// The definition of Scale when the subresource is one.
+    /// Returns the definition of Scale if the subresource is a scale.
     fn scale_of(&self, below: Option<&Subresource>) -> Option<String> {
         if !matches!(below?.kind, SubresourceKind::Scale(_)) {
             return None;
@@ -320,13 +320,13 @@ impl Paths<'_> {
     }
 }
 
-/// The kind of the parameters, when the subresource passes connections on.
+/// Returns the kind of the options if the subresource is a connection.
 fn connection<'k>(kind: &'k Kind, below: &Subresource) -> Option<&'k str> {
     let (_, _, options) = crate::generate::discovery::posted(kind, below);
     options.ends_with("Options").then_some(options)
 }
 
-/// The parameters of connections with `options`.
+/// Returns the parameters of connections with `options`.
 fn parameters(options: &str) -> &'static [Parameter] {
     match options {
         "PodAttachOptions" => parameter::ATTACH,
@@ -339,7 +339,7 @@ fn parameters(options: &str) -> &'static [Parameter] {
     }
 }
 
-/// What can be done to a subresource.
+/// Returns the operations of a subresource.
 fn actions(subresource: &Subresource) -> Vec<Action> {
     let verbs = crate::generate::discovery::subresource_verbs(subresource);
     let action = |verb: &&str| match *verb {
@@ -352,7 +352,7 @@ fn actions(subresource: &Subresource) -> Vec<Action> {
     verbs.iter().filter_map(action).collect()
 }
 
-/// What an operation does, as kube-apiserver's operations say it; so do those of custom kinds.
+/// Returns the description of an operation, in the form common to built-in and custom kinds.
 fn describe(action: Action, kind: &str, below: Option<&Subresource>) -> String {
     let part = below.map_or(String::new(), |below| format!("{} of ", below.name));
     let article = match kind.starts_with(['A', 'E', 'I', 'O', 'U']) {

@@ -1,4 +1,4 @@
-//! Structs and fields as schemas.
+//! Converts structs and fields to schemas.
 
 use planesmith_codegen_core::structure::{ListType, Listing, Omit, RuleModel};
 use planesmith_machinery::facts::{ScalarFacts, TypeFacts};
@@ -7,17 +7,17 @@ use serde_json::{Map, Value, json};
 use super::names;
 use crate::generate::model::{Definition, Field, Model, Type};
 
-/// Which version of OpenAPI is written.
+/// The version of OpenAPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// Version 2: no defaults, and a reference may have a description beside it.
+    /// Version 2: no defaults, and a reference can have a sibling description.
     V2,
     /// Version 3.
     V3,
 }
 
 impl Dialect {
-    /// A reference to a definition.
+    /// Returns a reference to a definition.
     pub(super) fn reference(self, name: &str) -> Value {
         let place = match self {
             Self::V2 => "#/definitions",
@@ -27,14 +27,14 @@ impl Dialect {
     }
 }
 
-/// Turns types of a model into schemas of one dialect.
+/// Converts types of a model to schemas of one dialect.
 pub(super) struct Schemas<'a> {
     pub(super) model: &'a Model,
     pub(super) dialect: Dialect,
 }
 
 impl Schemas<'_> {
-    /// The schema of a struct; `kind` when objects of it say what they are.
+    /// Returns the schema of a struct; with `kind`, it has the fields `kind` and `apiVersion`.
     pub(super) fn structure(&self, definition: &Definition, kind: bool) -> Value {
         let mut properties = Map::new();
         if kind || definition.type_meta.is_some() {
@@ -65,7 +65,7 @@ impl Schemas<'_> {
         schema.into()
     }
 
-    /// The schema of the list of a kind.
+    /// Returns the schema of the list of a kind.
     pub(super) fn list(&self, item: &str, kind: &str, plural: &str) -> Value {
         let mut properties = Map::new();
         insert_type_meta(&mut properties);
@@ -139,7 +139,7 @@ impl Schemas<'_> {
         schema.into()
     }
 
-    /// A property that refers to a definition and has more to say.
+    /// Returns a property that combines a reference with other keywords.
     fn referring(&self, reference: Value) -> Map<String, Value> {
         let referring = match self.dialect {
             Dialect::V2 => reference,
@@ -174,7 +174,7 @@ impl Schemas<'_> {
     }
 }
 
-/// Which field of a union is set under which value of its discriminator.
+/// Returns the union extension: the discriminator and its value for each field.
 fn union(definition: &Definition) -> Value {
     let mut union = Map::new();
     let mut members = Map::new();
@@ -190,7 +190,7 @@ fn union(definition: &Definition) -> Value {
     json!([union])
 }
 
-/// The schema of a leaf.
+/// Returns the schema of a leaf.
 pub(super) fn scalar(facts: &ScalarFacts, dialect: Dialect) -> Value {
     let mut schema = Map::new();
     match (facts.go_name, dialect) {
@@ -212,7 +212,7 @@ pub(super) fn scalar(facts: &ScalarFacts, dialect: Dialect) -> Value {
     schema.into()
 }
 
-/// Whether OpenAPI lists a field as required: it says so, or it is always written and nothing stands in for it.
+/// True if OpenAPI lists a field as required: by declaration, or because it is always written and has no default.
 pub(in crate::generate) fn is_required(field: &Field) -> bool {
     let facts = &field.facts;
     match facts.listing {
@@ -222,7 +222,7 @@ pub(in crate::generate) fn is_required(field: &Field) -> bool {
     }
 }
 
-/// What stands in for a field that is absent.
+/// Returns the default of an absent field.
 fn default_of(field: &Field) -> Option<Value> {
     let facts = &field.facts;
     if let Some(default) = &facts.default {
@@ -238,7 +238,7 @@ fn default_of(field: &Field) -> Option<Value> {
     }
 }
 
-/// Adds a declared constraint under the word that the type has for it.
+/// Adds a declared constraint under the keyword for the type.
 pub(in crate::generate) fn constrain(schema: &mut Map<String, Value>, rule: &RuleModel, ty: &Type) {
     let unit = match ty {
         Type::List(_) => "Items",
@@ -276,7 +276,7 @@ pub(in crate::generate) fn constrain(schema: &mut Map<String, Value>, rule: &Rul
             }
             return;
         }
-        // The type of the list says so.
+        // The list type expresses this.
         RuleModel::Unique(_) => return,
         RuleModel::Immutable => (
             "x-kubernetes-validations".to_owned(),
@@ -292,7 +292,7 @@ fn insert_type_meta(properties: &mut Map<String, Value>) {
     }
 }
 
-/// What objects say they are.
+/// The fields `kind` and `apiVersion`.
 pub(in crate::generate) const TYPE_META: &[(&str, &str)] = &[
     (
         "apiVersion",

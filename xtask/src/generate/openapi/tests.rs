@@ -1,4 +1,4 @@
-//! The documents of the built-in groups agree with those of kube-apiserver in everything but descriptions.
+//! The documents of the built-in groups equal those of kube-apiserver in everything but descriptions.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::{entrances, file_name, served_path, v2, v3};
 use crate::cargo::workspace;
 use crate::generate::model::{Group, Model, Version};
 
-/// What only servers with alpha features switched on say.
+/// Words that only servers with alpha features contain.
 const ALPHA: &[&str] = &["cbor"];
 
 #[test]
@@ -80,7 +80,7 @@ fn paths_outside_of_group_versions_agree_with_kube_apiserver() {
             .join(file_name(&entrance.path).replace(".json", "_openapi.json"));
         if theirs.exists() {
             let mut theirs = read(&theirs);
-            // The reference was written before there was a version.
+            // The reference was recorded with a placeholder version.
             theirs["info"]["version"] = "v1.36.0".into();
             compare(&parse(&entrance.v3(&model)), &theirs, &entrance.path, &mut differences);
         }
@@ -88,7 +88,7 @@ fn paths_outside_of_group_versions_agree_with_kube_apiserver() {
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
-/// Where documents of kube-apiserver are, beside the workspace.
+/// Returns the folder with kube-apiserver's documents, next to the workspace.
 fn reference() -> Option<PathBuf> {
     let folder = workspace().join("../shared/kubernetes/openapi");
     if !folder.is_dir() {
@@ -125,19 +125,19 @@ fn parse(text: &str) -> Value {
     without_prose(serde_json::from_str(text).expect("JSON"))
 }
 
-/// The value without descriptions and without what alpha features add.
+/// Removes descriptions and additions of alpha features.
 fn without_prose(value: Value) -> Value {
     let is_alpha = |text: &str| ALPHA.iter().any(|word| text.contains(word));
     match value {
         Value::Object(members) => {
             let kept = members.into_iter().filter(|(key, value)| {
-                // A property may be called so, too.
+                // A property can be called `description`, too.
                 !(is_alpha(key) || key == "description" && value.is_string())
             });
             let kept = kept
                 .map(|(key, value)| (key, without_prose(value)))
                 .collect::<Map<_, _>>();
-            // A reference stands alone where nothing is beside it, and beside it a description may stand or not.
+            // A reference without siblings is plain; a sibling description is optional.
             match kept.get("allOf").and_then(Value::as_array).map(Vec::as_slice) {
                 Some([reference]) if kept.len() == 1 => reference.clone(),
                 _ => kept.into(),
@@ -157,7 +157,7 @@ fn without_prose(value: Value) -> Value {
     }
 }
 
-/// Compares the members of a section that we have.
+/// Compares those members of a section that our document has.
 fn compare_section(ours: &Value, theirs: &Value, section: &str, differences: &mut Vec<String>) {
     let members = ours.pointer(section).and_then(Value::as_object).expect("a section");
     let known = theirs.pointer(section).and_then(Value::as_object).expect("a section");
@@ -184,7 +184,7 @@ fn compare(ours: &Value, theirs: &Value, at: &str, differences: &mut Vec<String>
             }
         }
         _ if ours == theirs => {}
-        // The reference was written with enumerations switched off.
+        // The reference was recorded with enumerations disabled.
         _ if theirs.is_null() && at.ends_with("/enum") => {}
         _ => differences.push(format!("{at}: {ours} is not {theirs}")),
     }

@@ -1,4 +1,4 @@
-//! Version 2, for clients that do not know version 3.
+//! OpenAPI version 2, for clients without support for version 3.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use super::parameter::Parameter;
 use super::paths::PathItem;
 use super::schema::Dialect;
 
-/// Parameters that operations refer to, by name.
+/// Parameters shared by operations, by name.
 type Shared = BTreeMap<String, Value>;
 
-/// The document as JSON text.
+/// Renders the document as JSON.
 pub(super) fn render(document: &Document<'_>) -> String {
     let tag = names::tag(document.group, document.version);
     let mut shared = Shared::new();
@@ -95,7 +95,7 @@ fn operation(operation: &Operation, parameters: &[Parameter], tag: &str, shared:
     members.into()
 }
 
-/// The body as a parameter; those that all kinds have are shared.
+/// Returns the body as a parameter; bodies common to all kinds are shared.
 fn body(operation: &Operation, shared: &mut Shared) -> Option<Value> {
     let (definition, required, ending) = match operation.body() {
         Body::None => return None,
@@ -124,7 +124,7 @@ fn parameter(parameter: &Parameter, doc: &str, shared: &mut Shared) -> Value {
     share(parameter.name, parameter.shared, members, shared)
 }
 
-/// Puts a parameter among the shared ones when it has an ending for them; a reference to it, or itself.
+/// Shares a parameter if it has a suffix for shared names; returns a reference to it, or the parameter itself.
 fn share(name: &str, ending: &str, members: Value, shared: &mut Shared) -> Value {
     if ending.is_empty() {
         return members;

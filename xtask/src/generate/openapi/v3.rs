@@ -1,4 +1,4 @@
-//! Version 3.
+//! OpenAPI version 3.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ use super::parameter::Parameter;
 use super::paths::PathItem;
 use super::schema::Dialect;
 
-/// The document as JSON text.
+/// Renders the document as JSON.
 pub(super) fn render(document: &Document<'_>) -> String {
     let tag = names::tag(document.group, document.version);
     let paths = document

@@ -1,4 +1,4 @@
-//! The page of one group.
+//! The reference page of one group.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use crate::generate::model::{Definition, Field, Group, Kind, Model, PackageModel
 use crate::generate::openapi::schema::is_required;
 use crate::generate::source::RustPath;
 
-/// The page as Markdown.
+/// Renders the page as Markdown.
 pub(super) fn text(model: &Model, package: &PackageModel, group: &Group) -> String {
     let title = if group.name.is_empty() {
         "The core group"
@@ -33,7 +33,7 @@ pub(super) fn text(model: &Model, package: &PackageModel, group: &Group) -> Stri
             page.kind(version, kind);
         }
     }
-    // Every paragraph ends with an empty line; the file with one line end.
+    // Every paragraph ends with an empty line, but the file with a single line break.
     page.text.truncate(page.text.trim_end().len());
     page.text.push('\n');
     page.text
@@ -46,7 +46,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// A paragraph.
+    /// Adds a paragraph.
     fn line(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push_str("\n\n");
@@ -64,7 +64,7 @@ impl Page<'_> {
         self.columns(kind);
         let mut seen = BTreeSet::new();
         let mut open = vec![kind.path.clone()];
-        // In the order in which a reader meets them.
+        // In the order of first reference.
         while let Some(path) = open.pop() {
             if !seen.insert(path.clone()) {
                 continue;
@@ -88,7 +88,7 @@ impl Page<'_> {
         }
     }
 
-    /// What the server does with the kind, as a table.
+    /// Adds a table with the facts of the kind.
     fn facts(&mut self, resource: &ResourceModel) {
         let place = match resource.group.as_str() {
             "" => format!("/api/{}", resource.version),
@@ -131,7 +131,7 @@ impl Page<'_> {
         self.text.push('\n');
     }
 
-    /// The headings; a version without columns prints like the storage version.
+    /// Adds the column headings; a version without columns prints those of the storage version.
     fn columns(&mut self, kind: &Kind) {
         let stored = kind
             .hub
@@ -177,13 +177,13 @@ impl Page<'_> {
         self.text.push('\n');
     }
 
-    /// Whether a struct is explained here: those of machinery are the same everywhere.
+    /// True if the page describes a struct: those of machinery are common to all groups.
     fn is_own(&self, path: &RustPath) -> bool {
         path.crate_name() == self.package.package.crate_name()
     }
 }
 
-/// A declared constraint on a value of type `ty`, in a sentence.
+/// Returns a constraint on a value of type `ty`, as a sentence.
 fn told(rule: &RuleModel, ty: &Type) -> String {
     let unit = match ty {
         Type::List(_) => "elements",
@@ -215,7 +215,7 @@ fn told(rule: &RuleModel, ty: &Type) -> String {
     }
 }
 
-/// What is declared besides the description.
+/// Returns the declared facts besides the description.
 fn notes(field: &Field) -> Vec<String> {
     let facts = &field.facts;
     let mut notes = Vec::new();

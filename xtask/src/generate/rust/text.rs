@@ -1,9 +1,9 @@
-//! Imports and arrays as rustfmt lays them out.
+//! Imports and arrays in rustfmt's layout.
 
-/// The width that `rustfmt.toml` sets.
+/// The line width set in `rustfmt.toml`.
 const WIDTH: usize = 120;
 
-/// `use path::{A, B};`, on several lines when it is long.
+/// Returns `use path::{A, B};`, on several lines if it is long.
 pub(super) fn use_line(path: &str, names: &[&str]) -> String {
     let mut names = names.to_vec();
     names.sort_unstable();
@@ -11,7 +11,7 @@ pub(super) fn use_line(path: &str, names: &[&str]) -> String {
         return format!("use {path}::{name};\n");
     }
     let line = format!("use {path}::{{{}}};\n", names.join(", "));
-    // Rustfmt leaves room for a comma and a bracket.
+    // Rustfmt reserves space for a comma and a bracket.
     if line.trim_end().len() <= WIDTH - 2 {
         return line;
     }
@@ -30,10 +30,10 @@ pub(super) fn use_line(path: &str, names: &[&str]) -> String {
     format!("{text}{row}\n}};\n")
 }
 
-/// The most that rustfmt puts between the brackets of an array or a tuple in one line.
+/// The maximum width of an array or tuple that rustfmt puts on one line.
 const ARRAY: usize = WIDTH * 60 / 100;
 
-/// `&[(first, second), ...]` as the value of an item at the start of a line.
+/// Returns `&[(first, second), ...]` as the value of an item at the start of a line.
 pub(in crate::generate) fn pairs(pairs: &[(String, String)]) -> String {
     let listed: Vec<String> = pairs
         .iter()
@@ -52,7 +52,7 @@ pub(in crate::generate) fn pairs(pairs: &[(String, String)]) -> String {
     format!("&[\n    {},\n]", listed.join(",\n    "))
 }
 
-/// `&[Name { ... }, ...]` as the value of a field; each body is its lines without indentation.
+/// Returns `&[Name { ... }, ...]` as the value of a field; each body is unindented.
 pub(super) fn structs(name: &str, bodies: &[String]) -> String {
     let (deep, close) = if bodies.len() == 1 { (8, 4) } else { (12, 8) };
     let listed = bodies.iter().map(|body| {

@@ -1,4 +1,4 @@
-//! What names a module holds.
+//! The names in a module.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,18 +11,18 @@ use syn::{Attribute, Data, DataStruct, DeriveInput, Item as SynItem, ItemStruct,
 pub(crate) struct Module {
     /// The file, relative to the workspace.
     pub(crate) file: PathBuf,
-    /// Declared with `pub mod`.
+    /// True if declared with `pub mod`.
     pub(crate) public: bool,
-    /// What is declared here, modules included.
+    /// The items declared here, including modules.
     pub(crate) items: BTreeMap<String, Item>,
-    /// Imported names and what they stand for.
+    /// Imported names and their targets.
     pub(crate) uses: BTreeMap<String, Use>,
-    /// Paths imported with `*`.
+    /// The targets of glob imports.
     pub(crate) globs: Vec<Use>,
 }
 
 impl Module {
-    /// The names of the structs with one of our derives that are declared `pub`.
+    /// Returns the names of the `pub` structs with one of our derives.
     pub(crate) fn public_definitions(&self) -> impl Iterator<Item = &str> {
         self.items.iter().filter_map(|(name, item)| match item {
             Item::Definition(written) if written.public => Some(name.as_str()),
@@ -31,7 +31,7 @@ impl Module {
     }
 }
 
-/// What a name stands for.
+/// A declared item.
 #[derive(Debug)]
 pub(crate) enum Item {
     /// A module.
@@ -47,15 +47,15 @@ pub(crate) enum Item {
 /// A struct with one of our derives, as written.
 #[derive(Debug)]
 pub(crate) struct Written {
-    /// What the derive would see.
+    /// The input of the derive.
     pub(crate) input: DeriveInput,
-    /// Which derive.
+    /// The derive.
     pub(crate) derive: Derive,
-    /// Declared with `pub`.
+    /// True if declared with `pub`.
     pub(crate) public: bool,
 }
 
-/// Which derive a struct has.
+/// The derive of a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Derive {
     /// `#[derive(Struct)]`
@@ -64,17 +64,17 @@ pub(crate) enum Derive {
     Resource,
 }
 
-/// One import.
+/// An import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Use {
-    /// As written, from the module on.
+    /// The path as written, relative to the module.
     pub(crate) target: Vec<String>,
-    /// `pub use`.
+    /// True for `pub use`.
     pub(crate) public: bool,
 }
 
 impl Module {
-    /// Keeps the names of parsed items.
+    /// Collects the names of parsed items.
     pub(super) fn read(file: &Path, public: bool, items: &[SynItem]) -> Self {
         let (items_, uses, globs) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
         let mut module = Self {
@@ -143,7 +143,7 @@ impl Module {
     }
 }
 
-/// Whether an item exists only in tests.
+/// True if an item exists only in tests.
 pub(super) fn is_for_tests(attrs: &[Attribute]) -> bool {
     let is_test = |attr: &Attribute| {
         attr.path().is_ident("cfg")

@@ -1,16 +1,16 @@
-//! From a name in a module to the item that it stands for.
+//! Resolves names in a module to items.
 
 use std::collections::BTreeMap;
 
 use super::{Item, RustPath, Sources};
 
-/// Imports that import imports: more steps than this are a circle.
+/// The maximum number of imports to follow; more of them mean a cycle.
 const STEPS: u32 = 32;
 
 impl Sources {
-    /// The item that `path`, written in `module`, stands for: a path to where the item is declared.
+    /// Resolves `path`, written in `module`, to the path of the item's declaration.
     ///
-    /// `None` when the name cannot be found. Names of other crates are taken as they are.
+    /// `None` if the name cannot be resolved. Names of other crates are returned unchanged.
     pub(crate) fn resolve(&self, module: &RustPath, path: &[String]) -> Option<RustPath> {
         self.resolve_within(module, path, STEPS)
     }
@@ -31,7 +31,7 @@ impl Sources {
         self.descend(start, rest, steps)
     }
 
-    /// Follows the rest of a path from a module on.
+    /// Resolves the rest of a path, starting from a module.
     fn descend(&self, start: RustPath, rest: &[String], steps: u32) -> Option<RustPath> {
         let mut place = start;
         for name in rest {
@@ -49,7 +49,7 @@ impl Sources {
         Some(place)
     }
 
-    /// What `name` is inside `module`.
+    /// Resolves `name` inside `module`.
     fn lookup(&self, module: &RustPath, name: &str, steps: u32) -> Option<RustPath> {
         let steps = steps.checked_sub(1)?;
         let content = self.module(module)?;
@@ -69,19 +69,19 @@ impl Sources {
         matches!(name, "std" | "core" | "alloc") || self.packages.iter().any(|package| package.crate_name() == name)
     }
 
-    /// The item declared at `path`.
+    /// Returns the item declared at `path`.
     pub(crate) fn item(&self, path: &RustPath) -> Option<&Item> {
         self.module(&path.parent()?)?.items.get(path.name())
     }
 
-    /// The shortest path by which other crates reach the item declared at `path`; of equally short ones the first.
+    /// Returns the shortest path by which other crates can import the item declared at `path`; the first of equally short ones.
     ///
-    /// `None` when no public module leads to it.
+    /// `None` if no public module exports it.
     pub(crate) fn public_path(&self, path: &RustPath) -> Option<RustPath> {
         self.public.get_or_init(|| self.public_paths()).get(path).cloned()
     }
 
-    /// The shortest public paths of all definitions.
+    /// Returns the shortest public paths of all definitions.
     fn public_paths(&self) -> BTreeMap<RustPath, RustPath> {
         let mut shortest = BTreeMap::new();
         let mut offer = |declared: RustPath, public: RustPath| {
@@ -116,7 +116,7 @@ impl Sources {
         shortest
     }
 
-    /// Whether other crates can name a module.
+    /// True if other crates can access a module.
     fn is_public(&self, module: &RustPath) -> bool {
         let mut place = Some(module.clone());
         while let Some(path) = place {

@@ -1,4 +1,4 @@
-//! Follows a crate from `lib.rs` along its `mod` items, as the compiler does.
+//! Reads a crate from `lib.rs` along its `mod` items, as the compiler does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,23 +11,23 @@ use crate::generate::files;
 use crate::generate::package::{Package, Role};
 use crate::generate::problem::Problem;
 
-/// Reads modules into a map; what is wrong with them is a problem, not an error.
+/// Reads modules into a map; errors in them are reported as problems.
 pub(super) struct Reader<'a> {
     root: &'a Path,
     problems: &'a mut Vec<Problem>,
-    /// What was read.
+    /// The modules read so far.
     pub(super) modules: BTreeMap<RustPath, Module>,
-    /// Files that belong to a module, read or not.
+    /// Files that belong to a module, including modules that are not read.
     met: BTreeSet<PathBuf>,
-    /// Folders below modules that are not read.
+    /// Folders of modules that are not read.
     passed: Vec<PathBuf>,
 }
 
-/// A module on its way in.
+/// A module to be read.
 struct Place<'a> {
     path: RustPath,
     file: &'a Path,
-    /// Where the files of its own modules are.
+    /// The folder of its child modules.
     folder: PathBuf,
     public: bool,
 }
@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a crate; for crates with definitions, files that no module names are reported.
+    /// Reads a crate. In crates with definitions, files that belong to no module are reported.
     pub(super) fn package(&mut self, package: &Package) -> Result<()> {
         let sources = package.folder.join("src");
         let lib = sources.join("lib.rs");
@@ -79,7 +79,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Adds a module and those below it.
+    /// Adds a module and its descendants.
     fn module(&mut self, place: Place<'_>, items: &[syn::Item]) -> Result<()> {
         let module = Module::read(place.file, place.public, items);
         for child in items {
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
                             folder,
                             public,
                         })?,
-                        // A module that is itself generated is missing on the first run.
+                        // A generated module does not exist before the first run.
                         None if name == "generated" || for_tests => {}
                         None => {
                             let help = format!("write {}", candidates[0].display());
@@ -128,7 +128,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reports files that the compiler never sees: their definitions would be missing without a word.
+    /// Reports files that belong to no module: their definitions would silently be missing.
     fn report_forgotten(&mut self, sources: &Path) -> Result<()> {
         let mut files = BTreeSet::new();
         files::list(self.root, sources, &mut files)?;

@@ -1,4 +1,4 @@
-//! Definitions side by side.
+//! Compares definitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::import::crd::OF_TOOLS;
 use crate::import::draft::{Draft, StructDraft};
 
-/// What `definition` has and `generated` has not, unless the drafts between them have a mark for it.
+/// Returns content of `definition` that `generated` lacks, unless the drafts have a mark for it.
 pub(super) fn definitions(definition: &Value, generated: &Value, drafts: &[Draft]) -> Vec<String> {
     let (said, generated) = (&definition["spec"], &generated["spec"]);
     let mut lost = Vec::new();
@@ -54,16 +54,16 @@ pub(super) fn definitions(definition: &Value, generated: &Value, drafts: &[Draft
     lost
 }
 
-/// A text, or none.
+/// Returns a string; empty for other values.
 pub(super) fn text_of(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// What drafts say of fields, by the path of the field; the kind itself has the empty path.
+/// The drafted content by field path; the path of the kind itself is empty.
 #[derive(Default)]
 struct Drafted {
     marks: BTreeMap<String, Vec<String>>,
-    /// Fields that are refused when they are not there.
+    /// Fields whose absence is refused.
     required: BTreeSet<String>,
 }
 
@@ -101,7 +101,7 @@ impl Drafted {
         }
     }
 
-    /// Whether there is a mark about `what` at the field that `path` is in.
+    /// True if there is a mark about `what` at the field that contains `path`.
     fn has(&self, path: &str, what: &str) -> bool {
         self.marks
             .get(&field_of(path))
@@ -109,7 +109,7 @@ impl Drafted {
     }
 }
 
-/// The path of the field that a path into lists and maps goes through.
+/// Returns the field path of a path that descends into lists and maps.
 fn field_of(path: &str) -> String {
     path.replace("[]", "").replace("{}", "")
 }
@@ -128,7 +128,7 @@ impl Compare {
 
     fn version(&mut self, said: &Value, generated: &Value) {
         for word in ["served", "storage", "deprecated", "deprecationWarning", "subresources"] {
-            // A warning of its own is written where there was none; no subresources may be said in two ways.
+            // A generated default warning is not a difference, and an absent subresources field equals an empty one.
             let is_usual = word == "deprecationWarning" && said[word].is_null();
             let is_none = said[word] == json!({}) && generated[word].is_null();
             if !is_usual && !is_none {
@@ -181,7 +181,7 @@ impl Compare {
         }
     }
 
-    /// What has to be there is missed when objects are checked, too.
+    /// Checks that required fields are required in the drafts, too.
     fn required(&mut self, path: &str, names: &Value) {
         for name in names.as_array().into_iter().flatten().map(text_of) {
             if !self.drafted.required.contains(&format!("{}.{name}", field_of(path))) {
@@ -216,7 +216,7 @@ impl Compare {
     }
 }
 
-/// A schema without what says nothing, and with one spelling for what means the same.
+/// Normalizes a schema: removes keywords without effect, and unifies equivalent spellings.
 fn normal(schema: &Value) -> Map<String, Value> {
     let mut schema = schema.as_object().cloned().unwrap_or_default();
     schema.remove("description");

@@ -1,4 +1,4 @@
-//! Constraints out of schemas.
+//! Converts constraints of schemas.
 
 use planesmith_codegen_core::structure::pattern_problem;
 use serde_json::Value;
@@ -6,11 +6,11 @@ use serde_json::Value;
 use super::words::Words;
 use crate::import::draft::{listed, literal};
 
-/// What bounds the values of a type: keys of `#[field(...)]`.
+/// The constraints of a type's values, as keys of `#[field(...)]`.
 #[derive(Debug, Default)]
 pub(super) struct Bounds {
     pub(super) keys: Vec<String>,
-    /// Text or a list without anything in it is refused.
+    /// True if empty strings or lists are refused.
     pub(super) refuses_empty: bool,
 }
 
@@ -41,7 +41,7 @@ impl Bounds {
         bounds
     }
 
-    /// Bounds of a list or map, with those of what is in it.
+    /// Returns the bounds of a list or map, including those of its elements.
     pub(super) fn of_many(words: &mut Words<'_>, least: &str, most: &str, inner: &Bounds) -> Self {
         let mut bounds = Self::default();
         bounds.length(words, least, most);
@@ -62,7 +62,7 @@ impl Bounds {
     }
 }
 
-/// The texts of an enumeration, each once; nothing if there are other values.
+/// Returns the strings of an enumeration without duplicates; `None` if it contains other values.
 fn choices(list: &Value) -> Option<Vec<String>> {
     let mut choices: Vec<String> = Vec::new();
     for choice in list.as_array()? {
@@ -74,7 +74,7 @@ fn choices(list: &Value) -> Option<Vec<String>> {
     (!choices.is_empty()).then_some(choices)
 }
 
-/// A whole number, which may be written as `1.0`.
+/// Returns an integer, which can be written as `1.0`.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,

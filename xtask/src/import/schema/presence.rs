@@ -1,4 +1,4 @@
-//! Whether a field has to be there, and what stands in for it.
+//! Required fields and defaults.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::Part;
 use super::words::Words;
 use crate::import::draft::literal;
 
-/// The type of a field with the possibility of its absence, and the keys that say the rest.
+/// The type of a field, optional or not, and further keys.
 #[derive(Debug, Default)]
 pub(super) struct Presence {
     pub(super) ty: String,
@@ -14,10 +14,10 @@ pub(super) struct Presence {
 }
 
 impl Presence {
-    /// As definitions mean it: `required` is about fields that are not there, a default is not about empty ones.
+    /// Follows the semantics of definitions: `required` refuses absent fields, and a default replaces only absent ones.
     ///
-    /// Where what is empty is refused anyway, by a bound or because of what is required inside of a struct
-    /// (`holds_required`), a field needs no `Option` to be missed.
+    /// If an empty value is refused anyway, by a bound or by a required field of a struct (`holds_required`), the field needs
+    /// no `Option` to detect its absence.
     pub(super) fn of_definition(words: &mut Words<'_>, part: &Part, required: bool, holds_required: bool) -> Self {
         let default = default(words.take("default"));
         let refuses_empty = part.bounds.refuses_empty || holds_required;
@@ -30,7 +30,7 @@ impl Presence {
             false => has_empty_form && !says_about_empty,
         };
         let mut keys = Vec::new();
-        // A field with a default is never empty: it is listed as required, as it was.
+        // A field with a default is never empty: OpenAPI lists it as required, as in the definition.
         let listed = if default.is_some() { "expected" } else { "required" };
         keys.extend(required.then(|| listed.to_owned()));
         keys.extend(default);
@@ -43,7 +43,8 @@ impl Presence {
         }
     }
 
-    /// As documents of Go types mean it: the zero value as a default is that of a field that is no pointer.
+    /// Follows the semantics of documents generated from Go: a default equal to the zero value means that the field is not a
+    /// pointer.
     pub(super) fn of_document(words: &mut Words<'_>, part: &Part, required: bool) -> Self {
         let zero = [json!({}), json!(""), json!(0), json!(false)];
         let is_value = words
@@ -67,12 +68,12 @@ impl Presence {
     }
 }
 
-/// Whether there is a pattern, which the empty text may not match.
+/// True if there is a pattern, which the empty string may not match.
 fn bounds_text(part: &Part) -> bool {
     part.ty == "String" && part.bounds.keys.iter().any(|key| key.starts_with("pattern"))
 }
 
-/// The key of a default.
+/// Returns the key of a default.
 fn default(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,

@@ -1,10 +1,10 @@
-//! The words of a schema, each of which is taken or marked.
+//! The keywords of a schema, each of which is consumed or marked.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// What an object says, as far as nobody has taken it yet.
+/// The keywords of an object that are not consumed yet.
 pub(crate) struct Words<'s> {
     left: BTreeMap<&'s str, &'s Value>,
 }
@@ -17,29 +17,29 @@ impl<'s> Words<'s> {
         }
     }
 
-    /// What is said under a word; `null` for nothing.
+    /// Returns the value of a keyword; `null` if it is absent.
     pub(crate) fn peek(&self, word: &str) -> &'s Value {
         self.left.get(word).copied().unwrap_or(&Value::Null)
     }
 
-    /// As [`Words::peek`], and it is not marked any more.
+    /// Like [`Words::peek`], and consumes the keyword.
     pub(crate) fn take(&mut self, word: &str) -> &'s Value {
         self.left.remove(word).unwrap_or(&Value::Null)
     }
 
-    /// Takes what `read` can make something of; the rest stays to be marked.
+    /// Consumes a keyword if `read` accepts its value; otherwise it will be marked.
     pub(crate) fn take_as<T>(&mut self, word: &str, read: impl FnOnce(&'s Value) -> Option<T>) -> Option<T> {
         let read = read(self.peek(word))?;
         self.left.remove(word);
         Some(read)
     }
 
-    /// Takes a word that says nothing but `value`.
+    /// Consumes a keyword if its value is `value`.
     pub(crate) fn take_if(&mut self, word: &str, value: &Value) -> bool {
         self.take_as(word, |said| (said == value).then_some(())).is_some()
     }
 
-    /// A mark for everything that is left.
+    /// Returns marks for all remaining keywords.
     pub(crate) fn marks(self) -> Vec<String> {
         self.left
             .into_iter()
@@ -50,7 +50,7 @@ impl<'s> Words<'s> {
 
 fn marks(word: &str, value: &Value) -> Vec<String> {
     match (word, value) {
-        // Says nothing.
+        // Without effect.
         (word, Value::Null | Value::Bool(false)) if word != "default" => Vec::new(),
         ("x-kubernetes-validations", Value::Array(rules)) => rules.iter().map(rule).collect(),
         ("oneOf" | "anyOf" | "allOf" | "not", value) => {
