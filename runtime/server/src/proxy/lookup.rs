@@ -51,6 +51,7 @@ impl Lookups {
     }
 
     /// Looks up `host`; the addresses are those of `port` there.
+    #[allow(clippy::disallowed_methods, reason = "destinations check the addresses")]
     pub(super) async fn find(&self, host: &str, port: u16) -> Result<Vec<SocketAddr>, NoAddress> {
         let host = host.to_owned();
         self.find_by(move || (host.as_str(), port).to_socket_addrs().map(Iterator::collect))
