@@ -17,6 +17,7 @@ mod import;
 mod new_group;
 mod serve;
 mod test;
+mod tidy;
 #[cfg(test)]
 mod workspace_copy;
 
@@ -35,6 +36,7 @@ enum Task {
     Import(import::Import),
     Serve(serve::Serve),
     Test(test::Test),
+    Tidy(tidy::Tidy),
     Bench(bench::Bench),
     Fuzz(fuzz::Fuzz),
     #[command(hide = true)]
@@ -52,6 +54,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
     match task {
         Task::Generate(task) => return task.run(),
         Task::NewGroup(task) => return task.run(),
+        Task::Tidy(task) => return task.run(),
         Task::Import(task) => task.run(),
         Task::Serve(task) => task.run(),
         Task::Test(task) => task.run(),

@@ -1,0 +1,74 @@
+//! Doc comments that open with a question word.
+
+use std::collections::BTreeMap;
+
+use super::debts::Debts;
+use super::finding::Finding;
+use super::policy::Policy;
+use super::source::{DocComment, Sources};
+use super::tally;
+
+/// The doc comments of one crate.
+#[derive(Debug)]
+pub(super) struct Docs<'a> {
+    /// The crate.
+    pub(super) owner: &'a str,
+    /// How many doc comments there are.
+    pub(super) total: usize,
+    /// Those that open with a question word, with their files.
+    pub(super) questions: Vec<(&'a str, &'a DocComment)>,
+}
+
+/// Sorts the doc comments of a crate's sources.
+pub(super) fn of<'a>(owner: &'a str, sources: &'a Sources, policy: &Policy) -> Docs<'a> {
+    let docs = sources
+        .iter()
+        .flat_map(|(file, source)| source.docs.iter().map(move |doc| (file.as_str(), doc)));
+    let docs: Vec<_> = docs.collect();
+    let total = docs.len();
+    let asks = |(_, doc): &(&str, &DocComment)| policy.question_words.contains(&doc.word);
+    let questions = docs.into_iter().filter(asks).collect();
+    Docs {
+        owner,
+        total,
+        questions,
+    }
+}
+
+/// How many doc comments open with a question word, by crate.
+pub(super) fn counts(docs: &[Docs<'_>]) -> BTreeMap<String, usize> {
+    let counts = docs.iter().map(|docs| (docs.owner.to_owned(), docs.questions.len()));
+    counts.filter(|(_, count)| *count > 0).collect()
+}
+
+/// The findings about crates with more or fewer such doc comments than tolerated.
+pub(super) fn check(docs: &[Docs<'_>], debts: &Debts) -> Vec<Finding> {
+    tally::check(&counts(docs), &debts.docs, "docs", |owner| {
+        format!("{owner}: doc comments that open with a question word")
+    })
+}
+
+/// Lists such doc comments, and the share that they are.
+pub(super) fn list(docs: &[Docs<'_>]) -> Vec<String> {
+    let places = docs.iter().flat_map(|docs| docs.questions.iter());
+    let mut lines: Vec<_> = places
+        .map(|(file, doc)| format!("{file}:{}: opens with {}; start with the result", doc.line, doc.word))
+        .collect();
+    lines.extend(
+        docs.iter()
+            .map(|docs| share(docs.owner, docs.questions.len(), docs.total)),
+    );
+    let questions = docs.iter().map(|docs| docs.questions.len()).sum();
+    lines.push(share("all", questions, docs.iter().map(|docs| docs.total).sum()));
+    lines
+}
+
+/// One line about the share of doc comments that open with a question word.
+pub(super) fn share(owner: &str, questions: usize, total: usize) -> String {
+    let thousandths = questions * 1000 / total.max(1);
+    format!(
+        "{owner}: {questions} of {total} doc comments ({}.{} %)",
+        thousandths / 10,
+        thousandths % 10
+    )
+}

@@ -1,0 +1,89 @@
+//! The rules of `cargo xtask tidy`, as `tidy.toml` declares them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use serde::Deserialize;
+
+use super::source::Sort;
+
+/// The file, relative to the workspace.
+pub(super) const FILE: &str = "tidy.toml";
+
+/// The declared rules.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Policy {
+    /// By crate: the crates that it may use.
+    pub(super) crates: BTreeMap<String, Uses>,
+    /// By package of a registry (`*` at the end stands for any rest): the crates that may use it.
+    #[serde(default)]
+    pub(super) foreign: BTreeMap<String, Vec<String>>,
+    /// The question words with which no doc comment opens.
+    #[serde(default)]
+    pub(super) question_words: Vec<String>,
+    /// Names of modules that say nothing.
+    #[serde(default)]
+    pub(super) module_names: Vec<String>,
+    /// How many lines a source file may have.
+    pub(super) most_lines: usize,
+    /// Paths of single machines, which no file may hold.
+    #[serde(default)]
+    pub(super) machine_paths: Vec<String>,
+    /// Refused names.
+    #[serde(default)]
+    pub(super) names: Vec<RefusedName>,
+}
+
+/// The crates that one crate may use.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Uses {
+    /// Everywhere.
+    pub(super) uses: Vec<String>,
+    /// In tests as well.
+    #[serde(default)]
+    pub(super) tests: Vec<String>,
+}
+
+/// A name that no item may have.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RefusedName {
+    /// The identifier; `Enum::Variant` for variants.
+    pub(super) name: String,
+    /// The name to use.
+    pub(super) say: String,
+    /// The sorts of items that it is refused for; all if there are none.
+    #[serde(default)]
+    pub(super) sorts: Vec<Sort>,
+    /// The crates that it is refused in; all if there are none.
+    #[serde(default)]
+    pub(super) only: Vec<String>,
+    /// The crates that may use it, because the name is the field's there.
+    #[serde(default)]
+    pub(super) except: Vec<String>,
+}
+
+impl Policy {
+    /// Reads the rules.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read or is not such a list.
+    pub(super) fn load(root: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(root.join(FILE)).with_context(|| format!("reading {FILE}"))?;
+        toml::from_str(&text).with_context(|| format!("reading {FILE}"))
+    }
+}
+
+impl RefusedName {
+    /// True if an item of `sort` in the crate `owner` may not have this name.
+    pub(super) fn refuses(&self, owner: &str, sort: Sort) -> bool {
+        let listed = |names: &[String]| names.iter().any(|name| name == owner);
+        (self.sorts.is_empty() || self.sorts.contains(&sort))
+            && (self.only.is_empty() || listed(&self.only))
+            && !listed(&self.except)
+    }
+}
