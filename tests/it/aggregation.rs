@@ -1,4 +1,4 @@
-//! A server with a group of its own behind one with all built-in groups.
+//! A server with a custom group behind a server with all built-in groups.
 
 mod fake;
 mod ownership;
@@ -17,8 +17,8 @@ use crate::transcript::{has_kubectl, run};
 
 const ALL_GROUPS: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/// How long a server that is there again may be missing in the one in front of it, which looks again every second; a
-/// server that was there is looked at every ten.
+/// The time limit for an unavailable server to become available again. The front server probes unavailable servers every
+/// second, and available ones every ten.
 const BACK_WITHIN: Duration = Duration::from_secs(8);
 
 async fn all_groups(connection: &Connection) -> Value {
@@ -27,7 +27,7 @@ async fn all_groups(connection: &Connection) -> Value {
     connection.finish(request).await.unwrap().json().unwrap()
 }
 
-/// What the document of all groups says about a version of the shop.
+/// Returns the entry of aggregated discovery for a version of the shop.
 fn shop<'d>(groups: &'d Value, version: &str) -> &'d Value {
     let groups = groups["items"].as_array().unwrap();
     let shop = groups
@@ -110,7 +110,7 @@ async fn a_dead_server_costs_its_own_group_and_comes_back() {
 
     let answer = front.get(ORDERS).await.unwrap();
     assert_eq!(answer.status, 503, "{}", answer.excerpt());
-    // Each version is looked at for itself.
+    // Each version is probed separately.
     for version in ["v1", "v1alpha1"] {
         pair.wait_for(version, "False").await;
     }
@@ -170,7 +170,7 @@ async fn a_namespace_takes_along_what_other_servers_have_in_it() {
     assert_eq!(orders.json().unwrap()["items"], json!([]));
 }
 
-/// Makes a namespace with orders in it, deletes it, and waits until it is gone. What was said about it meanwhile.
+/// Creates a namespace with orders, deletes it, and waits until it is gone. Returns the events of its deletion.
 async fn namespace_comes_and_goes(front: &Connection, orders: &[Value]) -> Vec<Value> {
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "passing"}});
     create(front, NAMESPACES, &namespace).await;

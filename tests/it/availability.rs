@@ -10,12 +10,12 @@ use http::Method;
 use planesmith_e2e::{Binary, Connection, Home};
 use serde_json::{Value, json};
 
-/// Time within which a definition must be served.
+/// The time limit for serving a definition.
 const SERVED_WITHIN: Duration = Duration::from_secs(60);
 
 const KITES: &str = "/apis/example.com/v1/kites";
 
-/// A definition of kites whose specs look like `spec`.
+/// Returns a definition of kites whose specs have the schema `spec`.
 fn definition(spec: &Value) -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -42,9 +42,9 @@ async fn define(connection: &Connection, spec: &Value) -> Result<()> {
     tokio::time::timeout(SERVED_WITHIN, served).await?
 }
 
-/// Starts a server with kites, sends a kite with the spec `load` as often as `requests` says at once, and checks that health
-/// checks and the heartbeat of a node are answered while most of the kites are being worked on: a server that worked on all of
-/// them first would have finished them.
+/// Starts a server with kites, and sends `requests` concurrent kites with the spec `load`. Checks that health checks and the
+/// heartbeat of a node succeed while most of the kites are in progress: a server that processed all of them first would have
+/// finished them.
 async fn stays_available(definition: &Value, load: &Value, requests: usize) -> Result<()> {
     let home = Home::new()?;
     let server = home.start(&Binary::Planesmith.path()?, &["--storage=memory"]).await?;
@@ -67,7 +67,7 @@ async fn stays_available(definition: &Value, load: &Value, requests: usize) -> R
             answer
         }));
     }
-    // A small request behind the others on their connection is answered when the server has all of them.
+    // A small request after the others on their connection: its response shows that the server has received all of them.
     busy.get("/version").await?.expect(200)?;
     for path in ["/readyz", "/livez", "/healthz"] {
         health.get(path).await?.expect(200)?;

@@ -1,4 +1,4 @@
-//! Input that no honest client sends: refused with the right answer, and the server goes on.
+//! Hostile input: the server refuses it with the correct response, and continues to serve.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::time::MissedTickBehavior;
 
 use crate::objects::{CONFIG_MAPS, assert_healthy, config_map, path};
 
-/// How long a well-meant request may take while others misbehave. Far above what it takes.
+/// The time limit for a well-formed request during an attack, far above the usual duration.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 const DEPTH: usize = 100_000;
@@ -25,7 +25,7 @@ async fn server() -> (Server, Home) {
     (server, home)
 }
 
-/// Sends `body`, proves that it is refused with `status` and `reason`, and that nothing broke.
+/// Sends `body`, and asserts that it is refused with `status` and `reason`, and that the server still works.
 async fn refused(
     media_type: &str,
     method: Method,
@@ -42,7 +42,7 @@ async fn refused(
         .unwrap();
     assert_eq!(made.status, 201, "{}", made.excerpt());
 
-    // A server may answer and close before it has read everything, so this connection is its own.
+    // A server may respond and close before it has read the whole body, so this request has its own connection.
     let answer = server
         .connect()
         .await
@@ -146,7 +146,7 @@ async fn a_patch_nested_100_000_deep_is_refused() {
     .await;
 }
 
-/// What takes the square of its length to judge keeps a whole server busy.
+/// A validation with quadratic cost would occupy the whole server.
 #[tokio::test]
 async fn metadata_with_long_lists_is_judged_in_time() {
     let (server, home) = server().await;
@@ -222,10 +222,10 @@ async fn clients_that_dribble_do_not_hold_up_others() {
                  Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n",
                 endpoint.token()
             );
-            // Half of them never finish their headers, the others never finish their body.
+            // Half of them never complete their headers, the others never complete their body.
             let finished = if number % 2 == 0 { 10 } else { head.len() };
             stream.write_all(&head.as_bytes()[..finished]).await.unwrap();
-            // As fast as a busy machine lets all of them, and no faster afterwards.
+            // No faster than a busy machine allows, even after a delay.
             let mut pace = tokio::time::interval(Duration::from_millis(100));
             pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {
@@ -258,7 +258,7 @@ async fn bytes_that_are_no_request_close_their_connection_only() {
         stream.write_all(garbage).await.unwrap();
         stream.shutdown().await.unwrap();
         let mut answer = Vec::new();
-        // How the connection ends is the server's choice; that it ends is not.
+        // The server can choose the form of the closure, but it has to close.
         let ended = tokio::time::timeout(ANSWER_WITHIN, stream.read_to_end(&mut answer)).await;
         assert!(ended.is_ok(), "still open after {garbage:?}");
     }
@@ -304,7 +304,7 @@ async fn a_thousand_idle_watchers_all_see_the_next_event() {
     assert_no_panic(&home);
 }
 
-/// A connection can be used again after a request that nobody took, though its body came later than its head.
+/// A connection stays usable after a request without a handler, even if its body arrives after the response.
 #[tokio::test]
 async fn a_body_that_nobody_wants_does_not_cost_the_connection() {
     let (server, _home) = server().await;
@@ -316,7 +316,7 @@ async fn a_body_that_nobody_wants_does_not_cost_the_connection() {
         );
         stream.write_all(head.as_bytes()).await.unwrap();
         stream.flush().await.unwrap();
-        // The server has seen the head before the body is sent.
+        // This response shows that the server has received the head before the body is sent.
         let connection = server.connect().await.unwrap();
         assert_eq!(connection.get("/readyz").await.unwrap().status, 200);
         stream.write_all(b"{}").await.unwrap();

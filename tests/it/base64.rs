@@ -1,6 +1,6 @@
-//! Base64, as objects have certificates.
+//! Base64 encoding, for certificates in objects.
 
-/// The bytes in base64.
+/// Returns the bytes in base64.
 pub(crate) fn encoded(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();

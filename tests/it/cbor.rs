@@ -1,4 +1,4 @@
-//! CBOR, for clients of a server that was told to take it.
+//! CBOR, on a server with the feature enabled.
 
 use http::Method;
 use http::header::{ACCEPT, CONTENT_TYPE};

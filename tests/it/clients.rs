@@ -1,5 +1,5 @@
-//! Unmodified clients against a running server: create, list and watch, an update after a conflict, apply, and
-//! leader election. Their programs are under `tests/clients`, one folder for each language.
+//! Unmodified clients against a running server: create, list and watch, update after a conflict, apply, and leader election.
+//! Their programs are in `tests/clients`, one folder per language.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ use tokio::process::Command;
 
 use crate::transcript::at_home;
 
-/// How long a program may take, which waits for things itself.
+/// The time limit of a program, including its own waits.
 const WITHIN: Duration = Duration::from_secs(300);
 
-/// What every program prints.
+/// The lines that every program prints.
 const PARTS: &[&str] = &["create", "list+watch", "update conflict", "apply", "leader election"];
 
 fn folder(language: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").join(language)
 }
 
-/// Runs a program with its arguments against a server of its own; it must print [`PARTS`] and then `more`.
+/// Runs a program with its arguments against its own server; it must print [`PARTS`] and then `more`.
 async fn check(program: impl AsRef<OsStr>, arguments: &[&Path], more: &[&str]) {
     let home = Home::new().unwrap();
     let binary = Binary::Planesmith.path().unwrap();
@@ -37,7 +37,7 @@ async fn check(program: impl AsRef<OsStr>, arguments: &[&Path], more: &[&str]) {
     assert!(output.status.success(), "{complaints}");
 }
 
-/// Whether a command can be run and ends well.
+/// True if a command runs successfully.
 async fn works(program: &Path, arguments: &[&str]) -> bool {
     let output = Command::new(program).args(arguments).output().await;
     output.is_ok_and(|output| output.status.success())
@@ -51,7 +51,7 @@ async fn kubectl() {
     check("bash", &[&folder("kubectl").join("client.sh")], &[]).await;
 }
 
-/// `PLANESMITH_PYTHON` names the interpreter of an environment that has the package.
+/// `PLANESMITH_PYTHON` names the interpreter of an environment with the package.
 #[tokio::test]
 async fn python() {
     let python = std::env::var_os("PLANESMITH_PYTHON").map_or_else(|| PathBuf::from("python3"), PathBuf::from);
@@ -70,7 +70,7 @@ async fn javascript() {
     check("node", &[&folder.join("client.mjs")], &[]).await;
 }
 
-/// The program is a workspace of its own, and is built here, where the server is built too.
+/// The program is a separate workspace, built by this test with the server's toolchain.
 #[tokio::test]
 async fn rust() {
     let manifest = folder("rust").join("Cargo.toml");

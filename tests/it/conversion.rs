@@ -1,4 +1,4 @@
-//! Custom objects that a webhook converts.
+//! Conversion of custom objects by a webhook.
 
 mod hook;
 
@@ -16,7 +16,7 @@ const DEFINITION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinition
 const V1: &str = "/apis/conv.example.com/v1/namespaces/default/sails";
 const V2: &str = "/apis/conv.example.com/v2/namespaces/default/sails";
 
-/// How long something may take that happens in the background. Far above what anything takes.
+/// The time limit for background work, far above the usual duration.
 const WITHIN: Duration = Duration::from_secs(120);
 
 struct Setting {
@@ -26,7 +26,7 @@ struct Setting {
     _home: Home,
 }
 
-/// The definition; of its versions the one called `stored` is stored.
+/// Returns the definition with the storage version `stored`.
 fn definition(client: &Value, stored: &str) -> Value {
     let spec = |properties: Value| {
         json!({"openAPIV3Schema": {"type": "object", "properties": {"spec": {
@@ -52,7 +52,7 @@ fn definition(client: &Value, stored: &str) -> Value {
 }
 
 impl Setting {
-    /// A server that knows sails, which are stored in the version v1, and the webhook that converts them.
+    /// Creates a server with the kind Sail, stored as v1, and its conversion webhook.
     async fn new() -> Self {
         let home = Home::new().unwrap();
         let binary = Binary::Planesmith.path().unwrap();
@@ -71,7 +71,7 @@ impl Setting {
         setting
     }
 
-    /// How a definition names the webhook by its address.
+    /// Returns a client configuration that refers to the webhook by URL.
     fn by_url(&self) -> Value {
         let url = format!("https://127.0.0.1:{}/convert", self.hook.port);
         json!({"url": url, "caBundle": encoded(self.hook.certificate.as_bytes())})
@@ -98,13 +98,13 @@ impl Setting {
         self.send(Method::GET, path, &Value::Null, 200).await
     }
 
-    /// The message of an answer that is an error.
+    /// Returns the message of an error response.
     async fn refused(&self, method: Method, path: &str, body: &Value, status: u16) -> String {
         let answer = self.send(method, path, body, status).await;
         answer["message"].as_str().unwrap().to_owned()
     }
 
-    /// Reads again and again, until the answer is the wanted one.
+    /// Repeats a read until the response matches.
     async fn until(&self, path: &str, wanted: impl Fn(&Answer) -> bool) -> Answer {
         let read = async {
             loop {
@@ -120,7 +120,7 @@ impl Setting {
             .expect("the answer comes in time")
     }
 
-    /// Puts another definition in place of the one that there is, and waits until it is in effect.
+    /// Replaces the definition, and waits until the new one is in effect.
     async fn redefine(&self, definition: &Value) {
         let patch = self.connection.request(Method::PATCH, DEFINITION);
         let patch = patch.header("content-type", "application/merge-patch+json");
@@ -218,7 +218,7 @@ async fn one_question_is_about_all_objects_of_a_list() {
         .collect();
     assert_eq!(asked, [3]);
 
-    // What is known is not asked again, whatever the form.
+    // Cached conversions are reused, for all representations.
     setting
         .send(Method::POST, V1, &sail("d", "v1", &json!({"size": "4x5"})), 201)
         .await;
@@ -233,7 +233,7 @@ async fn one_question_is_about_all_objects_of_a_list() {
     assert_eq!(asked.len(), 1, "{asked:?}");
     assert_eq!(asked[0]["review"]["request"]["objects"][0]["metadata"]["name"], "d");
 
-    // A single object is shown as it is converted now, unless the client takes what is known.
+    // Reading a single object converts it anew, unless the client accepts cached data.
     setting.hook.spoil(Some(|answer| {
         answer["response"]["convertedObjects"][0]["spec"]["height"] = json!(77);
     }));
@@ -292,7 +292,7 @@ async fn changes_in_either_version_are_those_of_one_object() {
     setting.connection.finish(request).await.unwrap().expect(200).unwrap();
     assert_eq!(setting.get(&format!("{V1}/a")).await["spec"]["size"], "9x7");
 
-    // The rules are those of the version that is written.
+    // The rules are those of the version of the request.
     let too_high = sail("c", "v2", &json!({"width": 1, "height": 101}));
     let why = setting.refused(Method::POST, V2, &too_high, 422).await;
     assert!(
@@ -368,7 +368,7 @@ async fn answers_that_are_wrong_are_told() {
         "{why}"
     );
 
-    // Labels and annotations may change; everything else of the metadata stays what it was.
+    // Labels and annotations can change; changes to other metadata are discarded.
     setting.hook.spoil(Some(|answer| {
         answer["response"]["convertedObjects"][0]["metadata"]["labels"] = json!({"by": "hook"});
         answer["response"]["convertedObjects"][0]["metadata"]["generation"] = json!(77);
@@ -460,7 +460,7 @@ async fn nothing_waits_for_a_webhook_that_is_gone_to_be_deleted() {
         }
         setting.send(Method::POST, path, &object, 201).await;
     }
-    // From now on what is stored is of another version than the one that objects are stored in.
+    // From now on, the stored objects are not in the storage version.
     let client = setting.by_url();
     setting.redefine(&definition(&client, "v2")).await;
     setting

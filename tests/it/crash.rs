@@ -1,7 +1,7 @@
-//! `kill -9` in the middle of 16 writers, again and again on the same data folder.
+//! `kill -9` during the writes of 16 clients, repeatedly on the same data folder.
 //!
-//! What was acknowledged must be there afterwards, no resourceVersion may ever stand for two
-//! different writes, and a watch resumed after the crash must miss nothing.
+//! Acknowledged writes must survive, no resourceVersion may ever refer to two different writes, and a watch resumed after the
+//! crash must not miss any event.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -17,30 +17,30 @@ use crate::objects::{CONFIG_MAPS, config_map, name, path, revision, value};
 const WRITERS: usize = 16;
 const KEYS_PER_WRITER: usize = 6;
 
-/// How often to crash; `PLANESMITH_CRASH_ROUNDS=100` is the full run.
+/// The number of crashes; `PLANESMITH_CRASH_ROUNDS=100` is the full run.
 const ROUNDS: usize = 4;
 
-/// What the history of the store holds: by resourceVersion, which write it was.
+/// The history of the store: the write of each resourceVersion.
 #[derive(Debug, Default)]
 struct History(HashMap<u64, String>);
 
 impl History {
-    /// Records that `revision` is the write `what`, and fails when it was another one before.
+    /// Records that `revision` is the write `what`; fails if it was another one before.
     fn record(&mut self, revision: u64, what: &str) {
         let first = self.0.entry(revision).or_insert_with(|| what.to_owned());
         assert_eq!(*first, what, "resourceVersion {revision} was given out twice");
     }
 }
 
-/// What is known of one object: its value after the last acknowledged write, and, if a write was
-/// running when the server died, its value if that write took place. `None` is absence.
+/// The known state of an object: its value after the last acknowledged write and, if a write was in progress at the crash, its
+/// value if that write succeeded. `None` means absent.
 #[derive(Clone, Debug, Default)]
 struct Known {
     acknowledged: Option<String>,
     attempted: Option<Option<String>>,
 }
 
-/// One writer, and all it knows of its own objects, which nobody else writes.
+/// A writer and the state of its own objects, which no other writer modifies.
 #[derive(Debug)]
 struct Writer {
     rng: Rng,
@@ -58,7 +58,7 @@ impl Writer {
         }
     }
 
-    /// Writes until the server dies. Every acknowledged write goes into `history` and `count`.
+    /// Writes until the server is killed. Every acknowledged write is added to `history` and `count`.
     async fn run(mut self, connection: Connection, history: Arc<Mutex<History>>, count: watch::Sender<usize>) -> Self {
         loop {
             let names: Vec<_> = self.objects.keys().cloned().collect();
@@ -107,7 +107,7 @@ impl Writer {
             .expect("a writer writes its own objects only")
     }
 
-    /// Compares what is known with what is stored, and settles what became of running writes.
+    /// Compares the known with the stored state, and determines the outcome of writes in progress.
     fn settle(&mut self, stored: &BTreeMap<String, String>) {
         for (name, known) in &mut self.objects {
             let found = stored.get(name).cloned();
@@ -126,7 +126,7 @@ fn written(name: &str, value: Option<&str>) -> String {
     value.map_or_else(|| format!("{name} deleted"), |value| format!("{name} = {value}"))
 }
 
-/// A client that only ever watches, and so must see all that happens.
+/// A client that watches all the time, and must receive all events.
 #[derive(Debug)]
 struct Follower {
     since: u64,
@@ -134,7 +134,7 @@ struct Follower {
 }
 
 impl Follower {
-    /// Watches from where it was until the stream breaks, or `last` was seen.
+    /// Resumes the watch and follows it until the stream breaks or `last` arrives.
     async fn follow(&mut self, connection: &Connection, history: &Mutex<History>, last: Option<u64>) {
         let path = format!("{CONFIG_MAPS}?watch=1&resourceVersion={}", self.since);
         let mut watch = match connection.watch(&path).await {
@@ -175,7 +175,7 @@ impl Follower {
     }
 }
 
-/// All config maps and their values, and the resourceVersion of the list.
+/// Returns all config maps with their values, and the resourceVersion of the list.
 async fn list(connection: &Connection) -> (BTreeMap<String, String>, u64) {
     let list = connection
         .get(CONFIG_MAPS)
@@ -195,7 +195,7 @@ async fn list(connection: &Connection) -> (BTreeMap<String, String>, u64) {
     )
 }
 
-/// Lets 16 writers write, and kills the server after `writes` acknowledged writes.
+/// Runs 16 writers, and kills the server after `writes` acknowledged writes.
 async fn write_until_killed(
     server: Server,
     writers: Vec<Writer>,
@@ -249,7 +249,7 @@ async fn acknowledged_writes_survive_kill_9() {
         let (stored, _) = list(&connection).await;
         writers.iter_mut().for_each(|writer| writer.settle(&stored));
 
-        // A write of its own marks where the resumed watch has caught up.
+        // A marker object shows when the resumed watch has caught up.
         let marker = format!("round-{round}");
         let made = connection
             .call(Method::POST, CONFIG_MAPS, config_map(&marker, "over"))

@@ -1,4 +1,4 @@
-//! Kinds that are defined while the server runs: what says that they are there is not ahead of the rest.
+//! Kinds defined at run time: the condition that reports them is not ahead of discovery and routes.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/// How long a definition may take to be established.
+/// The time limit for establishing a definition.
 const SHOWN_WITHIN: Duration = Duration::from_secs(60);
 
 fn definition(group: &str) -> Value {
@@ -32,7 +32,7 @@ async fn read(connection: &Connection, path: &str, accepted: &str) -> Value {
     answer.unwrap().expect(200).unwrap().json().unwrap()
 }
 
-/// Whether a list of groups, in either form, has the group.
+/// True if the group is in a list of groups, aggregated or not.
 fn lists(groups: &Value, group: &str) -> bool {
     let items = groups["groups"].as_array().or(groups["items"].as_array());
     let mut items = items.expect("a list of groups").iter();
@@ -129,7 +129,7 @@ async fn watches_end_with_what_they_watch() {
     assert_eq!(next(&mut ends).await, None, "the version is not served any more");
     let deleted = connection.call(Method::DELETE, &one, String::new()).await;
     deleted.unwrap().expect(200).unwrap();
-    // Another version was changed, which is nothing to this watch; it tells what happened to the last object.
+    // The change of the other version does not affect this watch, which reports the deletion of the last object.
     loop {
         match next(&mut stays).await {
             Some(kind) if kind == "MODIFIED" => {}

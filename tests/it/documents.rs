@@ -1,4 +1,4 @@
-//! What the server says about itself is what `cargo xtask generate` wrote for review.
+//! The served documents equal those that `cargo xtask generate` wrote for review.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ fn generated() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated")
 }
 
-/// The documents in `folder` with the paths that their names stand for.
+/// Returns the documents in `folder` with the paths derived from their names.
 fn documents(folder: &str) -> Vec<(String, Value)> {
     let files = fs::read_dir(generated().join(folder)).unwrap();
     let document = |file: fs::DirEntry| {
@@ -22,8 +22,7 @@ fn documents(folder: &str) -> Vec<(String, Value)> {
     files.map(|file| document(file.unwrap())).collect()
 }
 
-/// Brings groups into the order of their names: which ones a server prefers is not known where they are defined. What the
-/// server adds for other kinds to be shown is left out.
+/// Sorts groups by name, because definitions do not declare the preference of groups, and removes the entry for pods.
 fn in_order(document: &mut Value) {
     if let Some(Value::Array(groups)) = document.get_mut("groups") {
         groups.sort_by_key(|group| group["name"].to_string());
@@ -65,12 +64,12 @@ async fn served_documents_are_the_generated_ones() {
     assert!(differing.is_empty(), "{}", differing.join("\n"));
 }
 
-/// Where discovery documents of kube-apiserver are, beside the workspace.
+/// Returns the folder with kube-apiserver's discovery documents, next to the workspace.
 fn reference() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/kubernetes/discovery")
 }
 
-/// Takes out what differs from server to server: its address, and what a document says of its own type.
+/// Removes server-specific content: the address, and the document's own type.
 fn without_place(mut document: Value) -> Value {
     if let Some(members) = document.as_object_mut() {
         for name in ["apiVersion", "kind", "metadata", "serverAddressByClientCIDRs"] {
@@ -80,7 +79,7 @@ fn without_place(mut document: Value) -> Value {
     document
 }
 
-/// Collects where two documents part.
+/// Collects the differences between two documents.
 fn differences(served: &Value, wanted: &Value, at: &str, found: &mut Vec<String>) {
     match (served, wanted) {
         (Value::Object(left), Value::Object(right)) => {
@@ -99,16 +98,16 @@ fn differences(served: &Value, wanted: &Value, at: &str, found: &mut Vec<String>
     }
 }
 
-/// The flags that switch everything on of which there are documents.
+/// The flag that enables all documented group versions.
 const EVERYTHING: &str = "--runtime-config=api/all=true";
-/// Features that resources are behind.
+/// The feature gates of documented resources.
 const FEATURES: &str = "--feature-gates=ClusterTrustBundle=true,PodCertificateRequest=true,DRADeviceTaintRules=true,\
                         DRAResourcePoolStatus=true,GenericWorkload=true,StorageVersionAPI=true";
 
-/// The media type of discovery in one document.
+/// The media type of aggregated discovery.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/// Whether there are documents of kube-apiserver to compare with.
+/// True if kube-apiserver's documents are available for comparison.
 fn has_reference() -> bool {
     let has = reference().is_dir();
     if !has {

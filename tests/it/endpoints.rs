@@ -1,4 +1,4 @@
-//! The service under which pods reach the server: whose addresses are behind it, and when.
+//! The endpoints of the service through which pods reach the server.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ const ENDPOINTS: &str = "/api/v1/namespaces/default/endpoints/kubernetes";
 const SLICE: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes";
 const SERVICE: &str = "/api/v1/namespaces/default/services/kubernetes";
 
-/// Time within which a change must show.
+/// The time limit for a change to be visible.
 const SHOWN_WITHIN: Duration = Duration::from_secs(30);
 
 async fn addresses(connection: &Connection) -> Vec<Value> {
@@ -24,7 +24,7 @@ async fn addresses(connection: &Connection) -> Vec<Value> {
         .collect()
 }
 
-/// Waits until the endpoints are `wanted`.
+/// Waits until the endpoints equal `wanted`.
 async fn shows(connection: &Connection, wanted: &[&str]) {
     let shown = async {
         while addresses(connection).await != wanted {
@@ -45,7 +45,7 @@ async fn a_server_is_behind_its_service_only_while_it_is_ready() {
     shows(&connection, &["192.0.2.7"]).await;
     server.kill().await.unwrap();
 
-    // The one that was killed could not take its address back; the next start does.
+    // The killed server could not remove its address; the next start does.
     let mut server = home.spawn(&binary, &flags).unwrap();
     let connection = server.listening().await.unwrap();
     let mut is_past_bootstrap = false;
@@ -55,7 +55,7 @@ async fn a_server_is_behind_its_service_only_while_it_is_ready() {
         if checks.status == 200 {
             break;
         }
-        // Read while the old address was taken back already, and the server was not ready afterwards either.
+        // If the old address had been removed before this read, and the server was still not ready after it.
         assert!(
             !is_past_bootstrap || endpoints.is_empty(),
             "{endpoints:?} while not ready"
@@ -65,7 +65,7 @@ async fn a_server_is_behind_its_service_only_while_it_is_ready() {
     shows(&connection, &["192.0.2.7"]).await;
     server.kill().await.unwrap();
 
-    // A server that no other machine reaches has no endpoint, and leaves none of those that were.
+    // A server that is unreachable for other machines publishes no endpoint, and removes existing ones.
     let server = home.start(&binary, &["--advertise-address=127.0.0.1"]).await.unwrap();
     let connection = server.connect().await.unwrap();
     shows(&connection, &[]).await;

@@ -1,4 +1,4 @@
-//! A disk without space: writes are refused, nothing is lost, and space heals it.
+//! A full disk: writes are refused, no data is lost, and the server recovers once there is space.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -12,14 +12,14 @@ use planesmith_e2e::{Binary, Connection, Home};
 
 use crate::objects::{CONFIG_MAPS, config_map, path, value};
 
-/// How long the server may take to notice that there is space again.
+/// The time limit for the server to detect free space.
 const HEALED_WITHIN: Duration = Duration::from_secs(30);
 
 /// A file system of 32 MiB, unmounted when dropped.
 struct SmallDisk(PathBuf);
 
 impl SmallDisk {
-    /// Mounts it at `folder`; only root may.
+    /// Mounts the disk at `folder`; requires root.
     fn mount(folder: &Path) -> Result<Self, String> {
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", "size=32m", "tmpfs"]).arg(folder);
@@ -31,7 +31,7 @@ impl SmallDisk {
         }
     }
 
-    /// Fills what is left with one file.
+    /// Fills the remaining space with one file.
     fn fill(&self) {
         let mut file = File::create(self.filler()).unwrap();
         for size in [1 << 20, 1 << 12, 1] {
@@ -51,7 +51,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // Lazily, for a server that a failed test left running still has files open there.
+        // Lazily, because a server left running by a failed test still has open files there.
         let _ = Command::new("umount").arg("-l").arg(&self.0).status();
     }
 }
@@ -98,7 +98,7 @@ async fn a_full_disk_refuses_writes_and_loses_nothing() {
     }
 
     disk.fill();
-    // What was reserved may still take some; in the end every write is refused.
+    // The reserved space may still take some writes; eventually, every write is refused.
     let mut refused = 0;
     for number in 0..100_000 {
         let name = format!("full-{number}");

@@ -1,7 +1,7 @@
 //! An unmodified kubectl against the running servers.
 //!
-//! The sessions under `kubectl/` hold with kubectl 1.20, which Debian 12 brings, as well as with
-//! present ones. `every_kind.txt` is played once for each kind in [`KINDS`].
+//! The sessions in `kubectl/` work with kubectl 1.20, which is part of Debian 12, and with current versions. `every_kind.txt`
+//! runs once for each kind in [`KINDS`].
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -12,26 +12,26 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use crate::transcript::{Transcript, at_home, has_kubectl, run};
 
-/// How long kubectl may take to show a change.
+/// The time limit for kubectl to report a change.
 const SHOWN_WITHIN: Duration = Duration::from_secs(60);
 
-/// A kind to try every command on.
+/// A kind to test with every command.
 struct Kind {
-    /// What a user types for the kind.
+    /// The resource argument of commands.
     resource: &'static str,
-    /// What kubectl prints before `/NAME`.
+    /// The prefix that kubectl prints before `/NAME`.
     printed: &'static str,
-    /// The plural and group, as errors name it.
+    /// The plural and group, as in errors.
     plural: &'static str,
     kind: &'static str,
     version: &'static str,
-    /// What makes an object one of this kind, beside `apiVersion`, `kind` and `metadata`.
+    /// The fields of an object besides `apiVersion`, `kind` and `metadata`.
     fields: &'static str,
-    /// A merge patch that changes something, and where to see that.
+    /// A merge patch, and the path of the changed value.
     merge: &'static str,
     field: &'static str,
     value: &'static str,
-    /// A JSON patch that changes the same thing, and the value then.
+    /// A JSON patch for the same path, and the resulting value.
     json: &'static str,
     json_value: &'static str,
 }
@@ -211,7 +211,7 @@ impl Kind {
     }
 }
 
-/// A server with an empty store, or none where there is no kubectl to try it with.
+/// Returns a server with an empty store, or `None` without kubectl.
 async fn server(binary: Binary) -> Option<(Server, Home)> {
     if !has_kubectl() {
         skip("kubectl", "no kubectl is on PATH");
@@ -252,7 +252,7 @@ async fn try_every_command(kind: &Kind) {
     Transcript::read("every_kind.txt", text).play(&home, &variables).await;
 }
 
-/// `kubectl get -w` first shows what is there, then each change as it happens.
+/// `kubectl get -w` first prints the existing objects, then each change.
 async fn watch_with_get(kind: &Kind) {
     let Some((_server, home)) = server(Binary::Planesmith).await else {
         return;
@@ -282,7 +282,7 @@ async fn watch_with_get(kind: &Kind) {
     }
 }
 
-/// Runs `check` on every kind and names those on which it failed, after all had their turn.
+/// Runs `check` on all kinds, and then reports those for which it failed.
 macro_rules! on_every_kind {
     ($($name:ident),*) => {
         mod every_command {

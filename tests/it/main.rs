@@ -1,4 +1,4 @@
-//! What users of the servers see, proven on the real binaries.
+//! End-to-end tests of the server binaries.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

@@ -1,4 +1,4 @@
-//! What monitoring reads, and what the log says about slow requests.
+//! Metrics, and log messages about slow requests.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use planesmith_e2e::{Binary, Home};
 
 use crate::objects::{CONFIG_MAPS, config_map};
 
-/// Metrics that dashboards and alerts for kube-apiserver are built on, with labels that tell whether all are there.
+/// Metrics that dashboards and alerts for kube-apiserver rely on, with labels that identify all required series.
 const EXPECTED: &[&str] = &[
     r#"apiserver_request_total{code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} "#,
     r#"apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="LIST",version="v1"} 1"#,
@@ -46,7 +46,7 @@ const EXPECTED: &[&str] = &[
     "kubernetes_build_info{",
 ];
 
-/// How long the server may be at work for itself.
+/// The time limit for the server's internal requests.
 const SHOWN_WITHIN: Duration = Duration::from_secs(60);
 
 #[tokio::test]
@@ -67,7 +67,7 @@ async fn dashboards_find_what_they_know() {
     watch.event().await.unwrap().unwrap();
     let mut text = String::new();
     let shown = async {
-        // What the server does for itself is in flight now and then.
+        // The server's internal requests are in flight now and then.
         while text.is_empty() || !missing(&text).is_empty() {
             let answer = connection.get("/metrics").await.unwrap().body;
             text = String::from_utf8_lossy(&answer).into_owned();
@@ -77,7 +77,7 @@ async fn dashboards_find_what_they_know() {
     assert!(shown.is_ok(), "{:?} is missing in\n{text}", missing(&text));
 }
 
-/// What is expected and not there.
+/// Returns the expected lines that are missing.
 fn missing(text: &str) -> Vec<&'static str> {
     let is_missing = |line: &&'static str| !text.lines().any(|shown| shown.starts_with(*line));
     EXPECTED.iter().copied().filter(is_missing).collect()

@@ -1,47 +1,47 @@
-//! The objects that the tests write: config maps in the default namespace, and what is in them.
+//! Objects for tests: config maps in the default namespace, and accessors.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
 
 use planesmith_e2e::Connection;
 
-/// Where they are.
+/// The collection path.
 pub(crate) const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
-/// The path of one.
+/// Returns the path of an object.
 pub(crate) fn path(name: &str) -> String {
     format!("{CONFIG_MAPS}/{name}")
 }
 
-/// A config map whose `data` holds `value`.
+/// Returns a config map whose `data` contains `value`.
 pub(crate) fn config_map(name: &str, value: &str) -> Bytes {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"value": value}})
         .to_string()
         .into()
 }
 
-/// The value of a config map.
+/// Returns the value of a config map.
 pub(crate) fn value(object: &Value) -> &str {
     object["data"]["value"]
         .as_str()
         .unwrap_or_else(|| panic!("no value in {object}"))
 }
 
-/// The name of an object.
+/// Returns the name of an object.
 pub(crate) fn name(object: &Value) -> &str {
     object["metadata"]["name"]
         .as_str()
         .unwrap_or_else(|| panic!("no name in {object}"))
 }
 
-/// The resourceVersion of an object or a list.
+/// Returns the resourceVersion of an object or a list.
 pub(crate) fn revision(object: &Value) -> u64 {
     let text = object["metadata"]["resourceVersion"].as_str();
     let number = text.and_then(|text| text.parse().ok());
     number.unwrap_or_else(|| panic!("no resourceVersion in {object}"))
 }
 
-/// Proves that the server works: it is ready, and an object can be written, read and removed.
+/// Asserts that the server works: it is ready, and an object can be created, read and deleted.
 pub(crate) async fn assert_healthy(connection: &Connection, after: &str) {
     let ready = connection
         .get("/readyz")

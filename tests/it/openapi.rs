@@ -1,4 +1,4 @@
-//! The OpenAPI documents that the server answers with are those of kube-apiserver, but for descriptions.
+//! The served OpenAPI documents equal those of kube-apiserver, except for descriptions.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,17 +8,17 @@ use planesmith_e2e::skip::skip;
 use planesmith_e2e::{Binary, Connection, Home, Server};
 use serde_json::{Map, Value};
 
-/// The switches of the server that wrote the reference: all group versions, CBOR, and no enumerations.
+/// Flags that match the server of the reference: all group versions, CBOR, and no enumerations.
 const FLAGS: [&str; 3] = [
     "--storage=memory",
     "--runtime-config=api/all=true",
     "--feature-gates=AllAlpha=true,OpenAPIEnums=false",
 ];
 
-/// Members of the reference that only servers with files of logs have.
+/// Members of the reference that only servers with log files have.
 const LOGS: [&str; 3] = ["/logs/", "/logs/{logpath}", "logpath-Noq7euwC"];
 
-/// The folder of kube-apiserver's documents, beside the workspace; `None` when it is absent.
+/// Returns the folder of kube-apiserver's documents, next to the workspace; `None` if it is absent.
 fn reference() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/kubernetes/openapi");
     if folder.is_dir() {
@@ -41,16 +41,16 @@ async fn get(connection: &Connection, path: &str) -> Value {
 
 fn read(path: &Path) -> Value {
     let mut document: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
-    // The reference was written without a version.
+    // The reference was recorded with a placeholder version.
     document["info"]["version"] = "v1.36.0".into();
     document
 }
 
-/// The document without descriptions, with references that only a description needs to be wrapped for unwrapped.
+/// Removes descriptions, and unwraps references that are wrapped only for a description.
 fn without_prose(value: Value) -> Value {
     match value {
         Value::Object(members) => {
-            // A property may be named so, too; that one is no text.
+            // A property can be called `description`, too; its value is not a string.
             let kept = members
                 .into_iter()
                 .filter(|(name, value)| !(name == "description" && value.is_string() || LOGS.contains(&name.as_str())));
@@ -65,7 +65,7 @@ fn without_prose(value: Value) -> Value {
     }
 }
 
-/// Collects the places at which two documents differ.
+/// Collects the differences between two documents.
 fn differences(served: &Value, wanted: &Value, at: &str, found: &mut Vec<String>) {
     match (served, wanted) {
         (Value::Object(left), Value::Object(right)) => {

@@ -1,4 +1,4 @@
-//! SIGTERM: what runs is finished, what is new is refused, and the process ends with success.
+//! SIGTERM: running requests complete, new ones are refused, and the process exits successfully.
 
 use http::Method;
 use http::header::CONTENT_TYPE;
@@ -7,7 +7,7 @@ use planesmith_e2e::{Binary, Connection, Endpoint, Home};
 
 use crate::objects::{CONFIG_MAPS, config_map, name};
 
-/// Waits until `/readyz` no longer answers 200, be it with a failure or not at all.
+/// Waits until `/readyz` no longer returns 200, either because it fails or because it is unreachable.
 async fn not_ready(endpoint: &Endpoint) {
     while let Ok(connection) = Connection::open(endpoint).await {
         match connection.get("/readyz").await {
@@ -28,7 +28,7 @@ async fn a_terminated_server_finishes_what_runs() {
         .await
         .unwrap();
 
-    // A create whose body is only half there when the signal comes.
+    // A create of which only half the body has arrived at the time of the signal.
     let body = config_map("half-way", "whole");
     let (first, rest) = body.split_at(body.len() / 2);
     let (pieces, request_body) = RequestBody::pieces();
@@ -41,7 +41,7 @@ async fn a_terminated_server_finishes_what_runs() {
         tokio::spawn(async move { connection.finish(request).await })
     };
     pieces.send(first.to_vec().into()).await.unwrap();
-    // An answer on the same connection proves that the server has seen the request before it.
+    // A response on the same connection shows that the server has received the request before.
     assert_eq!(connection.get("/readyz").await.unwrap().status, 200);
 
     server.terminate().await.unwrap();
@@ -52,7 +52,7 @@ async fn a_terminated_server_finishes_what_runs() {
     let answer = running.await.unwrap().unwrap();
     assert_eq!(answer.status, 201, "{}", answer.excerpt());
 
-    // The watch ends, and cleanly: an error here would be a stream cut in the middle.
+    // The watch must end cleanly: an error here would be a stream cut in the middle.
     while watch.line().await.unwrap().is_some() {}
     let status = server.ended().await.unwrap();
     assert!(status.success(), "{status}\n{}", home.log());

@@ -1,4 +1,4 @@
-//! Starts: what a server says then, and which data it does not touch.
+//! Server start: the messages it prints, and the data it refuses to modify.
 
 use planesmith_e2e::{Binary, Home};
 

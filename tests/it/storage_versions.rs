@@ -1,4 +1,4 @@
-//! What servers say about the versions that they store objects in.
+//! The storage versions that servers report.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ const FLAGS: [&str; 3] = [
     "--feature-gates=StorageVersionAPI=true",
 ];
 
-/// How long the server may take to notice something.
+/// The time limit for the server to detect a change.
 const SHOWN_WITHIN: Duration = Duration::from_secs(60);
 
-/// What a server without a lease says.
+/// The condition of a server without a lease.
 fn gone() -> Value {
     json!({
         "apiServerID": "apiserver-gone", "encodingVersion": "v0", "decodableVersions": ["v0"], "servedVersions": ["v0"],

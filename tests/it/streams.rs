@@ -1,4 +1,4 @@
-//! Streams into pods: what clients see of logs, commands and forwarded ports, with a kubelet on loopback.
+//! Streams into pods: logs, commands and forwarded ports from the client's perspective, with a kubelet on loopback.
 
 mod kubectl;
 mod kubelet;
@@ -22,7 +22,7 @@ use self::kubelet::Kubelet;
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
-/// A server with a pod on a node whose kubelet is on loopback.
+/// A server, and a pod on a node whose kubelet is on loopback.
 struct Setting {
     server: Server,
     connection: Connection,
@@ -69,7 +69,7 @@ impl Setting {
         made.expect(201).unwrap();
     }
 
-    /// Puts the node at an address.
+    /// Sets the address of the node.
     async fn be_at(&self, address: &str) {
         let status = json!({"status": {
             "addresses": [{"type": "InternalIP", "address": address}],
@@ -155,7 +155,7 @@ async fn a_node_on_loopback_is_no_proxy_into_the_server() {
         }
     }
     assert_eq!(setting.kubelet.request(), None, "the server dialled");
-    // What is asked about pods has a path of its own, so that kube-apiserver allows it on loopback.
+    // Pod subresources have fixed kubelet paths, so that kube-apiserver allows loopback addresses for them.
     setting.be_at("127.0.0.1").await;
     let log = setting.get(&format!("{PODS}/p/log")).await.expect(200).unwrap();
     assert_eq!(log.excerpt(), "lines");
@@ -176,7 +176,7 @@ async fn a_command_runs_over_web_socket() {
         client.next().await.unwrap().unwrap(),
         Message::binary(b"\x01hello".to_vec())
     );
-    // The input ends, and the output goes on.
+    // After the input ends, the output continues.
     client.send(Message::binary(vec![255, 0])).await.unwrap();
     let status = client.next().await.unwrap().unwrap().into_data();
     let expected = "{\"metadata\":{},\"status\":\"Failure\",\"message\":\"command terminated with non-zero exit code: command \
@@ -189,7 +189,7 @@ async fn a_command_runs_over_web_socket() {
     let line = "POST /exec/default/p/c?command=sh&command=-c&command=cat%3Bexit+3&input=1&output=1 HTTP/1.1\r\n";
     assert!(request.starts_with(line), "{request}");
 
-    // The answer to one who may not be asked comes before the protocol changes.
+    // A forbidden address is refused before the protocol switch.
     setting.be_at("169.254.169.254").await;
     let headers = [
         (UPGRADE.as_str(), "websocket"),
@@ -224,7 +224,7 @@ async fn a_kubelet_that_speaks_web_socket_is_asked_in_it() {
         ),
     ] {
         let headers = [(UPGRADE.as_str(), "websocket"), ("sec-websocket-protocol", protocol)];
-        // This kubelet overstates what it can.
+        // This kubelet declares the feature without supporting it.
         setting
             .upgrade(Method::GET, &format!("{PODS}/p/{stream}"), &headers)
             .await;

@@ -1,4 +1,4 @@
-//! Requests as traces, at a collector.
+//! Traces of requests, exported to a collector.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -17,13 +17,13 @@ use tokio::net::TcpListener;
 
 use crate::objects::CONFIG_MAPS;
 
-/// The method that collectors have for spans.
+/// The gRPC method that receives spans.
 const EXPORT: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
 
-/// What a client says its request is part of.
+/// The trace context of a client's request.
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-/// A collector that keeps what it is sent.
+/// A collector that stores the received spans.
 #[derive(Clone, Default)]
 struct Collector(Arc<Mutex<Vec<u8>>>);
 
@@ -38,7 +38,7 @@ impl Collector {
                 let service = service_fn(move |request| collector.clone().take(request));
                 let builder = Builder::new(TokioExecutor::new());
                 tokio::spawn(async move {
-                    // The end of the connection is the exporter's business.
+                    // Connection errors are handled by the exporter.
                     let _ = builder.serve_connection(TokioIo::new(stream), service).await;
                 });
             }
@@ -46,7 +46,7 @@ impl Collector {
         address
     }
 
-    /// Answers as gRPC does: an empty message, and a status behind it.
+    /// Responds as gRPC does: with an empty message, followed by the status as a trailer.
     async fn take(
         self,
         request: Request<Incoming>,
@@ -92,7 +92,7 @@ async fn a_request_of_a_trace_gets_to_the_collector() {
     let request = connection.request(Method::GET, CONFIG_MAPS);
     let request = request.header("traceparent", PARENT).body(Bytes::new().into()).unwrap();
     connection.finish(request).await.unwrap().expect(200).unwrap();
-    // Not part of a trace, and nothing says that it should be recorded.
+    // Without a trace context, and not sampled.
     connection.get("/version").await.unwrap().expect(200).unwrap();
     drop(connection);
     server.terminate().await.unwrap();

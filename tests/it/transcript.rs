@@ -1,4 +1,4 @@
-//! Terminal sessions as test data: commands, and what they must print.
+//! Terminal sessions as test data: commands and their expected output.
 //!
 //! ```text
 //! $ kubectl get configmap $NAME --no-headers
@@ -8,10 +8,9 @@
 //! ? 1
 //! ```
 //!
-//! `$ ` begins a command and `> ` continues it; it runs in bash with both outputs as one. The lines
-//! after it are what it must print: `[..]` stands for any text within a line, a line `...` for
-//! any lines, `$NAME` for the variable's value, and runs of blanks count as one. Blank lines do not
-//! count. `? 1` is the exit status where it is not 0. `# ` begins a comment.
+//! `$ ` starts a command and `> ` continues it; bash runs it with both outputs combined. The lines after it are the expected
+//! output: `[..]` matches any text within a line, a line `...` any lines, `$NAME` the variable's value, and consecutive blanks
+//! count as one. Blank lines are ignored. `? 1` is the exit status if it is not 0. `# ` starts a comment.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -20,13 +19,13 @@ use std::time::Duration;
 use planesmith_e2e::Home;
 use tokio::process::Command;
 
-/// How long one command may take: bounds one that hangs.
+/// The time limit of a command.
 const COMMAND_WITHIN: Duration = Duration::from_secs(180);
 
-/// What kubectl 1.30 to 1.33 print when the first message of a stream, which is empty, arrives before they are ready for it.
+/// The message of kubectl 1.30 to 1.33 if the first message of a stream, which is empty, arrives before they are ready for it.
 const EARLY_MESSAGE: &str = "Unknown stream id 1, discarding message";
 
-/// A session to play.
+/// A session to run.
 #[derive(Debug)]
 pub(crate) struct Transcript {
     name: &'static str,
@@ -42,7 +41,7 @@ struct Step {
 }
 
 impl Transcript {
-    /// Reads `text`; `name` is the file's, for messages.
+    /// Parses `text`; `name` is the file name, for messages.
     pub(crate) fn read(name: &'static str, text: &str) -> Self {
         let mut steps: Vec<Step> = Vec::new();
         for (number, line) in text.lines().enumerate() {
@@ -73,11 +72,11 @@ impl Transcript {
         Self { name, steps }
     }
 
-    /// Plays it as a client at home in `home`, with `variables` in the environment.
+    /// Runs the session as a client with the home `home`, with `variables` in the environment.
     ///
     /// # Panics
     ///
-    /// When anything differs; the message shows every difference of the whole session.
+    /// The output differs; the message lists all differences of the session.
     pub(crate) async fn play(&self, home: &Home, variables: &[(&str, &str)]) {
         let mut differences = String::new();
         for step in &self.steps {
@@ -106,7 +105,7 @@ impl Transcript {
     }
 }
 
-/// Runs `script` in bash; returns what it printed and its exit status.
+/// Runs `script` in bash; returns its output and its exit status.
 pub(crate) async fn run(home: &Home, script: &str, variables: &[(&str, &str)]) -> (String, i32) {
     let mut bash = at_home("bash", home);
     bash.args(["-c", &format!("exec 2>&1; set -o pipefail\n{script}")])
@@ -122,8 +121,7 @@ pub(crate) async fn run(home: &Home, script: &str, variables: &[(&str, &str)]) -
     )
 }
 
-/// A program that finds the server of `home` and nothing else of whoever runs the tests: no language to speak, no editor,
-/// and no proxy on the way.
+/// Returns a command that uses the server of `home`, isolated from the user's environment: without locale, editor and proxy.
 pub(crate) fn at_home(program: impl AsRef<OsStr>, home: &Home) -> Command {
     let mut command = Command::new(program);
     command
@@ -141,14 +139,14 @@ pub(crate) fn at_home(program: impl AsRef<OsStr>, home: &Home) -> Command {
     command
 }
 
-/// The search path for commands. `PLANESMITH_KUBECTL`, a folder, goes first: for trying other
-/// versions of kubectl.
+/// Returns the search path for commands. It starts with the folder `PLANESMITH_KUBECTL`, for tests with other versions of
+/// kubectl.
 pub(crate) fn path_with_kubectl() -> String {
     let path = std::env::var("PATH").unwrap_or_default();
     std::env::var("PLANESMITH_KUBECTL").map_or(path.clone(), |folder| format!("{folder}:{path}"))
 }
 
-/// Whether there is a kubectl to play with.
+/// True if kubectl is installed.
 pub(crate) fn has_kubectl() -> bool {
     std::env::split_paths(&path_with_kubectl()).any(|folder: PathBuf| folder.join("kubectl").is_file())
 }
@@ -158,7 +156,7 @@ fn tail(log: &str) -> String {
     lines[lines.len().saturating_sub(15)..].join("\n")
 }
 
-/// `line` with `$NAME` replaced by the value of each variable, longest names first.
+/// Replaces `$NAME` in `line` by the value of each variable, longest names first.
 fn fill(line: &str, variables: &[(&str, &str)]) -> String {
     let mut variables = variables.to_vec();
     variables.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
@@ -172,7 +170,7 @@ fn squeeze(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether `got` is what `expected` describes.
+/// True if `got` matches `expected`.
 fn lines_match(expected: &[String], got: &[String]) -> bool {
     match expected.split_first() {
         None => got.is_empty(),

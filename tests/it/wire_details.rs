@@ -1,10 +1,10 @@
-//! Details of answers and flags that clients of kube-apiserver depend on.
+//! Details of responses and flags that clients of kube-apiserver depend on.
 
 use http::Method;
 use planesmith_e2e::{Answer, Binary, Connection, Home, Server};
 use serde_json::{Value, json};
 
-/// Without controllers nobody makes service accounts for pods.
+/// Without controllers, pods have no service accounts.
 const FLAGS: [&str; 3] = [
     "--storage=memory",
     "--controllers=-*",
@@ -201,7 +201,7 @@ async fn the_first_deletion_of_a_definition_ignores_what_is_to_become_of_depende
         first,
         json!(["example.com/own", "customresourcecleanup.apiextensions.k8s.io"])
     );
-    // The cleanup may have ended meanwhile.
+    // The cleanup may have finished in the meantime.
     let again = finalizers().await;
     let again: Vec<&str> = again.as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert!(

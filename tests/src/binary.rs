@@ -1,4 +1,4 @@
-//! Finding the server binaries under test.
+//! Locates the server binaries under test.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -11,12 +11,12 @@ use anyhow::{Context as _, Result, ensure};
 pub enum Binary {
     /// The generated server with all built-in groups.
     Planesmith,
-    /// The example's server, with one private group.
+    /// The server of the example, with a custom group.
     Shop,
 }
 
 impl Binary {
-    /// The environment variable that points at a binary built already.
+    /// Returns the environment variable for the path of an existing binary.
     #[must_use]
     pub fn variable(self) -> &'static str {
         match self {
@@ -25,7 +25,7 @@ impl Binary {
         }
     }
 
-    /// The name of the package.
+    /// Returns the name of the package.
     #[must_use]
     pub fn package(self) -> &'static str {
         match self {
@@ -34,12 +34,12 @@ impl Binary {
         }
     }
 
-    /// The path of the binary: where [`variable`](Self::variable) points, or else built now, beside
-    /// the running test, so that a plain `cargo test` never meets a stale one.
+    /// Returns the path of the binary: the value of [`variable`](Self::variable), or else the result of a build next to the
+    /// running test, so that a plain `cargo test` never uses a stale binary.
     ///
     /// # Errors
     ///
-    /// When it does not build, or the variable points at nothing.
+    /// The build fails, or the variable refers to a missing file.
     pub fn path(self) -> Result<PathBuf> {
         static BUILT: [OnceLock<PathBuf>; 2] = [OnceLock::new(), OnceLock::new()];
         let slot = &BUILT[self as usize];
@@ -76,10 +76,10 @@ impl Binary {
     }
 }
 
-/// A cargo command that builds as one typed at a terminal does.
+/// Returns a cargo command with the environment of an interactive shell.
 ///
-/// Whatever cargo runs finds its own package in the environment. Build scripts that look there
-/// would run again, and everything above them compile again, each time the caller changes.
+/// Cargo exports variables about the current package to its child processes. Build scripts that depend on them would run again,
+/// with all dependent crates, whenever the caller changes.
 #[must_use]
 pub fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

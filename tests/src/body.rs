@@ -1,4 +1,4 @@
-//! Request bodies: one piece, or pieces that arrive while the request is already running.
+//! Request bodies: a single chunk, or chunks that are sent while the request is in progress.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -11,14 +11,14 @@ use tokio::sync::mpsc;
 /// The body of a request.
 #[derive(Debug)]
 pub enum RequestBody {
-    /// Everything at once; empty means no body.
+    /// A complete body; empty for none.
     Whole(Bytes),
-    /// What the sender of the channel sends, until it is dropped.
+    /// The chunks sent to the channel, until all senders are dropped.
     Pieces(mpsc::Receiver<Bytes>),
 }
 
 impl RequestBody {
-    /// A body that the returned sender feeds.
+    /// Returns a sender of chunks and the body that it feeds.
     #[must_use]
     pub fn pieces() -> (mpsc::Sender<Bytes>, Self) {
         let (sender, receiver) = mpsc::channel(1);

@@ -1,4 +1,4 @@
-//! One HTTP/2 connection to a server, shared by as many requests as wanted.
+//! An HTTP/2 connection to a server, shared by concurrent requests.
 
 use anyhow::{Context as _, Result};
 use bytes::Bytes;
@@ -13,12 +13,11 @@ use serde_json::Value;
 use crate::body::RequestBody;
 use crate::{Endpoint, Watch};
 
-/// As Go's HTTP/2 client: windows wide enough that a long list is never held up by the client.
+/// The window size of Go's HTTP/2 client, large enough that the client never delays a long list.
 const STREAM_WINDOW: u32 = 4 << 20;
 const CONNECTION_WINDOW: u32 = 64 << 20;
 
-/// An open connection. Cloning it is cheap and shares it; it closes when the last clone and the
-/// last body read from it are dropped.
+/// An open connection. Clones are cheap and share it; it closes once the last clone and the last response body are dropped.
 #[derive(Clone, Debug)]
 pub struct Connection {
     sender: SendRequest<RequestBody>,
@@ -26,38 +25,38 @@ pub struct Connection {
     authorization: HeaderValue,
 }
 
-/// An answer whose body has arrived in full.
+/// A complete response.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The status code.
     pub status: StatusCode,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body, not decoded.
+    /// The raw body.
     pub body: Bytes,
 }
 
 impl Answer {
-    /// The body read as JSON.
+    /// Parses the body as JSON.
     ///
     /// # Errors
     ///
-    /// When it is not JSON; the error holds its beginning.
+    /// The body is not JSON; the error contains the start of the body.
     pub fn json(&self) -> Result<Value> {
         serde_json::from_slice(&self.body).with_context(|| format!("{} with {}", self.status, self.excerpt()))
     }
 
-    /// The body as text, cut after a few hundred characters: for messages.
+    /// Returns the body as text, truncated to a few hundred characters for messages.
     #[must_use]
     pub fn excerpt(&self) -> String {
         String::from_utf8_lossy(&self.body).chars().take(400).collect()
     }
 
-    /// The answer itself if its status is `status`, otherwise an error that shows it.
+    /// Returns the response itself if its status is `status`.
     ///
     /// # Errors
     ///
-    /// When the status is another one.
+    /// The status differs; the error contains the response.
     pub fn expect(self, status: u16) -> Result<Self> {
         anyhow::ensure!(
             self.status == status,
@@ -70,11 +69,11 @@ impl Answer {
 }
 
 impl Connection {
-    /// Connects to `endpoint` and agrees on HTTP/2.
+    /// Connects to `endpoint` and negotiates HTTP/2.
     ///
     /// # Errors
     ///
-    /// When the server cannot be reached or speaks no HTTP/2.
+    /// The server is unreachable or does not support HTTP/2.
     pub async fn open(endpoint: &Endpoint) -> Result<Self> {
         let stream = TokioIo::new(endpoint.open("h2").await?);
         let (sender, driver) = http2::Builder::new(TokioExecutor::new())
@@ -82,7 +81,7 @@ impl Connection {
             .initial_connection_window_size(CONNECTION_WINDOW)
             .handshake(stream)
             .await?;
-        // Ends by itself with the connection; its errors reach the requests that were running.
+        // The task ends with the connection; requests in progress receive its errors.
         tokio::spawn(driver);
         Ok(Self {
             sender,
@@ -91,7 +90,7 @@ impl Connection {
         })
     }
 
-    /// A request to `path` that carries the endpoint's token.
+    /// Creates a request to `path` with the endpoint's token.
     #[must_use]
     pub fn request(&self, method: Method, path: &str) -> http::request::Builder {
         Request::builder()
@@ -100,22 +99,22 @@ impl Connection {
             .header(AUTHORIZATION, &self.authorization)
     }
 
-    /// Sends `request` and returns its answer as soon as the headers are there.
+    /// Sends `request` and returns the response once the headers have arrived.
     ///
     /// # Errors
     ///
-    /// When the connection breaks before.
+    /// The connection breaks before that.
     pub async fn send(&self, request: Request<RequestBody>) -> Result<Response<Incoming>> {
         let mut sender = self.sender.clone();
         sender.ready().await?;
         Ok(sender.send_request(request).await?)
     }
 
-    /// Sends `request` and reads the whole answer.
+    /// Sends `request` and reads the complete response.
     ///
     /// # Errors
     ///
-    /// When the connection breaks before the answer's end.
+    /// The connection breaks before the end of the response.
     pub async fn finish(&self, request: Request<RequestBody>) -> Result<Answer> {
         let (head, body) = self.send(request).await?.into_parts();
         let body = body.collect().await?.to_bytes();
@@ -130,17 +129,17 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// As [`finish`](Self::finish).
+    /// Those of [`finish`](Self::finish).
     pub async fn get(&self, path: &str) -> Result<Answer> {
         self.finish(self.request(Method::GET, path).body(Bytes::new().into())?)
             .await
     }
 
-    /// Sends `body`, which is JSON, to `path`.
+    /// Sends the JSON `body` to `path`.
     ///
     /// # Errors
     ///
-    /// As [`finish`](Self::finish).
+    /// Those of [`finish`](Self::finish).
     pub async fn call(&self, method: Method, path: &str, body: impl Into<Bytes>) -> Result<Answer> {
         self.call_as("application/json", method, path, body).await
     }
@@ -149,7 +148,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// As [`finish`](Self::finish).
+    /// Those of [`finish`](Self::finish).
     pub async fn call_as(
         &self,
         media_type: &str,
@@ -161,11 +160,11 @@ impl Connection {
         self.finish(request.body(body.into().into())?).await
     }
 
-    /// Opens the watch at `path` and returns once the server has accepted it.
+    /// Opens a watch at `path`; returns once the server has accepted it.
     ///
     /// # Errors
     ///
-    /// When the answer is not 200; the error shows it.
+    /// The status is not 200; the error contains the response.
     pub async fn watch(&self, path: &str) -> Result<Watch> {
         let request = self.request(Method::GET, path).body(Bytes::new().into())?;
         let (head, body) = self.send(request).await?.into_parts();

@@ -1,4 +1,4 @@
-//! Where a server is and how a caller proves who it is.
+//! Addresses and credentials of servers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// A server's address, whom to trust there, and the token to show.
+/// The address of a server, its certificate authority, and the client's token.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     host: String,
@@ -23,12 +23,12 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// An endpoint whose certificate must come from the authority in the PEM file `ca`; without
-    /// one, any certificate is taken.
+    /// Creates an endpoint whose certificate must be signed by the authority in the PEM file `ca`; without one, all
+    /// certificates are accepted.
     ///
     /// # Errors
     ///
-    /// When `url` is not `https://HOST[:PORT]` or the file holds no certificate.
+    /// `url` is not `https://HOST[:PORT]`, or the file contains no certificate.
     pub fn new(url: &str, token: &str, ca: Option<&Path>) -> Result<Self> {
         let uri: http::Uri = url.parse().with_context(|| format!("{url} is not a URL"))?;
         let (Some("https"), Some(host)) = (uri.scheme_str(), uri.host()) else {
@@ -59,7 +59,7 @@ impl Endpoint {
         })
     }
 
-    /// `HOST:PORT`, as it stands in a request.
+    /// Returns `HOST:PORT` as in requests.
     #[must_use]
     pub fn authority(&self) -> String {
         if self.host.contains(':') {
@@ -69,29 +69,29 @@ impl Endpoint {
         }
     }
 
-    /// The port.
+    /// Returns the port.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The address as a URL without a path.
+    /// Returns the address as a URL without a path.
     #[must_use]
     pub fn url(&self) -> String {
         format!("https://{}", self.authority())
     }
 
-    /// The bearer token that requests carry.
+    /// Returns the bearer token of requests.
     #[must_use]
     pub fn token(&self) -> &str {
         &self.token
     }
 
-    /// Opens an encrypted stream that speaks `protocol` (`h2` or `http/1.1`).
+    /// Opens a TLS stream for `protocol` (`h2` or `http/1.1`).
     ///
     /// # Errors
     ///
-    /// When the server cannot be reached or does not agree to the protocol.
+    /// The server is unreachable or does not support the protocol.
     pub async fn open(&self, protocol: &str) -> Result<TlsStream<TcpStream>> {
         let stream = TcpStream::connect((self.host.as_str(), self.port)).await?;
         stream.set_nodelay(true)?;
@@ -102,7 +102,7 @@ impl Endpoint {
     }
 }
 
-/// Trusts whoever answers: for servers this process started itself, or on explicit demand.
+/// Accepts all certificates: for servers started by this process, or on explicit request.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

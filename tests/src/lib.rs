@@ -1,8 +1,7 @@
-//! Starts real servers as separate processes and talks to them the way clients do.
+//! Starts real servers as separate processes and accesses them as clients do.
 //!
-//! The tests in `it/` and `cargo xtask bench` share this crate. It must never know anything of a
-//! server but its flags, what it prints, and what it answers: whatever is proven here is proven
-//! about the binary that users run.
+//! The tests in `it/` and `cargo xtask bench` share this crate. It knows only a server's flags, output and responses, so that
+//! its results hold for the binaries that users run.
 
 pub mod binary;
 pub mod body;

@@ -1,4 +1,4 @@
-//! A server process: started on a free port, waited for, and gone when dropped.
+//! A server process: starts on a free port, can be awaited, and stops when dropped.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,16 @@ use tokio::process::{Child, Command};
 
 use crate::{Connection, Endpoint};
 
-/// The token of the administrator in every server's token file.
+/// The administrator's token in the token file of all servers.
 pub const ADMIN_TOKEN: &str = "end-to-end-admin";
 
-/// How long a server may take from its start to its first ready answer. Far above what any takes:
-/// it bounds the wait for one that hangs.
+/// The time limit from the start to the first ready response, far above the usual duration: it detects a server that hangs.
 const READY_WITHIN: Duration = Duration::from_secs(60);
 
-/// How long a server may take to end after it was asked to.
+/// The time limit for a graceful shutdown.
 const END_WITHIN: Duration = Duration::from_secs(60);
 
-/// What outlives one server process: its data folder, its log, and a home for clients.
+/// State that outlives a server process: its data folder, its log, and a home for clients.
 #[derive(Debug)]
 pub struct Home {
     root: TempDir,
@@ -30,20 +29,20 @@ pub struct Home {
 }
 
 impl Home {
-    /// An empty home in the system's folder for temporary files.
+    /// Creates an empty home in the system's temporary folder.
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// The folder cannot be created.
     pub fn new() -> Result<Self> {
         Self::within(&std::env::temp_dir())
     }
 
-    /// An empty home in `folder`, whose file system then decides how durable writes are.
+    /// Creates an empty home in `folder`, whose file system then determines the durability of writes.
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// The folder cannot be created.
     pub fn within(folder: &Path) -> Result<Self> {
         std::fs::create_dir_all(folder)?;
         let root = tempfile::Builder::new().prefix("planesmith-").tempdir_in(folder)?;
@@ -53,39 +52,39 @@ impl Home {
         Ok(Self { root, data, port: 0 })
     }
 
-    /// The same home with the data folder at `data`, which another file system may hold.
+    /// Moves the data folder to `data`, which can be on another file system.
     #[must_use]
     pub fn with_data(mut self, data: PathBuf) -> Self {
         self.data = data;
         self
     }
 
-    /// The same home, whose servers listen on `port`: for one that comes back where it was.
+    /// Makes servers listen on `port`, for one that restarts at the same address.
     #[must_use]
     pub fn with_port(mut self, port: u16) -> Self {
         self.port = port;
         self
     }
 
-    /// The folder for files of the test itself; clients get it as their `HOME`.
+    /// Returns the folder for files of the test, which is the `HOME` of clients.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.root.path()
     }
 
-    /// The server's data folder.
+    /// Returns the server's data folder.
     #[must_use]
     pub fn data(&self) -> &Path {
         &self.data
     }
 
-    /// The kubeconfig that the server writes for its administrator.
+    /// Returns the kubeconfig that the server writes for its administrator.
     #[must_use]
     pub fn kubeconfig(&self) -> PathBuf {
         self.data.join("admin.kubeconfig")
     }
 
-    /// Everything that the servers started here have printed so far.
+    /// Returns the output of all servers started here.
     #[must_use]
     pub fn log(&self) -> String {
         let bytes = std::fs::read(self.log_path()).unwrap_or_default();
@@ -100,18 +99,18 @@ impl Home {
     ///
     /// # Errors
     ///
-    /// When it ends or is not ready in time; the error holds the end of its log.
+    /// The server exits or is not ready in time; the error contains the end of its log.
     pub async fn start(&self, binary: &Path, flags: &[&str]) -> Result<Server> {
         let mut server = self.spawn(binary, flags)?;
         server.ready().await?;
         Ok(server)
     }
 
-    /// Starts `binary` with `flags` and returns at once.
+    /// Starts `binary` with `flags` and returns immediately.
     ///
     /// # Errors
     ///
-    /// When it cannot be started.
+    /// The process cannot be started.
     pub fn spawn(&self, binary: &Path, flags: &[&str]) -> Result<Server> {
         let log = File::options().create(true).append(true).open(self.log_path())?;
         let printed_before = log.metadata()?.len();
@@ -153,11 +152,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Waits until `/readyz` answers 200, and returns how long that took from the start.
+    /// Waits until `/readyz` returns 200; returns the time since the start.
     ///
     /// # Errors
     ///
-    /// When the process ends before, or does not get there within a minute.
+    /// The process exits before that, or is not ready within a minute.
     pub async fn ready(&mut self) -> Result<Duration> {
         let connection = self.listening().await?;
         while connection.get("/readyz").await?.status != 200 {
@@ -169,11 +168,11 @@ impl Server {
         Ok(self.started.elapsed())
     }
 
-    /// Waits until the server takes a connection, which it does before it is ready, and returns that.
+    /// Waits until the server accepts a connection, which it does before it is ready; returns that connection.
     ///
     /// # Errors
     ///
-    /// When the process ends before, or does not get there within a minute.
+    /// The process exits before that, or does not listen within a minute.
     pub async fn listening(&mut self) -> Result<Connection> {
         loop {
             if let Some(status) = self.child.try_wait()? {
@@ -200,11 +199,11 @@ impl Server {
         }
     }
 
-    /// Where it serves.
+    /// Returns the endpoint of the server.
     ///
     /// # Panics
     ///
-    /// Before [`ready`](Self::ready) has returned.
+    /// [`ready`](Self::ready) has not returned yet.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         self.endpoint
@@ -212,26 +211,26 @@ impl Server {
             .expect("a server that is ready has printed its address")
     }
 
-    /// Opens a connection of its own.
+    /// Opens a new connection.
     ///
     /// # Errors
     ///
-    /// When the server does not take it.
+    /// The server does not accept the connection.
     pub async fn connect(&self) -> Result<Connection> {
         Connection::open(self.endpoint()).await
     }
 
-    /// The process id.
+    /// Returns the process ID.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// Ends the process with SIGKILL and waits until it is gone.
+    /// Terminates the process with SIGKILL and waits for its end.
     ///
     /// # Errors
     ///
-    /// When it has ended by itself before.
+    /// The process has already exited.
     pub async fn kill(mut self) -> Result<()> {
         if let Some(status) = self.child.try_wait()? {
             bail!("the server had already ended with {status}:\n{}", self.log_tail());
@@ -240,11 +239,11 @@ impl Server {
         Ok(())
     }
 
-    /// Sends SIGTERM, which asks for a graceful end.
+    /// Sends SIGTERM, which starts a graceful shutdown.
     ///
     /// # Errors
     ///
-    /// When the signal cannot be sent.
+    /// The signal cannot be sent.
     pub async fn terminate(&self) -> Result<()> {
         let pid = self.pid.to_string();
         let status = Command::new("kill").args(["-TERM", &pid]).status().await?;
@@ -252,11 +251,11 @@ impl Server {
         Ok(())
     }
 
-    /// Waits for the process to end by itself.
+    /// Waits until the process exits.
     ///
     /// # Errors
     ///
-    /// When it is still running after a minute.
+    /// The process is still running after a minute.
     pub async fn ended(&mut self) -> Result<ExitStatus> {
         tokio::time::timeout(END_WITHIN, self.child.wait())
             .await
@@ -264,7 +263,7 @@ impl Server {
             .context("waiting for the server")
     }
 
-    /// What this process has printed so far.
+    /// Returns the output of this process so far.
     #[must_use]
     pub fn log(&self) -> String {
         let bytes = std::fs::read(&self.log).unwrap_or_default();
@@ -278,7 +277,7 @@ impl Server {
         lines[lines.len().saturating_sub(30)..].join("\n")
     }
 
-    /// The address that the server printed, once it has printed a whole one.
+    /// Returns the address that the server printed; `None` before the complete line is available.
     fn printed_endpoint(&self) -> Result<Option<Endpoint>> {
         let log = self.log();
         let Some((url, _)) = log
@@ -287,7 +286,7 @@ impl Server {
         else {
             return Ok(None);
         };
-        // It listens on loopback, whatever address it announces.
+        // The server listens on loopback, independent of the announced address.
         let port = url.rsplit(':').next().unwrap_or_default();
         let url = format!("https://127.0.0.1:{port}");
         Endpoint::new(&url, ADMIN_TOKEN, None).map(Some)

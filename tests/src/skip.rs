@@ -1,11 +1,11 @@
-//! Telling loudly what could not be tested.
+//! Reports skipped tests prominently.
 
 use std::io::Write as _;
 
-/// Names the file to which every skipped test adds a line, for `cargo xtask test` to print.
+/// The environment variable with the path of the file that lists skipped tests, for `cargo xtask test`.
 pub const SKIPPED_FILE: &str = "PLANESMITH_SKIPPED";
 
-/// Records that `what` was not tested because of `reason`.
+/// Records that `what` was skipped because of `reason`.
 #[expect(clippy::print_stderr, reason = "a skipped test says so where the runner shows it")]
 pub fn skip(what: &str, reason: &str) {
     eprintln!("SKIPPED {what}: {reason}");
@@ -13,6 +13,6 @@ pub fn skip(what: &str, reason: &str) {
         return;
     };
     let file = std::fs::File::options().create(true).append(true).open(path);
-    // The line above was printed; failing here would hide the reason behind another one.
+    // The reason is already printed; a failure here would hide it.
     let _ = file.and_then(|mut file| writeln!(file, "{what}: {reason}"));
 }

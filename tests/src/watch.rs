@@ -1,4 +1,4 @@
-//! The client's end of a watch: lines of JSON, one per event.
+//! The client side of a watch: lines of JSON, one per event.
 
 use anyhow::{Context as _, Result};
 use bytes::{Bytes, BytesMut};
@@ -6,7 +6,7 @@ use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use serde_json::Value;
 
-/// An open watch. Dropping it ends it.
+/// An open watch. Dropping it closes the stream.
 #[derive(Debug)]
 pub struct Watch {
     body: Incoming,
@@ -21,11 +21,11 @@ impl Watch {
         }
     }
 
-    /// The next event's line without its newline; `None` after a clean end.
+    /// Returns the next event's line without its newline; `None` after a clean end.
     ///
     /// # Errors
     ///
-    /// When the stream breaks, or ends in the middle of a line.
+    /// The stream breaks, or ends in the middle of a line.
     pub async fn line(&mut self) -> Result<Option<Bytes>> {
         let mut searched = 0;
         loop {
@@ -46,11 +46,11 @@ impl Watch {
         }
     }
 
-    /// The next event, decoded; `None` after a clean end.
+    /// Returns the next event; `None` after a clean end.
     ///
     /// # Errors
     ///
-    /// As [`line`](Self::line), and when the line is not JSON.
+    /// Those of [`line`](Self::line), and lines that are not JSON.
     pub async fn event(&mut self) -> Result<Option<Value>> {
         let Some(line) = self.line().await? else {
             return Ok(None);

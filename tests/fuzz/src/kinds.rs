@@ -1,4 +1,4 @@
-//! Kinds that stand for all others, and objects of them.
+//! Representative kinds, and objects of them.
 
 use planesmith_api_defs::admissionregistration::v1::ValidatingAdmissionPolicy;
 use planesmith_api_defs::apiextensions::v1::CustomResourceDefinition;
@@ -11,7 +11,7 @@ use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::testing::sample;
 
-/// Between them they have every shape of field that there is.
+/// Kinds that together have fields of every shape.
 pub(crate) const KINDS: [&ResourceFacts; 12] = [
     Pod::RESOURCE,
     Service::RESOURCE,
@@ -30,13 +30,13 @@ pub(crate) const KINDS: [&ResourceFacts; 12] = [
 /// Samples of each kind.
 const SAMPLES: u64 = 2;
 
-/// The kind that the first byte of `input` chooses, and the rest.
+/// Returns the kind chosen by the first byte of `input`, and the rest of the input.
 pub(crate) fn choose(input: &[u8]) -> Option<(&'static ResourceFacts, &[u8])> {
     let (first, rest) = input.split_first()?;
     Some((KINDS[usize::from(*first) % KINDS.len()], rest))
 }
 
-/// Objects of all kinds, each behind the byte that chooses its kind.
+/// Returns objects of all kinds, each after the byte that chooses its kind.
 pub(crate) fn samples(encode: impl Fn(&dyn Object) -> Vec<u8>) -> Vec<Vec<u8>> {
     let mut samples = Vec::new();
     for (index, kind) in (0u8..).zip(KINDS) {
@@ -46,13 +46,13 @@ pub(crate) fn samples(encode: impl Fn(&dyn Object) -> Vec<u8>) -> Vec<Vec<u8>> {
     samples
 }
 
-/// The pieces of an input that says several things, divided by zero bytes.
+/// Splits an input of several parts at zero bytes.
 pub(crate) fn pieces<const N: usize>(input: &[u8]) -> Option<[&[u8]; N]> {
     let pieces: Vec<_> = input.splitn(N, |byte| *byte == 0).collect();
     pieces.try_into().ok()
 }
 
-/// An input that says several things.
+/// Joins the parts of an input.
 pub(crate) fn join(pieces: &[&[u8]]) -> Vec<u8> {
     pieces.join(&0)
 }

@@ -1,9 +1,9 @@
-//! Everything that reads what clients send, ready to be fed with anything.
+//! Fuzz targets for all parsers of client input.
 //!
-//! A [`Target`] takes any bytes and panics when something does not hold: that nothing panics, that what was read and
-//! written is read as the same, that what is done twice is as good as done once. The tests of this package run each
-//! target for a moment from fixed random numbers; `cargo xtask fuzz` runs one for as long as it likes, guided by
-//! coverage. An input that broke something stays in `findings/TARGET` and is run by the tests ever after.
+//! A [`Target`] accepts arbitrary bytes and panics if a property is violated: the code does not panic, encoding and decoding
+//! are lossless, and idempotent operations are idempotent. The tests of this package run each target briefly with fixed random
+//! seeds; `cargo xtask fuzz` runs one for a given time, guided by coverage. Inputs that violated a property are stored in
+//! `findings/TARGET`, and the tests run them from then on.
 
 mod kinds;
 mod mutate;

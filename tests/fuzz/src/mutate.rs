@@ -1,8 +1,8 @@
-//! Inputs that are nearly right.
+//! Mutation of valid inputs.
 
 use fastrand::Rng;
 
-/// Pieces that decide something in one format or another.
+/// Tokens that are significant in one of the formats.
 const PIECES: [&[u8]; 40] = [
     b"{",
     b"}",
@@ -46,7 +46,7 @@ const PIECES: [&[u8]; 40] = [
     b"()",
 ];
 
-/// Makes new inputs of known ones, the same each time.
+/// Creates new inputs from known ones, deterministically.
 #[derive(Debug)]
 pub struct Mutator<'s> {
     random: Rng,
@@ -54,7 +54,7 @@ pub struct Mutator<'s> {
 }
 
 impl<'s> Mutator<'s> {
-    /// Starts from `seeds`; the same `random` makes the same inputs.
+    /// Creates a mutator of `seeds`; the same `random` results in the same inputs.
     #[must_use]
     pub fn new(random: u64, seeds: &'s [Vec<u8>]) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl<'s> Mutator<'s> {
         }
     }
 
-    /// The next input.
+    /// Returns the next input.
     pub fn next_input(&mut self) -> Vec<u8> {
         let mut input = self.seed().to_vec();
         for _ in 0..self.random.usize(1..6) {
@@ -112,7 +112,7 @@ impl<'s> Mutator<'s> {
         }
     }
 
-    /// A place in `input`, its end included.
+    /// Returns a random position in `input`, including its end.
     fn place(&mut self, input: &[u8]) -> usize {
         self.random.usize(..=input.len())
     }

@@ -1,4 +1,4 @@
-//! What can be fed.
+//! The fuzz targets.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use crate::targets::{
     apply, cbor, definitions, expressions, fields, json, patches, protobuf, quantities, schemas, selectors, yaml,
 };
 
-/// Something that reads bytes.
+/// Code that processes bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Name on the command line.
+    /// The name on the command line.
     pub name: &'static str,
     run: fn(&[u8]),
     seeds: fn() -> Vec<Vec<u8>>,
@@ -37,26 +37,26 @@ impl Target {
         Self { name, run, seeds }
     }
 
-    /// The target called `name`.
+    /// Returns the target called `name`.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         TARGETS.iter().find(|target| target.name == name)
     }
 
-    /// Feeds `input`.
+    /// Runs the target with `input`.
     ///
     /// # Panics
     ///
-    /// When something does not hold.
+    /// A property is violated.
     pub fn run(&self, input: &[u8]) {
         (self.run)(input);
     }
 
-    /// Inputs to start from: what clients send, and what broke something once.
+    /// Returns the seeds: typical client input, and all findings.
     ///
     /// # Panics
     ///
-    /// When a finding cannot be read.
+    /// A finding cannot be read.
     #[must_use]
     pub fn seeds(&self) -> Vec<Vec<u8>> {
         let mut seeds = (self.seeds)();
@@ -64,7 +64,7 @@ impl Target {
         seeds
     }
 
-    /// What broke something once, in the order of the file names.
+    /// Returns the findings, in the order of their file names.
     fn findings(&self) -> Vec<Vec<u8>> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("findings").join(self.name);
         let entries = match std::fs::read_dir(&folder) {
@@ -80,16 +80,16 @@ impl Target {
     }
 }
 
-/// One quick run of each target, each a test of its own.
+/// A short run of each target, each in its own test.
 #[cfg(test)]
 mod tests {
     use super::Target;
     use crate::Mutator;
 
-    /// Mutations of one run: a moment of a debug build.
+    /// The number of mutations per run, sized for a debug build.
     const MUTATIONS: usize = 1_500;
 
-    /// Shows the input that a panic is about.
+    /// Prints the input on a panic.
     struct Shown<'a>(&'a Target, &'a [u8]);
 
     impl Drop for Shown<'_> {

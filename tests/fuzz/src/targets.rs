@@ -1,4 +1,4 @@
-//! The targets, one file each: `run` feeds an input, `seeds` are inputs to start from.
+//! The targets, one per file: `run` processes an input, `seeds` returns initial inputs.
 
 pub(crate) mod apply;
 pub(crate) mod cbor;

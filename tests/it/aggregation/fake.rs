@@ -1,4 +1,4 @@
-//! A server behind the aggregator that is no API server: it tells how requests arrive.
+//! A server behind the aggregator that is not an API server: it returns the requests it receives.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
@@ -23,23 +23,23 @@ use tokio::sync::broadcast;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
 
-/// The name of its service in the namespace `default`, which its certificate is for.
+/// The name of its service in the namespace `default`, and of its certificate.
 pub(super) const SERVICE: &str = "fake";
-/// Where it answers.
+/// The path that it serves.
 pub(super) const PATH: &str = "/apis/fake.example.com/v1";
 
-/// A server that speaks HTTP/2 and HTTP/1.1 on all addresses of the machine. It is gone when dropped.
+/// A server for HTTP/2 and HTTP/1.1 on all addresses of the machine. It stops when dropped.
 pub(super) struct Fake {
-    /// Its port.
+    /// The port.
     pub(super) port: u16,
-    /// Its certificate, in PEM.
+    /// The certificate, in PEM.
     pub(super) certificate: String,
     lines: broadcast::Sender<Value>,
     server: JoinHandle<()>,
 }
 
 impl Fake {
-    /// Starts one.
+    /// Starts a server.
     pub(super) async fn start() -> Self {
         let names = [format!("{SERVICE}.default.svc")];
         let CertifiedKey { cert, signing_key } = generate_simple_self_signed(names).unwrap();
@@ -64,15 +64,15 @@ impl Fake {
         }
     }
 
-    /// Sends an event to all who watch.
+    /// Sends an event to all watchers.
     pub(super) fn tell(&self, event: Value) {
         self.lines.send(event).expect("somebody watches");
     }
 
-    /// An address of this machine that others could have, too; `None` when it has none but for itself.
+    /// Returns an address of this machine that is reachable from other machines; `None` if it has only loopback addresses.
     pub(super) fn address() -> Option<IpAddr> {
         let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
-        // Nothing is sent: the operating system only says which address it would use.
+        // This sends nothing: the operating system only selects the source address.
         socket.connect((Ipv4Addr::new(192, 0, 2, 254), 9)).ok()?;
         let address = socket.local_addr().ok()?.ip();
         (!address.is_loopback() && !address.is_unspecified()).then_some(address)
@@ -86,7 +86,7 @@ impl Drop for Fake {
 }
 
 async fn serve(listener: TcpListener, tls: TlsAcceptor, lines: broadcast::Sender<Value>) {
-    // Connections end with the server.
+    // Dropping the set closes the connections.
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         connections.spawn(speak(stream, tls.clone(), lines.clone()));
@@ -94,14 +94,14 @@ async fn serve(listener: TcpListener, tls: TlsAcceptor, lines: broadcast::Sender
 }
 
 async fn speak(stream: TcpStream, tls: TlsAcceptor, lines: broadcast::Sender<Value>) {
-    // Who does not trust the certificate goes away.
+    // The client rejected the certificate.
     let Ok(stream) = tls.accept(stream).await else { return };
     let service = service_fn(|request| {
         let answer = answer(request, &lines);
         async move { Ok::<_, Infallible>(answer) }
     });
     let server = auto::Builder::new(TokioExecutor::new());
-    // A connection that breaks is an answer that does not come.
+    // A broken connection appears to the client as a missing response.
     let _ = server
         .serve_connection_with_upgrades(TokioIo::new(stream), service)
         .await;
@@ -135,7 +135,7 @@ fn answer(mut request: Request<Incoming>, lines: &broadcast::Sender<Value>) -> R
     }
 }
 
-/// How a request arrived.
+/// Returns the request as JSON.
 fn arrived(request: &Request<Incoming>) -> Value {
     let headers = request.headers().iter().map(|(name, value)| {
         let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
@@ -156,7 +156,7 @@ fn document(document: &Value) -> Response<Body> {
     response
 }
 
-/// Every event that is told from now on.
+/// Returns a stream of all events sent from now on.
 fn watch(lines: &broadcast::Sender<Value>) -> Response<Body> {
     let lines = futures_util::stream::unfold(lines.subscribe(), |mut lines| async move {
         let line = lines.recv().await.ok()?;
@@ -168,7 +168,7 @@ fn watch(lines: &broadcast::Sender<Value>) -> Response<Body> {
     response
 }
 
-/// Speaks the protocol that is asked for, which sends everything back in capitals.
+/// Switches to the requested protocol, and returns all input in upper case.
 fn tube(request: &mut Request<Incoming>) -> Response<Body> {
     let protocol = request.headers()[UPGRADE].clone();
     let upgrade = hyper::upgrade::on(request);

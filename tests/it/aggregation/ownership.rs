@@ -1,4 +1,4 @@
-//! Owners on one server, and what belongs to them on the other.
+//! Owners on one server with dependents on the other.
 
 use http::Method;
 use planesmith_e2e::{Connection, Watch};
@@ -8,14 +8,14 @@ use super::pair::{ORDERS, Pair, SHOWN_WITHIN, create, next, order};
 
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
-/// How many objects are let go by one owner.
+/// The number of dependents that one owner orphans.
 const ORPHANS: usize = 40;
 
 fn config_map(name: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}})
 }
 
-/// The object with `owner` as its only owner.
+/// Returns the object with `owner` as its only owner.
 fn owned_by(mut object: Value, owner: &Value) -> Value {
     object["metadata"]["ownerReferences"] = json!([{
         "apiVersion": owner["apiVersion"],
@@ -34,7 +34,7 @@ async fn delete(front: &Connection, (collection, name): (&str, &str), policy: &s
     answer.expect(200).unwrap();
 }
 
-/// A watch of one object, opened before what it is to see.
+/// A watch of one object, opened before the change.
 struct Sight {
     watch: Watch,
     name: &'static str,
@@ -46,7 +46,7 @@ impl Sight {
         Self { watch, name }
     }
 
-    /// Waits until the object changes as it should.
+    /// Waits for a matching event of the object.
     async fn of_change(mut self, is_wanted: impl Fn(&Value) -> bool) {
         let seen = async {
             loop {
@@ -109,7 +109,7 @@ async fn an_owner_waits_for_what_it_has_on_the_other_server() {
     let mut held = owned_by(order("held"), &owner);
     held["metadata"]["finalizers"] = json!(["example.com/hold"]);
     create(&front, ORDERS, &held).await;
-    // The graph has heard of the order when one that came later was collected.
+    // Once a later object is collected, the garbage collector's graph contains the order.
     let mut absent = owner.clone();
     absent["metadata"]["uid"] = json!("0d9d2c6f-96a5-4a8f-a1a3-0e5f0a3c0000");
     let sight = Sight::of(&front, ORDERS, "stray").await;
@@ -140,7 +140,7 @@ async fn orphans_on_the_other_server_stay() {
     let front = pair.connect().await;
     let owner = create(&front, ORDERS, &order("owner")).await;
     let mut watch = front.watch(&format!("{CONFIG_MAPS}?watch=1")).await.unwrap();
-    // Many, of whom the last were made the moment before.
+    // Many, the last of which were created just before the deletion.
     for number in 0..ORPHANS {
         let orphan = config_map(&format!("orphan-{number}"));
         create(&front, CONFIG_MAPS, &owned_by(orphan, &owner)).await;

@@ -1,4 +1,4 @@
-//! Two servers, one behind the other.
+//! Two servers, one of them behind the aggregator of the other.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ pub(super) const API_SERVICES: &str = "/apis/apiregistration.k8s.io/v1/apiservic
 pub(super) const ORDERS: &str = "/apis/shop.example.com/v1/namespaces/default/orders";
 pub(super) const NAMESPACES: &str = "/api/v1/namespaces";
 
-/// How long anything may take that has no limit of its own.
+/// The time limit for anything without a specific limit.
 pub(super) const SHOWN_WITHIN: Duration = Duration::from_secs(60);
 
-/// The server in front, and the home of the one behind it.
+/// The front server, and the home of the server behind it.
 pub(super) struct Pair {
     pub(super) front: Server,
     pub(super) front_home: Home,
@@ -41,7 +41,7 @@ impl Pair {
         (pair, behind)
     }
 
-    /// The shop, which asks the server in front who somebody is and what they may do.
+    /// Starts the shop, which delegates authentication and authorization to the front server.
     pub(super) async fn start_behind(&self, home: &Home) -> Server {
         let kubeconfig = self.front_home.kubeconfig();
         let flag = |name: &str| format!("--{name}={}", kubeconfig.display());
@@ -54,7 +54,7 @@ impl Pair {
         self.front.connect().await.unwrap()
     }
 
-    /// Registers both versions of the shop, and waits until they are there.
+    /// Registers both versions of the shop, and waits until they are available.
     pub(super) async fn register(&self, port: u16) {
         let front = self.connect().await;
         let service = json!({
@@ -107,18 +107,18 @@ impl Pair {
     }
 }
 
-/// The next event of a watch that goes on.
+/// Returns the next event of a watch.
 pub(super) async fn next(watch: &mut Watch) -> Value {
     watch.event().await.unwrap().expect("the watch goes on")
 }
 
-/// Makes an object; as it is then.
+/// Creates an object; returns the response.
 pub(super) async fn create(connection: &Connection, path: &str, object: &Value) -> Value {
     let answer = connection.call(Method::POST, path, object.to_string()).await.unwrap();
     answer.expect(201).unwrap().json().unwrap()
 }
 
-/// An order of some tea.
+/// Returns an order of some tea.
 pub(super) fn order(name: &str) -> Value {
     json!({
         "apiVersion": "shop.example.com/v1",

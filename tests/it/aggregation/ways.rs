@@ -1,4 +1,4 @@
-//! How requests get to the server behind.
+//! Transports between the aggregator and the server behind it.
 
 use std::net::IpAddr;
 
@@ -39,7 +39,7 @@ impl Front {
         }
     }
 
-    /// One in front of `fake`, which is reached by its name and believed by its certificate.
+    /// Starts a server in front of `fake`, with a service of its name and trust in its certificate.
     async fn of(fake: &Fake) -> Self {
         let front = Self::start(&[]).await;
         front
@@ -55,7 +55,7 @@ impl Front {
         create(&self.connection, SERVICES, &service).await;
     }
 
-    /// Registers what is behind a port of the service; whoever answers is believed without a `certificate`.
+    /// Registers the server behind a port of the service; without a `certificate`, all certificates are accepted.
     async fn register(&self, port: u16, certificate: Option<&str>) {
         let mut spec = json!({
             "group": "fake.example.com", "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 10,
@@ -72,7 +72,7 @@ impl Front {
         create(&self.connection, API_SERVICES, &api_service).await;
     }
 
-    /// Waits until the condition Available has this status; the condition.
+    /// Waits until the condition Available has this status; returns the condition.
     async fn wait_for(&self, status: &str) -> Value {
         self.wait_until(|condition| condition["status"] == status).await
     }
@@ -95,7 +95,7 @@ impl Front {
         last
     }
 
-    /// Asks for a thing, which tells how the request arrived.
+    /// Reads an object of the fake server, which is the request that it received.
     async fn ask(&self, name: &str) -> Value {
         let answer = self.connection.get(&thing(name)).await.unwrap();
         answer.expect(200).unwrap().json().unwrap()
@@ -164,7 +164,7 @@ async fn a_stream_changes_its_protocol_through_the_aggregator() {
             assert_eq!(back, text.to_uppercase().as_bytes());
         }
     }
-    // Who does not change it might as well not be there.
+    // A server that refuses the protocol switch counts as unavailable.
     let answer = sender.send_request(upgrade(&front, "none", "websocket")).await.unwrap();
     assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
     let body = answer.into_body().collect().await.unwrap().to_bytes();
@@ -192,7 +192,7 @@ async fn a_server_with_another_certificate_gets_no_requests() {
         .serve_at(&json!({"type": "ExternalName", "externalName": "localhost"}))
         .await;
     front.register(fake.port, Some(&other.certificate)).await;
-    // Looks at its health believe anybody, as those of kube-apiserver do.
+    // Availability probes skip certificate verification, as in kube-apiserver.
     front.wait_for("True").await;
     let answer = front.connection.get(&thing("a")).await.unwrap();
     assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{}", answer.excerpt());
@@ -264,7 +264,7 @@ async fn endpoints_lead_to_a_server_where_there_are_no_slices() {
     assert_eq!(front.ask("a").await["headers"]["x-remote-user"], "admin");
 }
 
-/// The length of a range that a service can have the address in: neither the first or last one of the range, nor the next,
+/// Returns the length of a service range that contains the address, neither as its first or last address nor as the second,
 /// which the service `kubernetes` has.
 fn range_with(address: IpAddr) -> Option<u32> {
     let IpAddr::V4(address) = address else { return None };
@@ -283,12 +283,12 @@ async fn requests_go_to_the_address_of_a_service_when_they_are_told_to() {
         return skip::skip("an address", "no range has that of this machine in its middle");
     };
     let fake = Fake::start().await;
-    // The address of the service is the machine's own, as if somebody routed it.
+    // The cluster IP is an address of this machine, as if it were routed.
     let range = format!("--service-cluster-ip-range={address}/{length}");
     let front = Front::start(&["--enable-aggregator-routing=false", &range]).await;
     let spec = json!({"clusterIP": address.to_string(), "ports": [{"name": "https", "port": fake.port}]});
     front.serve_at(&spec).await;
-    // Endpoints that lead nowhere: what is ready counts, where it is does not.
+    // Endpoints with unreachable addresses: their readiness counts, their addresses do not.
     let slice = json!({
         "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",
         "metadata": {"name": "fake-1", "labels": {"kubernetes.io/service-name": SERVICE}},

@@ -1,4 +1,4 @@
-//! A conversion webhook: a TLS server in the test, which answers as the test wants.
+//! A conversion webhook: a TLS server in the test, with configurable responses.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,16 +17,16 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
-/// The name of the service that the certificate is for, in the namespace `default`.
+/// The name of the certificate's service in the namespace `default`.
 pub(super) const SERVICE: &str = "sails";
 
-/// What becomes of the answer before it is sent.
+/// Modifies a response before it is sent.
 pub(super) type Spoil = fn(&mut Value);
 
-/// A webhook. It is gone when dropped.
+/// A webhook. It stops when dropped.
 pub(super) struct Hook {
     pub(super) port: u16,
-    /// Its certificate, in PEM.
+    /// The certificate, in PEM.
     pub(super) certificate: String,
     state: Arc<Mutex<State>>,
     server: JoinHandle<()>,
@@ -40,7 +40,7 @@ struct State {
 }
 
 impl Hook {
-    /// Starts one that converts.
+    /// Starts a webhook that converts correctly.
     pub(super) async fn start() -> Self {
         let names = ["127.0.0.1".to_owned(), format!("{SERVICE}.default.svc")];
         let CertifiedKey { cert, signing_key } = generate_simple_self_signed(names).unwrap();
@@ -64,24 +64,24 @@ impl Hook {
         }
     }
 
-    /// Spoils every answer from now on; nothing is spoiled without `spoil`.
+    /// Modifies all responses with `spoil` from now on; `None` stops that.
     pub(super) fn spoil(&self, spoil: Option<Spoil>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.spoil = spoil;
         state.refusal = None;
     }
 
-    /// Answers with an HTTP error from now on.
+    /// Returns an HTTP error from now on.
     pub(super) fn refuse(&self, status: StatusCode, text: &'static str) {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).refusal = Some((status, text));
     }
 
-    /// The questions so far, which are forgotten.
+    /// Returns and clears the recorded requests.
     pub(super) fn questions(&self) -> Vec<Value> {
         std::mem::take(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).questions)
     }
 
-    /// Stops to listen, and drops every connection.
+    /// Stops listening, and drops all connections.
     pub(super) async fn stop(mut self) {
         self.server.abort();
         let _ = (&mut self.server).await;
@@ -95,7 +95,7 @@ impl Drop for Hook {
 }
 
 async fn serve(listener: TcpListener, tls: TlsAcceptor, state: Arc<Mutex<State>>) {
-    // Connections end with the server.
+    // Dropping the set closes the connections.
     let mut connections = tokio::task::JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         connections.spawn(speak(stream, tls.clone(), Arc::clone(&state)));
@@ -103,11 +103,11 @@ async fn serve(listener: TcpListener, tls: TlsAcceptor, state: Arc<Mutex<State>>
 }
 
 async fn speak(stream: TcpStream, tls: TlsAcceptor, state: Arc<Mutex<State>>) {
-    // Who does not trust the certificate goes away.
+    // The client rejected the certificate.
     let Ok(stream) = tls.accept(stream).await else { return };
     let service = service_fn(|request| answer(request, Arc::clone(&state)));
     let connection = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    // A connection that breaks is an answer that does not come.
+    // A broken connection appears to the client as a missing response.
     let _ = connection.await;
 }
 
@@ -131,7 +131,7 @@ async fn answer(request: Request<Incoming>, state: Arc<Mutex<State>>) -> Result<
     Ok(response)
 }
 
-/// The right answer to a question.
+/// Returns the correct response to a conversion review.
 fn converted(question: &Value) -> Value {
     let request = &question["request"];
     let wanted = request["desiredAPIVersion"].as_str().unwrap();
@@ -143,7 +143,7 @@ fn converted(question: &Value) -> Value {
     })
 }
 
-/// Version v1 has `spec.size` such as `2x3`, version v2 has the two numbers.
+/// Converts an object: version v1 has `spec.size` such as `2x3`, version v2 has two numbers.
 fn in_version(object: &Value, wanted: &str) -> Value {
     let mut object = object.clone();
     object["apiVersion"] = json!(wanted);

@@ -1,4 +1,4 @@
-//! An unmodified kubectl beside a kubelet, in both protocols that it may begin with.
+//! An unmodified kubectl with a kubelet, in both protocols that it can start with.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use super::Setting;
 use crate::transcript::{Transcript, at_home, has_kubectl, run};
 
-/// Time within which kubectl must say something.
+/// The time limit for kubectl to print something.
 const SAID_WITHIN: Duration = Duration::from_secs(60);
 
 async fn setting() -> Option<Setting> {
@@ -23,7 +23,8 @@ async fn setting() -> Option<Setting> {
     Some(Setting::new().await)
 }
 
-/// True if this kubectl can do both over WebSocket: 1.30 and later. It goes on over SPDY, without a word, when that fails.
+/// True if this kubectl supports commands and port forwarding over WebSocket: 1.30 and later. It silently falls back to SPDY on
+/// failure.
 async fn speaks_web_socket(home: &Home) -> bool {
     let (version, _) = run(home, "kubectl version --client -o json", &[]).await;
     let version: Value = serde_json::from_str(&version).unwrap();
@@ -41,7 +42,7 @@ async fn stream_commands(over_web_socket: &str) {
     Transcript::read("streams.txt", text)
         .play(&setting.home, &variables)
         .await;
-    // What the server translates names no client.
+    // Requests that the server translates carry no client name.
     let is_from_client = |request: &str| request.contains("\r\nuser-agent: kubectl/");
     let expects_client = over_web_socket == "false" || !speaks_web_socket(&setting.home).await;
     while let Some(request) = setting.kubelet.request() {
@@ -77,7 +78,7 @@ async fn forward_ports(over_web_socket: &str) {
     }
     let connect = async |port: usize| TcpStream::connect(("127.0.0.1", local_ports[port])).await.unwrap();
     let mut connections = [connect(0).await, connect(1).await];
-    // All connections are open while each is used.
+    // All connections stay open while each is used.
     for (connection, port) in connections.iter_mut().zip(["80", "443"]) {
         connection.write_all(b"a question").await.unwrap();
         let expected = format!("{port}: a question");
@@ -91,7 +92,7 @@ async fn forward_ports(over_web_socket: &str) {
         connection.read_to_end(&mut rest).await.unwrap();
         assert!(rest.is_empty());
     }
-    // kubectl reports the port where nobody listens.
+    // kubectl reports the port without a listener.
     let mut refused = connect(2).await;
     let mut rest = Vec::new();
     let _ = refused.read_to_end(&mut rest).await;
@@ -107,7 +108,7 @@ async fn forward_ports(over_web_socket: &str) {
         }
     }
     kubectl.kill().await.unwrap();
-    // A client that posts says how long its body is; what it asked over WebSocket had none.
+    // A POST by a client has a content length; a translated WebSocket request has none.
     let is_posted = setting.kubelet.request().unwrap().contains("\r\ncontent-length: 0\r\n");
     let expects_post = over_web_socket == "false" || !speaks_web_socket(&setting.home).await;
     assert_eq!(is_posted, expects_post);

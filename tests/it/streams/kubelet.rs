@@ -1,5 +1,5 @@
-//! A kubelet on loopback, as far as streams need one: commands run on this machine, in a folder of the test, and only for a
-//! server that shows the certificate which the test gave it.
+//! A minimal kubelet on loopback for streams: commands run on this machine in a folder of the test, and only for a server with
+//! the certificate from the test.
 
 mod command;
 mod ports;
@@ -34,7 +34,7 @@ pub(super) struct Kubelet {
 }
 
 impl Kubelet {
-    /// Starts a kubelet whose files are in `home`.
+    /// Starts a kubelet with its files in `home`.
     pub(super) async fn start(home: &Path) -> Self {
         let files = home.join("kubelet");
         let folder = home.join("container");
@@ -51,7 +51,7 @@ impl Kubelet {
                 let (tls, sender, folder) = (tls.clone(), sender.clone(), working_folder.clone());
                 tokio::spawn(async move {
                     let Ok(stream) = tls.accept(stream).await else { return };
-                    // A client that leaves ends its connection.
+                    // A disconnecting client ends its connection.
                     let _ = serve(stream, &sender, &folder).await;
                 });
             }
@@ -65,7 +65,7 @@ impl Kubelet {
         }
     }
 
-    /// The flags of a server that is to be trusted.
+    /// Returns the flags with which the kubelet trusts a server.
     pub(super) fn flags(&self) -> [String; 3] {
         let flag = |name: &str, file: &str| format!("--kubelet-{name}={}", self.files.join(file).display());
         [
@@ -75,12 +75,12 @@ impl Kubelet {
         ]
     }
 
-    /// The working folder of commands.
+    /// Returns the working folder of commands.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The next request, as it was sent; `None` when there was none.
+    /// Returns the next request as received; `None` if there was none.
     pub(super) fn request(&mut self) -> Option<String> {
         self.requests.try_recv().ok()
     }
@@ -92,7 +92,7 @@ impl Drop for Kubelet {
     }
 }
 
-/// A server's side of TLS that requires a client certificate, written to `files` with its authority.
+/// Returns a TLS configuration that requires a client certificate, and writes the certificates to `files`.
 fn tls(files: &Path) -> ServerConfig {
     let mut authority = CertificateParams::default();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -158,7 +158,7 @@ async fn serve(
     }
 }
 
-/// Writes the log of the container: a line, or what the named pipe `log` in `folder` brings.
+/// Writes the log of the container: a single line, or the content of the named pipe `log` in `folder`.
 async fn log(stream: &mut TlsStream<TcpStream>, is_followed: bool, folder: &Path) -> std::io::Result<()> {
     if !is_followed {
         return stream.write_all(b"lines").await;

@@ -1,6 +1,6 @@
-//! What a controller written with `kube` does, against the server of the kubeconfig.
+//! The operations of a controller written with `kube`, against the server in the kubeconfig.
 //!
-//! Prints one line for each part that worked, and ends with the first one that did not.
+//! Prints one line for each part that succeeds, and exits at the first failure.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use kube::runtime::{Controller, WatchStreamExt, watcher};
 use kube::{Api, Client, Resource, ResourceExt};
 use serde_json::json;
 
-/// How long anything may take.
+/// The time limit of every step.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 const SELECTOR: &str = "client=rust";
@@ -53,7 +53,7 @@ fn config_map(name: &str, color: &str) -> ConfigMap {
     }
 }
 
-/// The code with which a request was refused.
+/// Returns the status code of a refused request.
 fn code<T>(result: kube::Result<T>) -> Result<u16> {
     match result {
         Ok(_) => bail!("it was not refused"),
@@ -71,7 +71,7 @@ async fn create(maps: &Api<ConfigMap>) -> Result<()> {
     Ok(())
 }
 
-/// Every object comes once: from the list, or from the watch that goes on where the list ended.
+/// Every object arrives exactly once: in the list, or in the watch that starts at the list's revision.
 async fn list_and_watch(maps: &Api<ConfigMap>) -> Result<()> {
     let listed = maps.list(&ListParams::default().labels(SELECTOR)).await?;
     ensure!(listed.iter().map(ResourceExt::name_any).eq(["made"]));
@@ -145,7 +145,7 @@ async fn apply(maps: &Api<ConfigMap>) -> Result<()> {
     Ok(())
 }
 
-/// An election on a lease: who writes first leads, until it lets go.
+/// A leader election on a lease: the first writer leads until it releases the lease.
 async fn lead(leases: &Api<Lease>) -> Result<()> {
     let params = PostParams::default();
     let lease = Lease {
@@ -181,7 +181,7 @@ fn held_by(identity: &str) -> LeaseSpec {
     }
 }
 
-/// A controller that gives every parent a child, which goes when the parent does.
+/// A controller that creates a child for every parent; the child is deleted with its parent.
 async fn control(maps: &Api<ConfigMap>) -> Result<()> {
     let selected = watcher::Config::default().labels("role=parent");
     let controller = Controller::new(maps.clone(), selected)

@@ -1,6 +1,6 @@
 //! One fuzz target under libFuzzer. `cargo xtask fuzz` builds and runs it.
 //!
-//! `PLANESMITH_FUZZ_TARGET` names the target, and `PLANESMITH_FUZZ_SEEDS` the folder that gets the inputs to start from.
+//! `PLANESMITH_FUZZ_TARGET` names the target, and `PLANESMITH_FUZZ_SEEDS` the folder to which the seeds are written.
 #![no_main]
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Commands in the container: processes of this machine.
+//! Commands in the container, run as processes of this machine.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,10 +14,10 @@ use tokio_rustls::server::TlsStream;
 
 use super::spdy::{self, Event, Reader, Writer};
 
-/// The process of the container, which clients attach to.
+/// The main process of the container, to which clients attach.
 const MAIN: [&str; 3] = ["sh", "-c", "echo attached; cat"];
 
-/// The streams and the command of a request.
+/// The requested streams and command.
 pub(super) struct Wanted {
     command: Vec<String>,
     streams: Vec<&'static str>,
@@ -59,7 +59,7 @@ impl Wanted {
     }
 }
 
-/// Runs what a client wants in `folder`, as soon as all its streams are open.
+/// Runs the requested command in `folder` once all its streams are open.
 pub(super) async fn run(stream: TlsStream<TcpStream>, wanted: &Wanted, folder: &Path) -> io::Result<()> {
     let (mut reader, writer) = spdy::split(stream);
     let mut streams = HashMap::new();
@@ -113,7 +113,7 @@ pub(super) async fn run(stream: TlsStream<TcpStream>, wanted: &Wanted, folder: &
     Ok(())
 }
 
-/// The first size that a client says its terminal has.
+/// Returns the first terminal size sent by the client.
 async fn terminal_size(reader: &mut Reader, resize: u32) -> io::Result<Value> {
     loop {
         match reader.next().await? {
@@ -123,7 +123,7 @@ async fn terminal_size(reader: &mut Reader, resize: u32) -> io::Result<Value> {
     }
 }
 
-/// Passes on the output of a command; its status as the error stream reports it.
+/// Forwards the output of a command; returns its status in the format of the error stream.
 async fn output(child: &mut Child, writer: &Writer, streams: &HashMap<String, u32>) -> io::Result<Value> {
     let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     tokio::try_join!(
@@ -157,7 +157,7 @@ async fn pump(mut output: impl AsyncRead + Unpin, writer: &Writer, stream: Optio
     }
 }
 
-/// Passes on what the client sends, until it leaves.
+/// Forwards the client's input until it disconnects.
 async fn pass_input(reader: &mut Reader, mut input: Option<ChildStdin>, stdin: Option<u32>) -> io::Error {
     loop {
         match reader.next().await {

@@ -1,4 +1,4 @@
-//! Ports of the pod: [`SERVED`] answer with what they read, and nobody listens on the others.
+//! Ports of the pod: those in [`SERVED`] echo their input, others refuse connections.
 
 use std::collections::HashMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! SPDY/3.1 as kubelets speak it.
+//! The kubelet's side of SPDY/3.1.
 
 use std::collections::HashMap;
 use std::io;
@@ -52,7 +52,7 @@ pub(super) fn split(stream: TlsStream<TcpStream>) -> (Reader, Writer) {
 }
 
 impl Reader {
-    /// Waits for the next event. Probes are answered.
+    /// Returns the next event, and answers pings.
     pub(super) async fn next(&mut self) -> io::Result<Event> {
         loop {
             let (first, second) = (self.io.read_u32().await?, self.io.read_u32().await?);
@@ -77,7 +77,7 @@ impl Reader {
 
     /// Waits until the client has ended the connection.
     pub(super) async fn end(mut self) {
-        // A connection that breaks has ended, too.
+        // A broken connection counts as ended.
         let _ = tokio::io::copy(&mut self.io, &mut tokio::io::sink()).await;
     }
 
@@ -105,7 +105,7 @@ impl Reader {
 }
 
 impl Writer {
-    /// Sends data on a stream, and ends this side of it with the last.
+    /// Sends data on a stream, and closes this side of the stream with the last chunk.
     pub(super) async fn data(&self, stream: u32, bytes: &[u8], is_last: bool) -> io::Result<()> {
         self.frame(stream, if is_last { FIN } else { 0 }, bytes).await
     }
