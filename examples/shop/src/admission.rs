@@ -1,7 +1,7 @@
-//! What the shop's server asks before an order is stored.
+//! Admission plugins of the shop's server.
 //!
-//! A crate with a module `admission` says here which plugins its server has; without one it has those that every server
-//! has. Flags switch them by their names, as in kube-apiserver.
+//! A module `admission` declares the plugins of a crate's server; without it, the server has the generic ones. Flags enable and
+//! disable plugins by name, as in kube-apiserver.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use planesmith_machinery::status::ApiResult;
 
 use crate::shop::v1::{Order, Product};
 
-/// Marks products of which nothing is left.
+/// The tag of products that are sold out.
 const SOLD_OUT: &str = "sold-out";
 
-/// The plugins, in the order in which they are asked.
+/// The plugins, in call order.
 pub const PLUGINS: &[Registration] = &[
     NAMESPACE_LIFECYCLE,
     Registration::on("ProductsInStock", |setup| {
@@ -23,7 +23,7 @@ pub const PLUGINS: &[Registration] = &[
     }),
 ];
 
-/// Refuses orders of products that are sold out. A rule of the kind could not: it sees nothing but the order.
+/// Refuses orders of sold-out products. Validation by the kind could not do that, because it has access only to the order.
 struct ProductsInStock {
     objects: Arc<dyn Lister>,
 }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
     use crate::shop::v1::OrderItem;
 
-    /// One product is left, the other is not.
+    /// A lister in which the product `engine` is sold out and all others are in stock.
     struct Shelf;
 
     impl Lister for Shelf {

@@ -1,6 +1,6 @@
-//! A user's own API group, `shop.example.com`: orders in two versions and products.
+//! A custom API group, `shop.example.com`: orders in two versions, and products.
 //!
-//! Everything here is what a user writes; `cargo xtask generate` writes the rest. See the README beside this crate.
+//! This crate contains the hand-written files; `cargo xtask generate` generates the rest. See the README of this crate.
 
 pub mod admission;
 pub mod generated;

@@ -1,4 +1,4 @@
-//! `shop.example.com`: what is sold and who ordered it.
+//! `shop.example.com`: products and their orders.
 
 pub mod v1;
 pub mod v1alpha1;

@@ -1,4 +1,4 @@
-//! `shop.example.com/v1`, the version that is stored.
+//! `shop.example.com/v1`, the storage version.
 
 mod order;
 mod product;

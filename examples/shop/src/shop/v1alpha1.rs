@@ -1,4 +1,4 @@
-//! `shop.example.com/v1alpha1`, the first version: kept for old clients.
+//! `shop.example.com/v1alpha1`, the first version, still served for old clients.
 
 mod order;
 

@@ -5,10 +5,10 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::Rules;
 use planesmith_machinery::{Resource, Struct};
 
-/// The priority of orders that give none; the declaration of the field repeats it.
+/// The default priority; the field declaration repeats it.
 pub const DEFAULT_PRIORITY: &str = "Normal";
 
-/// The currency of orders that give none; the declaration of the field repeats it.
+/// The default currency; the field declaration repeats it.
 pub const DEFAULT_CURRENCY: &str = "EUR";
 
 /// Things that a customer ordered.
@@ -143,7 +143,7 @@ pub struct OrderStatus {
 
 impl Rules for Order {
     fn validate(&self, errors: &mut FieldErrors) {
-        // Declared rules look at one field each; this one at two.
+        // Declared constraints apply to single fields; this one depends on two.
         if self.spec.priority == "Express" && self.spec.items.is_empty() {
             errors.required("spec.items", "an express order needs at least one item");
         }

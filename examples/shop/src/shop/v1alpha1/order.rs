@@ -1,4 +1,4 @@
-//! Orders, as the shop began with them.
+//! Orders in their first version.
 
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::Convert;
@@ -6,13 +6,13 @@ use planesmith_machinery::{Resource, Struct};
 
 use crate::shop::v1;
 
-/// Keeps the given name when the name cannot be taken apart again.
+/// The annotation with the given name, if the full name cannot be split correctly without it.
 const GIVEN_NAME: &str = "shop.example.com/given-name";
 
-/// Keeps the priority, which this version does not have.
+/// The annotation with the priority, which this version does not have.
 const PRIORITY: &str = "shop.example.com/priority";
 
-/// Keeps the currency, which this version does not have.
+/// The annotation with the currency, which this version does not have.
 const CURRENCY: &str = "shop.example.com/currency";
 
 /// Things that a customer ordered.
@@ -110,14 +110,14 @@ pub struct OrderStatus {
     pub observed_generation: i64,
 }
 
-/// The fields that are called the same, and the note that moved, are copied already. What is left is the name in one
-/// piece, and what v1 added, which is kept in annotations when it is not what v1 would take by itself.
+/// Fields of the same name, and the moved note, are copied already. This adds the customer's name in one string, and stores the
+/// fields that only v1 has in annotations unless they have their defaults.
 impl Convert<v1::Order> for Order {
     fn finish_to_hub(&self, hub: &mut v1::Order) {
         let name = self.spec.customer_name.as_str();
         let mut take = |key: &str| hub.metadata.annotations.remove(key);
         let (given, priority, currency) = (take(GIVEN_NAME), take(PRIORITY), take(CURRENCY));
-        // A client that changed the name leaves an annotation behind that does not fit any more.
+        // If a client changes the name, the remaining annotation no longer matches.
         let kept = given.and_then(|given| split_after(name, &given));
         hub.spec.customer = kept.unwrap_or_else(|| split(name));
         hub.spec.priority = priority.unwrap_or_else(|| v1::DEFAULT_PRIORITY.to_owned());
@@ -145,7 +145,7 @@ impl Convert<v1::Order> for Order {
     }
 }
 
-/// Given name, space, family name.
+/// Returns given name, space, family name.
 fn join(customer: &v1::Customer) -> String {
     match customer.family_name.as_str() {
         "" => customer.given_name.clone(),
@@ -153,7 +153,7 @@ fn join(customer: &v1::Customer) -> String {
     }
 }
 
-/// The first word is the given name; a single word too.
+/// Splits a name after its first word; a single word is the given name.
 fn split(name: &str) -> v1::Customer {
     let (given, family) = match name.split_once(' ') {
         Some((given, family)) if !family.is_empty() => (given, family),
@@ -165,7 +165,7 @@ fn split(name: &str) -> v1::Customer {
     }
 }
 
-/// `name` taken apart behind `given`; `None` when it does not start so.
+/// Splits `name` after `given`; `None` if it starts differently.
 fn split_after(name: &str, given: &str) -> Option<v1::Customer> {
     let customer = match name.strip_prefix(given)? {
         "" => v1::Customer {

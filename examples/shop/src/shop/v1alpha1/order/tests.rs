@@ -1,4 +1,4 @@
-//! What an older version of an order becomes, and back.
+//! Conversion of the older version of an order in both directions.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use planesmith_machinery::object::Resource;
 use super::Order;
 use crate::shop::v1;
 
-/// An order in the stored version.
+/// Returns an order in the storage version.
 fn stored(given_name: &str, family_name: &str) -> v1::Order {
     let mut order = v1::Order::default();
     order.spec.customer = v1::Customer {
