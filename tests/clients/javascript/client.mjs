@@ -1,6 +1,6 @@
-// What a controller written with JavaScript's `@kubernetes/client-node` does, against the server of the kubeconfig.
+// The operations of a controller written with JavaScript's `@kubernetes/client-node`, against the server in the kubeconfig.
 //
-// Prints one line for each part that worked, and ends with the first one that did not.
+// Prints one line for each part that succeeds, and exits at the first failure.
 
 import assert from 'node:assert/strict';
 import * as k8s from '@kubernetes/client-node';

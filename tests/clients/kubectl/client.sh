@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What a script around kubectl does, against the server of the kubeconfig.
+# The operations of a script that uses kubectl, against the server in the kubeconfig.
 #
-# Prints one line for each part that worked, and ends with the first one that did not.
+# Prints one line for each part that succeeds, and exits at the first failure.
 
 set -euo pipefail
 
-# Seconds that anything may take which happens in the background.
+# The time limit of background work, in seconds.
 patience=60
 
 fail() {
@@ -13,7 +13,7 @@ fail() {
   exit 1
 }
 
-# A command that must be refused with the reason that comes first.
+# Runs a command that must be refused with the reason in the first argument.
 refused() {
   local reason=$1 said
   shift
@@ -26,7 +26,7 @@ refused() {
   esac
 }
 
-# The next line of a watch.
+# Reads the next line of a watch.
 expect() {
   local line
   read -r -t "$patience" line <&"${watch[0]}" || fail "the watch does not tell: $1"
@@ -45,7 +45,7 @@ create() {
   echo create
 }
 
-# Every object comes once: from the list, or from the watch that goes on where the list ended.
+# Every object arrives exactly once: in the list, or in the watch that starts at the list's revision.
 list_and_watch() {
   [ "$(kubectl get configmaps -l client=kubectl -o name)" = configmap/made ] || fail "another list"
   coproc watch {
@@ -98,7 +98,7 @@ apply() {
   echo apply
 }
 
-# An election on a lease: who writes first leads, until it lets go.
+# A leader election on a lease: the first writer leads until it releases the lease.
 lead() {
   local candidate led=0
   local pids=()

@@ -1,6 +1,6 @@
-"""What a controller written with Python's `kubernetes` package does, against the server of the kubeconfig.
+"""The operations of a controller written with Python's `kubernetes` package, against the server in the kubeconfig.
 
-Prints one line for each part that worked, and ends with the first one that did not.
+Prints one line for each part that succeeds, and exits at the first failure.
 """
 
 import os
@@ -36,7 +36,7 @@ def create(core):
 
 
 def list_and_watch(core):
-    """Every object comes once: from the list, or from the watch that goes on where the list ended."""
+    """Every object arrives exactly once: in the list, or in the watch that starts at the list's revision."""
     listed = core.list_namespaced_config_map(NAMESPACE, label_selector="client=python")
     assert [item.metadata.name for item in listed.items] == ["made"]
     core.create_namespaced_config_map(NAMESPACE, config_map("later"))
@@ -75,7 +75,7 @@ def update_after_conflict(core):
 
 
 def apply():
-    """Server-side apply by two managers, as the dynamic client does it."""
+    """Server-side apply by two managers, with the dynamic client."""
     maps = dynamic.DynamicClient(client.ApiClient()).resources.get(api_version="v1", kind="ConfigMap")
 
     def send(manager, force, **data):
@@ -99,7 +99,7 @@ def apply():
 
 
 def lead():
-    """Takes the lead and keeps it."""
+    """Becomes the leader and renews the lease."""
     started = threading.Event()
 
     def election(identity):
@@ -127,7 +127,7 @@ def main():
     update_after_conflict(core)
     apply()
     lead()
-    # The thread that leads writes now and then, which an interpreter on its way out takes badly.
+    # The leader thread still writes periodically, which fails during a regular interpreter shutdown.
     os._exit(0)
 
 

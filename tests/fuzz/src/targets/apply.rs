@@ -11,7 +11,7 @@ use planesmith_machinery::{defaulting, yaml};
 
 use crate::kinds::{choose, join, pieces, samples};
 
-/// No other versions.
+/// No conversion to other versions.
 struct OneVersion;
 
 impl Versions for OneVersion {
@@ -24,8 +24,8 @@ impl Versions for OneVersion {
     }
 }
 
-/// Two managers apply to an object. What is applied again changes nothing, and nobody touches what others own unless it
-/// takes it from them.
+/// Two managers apply to an object. Applying the same again changes nothing, and no write changes fields of other owners
+/// without force.
 pub(crate) fn run(input: &[u8]) {
     let Some((kind, rest)) = choose(input) else { return };
     let Some((mode, [first, second])) = rest.split_first().and_then(|(mode, rest)| Some((mode, pieces(rest)?))) else {
@@ -36,7 +36,7 @@ pub(crate) fn run(input: &[u8]) {
         return;
     };
     if live.meta().managed_fields.is_empty() {
-        // Who applies nothing owns nothing, and what is there then is said to come from before.
+        // A manager that applies no fields owns none, and the existing fields are then attributed to an earlier writer.
         return;
     }
     if !keeps_keys(kind, first) || !keeps_keys(kind, second) {
@@ -57,7 +57,7 @@ pub(crate) fn run(input: &[u8]) {
                 .map(|entry| format!("{:?}", entry.fields_v1))
         };
         assert_eq!(owners(&*live), owners(&*both), "nothing of others was taken");
-        // A zero where a default goes is stored as the default: whoever says it again changes what others own by now.
+        // An explicit zero of a defaulted field is stored as the default. Applying it again now conflicts with the other owner.
         let is_stored_as_said = applied(&*live, "three", first, false).is_some();
         assert!(
             !is_stored_as_said || applied(&*both, "one", first, false).is_some(),
@@ -66,7 +66,7 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-/// What `live` becomes when `manager` applies `body`, as the server does it.
+/// Returns the result of applying `body` to `live` as `manager`, computed as by the server; `None` if it is refused.
 fn applied(live: &dyn Object, manager: &str, body: &[u8], force: bool) -> Option<Box<dyn Object>> {
     let kind = live.resource();
     let sent = Sent::read(body).ok()?;
@@ -85,17 +85,17 @@ fn applied(live: &dyn Object, manager: &str, body: &[u8], force: bool) -> Option
     object.meta_mut().managed_fields = applied.managed_fields;
     "there".clone_into(&mut object.meta_mut().uid);
     defaulting::set_defaults(&mut *object);
-    // As it comes back from the store.
+    // The form in which the store returns it.
     let stored = json::to_vec(&*object);
     let mut object = kind.zero();
     json::decode(&stored, &mut *object, Strictness::Lenient).expect("what was written is read");
     Some(object)
 }
 
-/// Whether elements keep the keys that `body` tells them apart by.
+/// True if list elements keep the keys given in `body`.
 ///
-/// An element whose key is said as null, or as empty where it has a default, is stored with another key. It is another
-/// element then when the same is applied again, in kube-apiserver too: there validation refuses one of the outcomes.
+/// An element whose key is null, or empty where it has a default, is stored with another key. Applying it again adds another
+/// element, in kube-apiserver, too, where validation refuses one of the results.
 fn keeps_keys(kind: &'static ResourceFacts, body: &[u8]) -> bool {
     let zero = kind.zero();
     let Some(alone) = applied(&*zero, "alone", body, false) else {

@@ -5,7 +5,7 @@ use planesmith_machinery::json::{self, Strictness};
 
 use crate::kinds::samples;
 
-/// What CBOR says in JSON is written as CBOR that says the same.
+/// Converting CBOR to JSON and back preserves the document.
 pub(crate) fn run(input: &[u8]) {
     let Ok(json) = cbor::to_json(input) else { return };
     let mut written = Vec::new();
@@ -14,7 +14,7 @@ pub(crate) fn run(input: &[u8]) {
     assert_eq!(tree(&json), tree(&again));
 }
 
-/// The document, whatever the order of its keys.
+/// Returns the document, independent of the order of its keys.
 fn tree(json: &[u8]) -> serde_json::Value {
     json::parse_value(json, Strictness::Lenient)
         .expect("what was written is JSON")

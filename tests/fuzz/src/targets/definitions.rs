@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::kinds::KINDS;
 
-/// Any definition is refused or served: its rules compile or are reported, and its schema becomes one that holds objects.
+/// Any definition is refused or served: its rules compile or are reported, and objects can be validated by its schema.
 pub(crate) fn run(input: &[u8]) {
     let Ok(document) = yaml::to_json(input) else { return };
     let mut object = CustomResourceDefinition::RESOURCE.zero();
@@ -43,7 +43,7 @@ pub(crate) fn run(input: &[u8]) {
     drop(errors.joined());
 }
 
-/// A definition with everything but a large schema.
+/// A definition that uses all features except a large schema.
 const WIDGETS: &str = r#"
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use planesmith_expressions::{Environment, List, Text, Type, Value};
 
-/// Evaluation is stopped when it costs more: about a hundredth of a second.
+/// The cost limit of an evaluation, about a hundredth of a second.
 const LIMIT: u64 = 200_000;
 
-/// Whatever is written, it is refused or evaluated, within its budget.
+/// Any input is either refused, or evaluated within its budget.
 pub(crate) fn run(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let environment = Environment::new()

@@ -4,7 +4,7 @@ use planesmith_machinery::fields::{Ignored, Set, compare};
 
 use crate::kinds::{join, pieces, samples};
 
-/// A set is written so that it is read as the same set; and the algebra of sets holds.
+/// Writing a set and reading it again preserves it, and the algebraic laws of sets hold.
 pub(crate) fn run(input: &[u8]) {
     let (first, second) = match pieces(input) {
         Some([first, second]) => (first, second),
@@ -31,7 +31,7 @@ pub(crate) fn run(input: &[u8]) {
     assert!(dropped.len() <= first.len(), "{shown}");
 }
 
-/// The set, as it is once members without a meaning are gone.
+/// Parses a set; members without meaning are dropped.
 fn read(text: &[u8]) -> Option<Set<'static>> {
     Set::from_json(text).ok().map(Set::into_owned)
 }

@@ -4,7 +4,7 @@ use planesmith_machinery::json::{self, Strictness};
 
 use crate::kinds::{choose, samples};
 
-/// What is read as an object is written so that it is read as the same object; and the same for documents.
+/// Writing a decoded object and reading it again preserves it; the same applies to documents.
 pub(crate) fn run(input: &[u8]) {
     let Some((kind, text)) = choose(input) else { return };
     let _ = json::type_meta(text);
@@ -24,7 +24,7 @@ pub(crate) fn run(input: &[u8]) {
         let mut written = Vec::new();
         json::encode_value(&tree, &mut written);
         let (again, _) = json::parse_value(&written, Strictness::Strict).expect("what was written is read");
-        // A number without a fraction is a whole one when it is read again.
+        // A number without a fraction is read again as an integer.
         let mut rewritten = Vec::new();
         json::encode_value(&again, &mut rewritten);
         assert_eq!(without_signs_of_zero(&written), without_signs_of_zero(&rewritten));
@@ -34,7 +34,7 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-/// White space says nothing.
+/// White space is insignificant.
 fn indented(compact: &[u8]) {
     let mut indented = Vec::new();
     json::indent(compact, &mut indented);
@@ -43,7 +43,7 @@ fn indented(compact: &[u8]) {
     assert_eq!(shown(compact), shown(&back));
 }
 
-/// As in Go, the fraction -0.0 is written as `-0`, which is the whole number 0 when it is read again.
+/// As in Go, the floating-point number -0.0 is written as `-0`, which is read again as the integer 0.
 fn without_signs_of_zero(json: &[u8]) -> String {
     let begins = |at: usize| at.checked_sub(1).is_none_or(|before| b"[:,".contains(&json[before]));
     let ends = |at: usize| json.get(at).is_none_or(|byte| b"]},".contains(byte));

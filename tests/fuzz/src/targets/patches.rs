@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::kinds::{choose, join, pieces, samples};
 
-/// A patched document is one; a merge patch does what the standard says, and nothing more when it is sent twice.
+/// Patching a document results in a valid document; a merge patch follows the RFC and is idempotent.
 pub(crate) fn run(input: &[u8]) {
     let Some((kind, [document, patch])) = choose(input).and_then(|(kind, rest)| Some((kind, pieces(rest)?))) else {
         return;
@@ -29,7 +29,7 @@ pub(crate) fn run(input: &[u8]) {
         return;
     };
     if tree.pointer("/metadata/managedFields").is_none() && document.pointer("/metadata/managedFields").is_none() {
-        // A number without a fraction is a whole one when it is read again.
+        // A number without a fraction is read again as an integer.
         let (expected, _) = json::parse_value(&written(&merged(document, tree)), Strictness::Lenient)
             .expect("what was written is read");
         assert_eq!(once, expected);
@@ -38,7 +38,7 @@ pub(crate) fn run(input: &[u8]) {
     assert_eq!(twice.as_ref(), Some(&once));
 }
 
-/// RFC 7386, section 2; but what is in lists loses its nulls too, as it does in kube-apiserver.
+/// RFC 7386, section 2, except that nulls are removed inside lists, too, as in kube-apiserver.
 fn merged(target: Value, patch: Value) -> Value {
     let patch = match patch {
         Value::Object(patch) => patch,

@@ -5,7 +5,7 @@ use planesmith_machinery::protobuf;
 
 use crate::kinds::{choose, samples};
 
-/// What is read as an object is written so that it is read as the same object, here and by way of JSON.
+/// Writing a decoded object and reading it again preserves it, in protobuf and via JSON.
 pub(crate) fn run(input: &[u8]) {
     let Some((kind, message)) = choose(input) else { return };
     let _ = protobuf::open(message);
@@ -25,7 +25,7 @@ pub(crate) fn run(input: &[u8]) {
         String::from_utf8_lossy(&text),
         String::from_utf8_lossy(&json::to_vec(&*again))
     );
-    // Protobuf can hold what JSON cannot, such as times that are there and zero; what JSON holds is the same then.
+    // Protobuf can represent values that JSON cannot, such as a zero time that is present; the comparison is limited to JSON.
     let mut by_json = kind.zero();
     if json::decode(&text, &mut *by_json, Strictness::Lenient).is_ok() {
         let text = json::to_vec(&*by_json);

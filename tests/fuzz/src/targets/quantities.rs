@@ -1,9 +1,9 @@
-//! Amounts, durations, times and patterns.
+//! Quantities, durations, times and patterns.
 
 use planesmith_machinery::go_pattern;
 use planesmith_machinery::quantity::Quantity;
 
-/// What an amount is shown as is the same amount; sums can be taken back.
+/// Writing a quantity and reading it again preserves its value; addition is reversible.
 pub(crate) fn run(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let _ = go_pattern::problem(text);

@@ -7,7 +7,7 @@ use planesmith_machinery::structural::{Malformed, Structural};
 
 use crate::kinds::{join, pieces};
 
-/// Any document can be held against any schema; what has been pruned and defaulted stays as it is.
+/// Any document can be validated against any schema; pruning and defaulting are idempotent.
 pub(crate) fn run(input: &[u8]) {
     let Some([schema, document]) = pieces(input) else {
         return;
@@ -41,7 +41,7 @@ pub(crate) fn run(input: &[u8]) {
     drop(errors.joined());
 }
 
-/// A schema with everything that schemas can say.
+/// A schema that uses all keywords.
 const SCHEMA: &str = r#"{"type":"object","required":["spec"],"properties":{"spec":{"type":"object","default":{},
 "x-kubernetes-validations":[{"rule":"self.size >= oldSelf.size || self.name.startsWith('a')","message":"m","fieldPath":".size"}],
 "properties":{"name":{"type":"string","minLength":1,"maxLength":9,"pattern":"^[a-z]*$","enum":["a","b"],"default":"a"},

@@ -1,4 +1,4 @@
-//! Selectors of labels and of fields, and paths in documents.
+//! Label and field selectors, and paths in documents.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use planesmith_machinery::json_path::{self, JsonPath};
 use planesmith_machinery::selector::{FieldQuery, LabelQuery};
 use serde_json::json;
 
-/// What a label selector is shown as means the same; nothing panics on any.
+/// Writing a label selector and parsing it again preserves its meaning; no input causes a panic.
 pub(crate) fn run(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     if let Ok(query) = LabelQuery::parse(text) {
@@ -29,7 +29,7 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-/// Terms are sorted as they are written, which is not always as they are shown.
+/// Returns the terms as sorted in the source, which differs from the rendered order.
 fn terms(query: &FieldQuery) -> BTreeSet<(&str, &str, bool)> {
     let terms = query.terms().iter();
     terms

@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use crate::kinds::samples;
 
-/// Bytes that a document may grow by through aliases: a few megabytes of text, each of which may be escaped.
+/// The limit for growth by aliases, in bytes: a few megabytes of text, each byte of which may need an escape.
 const MOST_FROM_ALIASES: usize = 32 << 20;
 
-/// What YAML says in JSON is written as YAML that says the same.
+/// Converting YAML to JSON and back preserves the document.
 pub(crate) fn run(input: &[u8]) {
     if let Ok(document) = yaml::to_json(input) {
         let most = MOST_FROM_ALIASES + 8 * input.len();
@@ -41,7 +41,7 @@ fn tree(json: &[u8]) -> Value {
         .0
 }
 
-/// Whether two documents say the same; `-0` is a whole number in YAML, and then it has no sign.
+/// True if two documents are equal. In YAML, `-0` is an integer, which has no sign.
 fn alike(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => left == right || left.as_f64() == right.as_f64(),
@@ -56,7 +56,7 @@ fn alike(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// The input as sorted, compact JSON, if it is JSON.
+/// Returns the input as sorted, compact JSON; `None` if it is not JSON.
 fn as_json(input: &[u8]) -> Option<Vec<u8>> {
     let (tree, _) = json::parse_value(input, json::Strictness::Lenient).ok()?;
     let mut json = Vec::new();
