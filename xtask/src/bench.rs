@@ -135,7 +135,11 @@ impl Bench {
             return Ok((None, limit));
         }
         let path = self.server.clone().unwrap_or_else(|| built("release", "planesmith"));
-        ensure!(path.is_file(), "{} is no file; --server names another", path.display());
+        ensure!(
+            path.is_file(),
+            "{} is not a file; name another one with --server",
+            path.display()
+        );
         Ok((Some(Program::ours(path, &folder)), limit))
     }
 
@@ -218,7 +222,7 @@ impl Bench {
                     Ok(megabytes) => report.add(Side::Ours, &[(row.name, megabytes)]),
                     Err(error) => report.fail(Side::Ours, row, &error),
                 },
-                None => eprintln!("    left out: --definitions says where they are"),
+                None => eprintln!("    skipped: --definitions is not set"),
             }
         }
         if let Some(row) = row("definitions-install") {

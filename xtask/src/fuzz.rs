@@ -60,7 +60,7 @@ impl Fuzz {
         // An empty folder means no findings; git does not store it.
         ensure!(
             status.success(),
-            "{} broke; the input is in {}",
+            "{} failed; the input is in {}",
             self.target,
             findings.display()
         );
@@ -87,11 +87,11 @@ fn build() -> Result<PathBuf> {
 /// Returns the host target. Passing it to cargo keeps the counters out of build scripts and proc macros.
 fn host() -> Result<String> {
     let output = Command::new("rustc").args(["--print", "host-tuple"]).output()?;
-    ensure!(output.status.success(), "rustc does not say what it builds for");
+    ensure!(output.status.success(), "rustc does not report its host target");
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
 fn made(folder: PathBuf) -> Result<PathBuf> {
-    std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", Path::display(&folder)))?;
+    std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be created", Path::display(&folder)))?;
     Ok(folder)
 }

@@ -60,7 +60,7 @@ impl Import {
             let text = std::fs::read(file).with_context(|| format!("{} cannot be read", file.display()))?;
             let found = Found::read(&text).with_context(|| file.display().to_string())?;
             for skipped in &found.skipped {
-                println!("passed over in {}: {skipped}", file.display());
+                println!("skipped in {}: {skipped}", file.display());
             }
             drafts.extend(found.drafts);
         }
@@ -82,14 +82,14 @@ impl Import {
     fn write(&self, path: &Path, text: &str, report: &mut Report) -> Result<()> {
         let path = self.out.join(path);
         if path.exists() {
-            println!("kept {}, which is there already", path.display());
+            println!("kept the existing file {}", path.display());
             let present =
                 std::fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
             report.kept(&path, &present, text);
             return Ok(());
         }
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+            std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be created", folder.display()))?;
         }
         std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
         println!("wrote {}", path.display());

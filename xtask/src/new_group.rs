@@ -113,7 +113,7 @@ mod tests {
             ("shop.example.com/v1/x", "Order", None, "\"v1/x\" is not an API version"),
             ("shop.example.com/v1", "order", None, "\"order\" is not a kind"),
             ("shop.example.com/v1", "OrderList", None, "ends with List"),
-            ("/v1", "Order", None, "the core group is not yours"),
+            ("/v1", "Order", None, "the core group is reserved"),
             ("apps/v1", "Order", None, "needs a dot"),
             ("type.example.com/v1", "Order", None, "--name"),
             ("1st.example.com/v1", "Order", None, "--name"),

@@ -79,7 +79,12 @@ impl Backend {
             link(trust, patience).map_err(|error| {
                 let why = error.client_message().to_owned();
                 let error = &error as &dyn std::error::Error;
-                tracing::error!(group, version, error, "there is no TLS to a server behind this one");
+                tracing::error!(
+                    group,
+                    version,
+                    error,
+                    "TLS to an aggregated API server cannot be configured"
+                );
                 why
             })
         };
@@ -182,7 +187,11 @@ impl Backend {
         let target = match self.target(parts.uri.path(), parts.uri.query().unwrap_or_default()) {
             Ok(target) => target,
             Err(why) => {
-                tracing::warn!(path = self.path, why, "a server behind a service cannot be found");
+                tracing::warn!(
+                    path = self.path,
+                    why,
+                    "the service of an aggregated API server cannot be resolved"
+                );
                 self.doubts.notify_one();
                 return unavailable();
             }

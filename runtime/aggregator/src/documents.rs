@@ -137,7 +137,7 @@ impl Backend {
             Ok(reply) if reply.status == StatusCode::NOT_MODIFIED => Ok(None),
             Ok(reply) => Ok(Some(reply)),
             Err(error) => {
-                tracing::debug!(path, error, "a document of another server cannot be read");
+                tracing::debug!(path, error, "a document of an aggregated API server cannot be read");
                 Err(Unread)
             }
         }

@@ -89,7 +89,7 @@ async fn begin_watch(pool: &Pool) -> Result<()> {
     let mut watch = pool.connection(0).watch(&path).await?;
     for told in 0..OBJECTS {
         let line = tokio::time::timeout(PATIENCE, watch.line()).await;
-        let line = line.with_context(|| format!("nothing more after {told} objects"))??;
+        let line = line.with_context(|| format!("no further event after {told} objects"))??;
         ensure!(line.is_some(), "the watch ended after {told} objects");
     }
     Ok(())

@@ -41,7 +41,10 @@ impl Processes {
         let mut threads = self.threads.lock().expect("no holder of this lock panics");
         for &pid in &self.pids {
             let tasks = Path::new("/proc").join(pid.to_string()).join("task");
-            for task in tasks.read_dir().with_context(|| format!("process {pid} is gone"))? {
+            for task in tasks
+                .read_dir()
+                .with_context(|| format!("process {pid} no longer exists"))?
+            {
                 let task = task?;
                 // A thread may end between listing and reading.
                 let Ok(text) = std::fs::read_to_string(task.path().join("schedstat")) else {
@@ -69,12 +72,16 @@ impl Processes {
         let mut total = None;
         for &pid in &self.pids {
             let tasks = Path::new("/proc").join(pid.to_string()).join("task");
-            for task in tasks.read_dir().with_context(|| format!("process {pid} is gone"))? {
+            for task in tasks
+                .read_dir()
+                .with_context(|| format!("process {pid} no longer exists"))?
+            {
                 let path = task?.path();
                 if std::fs::read_to_string(path.join("comm")).is_ok_and(|comm| comm.trim_end() == name) {
                     let text = std::fs::read_to_string(path.join("schedstat"))?;
                     let nanoseconds = text.split(' ').next().and_then(|word| word.parse().ok());
-                    let used = Duration::from_nanos(nanoseconds.context("/proc/PID/task/TID/schedstat is no number")?);
+                    let used =
+                        Duration::from_nanos(nanoseconds.context("/proc/PID/task/TID/schedstat is not a number")?);
                     total = Some(total.unwrap_or_default() + used);
                 }
             }

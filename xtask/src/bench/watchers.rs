@@ -130,7 +130,10 @@ pub(crate) async fn rapid(writers: &Pool, watchers: Vec<Watch>, events: usize) -
         writers: 16,
         round: 0,
     };
-    ensure!(writes.run(writers).await?.len() == events, "not every write was done");
+    ensure!(
+        writes.run(writers).await?.len() == events,
+        "some writes were not performed"
+    );
     let mut last = 0;
     while let Err(_still_waiting) =
         tokio::time::timeout(PATIENCE, async { while tasks.join_next().await.is_some() {} }).await

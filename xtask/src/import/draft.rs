@@ -27,7 +27,7 @@ impl Draft {
     pub(super) fn check(&self) -> Result<()> {
         let place = self.api_version();
         if let Some(problem) = version_problem(&self.version) {
-            bail!("{place}: `{}` is no version: {problem}", self.version);
+            bail!("{place}: `{}` is not a version: {problem}", self.version);
         }
         let mut known = BTreeSet::new();
         for item in &self.structs {
@@ -44,7 +44,7 @@ impl Draft {
             for field in item.fields.iter().filter(|field| !field.name.is_empty()) {
                 if !fields.insert(snake(&field.name)) {
                     bail!(
-                        "{place}: {} has two fields that Rust would call {}",
+                        "{place}: {} has two fields with the Rust name {}",
                         item.name,
                         snake(&field.name)
                     );

@@ -60,7 +60,7 @@ impl Report {
         let (present, wanted) = (Declared::read(present), Declared::read(wanted));
         if wanted.modules.is_empty() {
             let step = format!(
-                "{} was kept: remove it and import again if it is to be the draft",
+                "{} was kept: to replace it by the draft, remove it and import again",
                 path.display()
             );
             self.steps.push(step);
@@ -107,7 +107,7 @@ impl Report {
         self.steps
             .push(format!("add {} to {}", missing.join(", "), root.display()));
         if declared.is_err() {
-            let step = "that file is not there: `cargo xtask new-group GROUP/VERSION --kind KIND` makes a crate";
+            let step = "that file does not exist: `cargo xtask new-group GROUP/VERSION --kind KIND` creates a crate";
             self.steps.push(step.to_owned());
         }
     }

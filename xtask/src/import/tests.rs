@@ -157,10 +157,13 @@ fn mistakes_are_pointed_at() {
             definition("{name: v1}"),
             "spec.versions[0].schema.openAPIV3Schema is missing",
         ),
-        (definition(&format!("{{name: one, {schema}}}")), "`one` is no version"),
+        (
+            definition(&format!("{{name: one, {schema}}}")),
+            "`one` is not a version",
+        ),
         (
             definition(&format!("{{name: v1, {schema}}}")),
-            "A has two fields that Rust would call a_b",
+            "A has two fields with the Rust name a_b",
         ),
         (
             format!(
@@ -225,7 +228,7 @@ fn what_is_left_to_do_is_told() {
         "1 kind and 5 other structs\n  shop.example.com/v1 Order\n",
         "1 thing that the files do not say, marked there with TODO(import):\n  src/shop/v1/order.rs:",
         ": rule `isIP(self)` (message \"no IP\"): write it in `Rules::validate`\n",
-        "  add `pub mod shop;` to src/lib.rs\n  that file is not there: `cargo xtask new-group ",
+        "  add `pub mod shop;` to src/lib.rs\n  that file does not exist: `cargo xtask new-group ",
     ] {
         assert!(first.contains(expected), "no {expected:?} in:\n{first}");
     }
@@ -242,7 +245,7 @@ fn what_is_left_to_do_is_told() {
     let third = import(CRD);
     assert!(
         third.ends_with(
-            "next:\n  src/shop/v1/order.rs was kept: remove it and import again if it is to be the draft\n  \
+            "next:\n  src/shop/v1/order.rs was kept: to replace it by the draft, remove it and import again\n  \
              see to the marks; a kind with `rules` in #[resource(...)] has functions in `impl Rules`\n  cargo xtask generate\n"
         ),
         "{third}"

@@ -33,7 +33,7 @@ impl Request {
             bail!("\"{group_version}\" has no version; write GROUP/VERSION, such as shop.example.com/v1");
         };
         if group.is_empty() {
-            bail!("the core group is not yours; write a DNS name that you own, such as shop.example.com");
+            bail!("the core group is reserved for Kubernetes; write a DNS name that you own, such as shop.example.com");
         }
         if let Some(help) = names::group_problem(group) {
             bail!("\"{group}\" is not an API group: {help}");

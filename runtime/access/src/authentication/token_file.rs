@@ -67,10 +67,7 @@ impl TokenFile {
                 ..UserInfo::default()
             };
             if users.insert(token.clone(), authenticated(user)).is_some() {
-                tracing::warn!(
-                    record = index + 1,
-                    "token file: a token stands twice; the last user has it"
-                );
+                tracing::warn!(record = index + 1, "token file: duplicate token; the last line wins");
             }
         }
         Ok(Self { users })
