@@ -1,4 +1,4 @@
-//! Request bodies: how big they may be, and in which form they come. And answers that are watched until they are sent.
+//! Request bodies: their size limit and their media type; and response bodies that report their end.
 
 mod unread;
 mod watched;
@@ -21,12 +21,12 @@ pub(crate) use whole::whole;
 ///
 /// # Errors
 ///
-/// 413 when it has more than `limit` bytes, 400 when the client breaks off.
+/// 413 when it has more than `limit` bytes, 400 when the client closes the connection before the end.
 pub async fn read(request: &Parts, mut body: Body, limit: usize) -> ApiResult<Bytes> {
     let announced = request.headers.get(CONTENT_LENGTH);
     let announced = announced.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {
-        // The rest is read and dropped, so that the client gets to see the answer.
+        // The rest is read and dropped, so that the client gets to read the answer.
         drain(body, limit).await;
         return Err(ApiError::body_too_large(limit));
     }
@@ -40,7 +40,7 @@ pub async fn read(request: &Parts, mut body: Body, limit: usize) -> ApiResult<By
             drain(body, limit).await;
             return Err(ApiError::body_too_large(limit));
         }
-        // Most bodies are one frame, which is taken as it is.
+        // Most bodies are a single frame, which is returned without a copy.
         match whole.take() {
             None if gathered.is_empty() => whole = Some(data),
             None => gathered.extend_from_slice(&data),
@@ -54,11 +54,11 @@ pub async fn read(request: &Parts, mut body: Body, limit: usize) -> ApiResult<By
     Ok(whole.unwrap_or_else(|| gathered.freeze()))
 }
 
-/// The form of a body by its `Content-Type`; JSON when there is none.
+/// The format of a body by its `Content-Type`; JSON when the header is absent.
 ///
 /// # Errors
 ///
-/// 415 when the form is none of those that objects have.
+/// 415 when the format is none of those in which objects are encoded.
 pub fn format(request: &Parts) -> ApiResult<Format> {
     let refused = || ApiError::unsupported_media_type(Format::media_types());
     let media_type = media_type(request).ok_or_else(refused)?;
@@ -75,7 +75,7 @@ pub fn format(request: &Parts) -> ApiResult<Format> {
     Format::of_media_type(&media_type.to_ascii_lowercase()).ok_or_else(refused)
 }
 
-/// Whether what stands behind the media type are parameters, or nothing: each has a name and a value.
+/// True if the rest of a `Content-Type` is empty or a list of parameters, each with a name and a value.
 fn has_parameters(content_type: &[u8]) -> bool {
     let (mut in_quotes, mut is_escaped) = (false, false);
     let ends = |byte: &u8| {
@@ -94,7 +94,7 @@ fn has_parameters(content_type: &[u8]) -> bool {
     true
 }
 
-/// The `Content-Type` without its parameters; empty when there is none, `None` when it is no text.
+/// The `Content-Type` without its parameters; empty when the header is absent, `None` when it is not text.
 pub(crate) fn media_type(request: &Parts) -> Option<&str> {
     let Some(value) = request.headers.get(CONTENT_TYPE) else {
         return Some("");

@@ -1,8 +1,8 @@
-//! Servers that answer what they know and pass on the rest.
+//! Servers that answer the requests that they serve and delegate the others.
 //!
-//! Every server has a route table for its resources, so that a resource costs a table entry and not a route, and an axum
-//! router for its other paths. Delegation goes from table to table (module `resources`) and, for other paths,
-//! by the routers' fallbacks. Hooks, health checks and paths of all servers are merged and shown by the outermost one.
+//! Every server has a route table for its resources, so that a resource costs a table entry and not a route, and an
+//! axum router for its other paths. Delegation goes from table to table (module `resources`) and, for other paths, by
+//! the routers' fallbacks. The outermost server merges and serves the hooks, health checks and paths of all servers.
 
 mod end;
 pub(crate) mod resources;
@@ -17,7 +17,7 @@ use crate::health::HealthCheck;
 use crate::hooks::Hook;
 use crate::routes::Routes;
 
-/// One server of the chain with those that it delegates to, while they are put together.
+/// One server of the chain with the servers that it delegates to, while the chain is assembled.
 #[derive(Debug)]
 pub struct ApiServer {
     name: &'static str,
@@ -29,23 +29,23 @@ pub struct ApiServer {
     delegate: Option<Box<ApiServer>>,
 }
 
-/// What the outermost server shows of the whole chain.
+/// The parts of the whole chain that the outermost server serves.
 pub(crate) struct Merged {
-    /// The paths of the chain that are no resources, as one router: each server falls back to its delegate.
+    /// The paths of the chain that are not resources, as one router: each server falls back to its delegate.
     pub(crate) router: Router,
-    /// What is said when nobody knows a path.
+    /// The answer for a path that no server of the chain serves.
     pub(crate) end: Router,
     /// Tables from the outermost server to the innermost.
     pub(crate) tables: Vec<SharedTable>,
     pub(crate) paths: Vec<String>,
-    /// In the order in which they run: those of delegates first.
+    /// In the order in which they run: hooks of delegates first.
     pub(crate) start_hooks: Vec<Hook>,
     pub(crate) stop_hooks: Vec<Hook>,
     pub(crate) checks: Vec<HealthCheck>,
 }
 
 impl ApiServer {
-    /// A server that answers for the resources of `routes`.
+    /// Returns a server that serves the resources of `routes`.
     #[must_use]
     pub fn new(name: &'static str, routes: Routes) -> Self {
         Self {
@@ -59,19 +59,19 @@ impl ApiServer {
         }
     }
 
-    /// E.g. `core`.
+    /// The server's name, e.g. `core`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The table that the server looks into, to be swapped while serving.
+    /// The server's route table, which can be swapped while serving.
     #[must_use]
     pub fn table(&self) -> SharedTable {
         self.table.clone()
     }
 
-    /// The tables of this server and of those that it delegates to, outermost first.
+    /// The tables of this server and of its delegates, outermost first.
     #[must_use]
     pub fn tables(&self) -> Vec<SharedTable> {
         let mut tables = vec![self.table()];
@@ -90,17 +90,18 @@ impl ApiServer {
         self
     }
 
-    /// Adds work to be done when the server listens. Hooks run at once, but for those that come [`Hook::after`] others;
-    /// checks show those of delegates first, then in the order of adding.
+    /// Adds work that runs when the server listens. Hooks run concurrently, except those that come [`Hook::after`]
+    /// others; health checks list the hooks of delegates first, then this server's in the order of adding.
     ///
-    /// Until it is done `/readyz` and `/livez` fail with `poststarthook/NAME`; if it fails the server stops.
+    /// Until the hook is done, `/readyz` and `/livez` fail with `poststarthook/NAME`. The server stops if the hook
+    /// fails.
     #[must_use]
     pub fn with_start_hook(mut self, hook: Hook) -> Self {
         self.start_hooks.push(hook);
         self
     }
 
-    /// Adds work to be done before the server stops to listen, in the order of adding, before that of delegates.
+    /// Adds work that runs before the server stops listening, in the order of adding, before the hooks of delegates.
     #[must_use]
     pub fn with_stop_hook(mut self, hook: Hook) -> Self {
         self.stop_hooks.push(hook);
@@ -114,14 +115,14 @@ impl ApiServer {
         self
     }
 
-    /// Puts the server in front of another one, to which it passes what it does not know.
+    /// Puts the server in front of another one, to which it delegates the requests that it does not serve.
     #[must_use]
     pub fn in_front_of(mut self, delegate: ApiServer) -> Self {
         self.delegate = Some(Box::new(delegate));
         self
     }
 
-    /// The whole chain with the answer of `installation` at its end.
+    /// Merges the whole chain; `installation` answers at its end.
     pub(crate) fn merge(self, installation: &Installation) -> Merged {
         let mut merged = match self.delegate {
             Some(delegate) => delegate.merge(installation),

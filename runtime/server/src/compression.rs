@@ -1,4 +1,4 @@
-//! Smaller answers for clients that take gzip.
+//! Compressed answers for clients that accept gzip.
 
 mod body;
 
@@ -15,25 +15,25 @@ use self::body::GzipBody;
 use crate::features::API_RESPONSE_COMPRESSION;
 use crate::sending::Pinned;
 
-/// Answers up to this size are sent as they are: compressing them costs more time than sending them.
+/// Answers up to this size are not compressed: compressing them costs more time than sending them.
 pub(crate) const THRESHOLD: usize = 128 << 10;
 
-/// Whether a client takes gzip: it says so without a quality.
+/// True if a client accepts gzip: the header lists it without a quality.
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     let header = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
     header.is_some_and(|header| header.split(',').any(|encoding| encoding.trim() == "gzip"))
 }
 
-/// Compresses large answers, a few at a time: when all processors are busy with it the next answer goes out as it is,
-/// because a client rather waits for the network than for the processor. An answer keeps no processor busy while its client
-/// does not read.
+/// Compresses large answers, a few at a time. When all processors are busy compressing, the next answer is sent
+/// uncompressed, because waiting for the network is cheaper for a client than waiting for a processor. An answer
+/// occupies no processor while its client does not read.
 #[derive(Clone, Debug)]
 pub(crate) struct Compression {
     gate: Arc<Semaphore>,
 }
 
 impl Compression {
-    /// As many answers at once as there are processors.
+    /// Allows as many compressions at once as there are processors.
     pub(crate) fn new() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
@@ -41,7 +41,7 @@ impl Compression {
         }
     }
 
-    /// Compresses `response` if it is large enough, whole, and not compressed already.
+    /// Compresses `response` if it is large enough, complete, and not compressed already.
     pub(crate) fn compress(&self, response: &mut Response) {
         let headers = response.headers();
         let fits = API_RESPONSE_COMPRESSION.is_on()
@@ -56,7 +56,7 @@ impl Compression {
         }
         let plain = std::mem::take(response.body_mut());
         if response.extensions().get::<Pinned>().is_none() {
-            // The compressed body does not know how much is behind it.
+            // The compressed body does not know the size of the plain one.
             let bytes = usize::try_from(plain.size_hint().lower()).unwrap_or(usize::MAX);
             response.extensions_mut().insert(Pinned::of(bytes));
         }

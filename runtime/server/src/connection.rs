@@ -1,16 +1,16 @@
-//! Where a request comes from.
+//! The origin of a request.
 
 use std::net::SocketAddr;
 
 use planesmith_access::authentication::{ClientCertificate, ProxyCertificate};
 
-/// What is known about a client's connection, found out once when it is opened.
+/// Facts about a client's connection, collected once when it is opened.
 #[derive(Clone, Debug, Default)]
 pub struct Connection {
     /// Address of the client; `None` for requests made inside the process.
     pub peer: Option<SocketAddr>,
-    /// The certificate that the client showed, judged.
+    /// The client's certificate, verified.
     pub certificate: Option<ClientCertificate>,
-    /// The same, when it is that of a proxy that says itself who asks.
+    /// The same certificate, if it belongs to a proxy that names the user in headers.
     pub proxy: Option<ProxyCertificate>,
 }

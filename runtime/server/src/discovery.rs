@@ -1,7 +1,7 @@
-//! `/api`, `/apis` and below: what is served.
+//! `/api`, `/apis` and below: the documents that list the served groups, versions and resources.
 //!
-//! The document of one version belongs to the table that serves it ([`crate::routes::RouteTable`]); the lists of groups
-//! are about the chain as a whole and are computed here, once for each time a table or the [`GroupDirectory`] is swapped.
+//! The document of one version belongs to the table that serves it ([`crate::routes::RouteTable`]). The lists of groups
+//! cover the whole chain and are computed here, once for each time a table or the [`GroupDirectory`] is swapped.
 
 mod accept;
 mod aggregated;

@@ -1,8 +1,8 @@
 //! Chains of client certificates of X.509 versions 1 and 2, which `openssl x509 -req` writes by default.
 //!
-//! Go, and so kube-apiserver, accepts such certificates for clients; the library that verifies all others refuses to read
-//! them. Only the client's own certificate may be of such a version, and authorities that are listed: every certificate
-//! between the two is of version 3 and says that it is an authority.
+//! Go, and so kube-apiserver, accepts such certificates for clients; the library that verifies all others refuses to
+//! read them. Only the client's own certificate and trusted authorities may be of such a version: every certificate
+//! between the two is of version 3 and is marked as an authority.
 
 use rustls::CertificateError;
 use rustls::crypto::WebPkiSupportedAlgorithms;
@@ -16,10 +16,11 @@ use x509_parser::x509::X509Version;
 const SEQUENCE: u8 = 0x30;
 const BIT_STRING: u8 = 0x03;
 
-/// Certificates between the client's and the listed authority.
+/// Maximum number of certificates between the client's and the trusted authority.
 const MAX_INTERMEDIATES: usize = 5;
 
-/// Signatures that are verified for one chain: names may lead to many authorities that signed nothing.
+/// Maximum number of signatures that are verified for one chain: names may lead to many authorities that signed
+/// nothing.
 const MAX_SIGNATURES: usize = 50;
 
 /// True if a certificate has no version 3, so that the usual verification does not read it.
@@ -40,11 +41,11 @@ pub(crate) fn public_key(der: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     Some((algorithm.to_vec(), key.subject_public_key.data.to_vec()))
 }
 
-/// Verifies that a chain of `intermediates` leads from the certificate of a client to one of `authorities`.
+/// Verifies that a chain of `intermediates` leads from a client's certificate to one of `authorities`.
 ///
 /// # Errors
 ///
-/// There is no such chain, or a certificate in it may not be used now, or not for clients.
+/// Such a chain does not exist, or a certificate in it may not be used now or not for clients.
 pub(crate) fn verify(
     own: &CertificateDer<'_>,
     intermediates: &[CertificateDer<'_>],
@@ -56,7 +57,7 @@ pub(crate) fn verify(
     let now = now.and_then(|now| ASN1Time::from_timestamp(now).ok());
     let now = now.ok_or(CertificateError::Expired)?;
     let leaf = Link::parse(own).ok_or(CertificateError::BadEncoding)?;
-    // Extensions came with version 3.
+    // Extensions exist since version 3.
     if !is_early_version(&leaf.certificate) || !leaf.certificate.extensions().is_empty() {
         return Err(CertificateError::BadEncoding);
     }
@@ -75,7 +76,7 @@ pub(crate) fn verify(
 #[derive(Clone)]
 struct Link<'a> {
     certificate: X509Certificate<'a>,
-    /// Content of the identifier of the algorithm that it is signed with.
+    /// Content of the identifier of its signature algorithm.
     signed_with: &'a [u8],
 }
 
@@ -84,12 +85,12 @@ struct Search<'a> {
     authorities: Vec<Link<'a>>,
     algorithms: WebPkiSupportedAlgorithms,
     now: ASN1Time,
-    /// Signatures verified so far.
+    /// Number of signatures verified so far.
     signatures: usize,
 }
 
 impl Search<'_> {
-    /// Finds who signed `child`, up to an authority; `path` has the intermediates in use.
+    /// Finds the issuer of `child`, up to an authority; `path` has the intermediates in use.
     fn find(&mut self, child: &Link<'_>, path: &mut Vec<usize>) -> Result<(), CertificateError> {
         let mut problem = CertificateError::UnknownIssuer;
         for index in 0..self.authorities.len() {
@@ -122,7 +123,8 @@ impl Search<'_> {
         Err(problem)
     }
 
-    /// Checks that `issuer` signed `child` and may do so with `below` intermediates below it; `None` if its name is another.
+    /// Checks that `issuer` signed `child` and may do so with `below` intermediates below it; `None` if its name is
+    /// another.
     fn check(
         &mut self,
         child: &Link<'_>,
@@ -164,11 +166,11 @@ impl Search<'_> {
 }
 
 impl<'a> Link<'a> {
-    /// Reads a certificate with nothing behind it, and with the same algorithm inside and outside of what is signed.
+    /// Reads a certificate without trailing bytes, whose algorithm is the same inside and outside of the signed part.
     fn parse(der: &'a [u8]) -> Option<Self> {
         let (rest, certificate) = X509Certificate::from_der(der).ok()?;
         let signed_with = parts(der).nth(1)?;
-        // What is outside of the signed part is compared, too, so that a certificate has one form.
+        // The part outside of the signature is compared, too, so that a certificate has one encoding.
         let is_whole = rest.is_empty()
             && tags(der) == [SEQUENCE, SEQUENCE, BIT_STRING]
             && der.first() == Some(&SEQUENCE)
@@ -220,8 +222,8 @@ impl<'a> Link<'a> {
     }
 }
 
-/// True if nothing in an extension of an authority is passed over that has to be heeded. Names of hosts and people that an
-/// authority is limited to do not concern a client without such names; other limits do.
+/// True if an authority has no extension that has to be obeyed and is not. Name constraints for hosts and people do not
+/// concern a client without such names; other constraints do.
 fn is_understood(is_critical: bool, extension: &ParsedExtension<'_>) -> bool {
     match extension {
         ParsedExtension::BasicConstraints(_)

@@ -1,6 +1,7 @@
-//! One kind in one version, as clients reach it.
+//! One kind in one version, as clients access it.
 //!
-//! Nothing here is made per kind: an endpoint is data, and all endpoints run the same code over the tables of their kinds.
+//! Nothing here is instantiated per kind: an endpoint is data, and all endpoints run the same code over the tables of
+//! their kinds.
 
 mod converted;
 mod forms;
@@ -55,25 +56,25 @@ pub struct Endpoint {
     source: Option<Arc<dyn Source>>,
     reservations: Option<Arc<dyn Reservations>>,
     metrics: ResourceMetrics,
-    /// The kind is on its way out.
+    /// True if the definition of the kind is being deleted.
     leaves: bool,
-    /// When the kind is not served any more; `None` for one that always is.
+    /// Signals that the kind is no longer served; `None` for a kind that is always served.
     end: Option<Shutdown>,
 }
 
 /// One request to an endpoint, without its body.
 #[derive(Debug)]
 pub struct Call {
-    /// What travels with the request.
+    /// The context that travels with the request.
     pub ctx: Context,
-    /// Its head.
+    /// The head of the request.
     pub parts: Parts,
-    /// Runs its expensive work; created for the first piece.
+    /// Runs the request's expensive work; created for the first piece.
     turns: OnceLock<Turns>,
 }
 
 impl Call {
-    /// A request that passed the filters with `ctx`.
+    /// Returns a call for a request that passed the filters with `ctx`.
     #[must_use]
     pub fn new(ctx: Context, parts: Parts) -> Self {
         Self {
@@ -89,7 +90,7 @@ impl Call {
         Query::new(self.parts.uri.query().unwrap_or_default())
     }
 
-    /// Namespace in the path; empty for a request that is not about objects in one.
+    /// Namespace in the path; empty for a request that is not namespaced.
     #[must_use]
     pub fn namespace(&self) -> &str {
         self.ctx.info.namespace()
@@ -108,7 +109,7 @@ impl Routes {
         self.serve_kind(R::RESOURCE, stores);
     }
 
-    /// Serves a kind by its facts. A version that is not served or switched off is passed over.
+    /// Serves a kind by its facts. A version that is not served or is switched off is ignored.
     pub fn serve_kind(&mut self, facts: &'static ResourceFacts, stores: &Stores) {
         if self.admits(facts) {
             self.add(Arc::new(Endpoint::new(facts, stores)));
@@ -117,7 +118,7 @@ impl Routes {
 }
 
 impl Endpoint {
-    /// The endpoint of a kind on `stores`.
+    /// Returns the endpoint of a kind on `stores`.
     #[must_use]
     pub fn new(facts: &'static ResourceFacts, stores: &Stores) -> Self {
         let store = stores.resource(facts);
@@ -138,19 +139,20 @@ impl Endpoint {
         }
     }
 
-    /// The same for a kind that is served until `end`, which ends its watches: what has its name afterwards is another one.
+    /// The same endpoint for a kind that is served until `end`, which ends its watches: a kind that has its name
+    /// afterwards is another one.
     #[must_use]
     pub fn until(mut self, end: Shutdown) -> Self {
         self.end = Some(end);
         self
     }
 
-    /// When the kind is not served any more.
+    /// Signals that the kind is no longer served.
     pub(crate) fn end(&self) -> Option<Shutdown> {
         self.end.clone()
     }
 
-    /// The same for a kind that is on its way out: nothing is created any more, and discovery tells fewer verbs.
+    /// The same endpoint for a kind that is being deleted: creation is refused, and discovery lists fewer verbs.
     #[must_use]
     pub fn leaving(mut self) -> Self {
         self.leaves = true;
@@ -160,7 +162,7 @@ impl Endpoint {
         self
     }
 
-    /// Refuses to create an object of a kind that is on its way out.
+    /// Refuses to create an object of a kind that is being deleted.
     pub(crate) fn check_that_it_stays(&self, name: &str) -> ApiResult<()> {
         if !self.leaves {
             return Ok(());
@@ -181,7 +183,7 @@ impl Endpoint {
         &self.store
     }
 
-    /// What the endpoint shares with others.
+    /// The state that the endpoint shares with others.
     #[must_use]
     pub fn stores(&self) -> &Stores {
         &self.stores
@@ -195,7 +197,7 @@ impl Endpoint {
         self.reservations.as_deref()
     }
 
-    /// What has to be given back once `object` is gone; `None` for a kind that takes nothing.
+    /// The reservation to release once `object` is deleted; `None` for a kind that reserves nothing.
     pub(crate) fn gone(&self, object: &dyn Object) -> Option<Gone> {
         let pool = Arc::clone(self.reservations.as_ref()?);
         let object = object.boxed();
@@ -214,11 +216,11 @@ impl Endpoint {
         ApiError::not_found(&self.facts.group_resource(), name)
     }
 
-    /// Waits until `version` is visible, for a while.
+    /// Waits for a limited time until `version` is visible.
     ///
     /// # Errors
     ///
-    /// 504 when it is still to come.
+    /// 504 when it did not become visible in time.
     pub(crate) async fn wait_for(&self, call: &Call, version: u64) -> ApiResult<()> {
         let storage = self.store.storage();
         if storage.revision() >= Revision(version) {

@@ -1,4 +1,4 @@
-//! Answers of the server itself that are not about an object.
+//! Answers of the server itself that do not concern an object.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -12,12 +12,12 @@ use planesmith_machinery::value::Struct;
 use crate::negotiation::Output;
 use crate::response;
 
-/// The answer to a path that nobody knows.
+/// The answer for a path that no server serves.
 pub(crate) fn page_not_found() -> Response {
     text(StatusCode::NOT_FOUND, "404 page not found\n")
 }
 
-/// A plain text answer that browsers must not take for anything else.
+/// A plain text answer that browsers must not interpret as another type.
 #[must_use]
 pub fn text(code: StatusCode, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
@@ -28,25 +28,25 @@ pub fn text(code: StatusCode, body: impl Into<Body>) -> Response {
     response
 }
 
-/// The error as a Status, in the form that the request asks for.
+/// The error as a Status, in the encoding that the request accepts.
 pub(crate) fn respond(request: &Parts, error: &ApiError) -> Response {
     response::failure(request, error)
 }
 
-/// The error as a Status in JSON, for requests that are gone with their handler.
+/// The error as a Status in JSON, for requests that were dropped with their handler.
 pub(crate) fn as_json(error: &ApiError) -> Response {
     response::failure_as(Output::json(), error)
 }
 
-/// The answer in the place of a handler that panicked. The request is gone with it, and with that the wish for another form than
-/// JSON.
+/// The answer that replaces that of a handler that panicked. The request was dropped with the handler, so the encoding
+/// that it accepts is unknown.
 pub(crate) fn panicked() -> Response {
     as_json(&ApiError::internal(
         "the request caused the server to panic; its log has the details",
     ))
 }
 
-/// A document in the form that was agreed on; `json` is the form that most clients take.
+/// A document in the negotiated encoding; `json` is the encoding that most clients request.
 pub(crate) fn document(request: &Parts, agreed: ApiResult<Output>, object: &dyn Struct, json: &Bytes) -> Response {
     match agreed {
         Ok(output) if output == Output::json() => {

@@ -1,10 +1,10 @@
-//! What happens to every request before and after it is handled.
+//! The filters that every request passes before and after it is handled.
 //!
 //! The filters of a server are one list, in request order; [`Filters::names`] is recorded by a snapshot test so that a
-//! change of order shows in review. Only the outermost server of a chain wears them.
+//! change of order shows in review. Only the outermost server of a chain has filters.
 //!
 //! A filter is two plain functions instead of a wrapped service: entering and leaving costs no allocation and no boxed
-//! future, and one that must wait says so with [`Step::Wait`].
+//! future, and a filter that must wait returns [`Step::Wait`].
 
 mod access_log;
 mod authentication;
@@ -69,74 +69,74 @@ use crate::request::Context;
 use crate::sending::Answer;
 use crate::shutdown::Shutdown;
 
-/// One thing that happens to every request.
+/// One step of the processing of every request.
 pub trait Filter: Send + Sync + std::fmt::Debug {
     /// Name in the recorded order.
     fn name(&self) -> &'static str;
 
-    /// Looks at the request on its way in; may change it, add to its context or answer it.
+    /// Processes the request on its way in; may change it, add to its context or answer it.
     fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a>;
 
-    /// Looks at the answer on its way out. Runs for each filter that was entered, in reverse order.
+    /// Processes the answer on its way out. Runs for each filter that was entered, in reverse order.
     fn leave(&self, exchange: &mut Exchange, response: &mut Response) {
         let _ = (exchange, response);
     }
 
-    /// Makes an answer of a failure further in, or hands the failure on to the filters further out.
+    /// Turns a failure further in into an answer, or passes the failure on to the filters further out.
     ///
     /// # Errors
     ///
-    /// The failure, when it is none of this filter's business.
+    /// The failure, when this filter does not handle it.
     fn recover(&self, exchange: &Exchange, failure: Failure) -> Result<Response, Failure> {
         let _ = exchange;
         Err(failure)
     }
 }
 
-/// What follows after a filter.
+/// The continuation after a filter.
 #[must_use]
 pub enum Step<'a> {
-    /// The next filter.
+    /// Continue with the next filter.
     Continue,
-    /// Nothing: this is the answer.
+    /// Stop with this answer.
     Answer(Response),
-    /// What the future says; `None` means the next filter.
+    /// Wait for the future: it returns an answer, or `None` to continue with the next filter.
     Wait(Pin<Box<dyn Future<Output = Option<Response>> + Send + 'a>>),
 }
 
-/// Why there is no answer.
+/// The reason that there is no answer.
 pub enum Failure {
-    /// Something further in panicked.
+    /// A filter or handler further in panicked.
     Panicked(Box<dyn Any + Send>),
     /// The deadline has passed.
     Late,
 }
 
-/// One request and its answer while they pass the filters.
+/// One request and its answer on their way through the filters.
 #[derive(Debug)]
 pub struct Exchange {
-    /// The request; empty once it is with the handler.
+    /// The request; empty once the handler has it.
     pub request: Request<Body>,
-    /// What travels with the request.
+    /// The context that travels with the request.
     pub ctx: Context,
-    /// Where the request came from.
+    /// The connection that the request came from.
     pub connection: Arc<Connection>,
-    /// Headers that the answer gets unless the handler sets them.
+    /// Headers that are added to the answer unless the handler sets them.
     pub headers: HeaderMap,
-    /// The right to be in flight, given back when the answer is sent or the client is gone.
+    /// The permit of a request in flight, released when the answer is sent or the client has disconnected.
     pub permit: Option<Permit>,
-    /// What the request is counted under.
+    /// The labels that the request is counted under.
     pub(crate) marks: Marks,
-    /// What is kept for the tracing system.
+    /// The data for the tracing system.
     pub(crate) traced: Option<Traced>,
-    /// Whether the answer may be compressed.
+    /// True if the answer may be compressed.
     pub(crate) gzip: bool,
     /// True if the connection sends several answers at once, as HTTP/2 does.
     pub(crate) is_multiplexed: bool,
 }
 
 impl Exchange {
-    /// A request that has just arrived.
+    /// Returns the exchange of a request that has just arrived.
     #[must_use]
     pub fn new(request: Request<Body>, connection: Arc<Connection>, shutdown: Shutdown) -> Self {
         let ctx = Context {
@@ -156,7 +156,7 @@ impl Exchange {
         }
     }
 
-    /// An answer that says what went wrong, in the form that the client takes.
+    /// An error answer, in the encoding that the client accepts.
     pub fn refuse<'a>(&mut self, error: &ApiError) -> Step<'a> {
         let (request, _) = std::mem::take(&mut self.request).into_parts();
         Step::Answer(failure::respond(&request, error))
@@ -170,7 +170,7 @@ pub struct Filters {
 }
 
 impl Filters {
-    /// These filters, in request order.
+    /// Returns a list of these filters, in request order.
     #[must_use]
     pub fn new(list: Vec<Box<dyn Filter>>) -> Self {
         Self { list }
@@ -182,7 +182,8 @@ impl Filters {
         self.list.iter().map(|filter| filter.name()).collect()
     }
 
-    /// Takes a request through the filters to `handler`, and the answer back. Sending it may take as long as the request may.
+    /// Passes a request through the filters to `handler`, and the answer back. Sending the answer may take until the
+    /// request's deadline.
     pub async fn serve(&self, mut exchange: Exchange, handler: &Router) -> Answer {
         let mut entered = 0;
         let inside = AssertUnwindSafe(self.advance(&mut exchange, &mut entered, handler));
@@ -210,7 +211,7 @@ impl Filters {
         Answer::due(response, exchange.ctx.deadline, is_late)
     }
 
-    /// The way in. Counts the filters that were entered, also when it does not come back.
+    /// Passes the request inwards. Counts the filters that were entered, even if its future is dropped.
     async fn advance(
         &self,
         exchange: &mut Exchange,
@@ -237,7 +238,7 @@ impl Filters {
     }
 }
 
-/// Waits no longer than until `deadline`. A future that is ready at once costs no timer.
+/// Waits until `deadline` at most. A future that is ready at once costs no timer.
 async fn within<F: Future>(deadline: Option<Instant>, future: F) -> Result<F::Output, Failure> {
     match deadline {
         None => Ok(future.await),

@@ -1,12 +1,12 @@
-//! Names that the server makes up.
+//! Names that the server generates.
 
 use planesmith_machinery::names;
 
-/// What generated names end with: five of these, which spell no words.
+/// Letters of the five-letter suffix of generated names; they spell no words.
 const SUFFIX_LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 const SUFFIX_LENGTH: usize = 5;
 
-/// A name that starts with `base`, or as much of it as leaves room for the random end.
+/// A name that starts with `base`, cut so that the random suffix fits.
 #[must_use]
 pub fn generated_name(base: &str) -> String {
     let mut name = names::generated_base(base).to_owned();

@@ -1,4 +1,4 @@
-//! `/healthz`, `/livez`, `/readyz`: is the server well, need it be restarted, should it get requests.
+//! `/healthz`, `/livez`, `/readyz`: health, liveness and readiness of the server.
 
 mod endpoint;
 mod reports;
@@ -12,7 +12,7 @@ pub(crate) use endpoint::Endpoint;
 
 type Look = Box<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
 
-/// One thing that must be well.
+/// One health check.
 pub struct HealthCheck {
     name: Cow<'static, str>,
     endpoints: Endpoints,
@@ -20,17 +20,18 @@ pub struct HealthCheck {
     look: Look,
 }
 
-/// Where a check counts.
+/// The endpoints that include a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endpoints {
-    /// Everywhere.
+    /// All endpoints.
     All,
-    /// At `/readyz` only: what passes by itself, so that a restart would not help.
+    /// `/readyz` only: for conditions that end by themselves, so that a restart would not help.
     Ready,
 }
 
 impl HealthCheck {
-    /// A check that answers at once. The reason of a failure is for the log and for those who may see single checks.
+    /// Returns a check that answers at once. The reason of a failure goes to the log and to users that may request
+    /// single checks.
     pub fn new<L>(name: impl Into<Cow<'static, str>>, look: L) -> Self
     where
         L: Fn() -> Result<(), String> + Send + Sync + 'static,
@@ -41,7 +42,7 @@ impl HealthCheck {
         })
     }
 
-    /// A check that must wait for its answer; it bounds the time itself.
+    /// Returns an asynchronous check, which bounds its own duration.
     pub fn waiting<L, F>(name: impl Into<Cow<'static, str>>, look: L) -> Self
     where
         L: Fn() -> F + Send + Sync + 'static,
@@ -62,7 +63,7 @@ impl HealthCheck {
         self
     }
 
-    /// The same check, whose reasons are fit for everyone: verbose answers show them, where other checks' are withheld.
+    /// The same check with public reasons: verbose answers include them, while those of other checks are withheld.
     #[must_use]
     pub fn with_told_reason(mut self) -> Self {
         self.is_told = true;
@@ -75,7 +76,7 @@ impl HealthCheck {
         &self.name
     }
 
-    /// Where the check counts.
+    /// The endpoints that include the check.
     #[must_use]
     pub fn endpoints(&self) -> Endpoints {
         self.endpoints

@@ -1,4 +1,4 @@
-//! What runs when a server has started and before it stops.
+//! Hooks that run after a server has started and before it stops.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,14 +13,14 @@ use crate::chain::{Installation, Installing};
 use crate::health::HealthCheck;
 use crate::shutdown::Shutdown;
 
-/// A hook did not do its work.
+/// The error of a hook.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct HookError(pub String);
 
 type Work = Box<dyn FnOnce(Shutdown) -> BoxFuture<'static, Result<(), HookError>> + Send>;
 
-/// Work that is done once, at a moment of a server's life.
+/// Work that runs once, at a given point of a server's life.
 pub struct Hook {
     name: &'static str,
     work: Work,
@@ -32,11 +32,11 @@ pub struct Hook {
 /// The paths that a hook installs.
 #[derive(Debug)]
 enum Paths {
-    /// It installs none.
+    /// The hook installs no paths.
     None,
-    /// It installs some; the server is not prepared yet.
+    /// The hook installs paths; the server is not prepared yet.
     Announced,
-    /// It installs some, and unknown paths are answered with 503 until they are there.
+    /// The hook installs paths, and unknown paths are answered with 503 until it is done.
     Outstanding {
         /// Dropped when the hook is done.
         _installing: Installing,
@@ -44,10 +44,10 @@ enum Paths {
 }
 
 impl Hook {
-    /// Work called `name`.
+    /// Returns a hook called `name`.
     ///
-    /// A hook that has started runs to its end. One with lasting work spawns a task that ends at the word of the
-    /// [`Shutdown`], and returns.
+    /// A hook that has started runs to its end. A hook with lasting work spawns a task that ends at the [`Shutdown`],
+    /// and returns.
     pub fn new<W, F>(name: &'static str, work: W) -> Self
     where
         W: FnOnce(Shutdown) -> F + Send + 'static,
@@ -62,8 +62,8 @@ impl Hook {
         }
     }
 
-    /// The same hook, which installs paths: until it is done, a path that nobody knows is answered with 503 and not with
-    /// 404, from which clients would conclude that the objects there were deleted.
+    /// The same hook, marked as one that installs paths: until it is done, an unknown path is answered with 503 and not
+    /// with 404, from which clients would conclude that the objects there were deleted.
     #[must_use]
     pub fn installs_paths(mut self) -> Self {
         self.paths = Paths::Announced;
@@ -79,19 +79,19 @@ impl Hook {
         }
     }
 
-    /// Lets the installation of paths be complete without this hook, for a server whose hooks never run.
+    /// Lets the installation of paths complete without this hook, for a server whose hooks never run.
     pub(crate) fn waive_paths(&mut self) {
         self.paths = Paths::None;
     }
 
-    /// The same, begun when the hook called `name` is done; at once when there is none of this name before it.
+    /// The same hook, which starts when the hook called `name` is done; at once if no hook before it has this name.
     #[must_use]
     pub fn after(mut self, name: &'static str) -> Self {
         self.after.push(name);
         self
     }
 
-    /// Name, unique in a chain.
+    /// Name of the hook, unique in a chain.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
@@ -110,15 +110,15 @@ impl Hook {
         })
     }
 
-    /// Does the work.
+    /// Runs the hook.
     ///
     /// # Errors
     ///
-    /// The hook's own.
+    /// The error of the hook's work.
     pub async fn run(self, shutdown: Shutdown) -> Result<(), HookError> {
         let done = (self.work)(shutdown).await;
         if done.is_err() {
-            // The server stops; until it has, the paths that this hook did not install are not said to be unknown.
+            // The server stops; until it has, paths that this hook did not install are not answered with 404.
             std::mem::forget(self.paths);
             return done;
         }
@@ -128,7 +128,7 @@ impl Hook {
     }
 }
 
-/// Names of hooks, and their work: each begins when those are done that it comes after.
+/// Names of hooks, and their work: each starts when the hooks that it comes after are done.
 pub fn in_order(
     hooks: Vec<Hook>,
     shutdown: &Shutdown,
@@ -143,7 +143,7 @@ pub fn in_order(
         let work = async move {
             for mut earlier in before {
                 if earlier.wait_for(|done| *done).await.is_err() {
-                    // It failed, which is what stops the server.
+                    // That hook failed, which stops the server.
                     std::future::pending::<()>().await;
                 }
             }

@@ -1,4 +1,4 @@
-//! How much memory the bodies of writes may take.
+//! Limits on the memory for bodies of writes.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -7,24 +7,23 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 const MIB: usize = 1 << 20;
-/// Memory for all that is being made of large bodies, in MiB: two of the largest size at a time, or a hundred of the smallest
-/// that count.
+/// Memory for work on large bodies, in MiB: enough for two of the largest size at a time, or for a hundred of the
+/// smallest that count.
 const WORKED_ON: usize = 1024;
-/// Bytes of objects of writes that wait for somebody. Two hundred ordinary ones of the largest size are fewer.
+/// Bytes of objects of writes that wait. Two hundred typical objects of the largest size take less.
 const WAITING: usize = 2 << 30;
-/// Bytes of documents from which on work on them needs memory that counts. As many smaller ones as may be worked on at once
-/// take little.
+/// Size in bytes from which on work on a document reserves memory. Concurrent work on smaller ones takes little.
 const LARGE: usize = 64 << 10;
-/// Bytes of a body from which on it counts what its object takes. Nothing that is made of fewer takes more than 2 MiB, and how
-/// many there are is bounded by the requests in flight.
+/// Size in bytes from which on the memory of a body's object is counted. An object of a smaller body takes at most 2
+/// MiB, and the number of such objects is bounded by the requests in flight.
 const COUNTED: usize = 8 << 10;
 
-/// Bounds what bodies of writes are made to. Hundreds of writes may be in flight, and each byte of a body may take many in
-/// memory.
+/// Bounds the memory for the objects of write bodies. Hundreds of writes may be in flight, and each byte of a body may
+/// take many in memory.
 ///
-/// There are two bounds, because a write waits for others: for webhooks, which may write themselves, and for the disk. Work
-/// that waits for nobody waits for its turn; no turn lasts while somebody else is waited for, so that everybody gets theirs.
-/// What objects take meanwhile is only counted, and a write for which there is no more memory is refused.
+/// There are two bounds, because a write waits for others: for webhooks, which may write themselves, and for the disk.
+/// Work that waits for no one else queues for its turn; no turn waits for another party, so every request gets one. The
+/// memory of objects that wait meanwhile is only counted, and a write beyond the limit is refused.
 #[derive(Debug)]
 pub(crate) struct LargeBodies {
     turns: Semaphore,
@@ -48,8 +47,8 @@ impl Default for LargeBodies {
 }
 
 impl LargeBodies {
-    /// Reserves memory for work on documents of about `size` bytes, until the result is dropped. Requests get it in the order
-    /// in which they ask, which they do when they have a thread. Small documents need none.
+    /// Reserves memory for work on documents of about `size` bytes, until the result is dropped. Requests are served in
+    /// the order of their calls, which they make once they have a thread. Small documents need no reservation.
     pub(crate) async fn reserve(&self, size: usize) -> Option<SemaphorePermit<'_>> {
         if size < LARGE {
             return None;
@@ -60,11 +59,11 @@ impl LargeBodies {
         self.turns.acquire_many(wanted).await.ok()
     }
 
-    /// Counts what `weigh` says, of documents of about `size` bytes, for as long as the result lives.
+    /// Counts the bytes that `weigh` returns, for documents of about `size` bytes, for the lifetime of the result.
     ///
     /// # Errors
     ///
-    /// 429 when there is too much already.
+    /// 429 when the limit is reached.
     pub(crate) fn count(&self, size: usize, weigh: impl FnOnce() -> usize) -> ApiResult<Counted<'_>> {
         let bytes = if size < COUNTED { 0 } else { weigh() };
         let more = |waiting: usize| (bytes == 0 || waiting < WAITING).then_some(waiting.saturating_add(bytes));

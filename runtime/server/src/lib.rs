@@ -1,8 +1,9 @@
 //! One API server: requests, routes, filters, discovery, health and lifecycle.
 //!
-//! Reading order: [`lifecycle`] (from a configuration to a running server), [`chain`] (servers that pass on what they do
-//! not know), [`filters`] (what happens to every request), [`request`] (what is asked), [`routes`] (who answers),
-//! [`endpoint`] (one kind in one version), [`stores`] (what endpoints share), then the answers themselves.
+//! Reading order: [`lifecycle`] (from a configuration to a running server), [`chain`] (servers that delegate the
+//! requests that they do not serve), [`filters`] (the processing of every request), [`request`] (the parsed request),
+//! [`routes`] (the lookup of an endpoint), [`endpoint`] (one kind in one version), [`stores`] (the state that endpoints
+//! share), then the answers themselves.
 
 pub mod body;
 pub mod chain;

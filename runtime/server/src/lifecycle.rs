@@ -1,6 +1,6 @@
 //! A server's life: [`Config`] -> [`CompletedConfig`] -> [`PreparedServer`] -> running -> stopped.
 //!
-//! Each step is a type, so that what must happen before cannot be left out.
+//! Each step is a type, so that no earlier step can be left out.
 
 mod config;
 mod front;

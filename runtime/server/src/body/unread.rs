@@ -1,4 +1,4 @@
-//! Request bodies that nobody reads to their end.
+//! Request bodies that no handler reads to the end.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,23 +12,23 @@ use http::{Request, Version};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::BodyExt as _;
 
-/// How much is read of a body that nobody wants; Go's servers read as much.
+/// Bytes that are read of a body that no handler reads. Go's HTTP server reads the same number.
 const UNWANTED: usize = 256 << 10;
 
-/// How long the client may take to send it: most of it is there when the answer is made.
+/// Time that the client has to send the rest of its body. Most of the body has arrived when the answer is ready.
 const WITHIN: Duration = Duration::from_secs(1);
 
-/// Where the rest of a request's body comes to when it is dropped.
+/// The slot that receives the unread rest of a request's body when the handler drops it.
 ///
-/// A connection of HTTP/1 with a body in the way cannot be used for the next request, and would be closed before the client
-/// knows that.
+/// An HTTP/1 connection with an unread body cannot carry the next request, and would be closed before the client knows
+/// that.
 #[derive(Debug)]
 pub(crate) struct Unread(Option<Arc<Mutex<Option<Body>>>>);
 
 impl Unread {
-    /// Follows the body of `request`, if it can be in the way.
+    /// Follows the body of `request`, if an unread rest of it can block the connection.
     pub(crate) fn of(request: Request<Body>) -> (Self, Request<Body>) {
-        // Who asks first whether the body is wanted has not sent it; streams of HTTP/2 are in nobody's way.
+        // A client that sent `Expect: 100-continue` has not sent its body; streams of HTTP/2 do not block each other.
         let may_stay = request.version() <= Version::HTTP_11
             && !request.body().is_end_stream()
             && !request.headers().contains_key(EXPECT);
@@ -46,18 +46,18 @@ impl Unread {
         (Self(Some(rest)), request)
     }
 
-    /// Reads what was left, up to a limit, and forgets it.
+    /// Reads the rest of the body, up to a limit, and discards it.
     pub(crate) async fn drain(self) {
         let Some(rest) = self.0 else { return };
         let rest = rest.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(rest) = rest {
-            // What cannot be read in time is closed with the connection.
+            // A rest that cannot be read in time is dropped together with the connection.
             let _ = tokio::time::timeout(WITHIN, drain(rest, UNWANTED)).await;
         }
     }
 }
 
-/// Reads up to `limit` further bytes and forgets them.
+/// Reads up to `limit` further bytes and discards them.
 pub(super) async fn drain(mut body: Body, limit: usize) {
     let mut left = limit;
     while let Some(Ok(frame)) = body.frame().await {
@@ -69,9 +69,9 @@ pub(super) async fn drain(mut body: Body, limit: usize) {
 }
 
 struct Followed {
-    /// `None` at its end.
+    /// `None` once the end was read.
     body: Option<Body>,
-    /// Somebody has waited for the next frame, which has not come: nobody else is to wait for it.
+    /// True once a reader has waited for a next frame that did not come: no other reader is to wait for it.
     is_late: bool,
     rest: Arc<Mutex<Option<Body>>>,
 }
@@ -122,7 +122,7 @@ mod tests {
 
     use super::*;
 
-    /// A body of many frames, and how many were read.
+    /// A body of many frames, and the counter of the frames that were read.
     fn frames() -> (Body, Arc<AtomicUsize>) {
         let read = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&read);
@@ -142,7 +142,7 @@ mod tests {
         drop(body);
         assert_eq!(read.load(Ordering::Relaxed), 1);
         unread.drain().await;
-        // The frame that goes beyond the limit is read, too.
+        // The frame that exceeds the limit is read, too.
         assert_eq!(read.load(Ordering::Relaxed), 1 + (UNWANTED >> 10) + 1);
     }
 

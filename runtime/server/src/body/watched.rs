@@ -1,4 +1,4 @@
-//! Bodies whose end means something.
+//! Response bodies whose end triggers an action.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -7,20 +7,20 @@ use axum::body::Body;
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 
-/// What happens when a body is sent, or its client is gone.
+/// The action that runs when a body was sent or its client has disconnected.
 pub(crate) trait AtEnd: Send + Unpin + 'static {
-    /// It happens.
+    /// Runs the action.
     fn at_end(self);
 }
 
-/// A body that does something when it ends.
+/// A body that runs an action when it ends or is dropped.
 pub(crate) struct Watched<E: AtEnd> {
     body: Body,
     end: Option<E>,
 }
 
 impl<E: AtEnd> Watched<E> {
-    /// `body`, and what happens at its end.
+    /// Returns `body` with the action `end`.
     pub(crate) fn new(body: Body, end: E) -> Self {
         Self { body, end: Some(end) }
     }

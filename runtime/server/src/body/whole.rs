@@ -1,4 +1,4 @@
-//! Bodies that are made already.
+//! Bodies that are complete already.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,11 +9,11 @@ use futures_util::FutureExt as _;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::BodyExt as _;
 
-/// Returns the bytes of a body that is there as a whole, in one piece.
+/// Returns the bytes of a body that consists of a single frame and is complete.
 ///
 /// # Errors
 ///
-/// The same body when it is still being made, or comes in several pieces.
+/// The same body, unread, when it is still being produced or has several frames.
 pub(crate) fn whole(mut body: Body) -> Result<Bytes, Body> {
     match body.frame().now_or_never() {
         None => Err(body),

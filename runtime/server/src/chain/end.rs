@@ -1,4 +1,4 @@
-//! The end of the chain, where nobody knows the path.
+//! The end of the chain: the answer for paths that no server serves.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,23 +12,23 @@ use planesmith_machinery::status::ApiError;
 
 use crate::failure;
 
-/// Whether every path is installed.
+/// Tracks if all paths are installed.
 ///
-/// A path that is missing only because the server is still starting is answered with 503: a client that took a 404 for
-/// an answer would believe that its objects are gone.
+/// A path that is missing only because the server is still starting is answered with 503: a client that received 404
+/// would conclude that its objects were deleted.
 #[derive(Clone, Debug, Default)]
 pub struct Installation {
     outstanding: Arc<AtomicUsize>,
 }
 
-/// Says that paths are still to come, until it is dropped.
+/// Marks paths as outstanding until it is dropped.
 #[derive(Debug)]
 pub struct Installing {
     outstanding: Arc<AtomicUsize>,
 }
 
 impl Installation {
-    /// Announces paths that are still to come.
+    /// Announces paths that will be installed later.
     #[must_use]
     pub fn begin(&self) -> Installing {
         self.outstanding.fetch_add(1, Ordering::AcqRel);
@@ -37,7 +37,7 @@ impl Installation {
         }
     }
 
-    /// Whether no paths are still to come.
+    /// True if no paths are outstanding.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.outstanding.load(Ordering::Acquire) == 0

@@ -17,15 +17,15 @@ use crate::failure;
 use crate::request::Context;
 use crate::routes::Found;
 
-/// The tables of a server and of those that it delegates to, outermost first.
+/// The tables of a server and of its delegates, outermost first.
 ///
-/// A request for a resource goes from table to table without another walk through a router: most requests are for the
-/// second of three servers.
+/// A request for a resource goes from table to table without another router lookup: most requests are for the second of
+/// three servers.
 #[derive(Clone, Debug)]
 pub(crate) struct Resources {
     tables: Arc<[SharedTable]>,
     discovery: Arc<Discovery>,
-    /// Gets what is in none of the tables.
+    /// Receives the requests that no table serves.
     end: Router,
 }
 
@@ -38,7 +38,7 @@ impl Resources {
         }
     }
 
-    /// Everything below `/api` and `/apis`.
+    /// A router for all paths below `/api` and `/apis`.
     pub(crate) fn router(self) -> Router {
         Router::new()
             .route("/api/{*rest}", any(answer))

@@ -8,8 +8,7 @@ use tokio::sync::watch;
 
 use crate::routes::RouteTable;
 
-/// The table that a server looks into; swapping it changes what the server answers from the next request on. Clones
-/// share it.
+/// The route table of a server. Swapping it changes the server's answers from the next request on. Clones share it.
 #[derive(Clone)]
 pub struct SharedTable {
     inner: Arc<Inner>,
@@ -21,7 +20,7 @@ struct Inner {
 }
 
 impl SharedTable {
-    /// A server's table, to begin with.
+    /// Returns a shared table that starts with `table`.
     #[must_use]
     pub fn new(table: RouteTable) -> Self {
         Self {
@@ -32,25 +31,25 @@ impl SharedTable {
         }
     }
 
-    /// The table of this moment.
+    /// The current table.
     #[must_use]
     pub fn load(&self) -> Guard<Arc<RouteTable>> {
         self.inner.current.load()
     }
 
-    /// The table of this moment, to be kept.
+    /// The current table, as an owned reference.
     #[must_use]
     pub fn load_full(&self) -> Arc<RouteTable> {
         self.inner.current.load_full()
     }
 
-    /// Puts another table in its place, and tells those who follow.
+    /// Replaces the table and notifies the subscribers.
     pub fn store(&self, table: Arc<RouteTable>) {
         self.inner.current.store(table);
         self.inner.changes.send_replace(());
     }
 
-    /// Hears of every swap from now on.
+    /// Subscribes to all later swaps.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<()> {
         self.inner.changes.subscribe()

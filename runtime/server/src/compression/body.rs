@@ -12,8 +12,9 @@ use flate2::write::GzEncoder;
 use http_body::Frame;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Bytes compressed at a time, which takes a quarter of a millisecond. Other answers of an HTTP/2 connection get their turn in
-/// between; its conversation does after a look at all of them (`LOOK` in `listener/exchanges`), which is a few slices.
+/// Bytes compressed at a time, which takes a quarter of a millisecond. Other answers of an HTTP/2 connection are polled
+/// in between; the connection itself is flushed after one pass over all of them (`LOOK` in `listener/exchanges`), which
+/// is a few slices.
 const SLICE: usize = 64 << 10;
 /// Bytes that are sent at once.
 const CHUNK: usize = 32 << 10;
@@ -22,18 +23,18 @@ const CHUNK: usize = 32 << 10;
 #[derive(Debug)]
 pub(super) struct GzipBody {
     plain: Body,
-    /// What has come of the plain body and is not compressed yet.
+    /// Bytes that were read from the plain body and are not compressed yet.
     waiting: Bytes,
-    /// `None` when the end is sent.
+    /// `None` once the end was sent.
     encoder: Option<GzEncoder<Vec<u8>>>,
     gate: Arc<Semaphore>,
-    /// Held from one slice to the next while there is something to compress, and given back with each chunk: its client may
-    /// not read on.
+    /// Reserved from one slice to the next while there are bytes to compress, and released with each chunk: the client
+    /// may not read on.
     permit: Option<OwnedSemaphorePermit>,
 }
 
 impl GzipBody {
-    /// Compresses `plain`, and holds a permit of `gate` while it does.
+    /// Compresses `plain` and reserves a permit of `gate` while it does.
     pub(super) fn new(plain: Body, gate: Arc<Semaphore>) -> Self {
         let encoder = Some(GzEncoder::new(Vec::with_capacity(CHUNK), Compression::fast()));
         Self {
@@ -60,7 +61,7 @@ impl http_body::Body for GzipBody {
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let this = self.get_mut();
         if this.waiting.is_empty() && this.encoder.is_some() {
-            // Taken before the permit: the plain body may be encoded meanwhile.
+            // Polled before the permit is taken: the plain body may be encoded meanwhile.
             let next = Pin::new(&mut this.plain).poll_frame(cx);
             if next.is_pending() {
                 this.permit = None;
@@ -78,7 +79,7 @@ impl http_body::Body for GzipBody {
             return Poll::Ready(None);
         };
         if this.permit.is_none() {
-            // An answer that was begun goes on without one, too.
+            // An answer whose compression has begun continues without a permit, too.
             this.permit = Arc::clone(&this.gate).try_acquire_owned().ok();
         }
         let slice = this.waiting.len().min(SLICE);

@@ -54,7 +54,7 @@ fn answer(compression: &Compression) -> Response {
     answer_of(compression, vec![b'x'; 1 << 20])
 }
 
-/// An answer in one piece, compressed if there is a processor for it.
+/// An answer in one piece, compressed if a processor is free.
 fn answer_of(compression: &Compression, bytes: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(bytes));
     compression.compress(&mut response);
@@ -74,7 +74,7 @@ fn when_processors_are_busy_answers_stay_as_they_are() {
         if !is_compressed(&response) {
             break;
         }
-        // A slice is compressed, and there is no chunk yet.
+        // A slice is compressed, and no chunk is complete yet.
         assert!(response.body_mut().frame().now_or_never().is_none());
         busy.push(response);
     }

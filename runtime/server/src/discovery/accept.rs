@@ -1,4 +1,4 @@
-//! Whether a client wants everything at once.
+//! Negotiation of the aggregated discovery document.
 
 use axum::response::Response;
 use bytes::Bytes;
@@ -7,7 +7,7 @@ use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use planesmith_machinery::value::Struct;
 use planesmith_machinery::{protobuf, yaml};
 
-/// The forms of the document of all groups that there are.
+/// The encodings of the document of all groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Json,
@@ -24,10 +24,10 @@ impl Form {
         })
     }
 
-    /// The form that the client asks for; `None` when it asks for the plain list.
+    /// The encoding that the client requests; `None` when it requests the plain list.
     ///
-    /// Asking at all is enough, whatever the order and the quality: clients name the plain list only for servers that
-    /// have nothing else.
+    /// The first clause that names the aggregated document counts, whatever the order and the quality: clients name the
+    /// plain list only for servers that serve nothing else.
     pub(super) fn wanted(headers: &HeaderMap) -> Option<Self> {
         headers.get(ACCEPT)?.to_str().ok()?.split(',').find_map(Self::of_clause)
     }
@@ -49,11 +49,11 @@ impl Form {
         (has(("g", "apidiscovery.k8s.io")) && has(("v", "v2")) && has(("as", "APIGroupDiscoveryList"))).then_some(form)
     }
 
-    /// The answer in this form.
+    /// The answer in this encoding.
     pub(super) fn answer(self, object: &dyn Struct, json: &Bytes) -> Response {
         let body = match self {
             Form::Json => json.clone(),
-            // What was just encoded is JSON.
+            // The bytes are JSON that this server encoded.
             Form::Yaml => yaml::from_json(json).map_or_else(|_| json.clone(), Bytes::from),
             Form::Protobuf => {
                 let mut body = Vec::with_capacity(json.len());

@@ -66,7 +66,7 @@ pub(super) struct Resource {
     /// Singular name.
     #[field(keep, proto = 4)]
     singular_resource: String,
-    /// What can be done.
+    /// Verbs that the resource supports.
     #[field(keep, proto = 5)]
     pub(super) verbs: Option<Vec<String>>,
     /// Abbreviations.
@@ -90,15 +90,15 @@ pub(super) struct Subresource {
     /// The kind of the answer.
     #[field(proto = 2)]
     response_kind: Option<Kind>,
-    /// Kinds that can be sent; empty when only that of the answer.
+    /// Kinds that clients may send; empty when only that of the answer is accepted.
     #[field(proto = 3)]
     accepted_types: Vec<Kind>,
-    /// What can be done.
+    /// Verbs that the subresource supports.
     #[field(keep, proto = 4)]
     verbs: Option<Vec<String>>,
 }
 
-/// A kind by its full name; group and version are left empty when they are those of the resource.
+/// A fully qualified kind; group and version are empty when they are those of the resource.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(name = "GroupVersionKind")]
 pub(super) struct Kind {
@@ -136,7 +136,7 @@ impl Version {
         }
     }
 
-    /// A version that another server answers for.
+    /// A version that another server serves.
     pub(super) fn remote(remote: &RemoteVersion) -> Self {
         Self {
             version: remote.priority.version.clone(),
@@ -170,7 +170,7 @@ impl Resource {
         }
     }
 
-    /// The resources of a plain list, where subresources stand beside them.
+    /// The resources of a plain list, which lists subresources beside them.
     pub(super) fn of_plain(list: Vec<ApiResource>) -> Vec<Self> {
         let mut resources: Vec<Self> = Vec::new();
         for listed in list {
@@ -211,12 +211,12 @@ impl Resource {
         resources
     }
 
-    /// The kind of objects; empty when it is not told.
+    /// The kind of the objects; empty when the server does not report it.
     pub(super) fn kind(&self) -> &str {
         self.response_kind.as_ref().map_or("", |kind| &kind.kind)
     }
 
-    /// Whether objects live in namespaces.
+    /// True if objects are namespaced.
     pub(super) fn is_namespaced(&self) -> bool {
         self.scope == scope(true)
     }

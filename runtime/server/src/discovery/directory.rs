@@ -1,4 +1,4 @@
-//! What is registered beside the route tables: the order of groups, and versions that other servers answer for.
+//! Registrations beside the route tables: the order of groups, and versions that other servers serve.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,19 +10,19 @@ use tokio::sync::watch;
 
 use super::aggregated::{self, GroupList};
 
-/// What is registered; can be exchanged while serving, and clones share it.
+/// The registered groups; can be replaced while serving. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct GroupDirectory {
     current: Arc<ArcSwap<Groups>>,
     changes: watch::Sender<()>,
 }
 
-/// What is registered at one time.
+/// A snapshot of the registrations.
 #[derive(Clone, Debug, Default)]
 pub struct Groups {
-    /// The plain list of groups, in its order; without one it follows from what is served.
+    /// The plain list of groups, in order; `None` derives it from the served tables.
     pub listed: Option<Vec<ListedGroup>>,
-    /// Versions that other servers answer for.
+    /// Versions that other servers serve.
     pub remote: Vec<RemoteVersion>,
 }
 
@@ -35,27 +35,27 @@ pub struct ListedGroup {
     pub versions: Vec<String>,
 }
 
-/// A version that another server answers for.
+/// A version that another server serves.
 #[derive(Clone, Debug)]
 pub struct RemoteVersion {
-    /// Its place.
+    /// Its priority in lists.
     pub priority: VersionPriority,
-    /// What the server says that it serves.
+    /// The resources that the server reports.
     pub resources: Arc<RemoteResources>,
-    /// Whether the server still says so.
+    /// True if the server's report is current.
     pub is_current: bool,
 }
 
-/// How much a version is wanted.
+/// The priority of a version in lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionPriority {
     /// API group.
     pub group: String,
     /// Version in the group.
     pub version: String,
-    /// How much the group is wanted: larger numbers stand first.
+    /// Priority of the group: larger numbers come first.
     pub group_priority: i32,
-    /// How much the version is wanted in its group.
+    /// Priority of the version in its group: larger numbers come first.
     pub version_priority: i32,
 }
 
@@ -68,28 +68,28 @@ pub struct RemoteResources(pub(super) Vec<aggregated::Resource>);
 pub struct RemoteResource<'r> {
     /// Plural name, as in paths.
     pub plural: &'r str,
-    /// The kind of its objects; empty when the server does not say.
+    /// The kind of its objects; empty when the server does not report it.
     pub kind: &'r str,
-    /// Whether its objects live in namespaces.
+    /// True if its objects are namespaced.
     pub is_namespaced: bool,
-    /// What clients can do with them.
+    /// Verbs that the resource supports.
     pub verbs: &'r [String],
 }
 
 impl GroupDirectory {
-    /// Shows other groups from now on.
+    /// Replaces the registrations.
     pub fn store(&self, groups: Groups) {
         self.current.store(Arc::new(groups));
         self.changes.send_replace(());
     }
 
-    /// Hears of every change from now on.
+    /// Subscribes to all later changes.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<()> {
         self.changes.subscribe()
     }
 
-    /// What is registered now.
+    /// The current registrations.
     #[must_use]
     pub fn load(&self) -> Arc<Groups> {
         self.current.load_full()
@@ -97,7 +97,7 @@ impl GroupDirectory {
 }
 
 impl Groups {
-    /// Whether a version is in the plain list of groups, or will be as soon as it is served.
+    /// True if a version is in the plain list of groups, or will be as soon as it is served.
     #[must_use]
     pub fn lists(&self, group: &str, version: &str) -> bool {
         self.listed.as_ref().is_none_or(|listed| {
@@ -108,7 +108,7 @@ impl Groups {
 }
 
 impl RemoteResources {
-    /// Reads a document with all groups, by group and version; `None` when it is none.
+    /// Reads a document with all groups, by group and version; `None` if it is not such a document.
     #[must_use]
     pub fn of_all(document: &[u8]) -> Option<BTreeMap<(String, String), Self>> {
         let mut all = GroupList::default();
@@ -121,7 +121,7 @@ impl RemoteResources {
         Some(versions.collect())
     }
 
-    /// Reads the plain document of one version; `None` when it is none.
+    /// Reads the plain document of one version; `None` if it is not such a document.
     #[must_use]
     pub fn of_version(document: &[u8]) -> Option<Self> {
         let mut list = ApiResourceList::default();
@@ -129,7 +129,7 @@ impl RemoteResources {
         Some(Self(aggregated::Resource::of_plain(list.resources)))
     }
 
-    /// All resources, without those below an object.
+    /// All resources, without subresources.
     pub fn iter(&self) -> impl Iterator<Item = RemoteResource<'_>> {
         self.0.iter().map(|resource| RemoteResource {
             plural: &resource.resource,

@@ -1,4 +1,4 @@
-//! A document that is asked for more often than it changes.
+//! A document that is requested more often than it changes.
 
 use axum::response::Response;
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use planesmith_machinery::value::Struct;
 use crate::failure;
 use crate::negotiation::{self, Offer};
 
-/// A document with its JSON form, which most clients take.
+/// A document with its JSON encoding, which most clients request.
 #[derive(Debug)]
 pub(crate) struct Document {
     object: Box<dyn Struct>,
@@ -27,23 +27,23 @@ impl Document {
         }
     }
 
-    /// The JSON form with its final line end.
+    /// The JSON encoding, with its final newline.
     pub(crate) fn json(&self) -> &Bytes {
         &self.json
     }
 
-    /// The object.
+    /// The decoded document.
     pub(crate) fn object(&self) -> &dyn Struct {
         &*self.object
     }
 
-    /// The document in the form that the client takes, at a path of an API.
+    /// The document in the encoding that the client accepts, at a path of an API.
     pub(crate) fn answer(&self, request: &Parts) -> Response {
         let agreed = negotiation::negotiate(request, Offer::Plain);
         failure::document(request, agreed, &*self.object, &self.json)
     }
 
-    /// The same at a path above the APIs, where the client is less strictly taken at its word.
+    /// The same at a path above the APIs, where negotiation is less strict.
     pub(crate) fn answer_above(&self, request: &Parts) -> Response {
         let agreed = negotiation::negotiate_document(request);
         failure::document(request, agreed, &*self.object, &self.json)

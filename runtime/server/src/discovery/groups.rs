@@ -23,10 +23,10 @@ use crate::chain::SharedTable;
 use crate::response;
 use crate::routes::{RouteTable, ServedResource};
 
-/// Place of a version that is not told where it stands: the one of custom resources.
+/// Priority of a version for which none is configured: that of custom resources.
 const USUAL: (i32, i32) = (1000, 100);
 
-/// What the chain as a whole says about its groups.
+/// The discovery documents about the groups of a whole chain.
 #[derive(Debug)]
 pub(crate) struct Discovery {
     tables: Vec<SharedTable>,
@@ -36,15 +36,15 @@ pub(crate) struct Discovery {
     current: ArcSwap<Current>,
 }
 
-/// Places of groups, and of versions in them, by group and version.
+/// Priorities of groups and of versions in them, by group and version.
 type Priorities = HashMap<(String, String), (i32, i32)>;
 
-/// The documents of one state of the tables.
+/// The documents for one state of the tables.
 #[derive(Debug)]
 struct Current {
-    /// The tables that they were made of.
+    /// The tables that the documents were made from.
     tables: Vec<Arc<RouteTable>>,
-    /// What was registered then.
+    /// The registrations at that time.
     registered: Arc<Groups>,
     core_versions: Document,
     groups: Document,
@@ -68,7 +68,7 @@ struct Merged<'t> {
 
 struct MergedVersion<'t> {
     name: &'t str,
-    /// Place of the group, and of the version in it.
+    /// Priority of the group, and of the version in it.
     priority: (i32, i32),
     contents: Contents<'t>,
 }
@@ -80,7 +80,7 @@ enum Contents<'t> {
 }
 
 impl Discovery {
-    /// Reads the tables of a chain, outermost first, and what is registered beside them.
+    /// Reads the tables of a chain, outermost first, and the registrations beside them.
     pub(crate) fn new(
         tables: Vec<SharedTable>,
         directory: GroupDirectory,
@@ -102,13 +102,13 @@ impl Discovery {
         }
     }
 
-    /// The document at `/apis/GROUP`, if the path is of that form and the group is known.
+    /// The document at `/apis/GROUP`, if the path has that form and the group exists.
     pub(crate) fn group(&self, path: &str) -> Option<Arc<Document>> {
         let name = path.strip_prefix("/apis/")?.trim_end_matches('/');
         self.current().group.get(name).cloned()
     }
 
-    /// `/api` and `/apis`.
+    /// The router for `/api` and `/apis`.
     pub(crate) fn router(self: Arc<Self>) -> Router {
         let discovery = Arc::clone(&self);
         let core = response::get_only(move |request| discovery.core_versions(request));
@@ -153,7 +153,7 @@ impl Discovery {
         paths
     }
 
-    /// The documents for the tables, and what is registered, as they are now.
+    /// The documents for the current tables and registrations.
     fn current(&self) -> Arc<Current> {
         let current = self.current.load_full();
         let registered = self.directory.load();
@@ -223,7 +223,7 @@ impl Merged<'_> {
         Group::new(self.name, versions.collect())
     }
 
-    /// The best place that any of its versions asks for.
+    /// The highest group priority of its versions.
     fn priority(&self) -> i32 {
         let places = self.versions.iter().map(|version| version.priority.0);
         places.max().unwrap_or_default()
@@ -297,7 +297,7 @@ impl Tagged {
         Self { document, tag }
     }
 
-    /// The document, or 304 when the client has it: when its tag is this one to the letter.
+    /// The document, or 304 when the client's entity tag is exactly the current one.
     fn answer(&self, form: Form, request: &Parts) -> Response {
         let known = request.headers.get(IF_NONE_MATCH) == Some(&self.tag);
         let mut response = if known {

@@ -12,7 +12,7 @@ pub(super) struct PlainList {
     groups: Vec<PlainGroup>,
 }
 
-/// A group in the list, where it does not say its kind.
+/// A group in the list, where its kind is left out.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(name = "APIGroup")]
 struct PlainGroup {
@@ -22,7 +22,7 @@ struct PlainGroup {
     /// Versions of the group.
     #[field(keep, required, proto = 2, list_type = atomic)]
     versions: Vec<GroupVersionForDiscovery>,
-    /// The version that clients should use unless they have a reason.
+    /// The version that clients should use by default.
     #[field(proto = 3)]
     preferred_version: GroupVersionForDiscovery,
 }

@@ -85,7 +85,7 @@ pub(super) fn names(verbs: &[Verb]) -> Vec<String> {
     verbs.iter().map(Verb::to_string).collect()
 }
 
-/// Tells clients whether the stored form has changed.
+/// A hash that tells clients if the stored version has changed.
 fn storage_version_hash(stored: &ServedKind) -> String {
     let name = format!("{}/{}/{}", stored.group, stored.version, stored.kind);
     STANDARD.encode(&Sha256::digest(name.as_bytes())[..8])

@@ -9,7 +9,7 @@ use rustls::crypto::ring;
 
 use super::*;
 
-/// 2026-01-01, when the certificates of these tests are valid.
+/// 2026-01-01, a time at which the certificates of these tests are valid.
 const NOW: UnixTime = UnixTime::since_unix_epoch(Duration::from_secs(1_767_225_600));
 
 /// A DER value.
@@ -181,7 +181,7 @@ fn chains_are_no_longer_than_their_authorities_allow() {
     let refused = check(&middle.client(), &[middle.certificate], roots);
     assert_eq!(refused, Err(CertificateError::InvalidPurpose));
 
-    // Authorities that signed each other, and none that is listed.
+    // Authorities that signed each other, none of which is trusted.
     let first = Authority::root(authority_params("first"));
     let second = Authority::root(authority_params("second"));
     let around = [

@@ -1,7 +1,7 @@
-//! Objects that somebody else has to convert before they can be shown.
+//! Objects that an external converter has to convert before they can be rendered.
 //!
-//! Who shows an object asks for it in a form, and that cannot be awaited. What another program has to be asked for is
-//! therefore asked for before, for many objects at once, and put in the place of what is stored.
+//! Rendering requests an object in an encoding and cannot be awaited. Conversions by another program are therefore made
+//! before, for many objects at once, and replace the stored entries.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use planesmith_store::Entry;
 
 use super::{Endpoint, Form};
 
-/// How many objects one question is about.
+/// Maximum number of objects in one conversion request.
 const OBJECTS: usize = 256;
 
-/// How many bytes of objects one question is about, unless it is about a single one. Webhooks read requests whole, and
-/// often no more than a few MiB.
+/// Maximum bytes of objects in one conversion request, unless it is about a single object. Webhooks read requests
+/// whole, and often no more than a few MiB.
 const BYTES: usize = 1 << 20;
 
 impl Endpoint {
-    /// The same entries; those that a converter has to be asked about are replaced by what it makes of them.
+    /// The same entries; those that need a converter are replaced by its results.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl Endpoint {
             for (index, object) in batch.iter().zip(objects) {
                 let json: Bytes = json::to_vec(&object).into();
                 let entry = &mut entries[*index];
-                // Nothing fails to be made that is there.
+                // Returning an encoding that exists cannot fail.
                 let _ = entry.form(id, |_| ApiResult::Ok(json.clone()));
                 *entry = self.shown_as(entry, json);
             }
@@ -56,8 +56,8 @@ impl Endpoint {
         Ok(entries)
     }
 
-    /// The same entry, or what a converter makes of it now: a single object is not shown as it was converted before, so that
-    /// whoever has mended a converter sees what it does.
+    /// The same entry, or the converter's result for it. A single object is always converted anew, so that an
+    /// administrator who has repaired a converter sees the effect.
     ///
     /// # Errors
     ///
@@ -107,13 +107,13 @@ impl Endpoint {
         }
     }
 
-    /// What the converter makes of one entry that needs it.
+    /// The converter's result for one entry that needs a conversion.
     async fn asked(&self, entry: &Entry) -> ApiResult<Option<CustomObject>> {
         let mut objects = custom::read_all(&[entry.bytes().clone()], self.kind()).await?;
         Ok(objects.pop())
     }
 
-    /// An entry that shows `json`, which is in the endpoint's version.
+    /// An entry that renders as `json`, which is in the endpoint's version.
     fn shown_as(&self, entry: &Entry, json: Bytes) -> Arc<Entry> {
         let shown = Entry::unstored(Arc::clone(entry.key()), json.clone(), entry.row().clone());
         let shown = Arc::new(shown);
@@ -122,7 +122,7 @@ impl Endpoint {
     }
 }
 
-/// Parts of `indexes`, of which each is small enough for one question.
+/// Splits `indexes` into parts that are small enough for one conversion request each.
 fn batches(indexes: &[usize], size: impl Fn(usize) -> usize) -> Vec<&[usize]> {
     let mut batches = Vec::new();
     let (mut start, mut bytes) = (0, 0);

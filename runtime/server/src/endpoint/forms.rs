@@ -20,43 +20,43 @@ use crate::negotiation::{Output, Target};
 use crate::offload::Cost;
 use crate::stores::ResourceStore;
 
-/// Numbers that one endpoint may give to its encodings.
+/// Number of encoding ids that one endpoint may assign.
 const NUMBERS: u32 = 64;
 
-/// The encodings of one kind in one version, made from what the store holds: on first use, and kept beside it.
+/// The encodings of one kind in one version, derived from the stored bytes on first use and cached beside them.
 pub(crate) struct Forms {
     facts: &'static ResourceFacts,
     store: Arc<ResourceStore>,
     first: u32,
-    /// Custom objects that were written up to then may have been written for another definition, and nobody looked at
-    /// those that are history by now.
+    /// Custom objects written up to this revision may have been written for another definition; those that are history
+    /// by now were not checked.
     since: Option<Revision>,
     prefix: Vec<u8>,
-    /// The first bytes of an object that the storage version wrote.
+    /// The first bytes of an object that the storage version's encoder wrote.
     stored_prefix: Vec<u8>,
 }
 
 /// Decides if an encoding is cached beside the entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caching {
-    /// The encoding is cached, so that the next reader has it at once.
+    /// The encoding is cached, so that the next reader finds it.
     Keep,
-    /// The encoding is not cached: a pass over many objects leaves the encodings alone that others need.
+    /// The encoding is not cached: a pass over many objects does not evict the encodings that other readers need.
     Scan,
 }
 
-/// An encoding that is kept.
+/// An encoding that can be cached.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form {
-    /// JSON in the endpoint's version; never needed for the storage version, whose JSON is what the store holds.
+    /// JSON in the endpoint's version; never needed for the storage version, whose JSON is the stored one.
     Json = 0,
     /// The protobuf message, without envelope.
     Message = 1,
     /// The protobuf message of the metadata alone.
     MetadataMessage = 2,
-    /// The data that tables show; small, and cached in any case.
+    /// The data of a table row; small, and always cached.
     Row = 3,
-    /// The JSON of the metadata alone; needed where it is no part of what is stored.
+    /// The JSON of the metadata alone; needed where it is not a part of the stored bytes.
     Metadata = 4,
     /// The first of the frames of watches.
     Frames = 8,
@@ -76,24 +76,24 @@ impl Forms {
         }
     }
 
-    /// The number of an encoding.
+    /// The id of an encoding.
     pub(crate) fn id(&self, form: Form, offset: u32) -> FormId {
         FormId(self.first + form as u32 + offset)
     }
 
-    /// Whether what the store holds is in the endpoint's version.
+    /// True if the stored objects are in the endpoint's version.
     pub(crate) fn is_stored(&self) -> bool {
         self.facts.is_hub()
     }
 
-    /// Whether the bytes of an object are its JSON in the endpoint's version.
+    /// True if the bytes of an entry are its JSON in the endpoint's version.
     pub(crate) fn is_as_stored(&self, entry: &Entry) -> bool {
         let is_current = self.since.is_none_or(|since| entry.revision() > since);
         self.is_stored() && entry.is_readable() && (is_current || self.store.fits(entry))
     }
 
-    /// Whether objects are written as trees, as those of custom kinds are: all keys are in their order, and items of lists say
-    /// what they are.
+    /// True if objects are written as trees, as those of custom kinds are: all keys are sorted, and items of lists
+    /// carry their kind and version.
     pub(crate) fn writes_trees(&self) -> bool {
         self.facts.custom.is_some()
     }
@@ -103,17 +103,17 @@ impl Forms {
         self.facts.custom.is_some() || (entry.is_readable() && entry.bytes().starts_with(&self.stored_prefix))
     }
 
-    /// What the JSON of every object starts with; an item of a list is `{` and what stands behind it.
+    /// The first bytes of the JSON of every object; an item of a list is `{` and the bytes behind them.
     pub(crate) fn prefix(&self) -> &[u8] {
         &self.prefix
     }
 
-    /// The object of stored bytes in the storage version.
+    /// Decodes stored bytes into an object of the storage version.
     pub(crate) fn stored(&self, stored: &[u8]) -> ApiResult<Box<dyn Object>> {
         self.store.decode_bytes(stored)
     }
 
-    /// The object of stored bytes in the endpoint's version.
+    /// Decodes stored bytes into an object of the endpoint's version.
     pub(crate) fn object(&self, stored: &[u8]) -> ApiResult<Box<dyn Object>> {
         if self.facts.custom.is_some() {
             return custom::read(stored, self.facts);
@@ -125,7 +125,7 @@ impl Forms {
     /// The object of an entry in the endpoint's version.
     pub(crate) fn object_of(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
         if self.facts.custom.is_some() && entry.revision() == Revision(0) {
-            // It was converted already. What is stored gets defaults when it is read, but what was converted does not.
+            // The entry was converted already. Stored objects get defaults when they are read, converted ones do not.
             let mut object = self.facts.zero();
             custom::decode(entry.bytes(), &mut *object, Strictness::Lenient)
                 .map_err(|_| ApiError::internal("unable to read the converted object"))?;
@@ -134,8 +134,8 @@ impl Forms {
         self.object(entry.bytes())
     }
 
-    /// The object of an entry that is as it is stored, for whoever looks at anything but its managers: these are often half of
-    /// it.
+    /// The object of an entry that is stored in the endpoint's version, for readers of anything but its managed fields,
+    /// which are often half of it.
     pub(crate) fn object_to_print(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
         match self.facts.custom {
             None => self.stored(&without_managers(entry.bytes())),
@@ -143,7 +143,8 @@ impl Forms {
         }
     }
 
-    /// An object of the storage version in the endpoint's version; one that is of that already stays as it is.
+    /// Converts an object of the storage version to the endpoint's version; returns an object of that version
+    /// unchanged.
     pub(crate) fn in_version(&self, hub: Box<dyn Object>) -> ApiResult<Box<dyn Object>> {
         if self.is_stored() || std::ptr::eq(hub.resource(), self.facts) {
             Ok(hub)
@@ -159,7 +160,7 @@ impl Forms {
         }
         self.kept(entry, Form::Json, caching, |entry| {
             let encoded = json::to_vec(&*self.object_of(entry)?);
-            // What did not change is not held twice.
+            // An unchanged encoding is not stored twice.
             Ok(match encoded == **entry.bytes() {
                 true => entry.bytes().clone(),
                 false => Bytes::from(encoded),
@@ -176,7 +177,7 @@ impl Forms {
         })
     }
 
-    /// Appends the protobuf message in the endpoint's version, and keeps none.
+    /// Appends the protobuf message in the endpoint's version without caching it.
     pub(crate) fn scan_message(&self, entry: &Entry, out: &mut Vec<u8>) -> ApiResult<()> {
         match entry.kept_form(self.id(Form::Message, 0)) {
             Some(kept) => out.extend_from_slice(&kept),
@@ -193,7 +194,7 @@ impl Forms {
         Ok(())
     }
 
-    /// True if the messages of most objects are made of their JSON alone.
+    /// True if the messages of most objects are transcoded from their JSON.
     pub(crate) fn is_transcoded(&self) -> bool {
         self.facts.custom.is_none() && self.is_stored()
     }
@@ -226,7 +227,7 @@ impl Forms {
         Ok(entry.bytes().slice(metadata_range(entry.bytes())?))
     }
 
-    /// Whether the metadata that is shown alone is not what is stored.
+    /// True if the metadata that is rendered alone differs from the stored metadata.
     pub(crate) fn has_own_metadata(&self) -> bool {
         self.writes_trees() || !self.hidden_annotations().is_empty()
     }
@@ -238,8 +239,8 @@ impl Forms {
         }
     }
 
-    /// The metadata of an object in the endpoint's version or the stored one, as it is shown alone: that of the storage
-    /// version, because what a declared version keeps in annotations is for those who read all of it.
+    /// The metadata of an object, as it is rendered alone: that of the storage version, because annotations in which a
+    /// declared version keeps fields are only for readers of the whole object.
     pub(crate) fn bare_meta(&self, object: &dyn Object) -> ApiResult<ObjectMeta> {
         let meta = match self.facts.custom.is_some() || object.resource().is_hub() {
             true => object.meta().clone(),
@@ -262,7 +263,7 @@ impl Forms {
     pub(crate) fn cost(&self, entry: &Entry, output: Output) -> Cost {
         let size = entry.bytes().len();
         let is_converted = output.target != Target::PartialObject && !self.is_as_stored(entry);
-        // Decoded in the storage version, converted and encoded, unless that was done lately.
+        // Decoded in the storage version, converted and encoded, unless the result is cached.
         let conversion = match is_converted && entry.kept_form(self.id(Form::Json, 0)).is_none() {
             true => Cost::of_json(size) + Cost::of_json(size),
             false => Cost::default(),
@@ -270,7 +271,7 @@ impl Forms {
         Cost::of_answer(output, size) + conversion
     }
 
-    /// The encoding `form` of an entry, which `make` makes if it is not kept.
+    /// The encoding `form` of an entry; `make` computes it if it is not cached.
     pub(crate) fn kept(
         &self,
         entry: &Arc<Entry>,
@@ -305,7 +306,7 @@ pub(crate) fn metadata_message(metadata: ObjectMeta) -> Bytes {
     out.into()
 }
 
-/// The JSON of an object without its managers.
+/// The JSON of an object without its managed fields.
 fn without_managers(json: &[u8]) -> Cow<'_, [u8]> {
     const NAME: &str = "managedFields";
     let place = json::place_of(json, "metadata").and_then(|metadata| {
@@ -320,7 +321,7 @@ fn without_managers(json: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Where the value of `metadata` stands in the JSON of an object.
+/// The byte range of the value of `metadata` in the JSON of an object.
 pub(crate) fn metadata_range(json: &[u8]) -> ApiResult<Range<usize>> {
     if let Some(place) = json::place_of(json, "metadata") {
         return Ok(place);
@@ -404,7 +405,7 @@ mod tests {
                 r#"{"metadata":{"name":"a","managedFields":[],"x":1}}"#,
                 r#"{"metadata":{"name":"a","x":1}}"#,
             ),
-            // Nobody has no name but managers.
+            // Metadata that consists of managed fields alone stays as it is.
             (
                 r#"{"metadata":{"managedFields":[]}}"#,
                 r#"{"metadata":{"managedFields":[]}}"#,

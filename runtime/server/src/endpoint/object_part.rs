@@ -14,19 +14,19 @@ use crate::request::Verb;
 use crate::routes::ServedSubresource;
 
 /// A part of the objects of one kind. It is read, replaced, patched and applied like the object, and nothing else is
-/// written. The rules get objects of the storage version.
+/// written. Its functions get objects of the storage version.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectPart<R> {
-    /// Dotted paths that writers of the part never come to manage. They do come to manage whatever else they send, even what
-    /// its preparation takes back, as in kube-apiserver.
+    /// Dotted paths that writers of the part never come to manage. As in kube-apiserver, they do come to manage
+    /// everything else that they send, even values that the preparation resets.
     pub resets: &'static [&'static str],
-    /// Takes over from the old object (second) what a write cannot change.
+    /// Copies the fields that a write cannot change from the old object (second).
     pub prepare: fn(&mut R, &R),
     /// Reports what is wrong with a replacement of the old object (second).
     pub check: fn(&R, &R, &mut FieldErrors),
 }
 
-/// An [`ObjectPart`] of whichever kind.
+/// An [`ObjectPart`] of any kind.
 pub(crate) trait PartRules: Send + Sync {
     fn resets(&self) -> &'static [&'static str];
 

@@ -1,4 +1,4 @@
-//! Work on documents, where there is memory and processor time for it.
+//! Work on documents, bounded in memory and processor time.
 
 use planesmith_machinery::status::ApiResult;
 
@@ -12,12 +12,12 @@ impl Endpoint {
         call.turns.get_or_init(turns)
     }
 
-    /// Runs `work` on documents of about `size` bytes, which is expected to cost `cost`, as soon as there is a thread and then
-    /// memory for it.
+    /// Runs `work` on documents of about `size` bytes, with the expected cost `cost`, as soon as a thread and then
+    /// memory for it are available.
     ///
     /// # Errors
     ///
-    /// 429 as [`Turns::run`] has it.
+    /// 429 as for [`Turns::run`].
     pub(crate) async fn run<T>(&self, call: &Call, size: usize, cost: Cost, work: impl FnOnce() -> T) -> ApiResult<T> {
         if cost < Cost::INLINE {
             return Ok(work());
@@ -26,7 +26,7 @@ impl Endpoint {
         self.turns(call).run_with(cost, memory, work).await
     }
 
-    /// As [`Self::run`] for work that cannot be refused any more.
+    /// Like [`Self::run`], for work of a request that cannot be refused any more.
     pub(crate) async fn finish<T>(&self, call: &Call, size: usize, cost: Cost, work: impl FnOnce() -> T) -> T {
         if cost < Cost::INLINE {
             return work();

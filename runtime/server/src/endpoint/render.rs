@@ -1,4 +1,4 @@
-//! Objects and lists in the form that was agreed on.
+//! Objects and lists in the negotiated encoding.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -21,18 +21,18 @@ use crate::request::Query;
 use crate::response;
 use crate::table;
 
-/// An object on its way to the client.
+/// An object to be rendered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Subject<'a> {
-    /// What the store holds.
+    /// A stored entry.
     Entry(&'a Arc<Entry>),
-    /// What the store held, shown with a later revision.
+    /// A deleted or replaced entry, rendered with a later revision.
     Former(&'a Entry, Revision),
-    /// An object in the endpoint's version that the store does not hold.
+    /// An object in the endpoint's version that is not stored.
     Object(&'a dyn Object),
 }
 
-/// An object, whoever owns it.
+/// An owned or borrowed object.
 pub(crate) enum Held<'a> {
     Own(Box<dyn Object>),
     Lent(&'a dyn Object),
@@ -51,7 +51,7 @@ impl Deref for Held<'_> {
 
 pub(super) const PARTIAL_API_VERSION: &str = "meta.k8s.io/v1";
 
-/// The version that metadata says it is of.
+/// The API version of a PartialObjectMetadata.
 pub(crate) fn partial_api_version(output: Output) -> &'static str {
     match output.beta {
         true => "meta.k8s.io/v1beta1",
@@ -80,7 +80,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The resourceVersion that its metadata says.
+    /// The resourceVersion in its metadata.
     pub(crate) fn resource_version(self, forms: &Forms) -> ApiResult<String> {
         match self {
             Subject::Entry(entry) if entry.revision() > Revision(0) => Ok(entry.revision().to_string()),
@@ -89,7 +89,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The object in the version whose columns are printed, when that is not the endpoint's.
+    /// The object in the version whose columns are printed; `None` if that is the endpoint's.
     pub(crate) fn printed(self, facts: &'static ResourceFacts, forms: &Forms) -> ApiResult<Option<Box<dyn Object>>> {
         let printed = planesmith_machinery::table::printed(facts);
         if std::ptr::eq(printed, facts) {
@@ -129,18 +129,18 @@ impl<'a> Subject<'a> {
         Ok(metadata_message(self.bare_meta(forms)?))
     }
 
-    /// The metadata as it is shown alone.
+    /// The metadata as it is rendered alone.
     pub(crate) fn bare_meta(self, forms: &Forms) -> ApiResult<ObjectMeta> {
         forms.bare_meta(&*self.object(forms)?)
     }
 }
 
 impl Endpoint {
-    /// Agrees with the client on the form of an answer.
+    /// Negotiates the encoding of an answer with the client.
     ///
     /// # Errors
     ///
-    /// 406 when the client takes nothing of what is offered.
+    /// 406 when the client accepts none of the offered encodings.
     pub(crate) fn agree(&self, request: &Parts, offer: Offer) -> ApiResult<Output> {
         match self.kind().custom {
             Some(_) => negotiate_custom(request, offer),
@@ -186,21 +186,21 @@ impl Endpoint {
 
     fn is_no_list(&self) -> ApiError {
         if self.kind().custom.is_some() {
-            // A tree is asked for its items before anybody notices that it is no list.
+            // A tree reports its missing items before it is found not to be a list.
             return ApiError::unnamed(500, "content is not a list");
         }
         no_list(self.kind().group, self.kind().kind)
     }
 }
 
-/// 406: the metadata of many objects cannot be had of one.
+/// 406: the list of metadata cannot be requested of a single object.
 pub(crate) fn no_list(group: &str, kind: &str) -> ApiError {
     let kind = go_type(group, kind);
     let why = "you requested PartialObjectMetadataList, but the requested object is not a list";
     ApiError::new(Reason::NotAcceptable, format!("{why} ({kind})"))
 }
 
-/// The Go type behind a kind, as messages show it.
+/// The Go type behind a kind, as messages print it.
 pub(super) fn go_type(group: &str, kind: &str) -> String {
     let package = group
         .split('.')
@@ -216,7 +216,7 @@ pub(crate) fn envelope(api_version: &str, kind: &str, message: &[u8]) -> Vec<u8>
     out
 }
 
-/// A copy with room for the final newline.
+/// A copy with capacity for the final newline.
 fn with_room(bytes: &[u8]) -> Vec<u8> {
     let mut copy = Vec::with_capacity(bytes.len() + 1);
     copy.extend_from_slice(bytes);

@@ -1,4 +1,4 @@
-//! Lists in the form that was agreed on.
+//! Lists in the negotiated encoding.
 
 use std::sync::Arc;
 
@@ -24,14 +24,14 @@ use crate::table;
 
 const PARTIAL_LIST_KIND: &str = "PartialObjectMetadataList";
 
-/// Bytes of objects up to which the encodings of a list are kept for the next one.
+/// Maximum bytes of objects for which the encodings of a list are cached for the next one.
 const KEPT: usize = 256 << 10;
-/// Objects that are looked through at once.
+/// Objects that are checked at once.
 const AT_ONCE: usize = 64;
 
 impl Endpoint {
-    /// Answers with a list. What fits into [`compression::THRESHOLD`] is encoded before the answer begins, the rest while it is
-    /// sent.
+    /// Answers with a list. A list within [`compression::THRESHOLD`] is encoded before the answer begins, a larger one
+    /// while it is sent.
     pub(crate) async fn render_list(
         &self,
         call: &Call,
@@ -78,7 +78,7 @@ impl Endpoint {
         })
     }
 
-    /// True if the items are parts of what is stored.
+    /// True if the items are parts of the stored bytes.
     fn is_sent_as_stored(&self, output: Output, entries: &[Arc<Entry>]) -> bool {
         let forms = self.forms();
         let is_plain = output.format == Format::Json && !output.pretty && !output.beta;
@@ -98,9 +98,9 @@ impl Endpoint {
         }
     }
 
-    /// Reads the objects that are laid out as the storage version would not write them, such as those of a version that was
-    /// the storage version once: one that cannot be read is an error before the answer begins. Others can be read, unless the
-    /// store is damaged; then the answer breaks off.
+    /// Reads the objects whose layout is not that of the storage version, such as those of a former storage version:
+    /// one that cannot be read is an error before the answer begins. Other objects can be read, unless the store is
+    /// damaged; then the answer breaks off.
     async fn check_unusual(&self, entries: &[Arc<Entry>], turns: &Turns) -> ApiResult<()> {
         let forms = self.forms();
         let unusual: Vec<_> = entries.iter().filter(|entry| !forms.has_usual_layout(entry)).collect();
@@ -112,7 +112,7 @@ impl Endpoint {
         Ok(())
     }
 
-    /// The list, to be encoded slice by slice.
+    /// The list, which is encoded slice by slice.
     fn slices(
         &self,
         call: &Call,
@@ -160,7 +160,7 @@ impl Endpoint {
                     out.push(b'{');
                     out.extend_from_slice(rest);
                 }
-                // Another hand wrote it, in another order.
+                // Another encoder wrote it, in another order.
                 None => json::encode_item(&*forms.object_of(entry)?, out),
             }
             Ok(())
@@ -213,13 +213,13 @@ impl Endpoint {
     fn empty_list(&self, call: &Call, output: Output, meta: &ListMeta) -> ApiResult<Vec<u8>> {
         Ok(match output.target {
             Target::Table => {
-                // It decides nothing here, but a wrong one is refused.
+                // It has no effect here, but an invalid one is refused.
                 table::shown(call.query())?;
                 table::empty(self.kind(), meta)
             }
             Target::PartialObject | Target::PartialObjectList => {
                 let mut list = list_head(PARTIAL_LIST_KIND, PARTIAL_API_VERSION, meta);
-                // As a list in Go that nothing was appended to.
+                // Like a list in Go that nothing was appended to.
                 list.pop();
                 list.extend_from_slice(b"null}");
                 list
@@ -250,7 +250,7 @@ impl Endpoint {
     }
 }
 
-/// The same answer, which holds so much.
+/// The same answer, which keeps `pinned` until it is sent.
 fn pinning(mut response: Response, pinned: Pinned) -> Response {
     response.extensions_mut().insert(pinned);
     response
@@ -268,7 +268,7 @@ fn list_head(kind: &str, api_version: &str, meta: &ListMeta) -> Vec<u8> {
     head
 }
 
-/// Returns the bytes around the items of a list whose keys are sorted. An empty token is included.
+/// The bytes around the items of a list whose keys are sorted. An empty continue token is included.
 fn sorted_list(kind: &str, api_version: &str, meta: &ListMeta) -> (Vec<u8>, Vec<u8>) {
     let mut head = b"{\"apiVersion\":".to_vec();
     json::encode_text(api_version, &mut head);

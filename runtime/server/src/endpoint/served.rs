@@ -1,4 +1,4 @@
-//! What discovery and the router learn from the facts of a kind.
+//! The entry of a kind in discovery and in the router, derived from its facts.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::Subresources;
 use crate::request::Verb;
 use crate::routes::{ServedKind, ServedResource, ServedSubresource};
 
-/// The kind as its paths show it. Declared subresources that nobody handles have none.
+/// The served resource of a kind. Declared subresources without a handler are left out.
 pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> ServedResource {
     let mut verbs = vec![
         Verb::Create,
@@ -21,7 +21,7 @@ pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> 
         Verb::Watch,
     ];
     if facts.custom.is_some() {
-        // Custom kinds have an order of their own.
+        // Custom kinds list their verbs in another order.
         verbs.retain(|verb| *verb != Verb::Create);
         verbs.insert(5, Verb::Create);
     }

@@ -1,4 +1,4 @@
-//! Kinds whose objects are made when they are asked for.
+//! Kinds whose objects are computed for each request.
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ use crate::stores::row_of;
 use crate::verbs::options::ListOptions;
 use crate::verbs::selection::Selection;
 
-/// Makes the objects of a kind that is not stored, of its storage version; see `read_only` of `#[resource(...)]`.
+/// Computes the objects of a kind that is not stored, in its storage version; see `read_only` of `#[resource(...)]`.
 pub trait Source: Send + Sync {
-    /// The object `name`; `namespace` is empty for kinds that live in none.
+    /// The object `name`; `namespace` is empty for cluster-scoped kinds.
     fn one<'a>(&'a self, namespace: &'a str, name: &'a str) -> BoxFuture<'a, ApiResult<Box<dyn Object>>>;
 
     /// All objects of a namespace, or of all namespaces.
@@ -37,7 +37,7 @@ impl Endpoint {
         self.render(StatusCode::OK, output, call.query(), Subject::Object(&*object))
     }
 
-    /// Answers with the objects of `source` that are asked for, all of them at once.
+    /// Answers with the requested objects of `source`, without pages.
     pub(super) async fn list_made(&self, call: &Call, source: &dyn Source) -> ApiResult<Response> {
         let output = negotiate(&call.parts, Offer::Collection)?;
         let options = ListOptions::for_list(call.query())?;

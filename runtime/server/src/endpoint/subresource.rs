@@ -14,7 +14,7 @@ use crate::routes::ServedSubresource;
 
 /// Answers the requests for one subresource.
 pub trait Subresource: Send + Sync {
-    /// What can be done, and with which kind; the name is filled in from the facts.
+    /// The supported verbs and the kind; the name is filled in from the facts.
     fn served(&self) -> ServedSubresource;
 
     /// Answers one request.
@@ -28,7 +28,7 @@ pub struct Subresources {
 }
 
 impl Subresources {
-    /// Handles `name` with `handler`. Takes effect only when the kind declares the subresource.
+    /// Handles `name` with `handler`. Has no effect unless the kind declares the subresource.
     pub fn insert(&mut self, name: &'static str, handler: Arc<dyn Subresource>) {
         self.handlers.insert(name, handler);
     }
@@ -46,8 +46,8 @@ impl std::fmt::Debug for Subresources {
     }
 }
 
-/// `finalize`: an update of everything but the status, past what an ordinary update may not change. It lets go of objects
-/// that hold themselves back, such as namespaces with `spec.finalizers`.
+/// `finalize`: an update of everything but the status, which skips the restrictions of ordinary updates. It removes the
+/// finalizers of the spec, such as `spec.finalizers` of namespaces.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Finalize;
 

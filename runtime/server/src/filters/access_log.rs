@@ -1,11 +1,11 @@
-//! One line per request, for those who want it.
+//! An access log with one line per request.
 
 use axum::response::Response;
 use http::header::USER_AGENT;
 
 use super::{Exchange, Filter, Step};
 
-/// Logs each request under the target `http` at debug level: what, who, how long, with which result.
+/// Logs each request under the target `http` at debug level: method, path, user, duration and result.
 #[derive(Clone, Copy, Debug)]
 pub struct AccessLog;
 

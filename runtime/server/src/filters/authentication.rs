@@ -1,4 +1,4 @@
-//! Who asks.
+//! Authentication of requests.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,13 +11,14 @@ use super::{Exchange, Filter, Step};
 use crate::metrics::{Credentials as Judged, SharedMetrics};
 use crate::request::Stage;
 
-/// What the usual headers of proxies start with: they mean something to others even when they mean nothing here.
+/// The prefix of the usual headers of proxies. They are removed even when this server does not use them, because
+/// servers behind it may.
 const OF_PROXIES: &str = "x-remote-";
 
-/// Finds out who asks, or answers 401.
+/// Authenticates the user, or answers 401.
 ///
-/// Credentials do not travel further: the `Authorization` header and those of proxies, by all names that the authenticator
-/// knows, are gone afterwards.
+/// Credentials are not passed on: the `Authorization` header and those of proxies, under all names that the
+/// authenticator knows, are removed.
 #[derive(Clone, Debug)]
 pub struct Authentication {
     authenticator: Arc<dyn Authenticator>,
@@ -25,7 +26,7 @@ pub struct Authentication {
 }
 
 impl Authentication {
-    /// Asks `authenticator`, and counts in `metrics` what it says.
+    /// Authenticates with `authenticator` and counts its results in `metrics`.
     #[must_use]
     pub fn new(authenticator: Arc<dyn Authenticator>, metrics: SharedMetrics) -> Self {
         Self { authenticator, metrics }

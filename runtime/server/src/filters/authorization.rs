@@ -1,4 +1,4 @@
-//! Whether the user may do what it asks for.
+//! Authorization of requests.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::failure;
 use crate::metrics::{Judgement, SharedMetrics};
 use crate::request::{Context, Query, RequestInfo, Stage};
 
-/// Lets pass what the user may do; answers 403 to everything else.
+/// Passes requests that the user is allowed to make; answers 403 to others.
 #[derive(Clone, Debug)]
 pub struct Authorization {
     authorizer: Arc<dyn Authorizer>,
@@ -26,7 +26,7 @@ pub struct Authorization {
 }
 
 impl Authorization {
-    /// Asks `authorizer`, and counts in `metrics` what it says.
+    /// Authorizes with `authorizer` and counts its decisions in `metrics`.
     #[must_use]
     pub fn new(authorizer: Arc<dyn Authorizer>, metrics: SharedMetrics) -> Self {
         Self { authorizer, metrics }
@@ -76,7 +76,7 @@ impl Filter for Authorization {
     }
 }
 
-/// Says that nobody knows whether a request is allowed, in a text that no browser takes for a page.
+/// Reports that the authorizer could not decide, in a text that browsers do not interpret as a page.
 fn not_found_out(uri: &Uri, why: &str) -> Response {
     let asked = uri.path_and_query().map_or("", PathAndQuery::as_str);
     let text = format!("Internal Server Error: {}: {why}\n", quote(asked));
@@ -84,7 +84,7 @@ fn not_found_out(uri: &Uri, why: &str) -> Response {
     failure::text(StatusCode::INTERNAL_SERVER_ERROR, text)
 }
 
-/// What a request for a part of a collection selects; nothing for others, whatever their query says.
+/// The selectors of a request for a part of a collection; empty for other requests, whatever their query contains.
 fn selector<'u>(verb: &str, uri: &'u Uri, name: &str) -> Cow<'u, str> {
     let selects = matches!(verb, "list" | "watch" | "deletecollection");
     let query = uri.query().filter(|_| selects);
@@ -93,7 +93,7 @@ fn selector<'u>(verb: &str, uri: &'u Uri, name: &str) -> Cow<'u, str> {
         .unwrap_or_default()
 }
 
-/// What a request is about.
+/// The target of a request, as authorizers see it.
 pub(super) fn target(info: &RequestInfo) -> Target<'_> {
     if !info.is_resource() {
         return Target::Path(info.path());
@@ -108,12 +108,12 @@ pub(super) fn target(info: &RequestInfo) -> Target<'_> {
     }
 }
 
-/// The refusal, with an authorizer's words if it has any.
+/// The refusal, with the authorizer's reason if it has any.
 pub(crate) fn forbidden(ctx: &Context, reason: &str) -> ApiError {
     refusal(&ctx.user.name, &ctx.info.verb_text(), &target(&ctx.info), reason)
 }
 
-/// Says that somebody may not do something, with an authorizer's words if it has any.
+/// The refusal of a request by `user`, with the authorizer's reason if it has any.
 #[must_use]
 pub fn refusal(user: &str, verb: &str, target: &Target<'_>, reason: &str) -> ApiError {
     let user = quote(user);

@@ -1,11 +1,11 @@
-//! Answers depend on who asks and when.
+//! Cache headers: answers depend on the user and on the time.
 
 use axum::response::Response;
 use http::header::{CACHE_CONTROL, HeaderValue};
 
 use super::{Exchange, Filter, Step};
 
-/// Keeps proxies and browsers from storing answers, unless the handler says otherwise.
+/// Keeps proxies and browsers from caching answers, unless the handler allows it.
 #[derive(Clone, Copy, Debug)]
 pub struct CacheControl;
 

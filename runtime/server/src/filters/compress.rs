@@ -1,4 +1,4 @@
-//! Large answers in fewer bytes.
+//! Compression of large answers.
 
 use axum::response::Response;
 
@@ -6,7 +6,7 @@ use super::{Exchange, Filter, Step};
 use crate::compression::{Compression, accepts_gzip};
 use crate::request::Verb;
 
-/// Compresses large answers to reads of resources for clients that take gzip.
+/// Compresses large answers to reads of resources for clients that accept gzip.
 #[derive(Clone, Debug)]
 pub struct Compress {
     compression: Compression,

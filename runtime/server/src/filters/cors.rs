@@ -11,14 +11,14 @@ use thiserror::Error;
 
 use super::{Exchange, Filter, Step};
 
-/// Tells browsers which pages of other origins may use the API (`--cors-allowed-origins`), and answers their
-/// preflight requests.
+/// Reports to browsers which other origins may use the API (`--cors-allowed-origins`), and answers their preflight
+/// requests.
 #[derive(Debug)]
 pub struct Cors {
     origins: Vec<Regex>,
 }
 
-/// A pattern of origins that is no regular expression.
+/// An invalid regular expression for origins.
 #[derive(Debug, Error)]
 #[error("--cors-allowed-origins has `{pattern}`, which is not a regular expression")]
 pub struct CorsPatternError {
@@ -31,7 +31,7 @@ impl Cors {
     ///
     /// # Errors
     ///
-    /// One of them is none.
+    /// One of the patterns is not a valid regular expression.
     pub fn new(patterns: &[String]) -> Result<Self, CorsPatternError> {
         let origins = patterns.iter().map(|pattern| {
             Regex::new(pattern).map_err(|source| CorsPatternError {

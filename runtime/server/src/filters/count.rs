@@ -1,4 +1,4 @@
-//! How many requests, how long, how large.
+//! Metrics about the number, duration and size of requests.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::{Exchange, Filter, Step};
 use crate::body::{AtEnd, Watched};
 use crate::metrics::{LongRequest, Marks, Metrics, SizeOfAnswer};
 
-/// Counts each request when it is answered; one that lasts as long as its client wants, when it is over.
+/// Counts each request when it is answered; a long-running request is counted when it ends.
 #[derive(Clone, Debug)]
 pub struct Count {
     metrics: Arc<Metrics>,
@@ -56,7 +56,7 @@ impl Filter for Count {
     }
 }
 
-/// A body whose size shows while it is sent.
+/// A body whose size is measured while it is sent.
 struct Measured {
     body: Body,
     size: SizeOfAnswer,
@@ -84,6 +84,6 @@ impl http_body::Body for Measured {
 }
 
 impl AtEnd for LongRequest {
-    /// Dropping it counts it.
+    /// Dropping it counts the request.
     fn at_end(self) {}
 }

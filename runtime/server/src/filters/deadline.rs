@@ -1,4 +1,4 @@
-//! How long a request may take.
+//! Deadlines of requests.
 
 use std::time::{Duration, Instant};
 
@@ -9,12 +9,13 @@ use super::{Exchange, Failure, Filter, Step};
 use crate::failure;
 use crate::request::{InvalidDuration, Query, parse_duration};
 
-/// Gives each request a deadline: `--request-timeout` after its arrival, or earlier if its `timeout` parameter says so.
+/// Gives each request a deadline: `--request-timeout` after its arrival, or earlier if its `timeout` parameter requests
+/// it.
 ///
-/// Requests that last as long as the client wants have none, so the filter stands behind the one that finds out.
+/// Long-running requests have no deadline, so this filter comes after the one that recognizes them.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
-    /// How long a request may take.
+    /// Maximum duration of a request.
     pub limit: Duration,
 }
 
@@ -43,7 +44,8 @@ impl Filter for Deadline {
         Step::Continue
     }
 
-    /// A request that may last has an answer without a limit only if it does last: a refusal is sent in time or cut off.
+    /// A long-running request has no deadline for its answer only if the request succeeds: a refusal is sent in time or
+    /// cut off.
     fn leave(&self, exchange: &mut Exchange, response: &mut Response) {
         let code = response.status();
         if exchange.ctx.deadline.is_none() && !(code.is_success() || code.is_informational()) {

@@ -1,4 +1,4 @@
-//! Which flow a request belongs to, which clients see in headers.
+//! The flow of a request, which clients see in headers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,29 +12,29 @@ use crate::request::{RequestInfo, Verb};
 const SCHEMA: HeaderName = HeaderName::from_static("x-kubernetes-pf-flowschema-uid");
 const LEVEL: HeaderName = HeaderName::from_static("x-kubernetes-pf-prioritylevel-uid");
 
-/// Tells flows of requests apart.
+/// Classifies requests into flows.
 pub trait Flows: fmt::Debug + Send + Sync {
-    /// The flow of a request; `None` when it is of none.
+    /// The flow of a request; `None` when no flow matches.
     fn of(&self, user: &UserInfo, info: &RequestInfo) -> Option<Flow>;
 }
 
-/// What divides the server's capacity between requests.
+/// The flow schema and the priority level of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Identity of what the request was recognized by.
+    /// UID of the flow schema that matched the request.
     pub schema: HeaderValue,
-    /// Identity of the level that it is served at.
+    /// UID of the priority level that serves the request.
     pub level: HeaderValue,
 }
 
-/// Names the flow of each request in the answer's headers. Long-running requests have none, but for watches.
+/// Names the flow of each request in the answer's headers. Long-running requests other than watches get none.
 #[derive(Clone, Debug)]
 pub struct FlowHeaders {
     flows: Arc<dyn Flows>,
 }
 
 impl FlowHeaders {
-    /// Asks `flows`.
+    /// Classifies with `flows`.
     #[must_use]
     pub fn new(flows: Arc<dyn Flows>) -> Self {
         Self { flows }

@@ -1,4 +1,4 @@
-//! Whom the client wants to be taken for.
+//! Impersonation of users.
 
 mod modes;
 #[cfg(test)]
@@ -24,14 +24,14 @@ const UID: HeaderName = HeaderName::from_static("impersonate-uid");
 const GROUP: HeaderName = HeaderName::from_static("impersonate-group");
 const EXTRA_PREFIX: &str = "impersonate-extra-";
 
-/// Lets a client act in somebody else's name, if it may: from here on the request is that other user's.
+/// Lets an authorized client act as another user: from here on the request is that other user's.
 #[derive(Debug)]
 pub struct Impersonation {
     modes: Modes,
 }
 
 impl Impersonation {
-    /// Asks `authorizer` who may act in whose name.
+    /// Authorizes impersonation with `authorizer`.
     #[must_use]
     pub fn new(authorizer: Arc<dyn Authorizer>) -> Self {
         Self {
@@ -52,7 +52,7 @@ impl Filter for Impersonation {
             Ok(Some(wanted)) => wanted,
             Err(error) => return exchange.refuse(&error),
         };
-        // Nobody further in sees that the user is not the one who asks.
+        // Filters and handlers further in do not see that the user is impersonated.
         let named: Vec<HeaderName> = headers.keys().filter(|name| is_ours(name)).cloned().collect();
         for name in named {
             headers.remove(name);
@@ -81,7 +81,7 @@ fn is_ours(name: &HeaderName) -> bool {
     name.as_str().starts_with(PREFIX)
 }
 
-/// The user that the headers describe, as they do it; `None` when they name nobody.
+/// The user that the headers describe, without its implied groups; `None` when they name no user.
 fn wanted(headers: &HeaderMap) -> Result<Option<UserInfo>, ApiError> {
     if !headers.keys().any(is_ours) {
         return Ok(None);
@@ -108,7 +108,8 @@ fn wanted(headers: &HeaderMap) -> Result<Option<UserInfo>, ApiError> {
     Err(ApiError::bad_request(why))
 }
 
-/// A key with its escapes resolved. One with something in it that is none, or that is no text then, stays as it was sent.
+/// A key with its escapes resolved. A key with an invalid escape, or that is not UTF-8 afterwards, stays as it was
+/// sent.
 fn decoded(key: &str) -> String {
     let is_escape = |escaped: &str| escaped.len() >= 2 && escaped.as_bytes()[..2].iter().all(u8::is_ascii_hexdigit);
     let is_escaped = key.split('%').skip(1).all(is_escape);
@@ -123,7 +124,7 @@ fn text(value: &HeaderValue) -> String {
     String::from_utf8_lossy(value.as_bytes()).into_owned()
 }
 
-/// A user as Go shows it.
+/// A user as Go prints it.
 fn shown(user: &UserInfo) -> String {
     let list = |texts: &[String]| {
         let texts: Vec<String> = texts.iter().map(|text| quote(text)).collect();

@@ -1,4 +1,4 @@
-//! How many requests are served at once.
+//! Limits on the number of requests in flight.
 
 mod places;
 
@@ -14,12 +14,12 @@ use super::{Exchange, Filter, Step};
 use crate::failure;
 use crate::request::{RequestInfo, Verb};
 
-/// How many requests are served at once; 0 is no limit.
+/// Maximum numbers of requests in flight; 0 is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InFlightLimits {
-    /// Reading ones (`--max-requests-inflight`).
+    /// Limit of reading requests (`--max-requests-inflight`).
     pub reading: usize,
-    /// Writing ones (`--max-mutating-requests-inflight`).
+    /// Limit of writing requests (`--max-mutating-requests-inflight`).
     pub writing: usize,
 }
 
@@ -36,9 +36,9 @@ impl Default for InFlightLimits {
 /// Counts the requests that are being handled, and answers 429 when there are too many. A large answer counts until its last
 /// byte is sent (`sending`).
 ///
-/// Long-running requests do not count. Members of `system:masters` are served in any case, so that an administrator
-/// gets through to an overloaded server; so are health checks. Heartbeats of nodes and servers have a share of their own:
-/// nothing that others do makes a node look dead. Clients without credentials have no part in it.
+/// Long-running requests do not count. Members of `system:masters` are always served, so that an administrator reaches
+/// an overloaded server; so are health checks. Heartbeats of nodes and servers have a share of their own, so that load
+/// from others does not make a node appear dead. Clients without credentials cannot use that share.
 #[derive(Clone, Debug)]
 pub struct InFlight {
     reading: Arc<Places>,
@@ -53,7 +53,7 @@ const HEALTH: [&str; 3] = ["/healthz", "/livez", "/readyz"];
 const HEARTBEATS: [&str; 2] = ["kube-node-lease", "kube-system"];
 
 impl InFlight {
-    /// Nobody is in flight.
+    /// Starts with no requests in flight.
     #[must_use]
     pub fn new(limits: InFlightLimits) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl InFlight {
         }
     }
 
-    /// Returns the places that a request takes one of; `None` for a request that is served in any case.
+    /// Returns the places that a request takes one of; `None` for a request that is always served.
     fn share(&self, user: &UserInfo, info: &RequestInfo) -> Option<&Arc<Places>> {
         if info.is_long_running() || is_health_check(info) {
             return None;
@@ -77,7 +77,7 @@ impl InFlight {
         })
     }
 
-    /// Reading and writing requests being handled now.
+    /// Numbers of reading and writing requests in flight.
     #[must_use]
     pub fn counts(&self) -> (usize, usize) {
         (self.reading.taken(), self.writing.taken())

@@ -1,4 +1,4 @@
-//! An answer for requests whose handler breaks.
+//! A 500 answer for requests whose handler panics.
 
 use std::any::Any;
 

@@ -1,4 +1,4 @@
-//! A name for the request.
+//! An id for each request.
 
 use axum::response::Response;
 use http::header::{HeaderName, HeaderValue};
@@ -7,10 +7,10 @@ use super::{Exchange, Filter, Step};
 use crate::request::RequestId;
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
-/// Longer names of clients are replaced, so that they cannot fill the log.
+/// Longer ids from clients are replaced, so that they cannot fill the log.
 const LONGEST_GIVEN: usize = 64;
 
-/// Names the request after its `Audit-ID` header, or anew, and tells the client.
+/// Takes the request's id from its `Audit-ID` header, or generates one, and returns it to the client.
 #[derive(Clone, Copy, Debug)]
 pub struct AssignId;
 

@@ -1,4 +1,4 @@
-//! What the path means.
+//! Request info: the meaning of method, path and query.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{Exchange, Filter, Step};
 use crate::failure;
 use crate::request::RequestInfo;
 
-/// Reads what is asked from method, path and query.
+/// Parses the request info from method, path and query.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadInfo;
 
@@ -33,7 +33,7 @@ impl Filter for ReadInfo {
     }
 }
 
-/// What is said of a path that has a verb, and nothing to do it with.
+/// The message for a path that has a verb but no resource.
 fn no_subject(uri: &Uri) -> String {
     let uri = uri.path_and_query().map_or(uri.path(), PathAndQuery::as_str);
     let why = format!(
@@ -43,7 +43,7 @@ fn no_subject(uri: &Uri) -> String {
     why.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Whether every `%` is followed by two hexadecimal digits.
+/// True if every `%` is followed by two hexadecimal digits.
 fn is_well_encoded(path: &str) -> bool {
     !path.contains('%')
         || path.split('%').skip(1).all(|part| {

@@ -1,4 +1,4 @@
-//! The memory and the place in flight that an answer holds while it is sent.
+//! The memory and the place in flight that an answer occupies while it is sent.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -12,24 +12,23 @@ use crate::body::{AtEnd, Watched, whole};
 use crate::failure;
 use crate::sending::{Delivery, Outgoing, Pinned, SendBudget, SendLimits, charged};
 
-/// Answers up to this size that are made already hold no place in flight while they are sent: clients could take all places
-/// with answers of a few bytes.
+/// Complete answers up to this size occupy no place in flight while they are sent: clients could block all places with
+/// answers of a few bytes.
 const SMALL: usize = 16 << 10;
-/// Answers of more bytes need room in the budget.
+/// Larger answers reserve bytes of the send budget.
 const LARGE: usize = 64 << 10;
 
-/// Lets each large answer keep its place among the requests in flight until its last byte is sent, and counts the bytes that
-/// answers hold. When those of a user are too many, further large answers to reads of that user are 429.
+/// Keeps the place in flight of each large answer until its last byte is sent, and counts the bytes of unsent answers.
+/// Once a user has too many, further large answers to its reads become 429.
 ///
-/// Requests that last as long as their clients want hold no place, and bound themselves what they hold; what refuses them is
-/// an answer like others.
+/// Long-running requests occupy no place and bound their own memory; their error answers are treated like others.
 #[derive(Clone, Debug)]
 pub struct Sending {
     budget: SendBudget,
 }
 
 impl Sending {
-    /// Nothing is on its way.
+    /// Starts without unsent answers.
     #[must_use]
     pub fn new(limits: SendLimits) -> Self {
         Self {
@@ -37,8 +36,8 @@ impl Sending {
         }
     }
 
-    /// Counts the bytes of an answer that is made, and gives its place back. A connection of HTTP/1 sends one answer at a time,
-    /// so its bytes are bounded already.
+    /// Counts the bytes of a complete answer, and releases its place. A connection of HTTP/1 sends one answer at a
+    /// time, so its bytes are bounded already.
     fn send_small(&self, exchange: &Exchange, body: Bytes, may_be_refused: bool) -> Option<Body> {
         if !exchange.is_multiplexed {
             return Some(Body::from(body));
@@ -85,7 +84,7 @@ impl Filter for Sending {
         let announced = usize::try_from(hint.lower()).unwrap_or(usize::MAX);
         let pinned = response.extensions_mut().remove::<Pinned>();
         let mut body = std::mem::take(response.body_mut());
-        // What is asked for inside the process is read there, maybe as a whole: nobody waits for its bytes to leave.
+        // Requests from inside the process may read the whole answer before they use it: no network client delays it.
         if exchange.connection.peer.is_none() {
             *response.body_mut() = match permit {
                 Some(permit) => Body::new(Watched::new(body, permit)),
@@ -113,7 +112,7 @@ impl Filter for Sending {
     }
 }
 
-/// Answers with `body`, or with 429 when there is no room for it.
+/// Answers with `body`, or with 429 when `body` is `None`.
 fn send(response: &mut Response, body: Option<Body>) {
     match body {
         Some(body) => *response.body_mut() = body,
@@ -122,7 +121,7 @@ fn send(response: &mut Response, body: Option<Body>) {
 }
 
 impl AtEnd for Permit {
-    /// Dropping it gives it back.
+    /// Dropping it releases the reservation.
     fn at_end(self) {}
 }
 
@@ -138,7 +137,7 @@ mod tests {
     use crate::filters::{InFlight, InFlightLimits, ReadInfo};
     use crate::shutdown::Stop;
 
-    /// A read by a client that got so far.
+    /// A read request.
     fn exchange(method: &Method) -> Exchange {
         exchange_at("/api/v1/namespaces/n/notes", method)
     }

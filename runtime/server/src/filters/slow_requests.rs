@@ -1,4 +1,4 @@
-//! One line for each request that takes long, and where its time went.
+//! One log line for each slow request, with the durations of its stages.
 
 use std::time::{Duration, Instant};
 
@@ -11,15 +11,16 @@ use super::{Exchange, Filter, Step};
 use crate::body::{AtEnd, Watched};
 use crate::request::{Context, Stage};
 
-/// Answers of more bytes may wait for their client, so that their end is what counts.
+/// Larger answers may wait for their client, so their end counts.
 const LARGE: u64 = 64 << 10;
 
-/// Logs each request that takes longer than a threshold, with where the time went. Costs others two looks at the clock.
+/// Logs each request that takes longer than a threshold, with the durations of its stages. Costs other requests two
+/// clock reads.
 ///
-/// Requests that last as long as their clients want are never slow.
+/// Long-running requests are never logged.
 #[derive(Clone, Copy, Debug)]
 pub struct SlowRequests {
-    /// What is slow.
+    /// Duration from which on a request is logged.
     pub threshold: Duration,
 }
 
@@ -52,7 +53,7 @@ impl Filter for SlowRequests {
     }
 }
 
-/// What is said about a request when it is answered.
+/// Data about an answered request, to be logged when its body was sent.
 struct Report {
     threshold: Duration,
     code: StatusCode,
@@ -67,7 +68,7 @@ impl AtEnd for Report {
     }
 }
 
-/// Says where the time of a request went, if it took long.
+/// Logs the stages of a request that took longer than `threshold`.
 fn log(ctx: &Context, code: StatusCode, threshold: Duration) {
     let took = ctx.received.elapsed();
     if took < threshold {
@@ -84,7 +85,7 @@ fn log(ctx: &Context, code: StatusCode, threshold: Duration) {
         peer = ctx.peer.map(tracing::field::display),
         request = %ctx.id,
         millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        // Not all that a request does is a stage.
+        // Not all of a request's work belongs to a stage.
         spent = (!spent.is_empty()).then(|| tracing::field::display(spent)),
         "slow request",
     );
@@ -104,7 +105,7 @@ mod tests {
     use crate::request::RequestInfo;
     use crate::shutdown::Stop;
 
-    /// Writes down what is logged.
+    /// Collects the log's output.
     #[derive(Clone, Default)]
     struct Book(Arc<Mutex<String>>);
 

@@ -1,4 +1,4 @@
-//! Browsers shall come back over TLS only.
+//! HSTS: browsers are to use TLS only.
 
 use http::header::{HeaderValue, STRICT_TRANSPORT_SECURITY};
 
@@ -11,7 +11,7 @@ pub struct StrictTransport {
 }
 
 impl StrictTransport {
-    /// Sends these directives, e.g. `max-age=31536000,includeSubDomains,preload`.
+    /// Returns a filter that sends these directives, e.g. `max-age=31536000,includeSubDomains,preload`.
     #[must_use]
     pub fn new(directives: HeaderValue) -> Self {
         Self { directives }

@@ -33,7 +33,7 @@ fn nobody_says_in_the_name_of_a_proxy_who_asks() {
     assert_eq!(left, ["accept"]);
 }
 
-/// Cannot find anything out.
+/// An authorizer that cannot decide.
 #[derive(Debug)]
 struct Lost;
 
@@ -43,7 +43,7 @@ impl Authorizer for Lost {
     }
 }
 
-/// Says what it is asked.
+/// Records the requests that it is asked to authorize.
 #[derive(Debug, Default)]
 struct Curious(std::sync::Mutex<Vec<String>>);
 

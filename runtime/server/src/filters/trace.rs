@@ -1,4 +1,4 @@
-//! Requests for a tracing system.
+//! Spans of requests for a tracing system.
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -10,20 +10,20 @@ use super::{Exchange, Filter, Step};
 use crate::request::RequestInfo;
 use crate::trace::{TraceParent, TracedRequest, Tracer};
 
-/// The group of those who watch over servers.
+/// The group of monitoring systems.
 const MONITORING_GROUP: &str = "system:monitoring";
 
-/// Hands requests to a tracing system when they are answered.
+/// Passes requests to a tracing system when they are answered.
 ///
-/// Clients of the privileged groups say by their headers whether a request is recorded; requests of others are recorded
-/// as the configuration says, so that nobody can make the server record everything.
+/// Clients of the privileged groups decide by their headers if a request is recorded. Requests of other clients are
+/// recorded as configured, so that no client can make the server record everything.
 #[derive(Clone, Debug)]
 pub struct Trace {
     tracer: Arc<dyn Tracer>,
 }
 
 impl Trace {
-    /// Hands requests to `tracer`.
+    /// Passes requests to `tracer`.
     #[must_use]
     pub fn new(tracer: Arc<dyn Tracer>) -> Self {
         Self { tracer }
@@ -71,7 +71,7 @@ impl Filter for Trace {
     }
 }
 
-/// What is kept of a request until it is answered.
+/// Tracing data of a request until it is answered.
 #[derive(Debug)]
 pub(crate) struct Traced {
     parent: Option<TraceParent>,

@@ -5,12 +5,12 @@ use http::header::{HeaderValue, WARNING};
 
 use super::{Exchange, Filter, Step};
 
-/// All warnings of one answer together, in characters; longer ones are cut to [`CUT`] each.
+/// Maximum length of all warnings of one answer together, in characters; if they are longer, each is cut to [`CUT`].
 const ALL: usize = 4096;
-/// What is left of a warning when there are too many.
+/// Length that each warning is cut to when all together are too long, in characters.
 const CUT: usize = 256;
 
-/// Turns the warnings that were collected into `Warning: 299 - "..."` headers.
+/// Sends the collected warnings as `Warning: 299 - "..."` headers.
 #[derive(Clone, Copy, Debug)]
 pub struct WarningHeaders;
 
@@ -36,7 +36,7 @@ impl Filter for WarningHeaders {
             if written > ALL {
                 break;
             }
-            // A text with control characters cannot stand in a header.
+            // A header cannot contain control characters.
             if let Ok(value) = HeaderValue::from_bytes(format!("299 - {}", quoted(&text)).as_bytes()) {
                 response.headers_mut().append(WARNING, value);
             }
@@ -44,7 +44,7 @@ impl Filter for WarningHeaders {
     }
 }
 
-/// A quoted string of HTTP.
+/// An HTTP quoted-string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

@@ -27,7 +27,7 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// The endpoint `/name`, which looks at `checks` in order.
+    /// Returns the endpoint `/name`, which runs `checks` in order.
     pub(crate) fn new(name: &'static str, checks: Vec<Arc<HealthCheck>>, metrics: SharedMetrics) -> Self {
         Self {
             name,
@@ -46,7 +46,7 @@ impl Endpoint {
         std::iter::once(format!("/{}", self.name)).chain(checks).collect()
     }
 
-    /// Its routes; any method will do.
+    /// Its routes, for all methods.
     pub(crate) fn router(&self) -> Router {
         let all = self.clone();
         let root = any(move |RawQuery(query): RawQuery| async move { all.answer(&query.unwrap_or_default()).await });

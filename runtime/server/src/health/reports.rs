@@ -1,10 +1,11 @@
-//! Which failures of checks are worth a warning: probes repeat every few seconds, and a server that starts is not healthy yet.
+//! Warnings about failed checks, without repetition: probes repeat every few seconds, and a starting server is not
+//! healthy yet.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time that a server may take until its first healthy answer.
+/// Time from the start during which failures are not reported, unless the server was healthy before.
 const START_WITHIN: Duration = Duration::from_secs(30);
 
 /// The failures that one endpoint has reported.
@@ -29,13 +30,13 @@ impl FailureReports {
         }
     }
 
-    /// True if one of the `failed` checks was not reported since the last healthy answer. Nothing is reported for the first
-    /// half minute of a server that was not healthy yet.
+    /// True if one of the `failed` checks was not reported since the last healthy answer. Nothing is reported in the
+    /// first half minute of a server that was never healthy.
     pub(super) fn is_due(&self, failed: &[&str]) -> bool {
         self.is_due_at(self.start.elapsed(), failed)
     }
 
-    /// Notes a healthy answer.
+    /// Records a healthy answer.
     pub(super) fn recover(&self) {
         self.change(|state| {
             state.was_healthy = true;

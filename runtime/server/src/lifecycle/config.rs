@@ -1,4 +1,4 @@
-//! What can be set.
+//! The configuration of a server.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,63 +24,63 @@ use crate::sending::SendLimits;
 use crate::trace::Tracer;
 use crate::version::Version;
 
-/// What can be set about a chain of servers as a whole.
+/// The configuration of a chain of servers as a whole.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Finds out who asks.
+    /// Authenticates users.
     pub authenticator: Arc<dyn Authenticator>,
-    /// Decides who may do what.
+    /// Authorizes requests.
     pub authorizer: Arc<dyn Authorizer>,
-    /// How many requests are served at once.
+    /// Maximum numbers of requests in flight.
     pub in_flight: InFlightLimits,
-    /// The bytes that answers on their way to clients may hold.
+    /// Maximum bytes of unsent answers.
     pub sending: SendLimits,
-    /// Tells which flow a request belongs to; answers do not say so without it.
+    /// Classifies requests into flows; answers have no flow headers without it.
     pub flows: Option<Arc<dyn Flows>>,
-    /// Time from the start of a request until the last byte of its answer is sent, and time that running requests may go on
-    /// when the server stops.
+    /// Time from the start of a request until the last byte of its answer is sent, and time that running requests have
+    /// to finish when the server stops.
     pub request_timeout: Duration,
-    /// How long the server goes on serving after the word to stop, while `/readyz` already fails.
+    /// Time during which the server still serves after the signal to stop, while `/readyz` already fails.
     pub shutdown_delay: Duration,
-    /// What a connection may cost.
+    /// Limits of connections.
     pub connections: ConnectionLimits,
     /// Regular expressions for origins whose pages may use the API.
     pub cors_allowed_origins: Vec<String>,
-    /// Directives of the `Strict-Transport-Security` header; none without any.
+    /// Directives of the `Strict-Transport-Security` header; without any, the header is not sent.
     pub strict_transport: Vec<String>,
-    /// What `/version` says.
+    /// The content of `/version`.
     pub version: Version,
-    /// With which flags the program runs, by their names; `/flagz` is not there without any.
+    /// The program's flags by name; `/flagz` is not served if there are none.
     pub flags: BTreeMap<String, String>,
     /// `host:port` that clients use to reach the server.
     pub public_address: String,
-    /// Where discovery lists groups and versions; those that are not here stand where custom resources do.
+    /// Priorities of groups and versions in discovery; others have the priority of custom resources.
     pub priorities: Vec<VersionPriority>,
-    /// What is registered about groups beside what the chain serves.
+    /// Registrations of groups beside those that the chain serves.
     pub directory: GroupDirectory,
-    /// The documents that say what fields there are.
+    /// The OpenAPI documents.
     pub openapi: OpenApi,
-    /// Where everything is counted.
+    /// The metrics of the server.
     pub metrics: SharedMetrics,
-    /// Requests that take longer are logged, with where their time went.
+    /// Duration from which on a request is logged, with the durations of its stages.
     pub slow_request: Duration,
-    /// Gets requests for a tracing system.
+    /// Receives requests for a tracing system.
     pub tracer: Option<Arc<dyn Tracer>>,
 }
 
-/// What is wrong with a [`Config`].
+/// A problem of a [`Config`].
 #[derive(Debug, Error)]
 pub enum ConfigError {
-    /// A pattern of origins.
+    /// An invalid pattern for origins.
     #[error(transparent)]
     Cors(#[from] CorsPatternError),
-    /// A directive that cannot stand in a header.
+    /// A directive that is not a valid header value.
     #[error("--strict-transport-security-directives has `{0}`; expected max-age=N, includeSubDomains or preload")]
     StrictTransport(String),
     /// A timeout that would refuse every request.
     #[error("--request-timeout is 0s; expected 1s to 10m")]
     RequestTimeout,
-    /// Two hooks of the chain have one name.
+    /// Two hooks of the chain have the same name.
     #[error("two hooks are called {name}; each hook of a chain needs a name of its own")]
     RepeatedHook {
         /// The name.
@@ -98,7 +98,7 @@ pub struct CompletedConfig {
 }
 
 impl Config {
-    /// The defaults of kube-apiserver.
+    /// Returns the defaults of kube-apiserver.
     #[must_use]
     pub fn new(authenticator: Arc<dyn Authenticator>, authorizer: Arc<dyn Authorizer>) -> Self {
         Self {
@@ -124,11 +124,11 @@ impl Config {
         }
     }
 
-    /// Checks everything and builds what follows from it.
+    /// Checks the configuration and builds the parts that depend on it.
     ///
     /// # Errors
     ///
-    /// What is wrong, with the flag that sets it.
+    /// The problem, with the flag that sets the value.
     pub fn complete(self) -> Result<CompletedConfig, ConfigError> {
         if self.request_timeout.is_zero() {
             return Err(ConfigError::RequestTimeout);
@@ -158,7 +158,7 @@ impl Config {
         if let Some(tracer) = &self.tracer {
             list.push(Box::new(Trace::new(Arc::clone(tracer))));
         }
-        // What nobody can tell the meaning of is answered with none of the headers of those below.
+        // Requests that cannot be parsed are answered with none of the headers of the filters below.
         list.push(Box::new(ReadInfo));
         if !self.cors_allowed_origins.is_empty() {
             list.push(Box::new(Cors::new(&self.cors_allowed_origins)?));
@@ -177,7 +177,7 @@ impl Config {
             Arc::clone(&self.authenticator),
             Arc::clone(metrics),
         )));
-        // Audit stands here, before everything that may see an impersonated user.
+        // Audit would be here, before every filter that can see an impersonated user.
         list.push(Box::new(Impersonation::new(Arc::clone(&self.authorizer))));
         if let Some(flows) = &self.flows {
             list.push(Box::new(FlowHeaders::new(Arc::clone(flows))));
@@ -194,7 +194,7 @@ impl Config {
 }
 
 impl CompletedConfig {
-    /// Whether every path is installed; servers that install paths later announce them here before they are prepared.
+    /// Tracks if all paths are installed; servers that install paths later announce them here before they are prepared.
     #[must_use]
     pub fn installation(&self) -> &Installation {
         &self.installation
@@ -206,7 +206,7 @@ impl CompletedConfig {
         self.filters.names()
     }
 
-    /// Puts the whole chain behind the filters, with the paths that only the outermost server has.
+    /// Puts the whole chain behind the filters, with the paths that only the outermost server serves.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
-//! Ways in which one user may act in another's name.
+//! The modes of impersonation.
 //!
-//! The narrow ones need two permissions: for whom somebody wants to be taken, and for what it wants to do under that name.
-//! The older one needs only the first, for everything.
+//! The constrained modes need two permissions: one for the identity, and one for the action under that identity. The
+//! legacy mode needs only the first, for all actions.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,15 +20,15 @@ use crate::request::RequestInfo;
 
 const NODE_PREFIX: &str = "system:node:";
 const NODES_GROUP: &str = "system:nodes";
-/// Stands for all that is known of a service account that acts for its node.
+/// The extra key that replaces the extra values of a service account that acts for its node.
 const NODE_KEYS: &str = "authentication.kubernetes.io/associated-node-keys";
 
-/// From so many values on it is asked first whether all are allowed.
+/// From this number of values on, one check asks first if all values are allowed.
 const MANY: usize = 4;
-/// Users of whom it is remembered which way was theirs.
+/// Number of users whose last successful mode is cached.
 const REMEMBERED: usize = 1024;
 
-/// Who asks, and what for.
+/// The user that impersonates, and its request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asking<'a> {
     pub(super) user: &'a UserInfo,
@@ -37,16 +37,16 @@ pub(super) struct Asking<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// A service account takes the name of the node that its pod runs on.
+    /// A service account that acts as the node that its pod runs on.
     AssociatedNode,
     ArbitraryNode,
     ServiceAccount,
     UserInfo,
-    /// For everything.
+    /// The legacy mode: one permission for all actions.
     Legacy,
 }
 
-/// In the order in which they are tried.
+/// In the order of the attempts.
 const MODES: [Mode; 5] = [
     Mode::AssociatedNode,
     Mode::ArbitraryNode,
@@ -55,7 +55,7 @@ const MODES: [Mode; 5] = [
     Mode::Legacy,
 ];
 
-/// Tries one way after the other; the one that worked last for a user is tried first.
+/// Tries one mode after the other; the one that succeeded last for a user is tried first.
 #[derive(Debug)]
 pub(super) struct Modes {
     authorizer: Arc<dyn Authorizer>,
@@ -70,11 +70,11 @@ impl Modes {
         }
     }
 
-    /// The user that the request is taken for.
+    /// The impersonated user.
     ///
     /// # Errors
     ///
-    /// 403 when no way is open; for the reason of the first that was tried.
+    /// 403 when no mode allows it, with the reason of the first mode that was tried.
     pub(super) fn impersonate(&self, asking: &Asking<'_>, wanted: &UserInfo) -> ApiResult<UserInfo> {
         let last = self.last().get(&asking.user.name).copied();
         let others = MODES.into_iter().filter(|mode| Some(*mode) != last);
@@ -92,7 +92,7 @@ impl Modes {
                 Err(error) => refused = refused.or(Some(error)),
             }
         }
-        // The older way is for everybody.
+        // The legacy mode applies to all users.
         Err(refused.unwrap_or_else(|| ApiError::internal("all impersonation modes failed")))
     }
 
@@ -140,7 +140,7 @@ impl Modes {
 }
 
 impl Mode {
-    /// How permissions call the way; the older one has no name.
+    /// The name of the mode in permissions; `None` for the legacy mode.
     fn word(self) -> Option<&'static str> {
         match self {
             Mode::AssociatedNode => Some("associated-node"),
@@ -158,7 +158,7 @@ impl Mode {
         }
     }
 
-    /// Whether this is a way from one user to the other.
+    /// True if this mode applies to the two users.
     fn is_for(self, requestor: &UserInfo, wanted: &UserInfo) -> bool {
         let only_name = wanted.uid.is_empty() && wanted.groups.is_empty() && wanted.extra.is_empty();
         let node = node_name(&wanted.name);
@@ -172,7 +172,7 @@ impl Mode {
         }
     }
 
-    /// Who is asked about: a service account that acts for its node is the same on every node.
+    /// The user to authorize: a service account that acts for its node is the same on every node.
     fn requestor(self, user: &UserInfo) -> UserInfo {
         let mut requestor = user.clone();
         if self == Mode::AssociatedNode {
@@ -183,7 +183,7 @@ impl Mode {
     }
 }
 
-/// Questions about one way.
+/// The authorization checks of one mode.
 struct Ask<'a> {
     authorizer: &'a dyn Authorizer,
     user: &'a UserInfo,
@@ -191,7 +191,7 @@ struct Ask<'a> {
     mode: Mode,
 }
 
-/// What somebody wants to be taken for.
+/// An identity to be impersonated.
 struct Identity<'a> {
     group: &'a str,
     resource: &'a str,
@@ -218,7 +218,7 @@ impl Ask<'_> {
         self.mode != Mode::Legacy
     }
 
-    /// The group of the resources that stand for names of users and groups.
+    /// The API group of the resources that represent names of users and groups.
     fn group_of_names(&self) -> &'static str {
         match self.is_narrow() {
             true => AUTHENTICATION,
@@ -226,7 +226,7 @@ impl Ask<'_> {
         }
     }
 
-    /// Checks the name, and fills in the groups that come with it.
+    /// Checks the name, and adds the groups that it implies.
     fn name(&self, wanted: &UserInfo, user: &mut UserInfo) -> ApiResult<()> {
         let mut identity = Identity {
             group: self.group_of_names(),
@@ -237,7 +237,7 @@ impl Ask<'_> {
         };
         if let Some(node) = node_name(&wanted.name).filter(|_| self.is_narrow()) {
             identity.resource = "nodes";
-            // One permission is for the node of every pod.
+            // One permission covers the node of every pod.
             identity.name = if self.mode == Mode::AssociatedNode { "*" } else { node };
             user.groups = vec![NODES_GROUP.to_owned()];
         }
@@ -322,7 +322,7 @@ impl<'a> Identity<'a> {
     }
 }
 
-/// What is wrong with something that a user is to be known by in a narrow way. The older way takes anything.
+/// The reason that a constrained mode refuses an extra value. The legacy mode accepts all.
 fn problem_of_extra(key: &str, values: &[String]) -> Option<String> {
     if key.is_empty() {
         return Some("impersonating the empty string key in extra is not allowed".to_owned());
@@ -342,7 +342,7 @@ fn problem_of_extra(key: &str, values: &[String]) -> Option<String> {
     is_empty.then(|| "impersonating the empty string value in extra is not allowed".to_owned())
 }
 
-/// The node whose name in the cluster a user name is.
+/// The node name in the user name of a node.
 fn node_name(user: &str) -> Option<&str> {
     let name = user.strip_prefix(NODE_PREFIX)?;
     names::dns_subdomain(name).is_empty().then_some(name)

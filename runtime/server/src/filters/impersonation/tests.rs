@@ -4,7 +4,7 @@ use planesmith_access::user::{PRIVILEGED_GROUP, UserInfo};
 use super::*;
 use crate::request::RequestInfo;
 
-/// Allows what is listed: a verb, and resource and name or a path.
+/// Allows the listed requests: a verb, and resource and name or a path.
 #[derive(Debug)]
 struct Only(&'static [&'static str]);
 
@@ -32,7 +32,7 @@ impl Authorizer for Only {
     }
 }
 
-/// Whom alice is taken for at `/apis` with the headers, or why not.
+/// The user that alice becomes at `/apis` with the headers, or the refusal.
 fn taken_for(allowed: &'static [&'static str], headers: &[(&'static str, &str)]) -> String {
     let mut map = HeaderMap::new();
     for (name, value) in headers {

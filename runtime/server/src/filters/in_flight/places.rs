@@ -1,4 +1,4 @@
-//! The places of requests in flight, and of the answers that are being sent.
+//! The places of requests in flight and of the answers that are being sent.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,20 +6,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use planesmith_access::user::{PRIVILEGED_GROUP, UserInfo};
 
-/// A limited number of requests. One user has at most half of the places for answers that it does not read; while it has as
-/// many, its further requests are refused.
+/// A limited number of requests. Unread answers of one user occupy at most half of the places; a user at that bound has
+/// its further requests refused.
 #[derive(Debug)]
 pub(super) struct Places {
     /// 0 is no limit.
     limit: usize,
     taken: AtomicUsize,
-    /// Answers that are being sent, of all users.
+    /// Number of answers that are being sent, of all users.
     sending: AtomicUsize,
-    /// The same by the name of the user; users without any have no entry.
+    /// The same by user name; users without such answers have no entry.
     senders: Mutex<HashMap<String, usize>>,
 }
 
-/// The right to be in flight; dropping it makes room for the next request.
+/// The permit of a request in flight; dropping it frees the place.
 #[derive(Debug)]
 pub struct Permit {
     places: Arc<Places>,
@@ -38,8 +38,8 @@ impl Places {
         })
     }
 
-    /// Returns a place for a request of `user`; `None` if all are taken, or half of them by answers that the user does not read.
-    /// Administrators get one in any case.
+    /// Returns a place for a request of `user`; `None` if all are taken, or if unread answers of the user take half of
+    /// them. Administrators always get one.
     pub(super) fn take(self: &Arc<Self>, user: &UserInfo) -> Option<Permit> {
         let before = self.taken.fetch_add(1, Ordering::Relaxed);
         let permit = Permit {
@@ -56,7 +56,7 @@ impl Places {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// Answers that one user may leave unread.
+    /// Number of places that unread answers of one user may occupy.
     fn share(&self) -> usize {
         self.limit.div_ceil(2)
     }
@@ -76,8 +76,8 @@ impl Places {
 }
 
 impl Permit {
-    /// The same permit while the answer to `user` is being sent. It gives its place back at once if the user has its share
-    /// already: many requests of one user may have been handled at the same time.
+    /// The same permit while the answer to `user` is being sent. It releases its place at once if the user has its
+    /// share already: many requests of one user may have been handled at the same time.
     pub(crate) fn sending_to(mut self, user: &Arc<UserInfo>) -> Self {
         if self.sender.is_some() {
             return self;
