@@ -3,7 +3,7 @@
 use planesmith_machinery::object::Object;
 use planesmith_machinery::table::Cell;
 
-/// When the object was made, as the moment itself instead of an age.
+/// Renders the creation time of an object as a timestamp instead of an age.
 pub(crate) fn created_at<R: Object>(object: &R) -> Cell {
     match object.meta().creation_timestamp.timestamp() {
         None => Cell::Null,

@@ -53,10 +53,10 @@ pub(crate) static GENERIC_WORKLOAD: Feature = Feature::off("GenericWorkload");
 pub(crate) static HPA_SCALE_TO_ZERO: Feature = Feature::off("HPAScaleToZero");
 /// Pods say which image is mounted as a volume.
 pub(crate) static IMAGE_VOLUME_WITH_DIGEST: Feature = Feature::off("ImageVolumeWithDigest");
-/// What pods ask for as a whole changes while they run.
+/// Allows changing the resources of a whole pod while it runs.
 pub(crate) static IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING: Feature =
     Feature::on("InPlacePodLevelResourcesVerticalScaling");
-/// What containers ask for that prepare a pod changes after the pod is made.
+/// Allows changing the resources of init containers after the pod is created.
 pub(crate) static IN_PLACE_POD_VERTICAL_SCALING_INIT_CONTAINERS: Feature =
     Feature::on("InPlacePodVerticalScalingInitContainers");
 /// Webhooks and policies are read from files when a server starts.
@@ -64,10 +64,10 @@ pub(crate) static MANIFEST_BASED_ADMISSION_CONTROL_CONFIG: Feature =
     Feature::off("ManifestBasedAdmissionControlConfig");
 /// Stateful sets replace several pods at once.
 pub(crate) static MAX_UNAVAILABLE_STATEFUL_SET: Feature = Feature::off("MaxUnavailableStatefulSet");
-/// What suspended jobs ask for may change.
+/// Allows changing the resource requests and limits of suspended jobs.
 pub(crate) static MUTABLE_POD_RESOURCES_FOR_SUSPENDED_JOBS: Feature =
     Feature::on("MutablePodResourcesForSuspendedJobs");
-/// Where suspended jobs run may change after they have run before.
+/// Allows changing the scheduling directives of suspended jobs that have run before.
 pub(crate) static MUTABLE_SCHEDULING_DIRECTIVES_FOR_SUSPENDED_JOBS: Feature =
     Feature::on("MutableSchedulingDirectivesForSuspendedJobs");
 /// Nodes say what they can do.

@@ -1,4 +1,4 @@
-//! How nodes run containers (`node.k8s.io`).
+//! Runtimes that nodes use to run containers (`node.k8s.io`).
 
 pub mod v1;
 pub mod v1alpha1;

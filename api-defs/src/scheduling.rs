@@ -1,4 +1,4 @@
-//! How important pods are, and which are scheduled together (`scheduling.k8s.io`).
+//! Priorities of pods and groups of pods that are scheduled together (`scheduling.k8s.io`).
 
 pub mod v1;
 pub mod v1alpha2;

@@ -33,7 +33,7 @@ impl SemanticVersion {
     }
 }
 
-/// Whether `text` is a version.
+/// True if `text` is a semantic version.
 pub(crate) fn is_version(text: &str) -> bool {
     SemanticVersion::parse(text).is_some()
 }

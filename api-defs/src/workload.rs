@@ -1,5 +1,5 @@
-//! What controllers of pods have in common, whatever their group: templates, the selectors that must match them, and
-//! the columns that show both.
+//! Parts that the workload kinds of all groups share: pod templates, the selectors that must match them, and the table
+//! columns that render both.
 
 pub(crate) mod columns;
 pub(crate) mod counts;

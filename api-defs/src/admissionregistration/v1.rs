@@ -40,13 +40,13 @@ pub use variable::Variable;
 
 pub(in crate::admissionregistration) use match_resources::default_selection;
 
-/// What happens when a webhook or a policy fails.
+/// Legal values of `failurePolicy`.
 const FAILURE_POLICIES: [&str; 2] = ["Fail", "Ignore"];
 
-/// Whether rules also mean what they do not name but what is the same.
+/// Legal values of `matchPolicy`.
 const MATCH_POLICIES: [&str; 2] = ["Equivalent", "Exact"];
 
-/// Whether a mutation is asked for again after others have changed the object.
+/// Legal values of `reinvocationPolicy`.
 const REINVOCATION_POLICIES: [&str; 2] = ["IfNeeded", "Never"];
 
 /// Reports a word that is none of a few; absent ones are fine.

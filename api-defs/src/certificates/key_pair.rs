@@ -8,7 +8,7 @@ use super::pem::{CERTIFICATE, blocks};
 
 const PRIVATE_KEY: &str = "PRIVATE KEY";
 
-/// What a key is for, and what of it stands in the certificate too, as far as the key says.
+/// Algorithm of a private key and, if the key contains it, its public key, which must match the certificate.
 #[derive(Debug, PartialEq, Eq)]
 struct Key {
     algorithm: Algorithm,
@@ -33,7 +33,7 @@ impl Algorithm {
     }
 }
 
-/// Why a server could not use a certificate with a key.
+/// Returns the reason why a server cannot use a certificate with a key; `None` when the pair is usable.
 pub(crate) fn key_pair_complaint(certificate: &[u8], key: &[u8]) -> Option<String> {
     pair(certificate, key).err()
 }

@@ -9,7 +9,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 const REQUEST: &str = "CERTIFICATE REQUEST";
 pub(super) const CERTIFICATE: &str = "CERTIFICATE";
 
-/// What is wrong with a request for a certificate: its form, or its signature.
+/// Returns the error in a certificate signing request, in its encoding or its signature; `None` when it is valid.
 pub(super) fn request_complaint(pem: &[u8]) -> Option<String> {
     let block = blocks(pem).into_iter().next();
     let Some(block) = block.filter(|block| block.label == REQUEST) else {
@@ -28,7 +28,7 @@ pub(super) fn request_complaint(pem: &[u8]) -> Option<String> {
     }
 }
 
-/// What is wrong with an issued certificate and those that follow it; none at all is fine.
+/// Returns the error in a chain of issued certificates; `None` when it is valid or empty.
 pub(super) fn certificates_complaint(pem: &[u8]) -> Option<String> {
     if pem.is_empty() {
         return None;
@@ -59,8 +59,8 @@ pub(super) fn certificates_complaint(pem: &[u8]) -> Option<String> {
     })
 }
 
-/// What is wrong with certificates that a server is checked against; none at all is fine. What is no certificate is passed
-/// over.
+/// Returns the error in a bundle of CA certificates; `None` when it is valid or empty. Blocks other than certificates
+/// are ignored.
 pub(crate) fn authorities_complaint(pem: &[u8]) -> Option<String> {
     let blocks = blocks(pem);
     if blocks.is_empty() && !pem.is_empty() {
@@ -84,7 +84,7 @@ fn is_certificate(block: &Block) -> bool {
     X509Certificate::from_der(&block.contents).is_ok()
 }
 
-/// What is wrong with certificates that are to be trusted.
+/// Returns the errors in a list of trust anchors; empty when it is valid.
 pub(super) fn anchors_complaints(pem: &str) -> Vec<String> {
     let blocks = blocks(pem.as_bytes());
     let bad = blocks.iter().enumerate().filter_map(|(index, block)| {

@@ -12,10 +12,10 @@ use x509_parser::x509::SubjectPublicKeyInfo;
 /// The curves that keys can be on, by their identifiers.
 const CURVES: [&str; 3] = ["1.2.840.10045.3.1.7", "1.3.132.0.34", "1.3.132.0.35"];
 
-/// How large the modulus of a key can be, in bits.
+/// Legal sizes of an RSA modulus, in bits.
 const MODULI: [usize; 2] = [3072, 4096];
 
-/// What is wrong with a key or its proof.
+/// Errors in a public key or its proof of possession.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Flaw {
     /// It cannot be read.
@@ -66,7 +66,7 @@ pub(super) fn proven(der: &[u8], text: &str, proof: &[u8]) -> Result<Key, Flaw> 
     Ok(Key::of(&info))
 }
 
-/// How signatures of plain texts with the key are verified, where that is known.
+/// Returns the algorithm that verifies signatures of the key; `None` when the server cannot verify them.
 fn check(info: &SubjectPublicKeyInfo<'_>) -> Result<Option<&'static dyn VerificationAlgorithm>, Flaw> {
     if info.algorithm.algorithm.to_id_string() == "1.3.101.112" {
         return Ok(Some(&ED25519));

@@ -35,7 +35,7 @@ pub(crate) fn check(field: &str, name: &str, errors: &mut FieldErrors) {
     }
 }
 
-/// Whether the signer is one of Kubernetes' own.
+/// True if the signer's domain is kubernetes.io or a subdomain of it.
 pub(crate) fn is_of_kubernetes(name: &str) -> bool {
     let (domain, _) = name.split_once('/').unwrap_or((name, ""));
     domain == "kubernetes.io" || domain.ends_with(".kubernetes.io")

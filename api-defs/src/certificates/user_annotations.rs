@@ -1,4 +1,4 @@
-//! What authors of pods tell signers besides.
+//! Annotations that the author of a pod passes to the signer.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What old versions take from the labels of a template.
+//! Defaults that old API versions take from the labels of a template.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
 
 use crate::core::v1::PodTemplateSpec;
 
-/// Whether an old version gives the object back without labels of its own making: not when it has none.
+/// True if an old version represents the object without adding labels: it has labels, or its template has none.
 pub(crate) fn keeps_labels(meta: &ObjectMeta, template: &PodTemplateSpec) -> bool {
     !meta.labels.is_empty() || template.metadata.labels.is_empty()
 }

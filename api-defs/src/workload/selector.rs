@@ -1,4 +1,4 @@
-//! Which pods belong to a controller: its selector, and that it matches the labels of its template.
+//! The selector of a controller, which must match the labels of its template.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ pub(crate) fn check_template(
     check_always_running(template, old, maker, errors);
 }
 
-/// What a selector makes of a set of labels.
+/// Result of matching a selector against labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Match {
     /// It selects them.
@@ -69,7 +69,7 @@ pub(crate) enum Match {
     Senseless,
 }
 
-/// Whether a selector matches labels.
+/// Matches a selector against labels.
 pub(crate) fn matches(selector: Option<&LabelSelector>, labels: &BTreeMap<String, String>) -> Match {
     let Some(selector) = selector else { return Match::No };
     match LabelQuery::of_selector(selector) {

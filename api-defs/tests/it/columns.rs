@@ -1,4 +1,4 @@
-//! What kubectl prints of objects.
+//! Columns that kubectl prints for objects.
 
 use planesmith_api_defs::autoscaling::{v1, v2};
 use planesmith_api_defs::coordination::v1::Lease;

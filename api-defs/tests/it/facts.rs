@@ -244,7 +244,8 @@ const MADE: &[(&str, &[&str])] = &[
 
 struct Comparison {
     packages: Packages,
-    /// Whether OpenAPI shows what is compared; versions that it does not show borrow types, enumerations and all.
+    /// True if OpenAPI describes the compared types. Types of versions that OpenAPI does not describe borrow from
+    /// others, including the enumerations.
     shown: bool,
     seen: BTreeSet<(String, &'static str)>,
     differences: Vec<String>,

@@ -11,7 +11,7 @@ use planesmith_machinery::yaml;
 
 use crate::reference::{folder, zero_objects};
 
-/// How many kinds have fixtures.
+/// Number of kinds that have fixtures.
 const FIXTURES: usize = 185;
 
 #[test]

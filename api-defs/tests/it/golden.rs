@@ -19,7 +19,7 @@ const NAMESPACE: &str = "golden";
 /// The UID of objects that need one to be checked.
 const UID: &str = "0d0c0b0a-0000-4000-8000-000000000000";
 
-/// What these steps are about is not the object: what goes before and after it is tested with a server.
+/// Steps about the request instead of the object. Tests with a server cover them.
 const NOT_OF_THE_OBJECT: &[&str] = &["generate-name-bad", "resource-version-set", "no-name"];
 
 #[test]
@@ -58,7 +58,8 @@ fn creations_are_refused_for_the_reasons_of_kube_apiserver() {
     println!("{count} creations judged alike");
 }
 
-/// What is judged otherwise in a step; `None` also when the step is not about a kind of ours.
+/// Returns the difference between the expected and the actual answer to a step; `None` if they agree or if the kind is
+/// unknown here.
 fn check(scheme: &Scheme, step: &Value, count: &mut u32) -> Option<String> {
     let facts = kind_of(scheme, step["do"].as_str()?)?;
     let id = step["id"].as_str().unwrap_or_default();

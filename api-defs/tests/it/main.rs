@@ -1,4 +1,4 @@
-//! What the definitions promise, proved on the kinds that the server registers.
+//! Properties of the definitions, tested on the kinds that the server registers.
 
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 

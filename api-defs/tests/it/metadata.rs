@@ -1,4 +1,4 @@
-//! What kinds ask of metadata, and how often.
+//! Rules of kinds for their metadata, each reported once.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use planesmith_machinery::object::Resource;
 use planesmith_machinery::resource::{ResourceFacts, Scope};
 use planesmith_machinery::validation::{check_create, check_create_as_sent, check_status_update, check_update_as_sent};
 
-/// How many errors are about `field`.
+/// Returns the number of errors at `field`.
 fn count(errors: &FieldErrors, field: &str) -> usize {
     errors.as_slice().iter().filter(|error| error.field == field).count()
 }
@@ -39,7 +39,7 @@ fn with_name<R: Resource>(name: &str) -> usize {
     count(&check_create(&object), "metadata.name")
 }
 
-/// How often an update in the version `sent` finds a label that cannot be one.
+/// Returns the number of errors that an update in the version `sent` reports for an illegal label.
 fn with_label<R: Resource>(sent: &'static ResourceFacts) -> usize {
     let errors = check_update_as_sent(&labelled::<R>(), &bare::<R>(), sent);
     count(&errors, "metadata.labels")

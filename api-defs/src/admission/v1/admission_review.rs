@@ -53,7 +53,7 @@ pub struct AdmissionRequest {
     /// CREATE, UPDATE, DELETE or CONNECT.
     #[field(proto = 7, keep, optional, go_type = "Operation")]
     pub operation: String,
-    /// Who asks.
+    /// The user who sent the request.
     #[field(proto = 8, keep, optional)]
     pub user_info: UserInfo,
     /// The object as it would be.
@@ -70,19 +70,19 @@ pub struct AdmissionRequest {
     pub options: RawExtension,
 }
 
-/// What an admission webhook says about a write.
+/// The answer of an admission webhook to a request.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AdmissionResponse {
     /// That of the question.
     #[field(proto = 1, keep, optional, go_type = "types.UID")]
     pub uid: String,
-    /// Whether the write may go on.
+    /// True if the request is admitted.
     #[field(proto = 2, keep, optional)]
     pub allowed: bool,
-    /// Why not; only read when it may not.
+    /// Reason of the refusal, which the client receives. Ignored when the request is allowed.
     #[field(proto = 3)]
     pub status: Option<Status>,
-    /// How the object is to be changed.
+    /// Change to apply to the object, in the format that patchType names.
     #[field(proto = 4)]
     pub patch: ByteString,
     /// The form of the patch; only JSONPatch.

@@ -1,4 +1,4 @@
-//! Where a webhook is reached.
+//! Address of an admission webhook.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::byte_string::ByteString;
@@ -8,7 +8,7 @@ use planesmith_machinery::validation::{WebhookService, check_webhook_service, ch
 /// The port of services that name none.
 const PORT: i32 = 443;
 
-/// Where a webhook is reached: by URL or by service, one of the two.
+/// Address of a webhook: exactly one of URL and service.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct WebhookClientConfig {
     /// The address outside of the cluster, as https://host:port/path, without user, query or fragment.

@@ -1,6 +1,6 @@
 //! Texts of expressions.
 
-/// Whether a text has more than one line.
+/// True if `text` has more than one line.
 pub(super) fn has_line_breaks(text: &str) -> bool {
     text.contains(['\n', '\r'])
 }

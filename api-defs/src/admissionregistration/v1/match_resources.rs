@@ -1,4 +1,4 @@
-//! Which requests a policy is about.
+//! Requests that an admission policy applies to.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
@@ -7,10 +7,11 @@ use planesmith_machinery::validation::{SelectorValues, check_label_selector};
 
 use super::{MATCH_POLICIES, NamedRuleWithOperations};
 
-/// What a policy that changes objects can be about.
+/// Operations that a mutating policy can match.
 const CHANGING: [&str; 4] = ["*", "CONNECT", "CREATE", "UPDATE"];
 
-/// Which requests a policy is about: what its rules and its selectors allow for and nothing excludes.
+/// Requests that a policy applies to: those that match the resource rules and the selectors and that no exclude rule
+/// matches.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct MatchResources {
@@ -26,7 +27,8 @@ pub struct MatchResources {
     /// Operations on resources that do not match.
     #[field(proto = 4, list_type = atomic)]
     pub exclude_resource_rules: Vec<NamedRuleWithOperations>,
-    /// Whether rules also mean other groups and versions of the same resource: Equivalent (the default) or Exact.
+    /// Matching of other groups and versions of the same resource: Equivalent (the default) includes them, Exact does
+    /// not.
     #[field(proto = 7, known("Equivalent", "Exact"), go_type = "MatchPolicyType")]
     pub match_policy: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What policies are parameterized with.
+//! Parameters of admission policies.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
@@ -7,7 +7,7 @@ use planesmith_machinery::names;
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::validation::{SelectorValues, check_label_selector};
 
-/// What tables show where there are no parameters.
+/// Table cell of a policy without parameters.
 const UNSET: &str = "<unset>";
 
 /// The kind of objects that a policy is parameterized with.
@@ -35,7 +35,7 @@ pub struct ParamRef {
     /// The objects by their labels; each is evaluated for itself. Excludes name.
     #[field(proto = 3)]
     pub selector: Option<LabelSelector>,
-    /// What happens when there is no such object: Allow or Deny.
+    /// Behavior when no parameter object is found: Allow or Deny.
     #[field(proto = 4, go_type = "ParameterNotFoundActionType")]
     pub parameter_not_found_action: Option<String>,
 }

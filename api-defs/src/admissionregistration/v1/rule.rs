@@ -1,4 +1,4 @@
-//! Which requests are meant.
+//! Rules that select requests by operation and resource.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub struct RuleWithOperations {
     /// The operations: CREATE, UPDATE, DELETE, CONNECT, or * for all of them.
     #[field(proto = 1, list_type = atomic, known("*", "CONNECT", "CREATE", "DELETE", "UPDATE"), go_type = "[]OperationType")]
     pub operations: Vec<String>,
-    /// Which resources the operations are about, by group, version, resource and scope.
+    /// The resources that the operations apply to, by group, version, resource and scope.
     #[field(inline, proto = 2)]
     pub rule: Rule,
 }
@@ -33,8 +33,8 @@ pub struct Rule {
     /// or */* (subresources too).
     #[field(proto = 3, list_type = atomic)]
     pub resources: Vec<String>,
-    /// Whether resources in namespaces are meant: Namespaced, Cluster for those outside, * (the default) for both.
-    /// Subresources are where their resource is.
+    /// Scope of the resources: Namespaced, Cluster, or * (the default) for both. A subresource has the scope of its
+    /// resource.
     #[field(proto = 4, known("*", "Cluster", "Namespaced"), go_type = "ScopeType")]
     pub scope: Option<String>,
 }
@@ -46,7 +46,7 @@ pub struct NamedRuleWithOperations {
     /// The names of the objects; all objects when empty.
     #[field(proto = 1, list_type = atomic)]
     pub resource_names: Vec<String>,
-    /// Which operations on which resources are meant.
+    /// The operations and resources that match.
     #[field(inline, proto = 2)]
     pub rule_with_operations: RuleWithOperations,
 }

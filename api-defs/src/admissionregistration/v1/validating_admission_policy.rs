@@ -46,7 +46,7 @@ pub struct ValidatingAdmissionPolicy {
     /// The rules, and what they are about.
     #[field(proto = 2)]
     pub spec: ValidatingAdmissionPolicySpec,
-    /// What is dubious about the rules.
+    /// Results of the type check and conditions that controllers report.
     #[field(proto = 3)]
     pub status: ValidatingAdmissionPolicyStatus,
 }
@@ -57,16 +57,16 @@ pub struct ValidatingAdmissionPolicySpec {
     /// The kind of objects that the policy is parameterized with; it has no parameters when absent.
     #[field(proto = 1)]
     pub param_kind: Option<ParamKind>,
-    /// Which requests the policy is about. Required.
+    /// Requests that the policy applies to. Required.
     #[field(proto = 2)]
     pub match_constraints: Option<MatchResources>,
-    /// What has to hold. At least one of these, or an audit annotation, is required.
+    /// Conditions that a request must fulfil. At least one validation or audit annotation is required.
     #[field(proto = 3, list_type = atomic)]
     pub validations: Vec<Validation>,
-    /// What happens when the policy cannot be evaluated: Fail (the default) refuses the request, Ignore lets it pass.
+    /// Behavior when the policy cannot be evaluated: Fail (the default) refuses the request, Ignore admits it.
     #[field(proto = 4, known("Fail", "Ignore"), go_type = "FailurePolicyType")]
     pub failure_policy: Option<String>,
-    /// What is written into the audit log.
+    /// Annotations that the policy adds to the audit event.
     #[field(proto = 5, list_type = atomic)]
     pub audit_annotations: Vec<AuditAnnotation>,
     /// Conditions that must all hold for the policy to be evaluated; at most 64.
@@ -77,24 +77,24 @@ pub struct ValidatingAdmissionPolicySpec {
     pub variables: Vec<Variable>,
 }
 
-/// What is dubious about the rules of a policy.
+/// Results of the type check of a validating admission policy, and conditions that controllers report.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ValidatingAdmissionPolicyStatus {
     /// The generation of the policy that this is about.
     #[field(proto = 1)]
     pub observed_generation: i64,
-    /// Where the rules do not fit the types they are about; absent until they were checked.
+    /// Type errors that the check of the expressions found. Absent until the policy has been checked.
     #[field(proto = 2)]
     pub type_checking: Option<TypeChecking>,
-    /// What the controllers that look after policies report about this one.
+    /// Conditions of the policy that controllers report.
     #[field(proto = 3, list_type = map, list_map_keys("type"))]
     pub conditions: Vec<Condition>,
 }
 
-/// Where rules do not fit the types they are about.
+/// Type errors in the expressions of a policy.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TypeChecking {
-    /// What looks wrong, at most one element for each expression of the policy.
+    /// Warnings of the type check, at most one for each expression of the policy.
     #[field(proto = 1, list_type = atomic)]
     pub expression_warnings: Vec<ExpressionWarning>,
 }
@@ -105,7 +105,7 @@ pub struct ExpressionWarning {
     /// The path of the expression, such as `spec.validations[0].expression`.
     #[field(proto = 2, keep)]
     pub field_ref: String,
-    /// What does not fit, type by type.
+    /// Type errors of the expression, listed by resource type.
     #[field(proto = 3, keep)]
     pub warning: String,
 }
@@ -218,7 +218,7 @@ impl ValidatingAdmissionPolicySpec {
         self.check_annotations(name, &environment, errors);
     }
 
-    /// What expressions of the policy know.
+    /// Returns the variables that the policy's expressions can use.
     fn environment(&self, variables: bool, authorizer: bool) -> PolicyEnvironment {
         PolicyEnvironment::new(Known {
             params: self.param_kind.is_some(),
@@ -264,7 +264,7 @@ impl ValidatingAdmissionPolicyStatus {
     }
 }
 
-/// What is wrong with a path, which may start with a name instead of a dot.
+/// Returns the error in a JSONPath, which may start with a name instead of a dot; `None` when the path is legal.
 fn path_complaint(path: &str) -> Option<String> {
     let ends = |c: char| c.is_whitespace() || ".,[]$@{}".contains(c);
     let rest = match path.starts_with(|c: char| c == '_' || c.is_alphabetic()) {

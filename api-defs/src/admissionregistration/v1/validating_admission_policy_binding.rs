@@ -1,4 +1,4 @@
-//! Which rules are in force.
+//! Bindings, which put validating admission policies into effect.
 
 use std::collections::BTreeSet;
 
@@ -34,12 +34,14 @@ pub struct ValidatingAdmissionPolicyBinding {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is put into force, and for what.
+    /// The policy that is put into effect, its parameters, the requests it is limited to and the actions on a
+    /// violation.
     #[field(proto = 2, expected)]
     pub spec: ValidatingAdmissionPolicyBindingSpec,
 }
 
-/// What is put into force, and for what.
+/// The policy that a binding puts into effect, its parameters, the requests it is limited to and the actions on a
+/// violation.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ValidatingAdmissionPolicyBindingSpec {
     /// The name of the policy.
@@ -48,11 +50,11 @@ pub struct ValidatingAdmissionPolicyBindingSpec {
     /// The parameters, for policies that have some.
     #[field(proto = 2)]
     pub param_ref: Option<ParamRef>,
-    /// Which of the requests that the policy is about; all when absent.
+    /// Narrows the requests that the policy applies to. No further limit when absent.
     #[field(proto = 3)]
     pub match_resources: Option<MatchResources>,
-    /// What happens to requests that break the rules: Deny refuses them, Warn tells the client, Audit notes it in the
-    /// audit log. Deny and Warn exclude each other.
+    /// Actions when a validation fails: Deny refuses the request, Warn sends the client a warning, Audit adds an
+    /// annotation to the audit event. Deny and Warn exclude each other.
     #[field(proto = 4, expected, list_type = set, known("Audit", "Deny", "Warn"), go_type = "[]ValidationAction")]
     pub validation_actions: Vec<String>,
 }

@@ -41,17 +41,17 @@ pub struct ValidatingWebhook {
     /// The name, a domain of at least three parts, unique in its list.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Where the webhook is reached.
+    /// Address of the webhook.
     #[field(proto = 2, keep)]
     pub client_config: WebhookClientConfig,
     /// Operations on resources, one of which has to match. Webhooks are never asked about configurations of webhooks.
     #[field(proto = 3, list_type = atomic)]
     pub rules: Vec<RuleWithOperations>,
-    /// What happens when the webhook cannot be asked: Fail (the default) refuses the request, Ignore lets it pass.
+    /// Behavior when the webhook cannot be called: Fail (the default) refuses the request, Ignore admits it.
     #[field(proto = 4, known("Fail", "Ignore"), go_type = "FailurePolicyType")]
     pub failure_policy: Option<String>,
-    /// Whether rules also mean other groups and versions of the same resource, to which objects are converted first:
-    /// Equivalent (the default) or Exact.
+    /// Matching of other groups and versions of the same resource: Equivalent (the default) includes them and converts
+    /// the objects before the call, Exact does not.
     #[field(proto = 9, known("Equivalent", "Exact"), go_type = "MatchPolicyType")]
     pub match_policy: Option<String>,
     /// The namespaces of the objects, by their labels; all when empty. What lies in no namespace always matches.
@@ -60,8 +60,8 @@ pub struct ValidatingWebhook {
     /// The objects, by their labels, before or after the change; all when empty. Who can set labels can evade it.
     #[field(proto = 10)]
     pub object_selector: Option<LabelSelector>,
-    /// Whether the webhook does more than answer: None, or NoneOnDryRun for one that leaves it when it is asked to try
-    /// only. Others are not asked about dry runs, and are refused in new configurations.
+    /// Side effects of a call: None, or NoneOnDryRun if the webhook omits them for dry-run requests. A webhook with any
+    /// other value receives no dry-run requests; new configurations must have one of the two.
     #[field(
         proto = 6,
         keep,
@@ -69,7 +69,7 @@ pub struct ValidatingWebhook {
         go_type = "SideEffectClass"
     )]
     pub side_effects: Option<String>,
-    /// How long an answer may take, in seconds: 1 to 30. Default: 10.
+    /// Timeout of a call in seconds, 1 to 30. Default: 10.
     #[field(proto = 7)]
     pub timeout_seconds: Option<i32>,
     /// The versions of AdmissionReview that the webhook understands, best first: v1 or v1beta1.

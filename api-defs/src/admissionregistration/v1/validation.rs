@@ -1,4 +1,4 @@
-//! What a policy demands of objects, and what it notes about them.
+//! Validations and audit annotations of an admission policy.
 
 use planesmith_expressions::Type;
 use planesmith_expressions::policy::PolicyEnvironment;
@@ -8,31 +8,32 @@ use planesmith_machinery::names;
 
 use super::expression::has_line_breaks;
 
-/// What an answer to a refused request can say.
+/// Legal values of `reason` in a validation.
 const REASONS: [&str; 3] = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
 
-/// How long the expression of an audit annotation can be, in bytes.
+/// Maximum length of an audit annotation's expression, in bytes.
 const MAX_VALUE_EXPRESSION: usize = 5 * 1024;
 
-/// What a policy demands of objects.
+/// A condition that an admission policy requires requests to fulfil.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Validation {
-    /// What has to hold, in CEL: true or false. It knows object, oldObject, request, params, namespaceObject, variables
-    /// and authorizer.
+    /// CEL expression that must evaluate to true. Variables: object, oldObject, request, params, namespaceObject,
+    /// variables and authorizer.
     #[field(proto = 1, keep)]
     pub expression: String,
-    /// What the client is told otherwise; in one line. Needed when the expression has several.
+    /// Message for the client when the validation fails; a single line. Required when the expression has line breaks.
     #[field(proto = 2)]
     pub message: String,
     /// The reason of the answer: Forbidden, Invalid or RequestEntityTooLarge. Default: Invalid.
     #[field(proto = 3, go_type = "v1.StatusReason")]
     pub reason: Option<String>,
-    /// What the client is told, in CEL; counts more than message as long as it is a text.
+    /// CEL expression that evaluates to the message for the client. Takes precedence over message if it evaluates to a
+    /// string.
     #[field(proto = 4)]
     pub message_expression: String,
 }
 
-/// What a policy writes into the audit log.
+/// An annotation that a policy adds to the audit event.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AuditAnnotation {
     /// The key, behind the name of the policy and a slash.

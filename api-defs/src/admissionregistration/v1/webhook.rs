@@ -1,4 +1,4 @@
-//! What both kinds of webhooks have in common.
+//! Checks that both kinds of admission webhooks share.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ pub(super) struct Webhook<'a> {
     pub(super) match_conditions: &'a [MatchCondition],
 }
 
-/// What new webhooks must be and stored ones need not, as they were accepted when less was asked for.
+/// Rules that apply to new webhooks only. Webhooks that were stored before a rule existed may keep breaking it.
 struct Strictness {
     side_effects: bool,
     review_versions: bool,
@@ -181,7 +181,7 @@ impl Webhook<'_> {
             .is_some_and(|effects| NO_SIDE_EFFECTS.contains(&effects.as_str()))
     }
 
-    /// Whether the server knows a version that the webhook understands, if it names any.
+    /// True if the webhook lists a review version that the server supports, or lists none.
     fn is_understood(&self) -> bool {
         let versions = self.admission_review_versions;
         versions.is_empty()

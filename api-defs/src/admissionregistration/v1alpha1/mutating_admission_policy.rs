@@ -35,7 +35,7 @@ pub struct MutatingAdmissionPolicySpec {
     /// The kind of objects that the policy is parameterized with; it has no parameters when absent.
     #[field(proto = 1)]
     pub param_kind: Option<ParamKind>,
-    /// Which requests the policy is about. Required.
+    /// Requests that the policy applies to. Required.
     #[field(proto = 2)]
     pub match_constraints: Option<MatchResources>,
     /// Values that the other expressions can use; each knows those before it.
@@ -44,14 +44,13 @@ pub struct MutatingAdmissionPolicySpec {
     /// The changes, made one after the other. At least one is required.
     #[field(proto = 4, list_type = atomic)]
     pub mutations: Vec<Mutation>,
-    /// What happens when the policy cannot be evaluated: Fail (the default) refuses the request, Ignore lets it pass.
+    /// Behavior when the policy cannot be evaluated: Fail (the default) refuses the request, Ignore admits it.
     #[field(proto = 5, known("Fail", "Ignore"), go_type = "FailurePolicyType")]
     pub failure_policy: Option<String>,
     /// Conditions that must all hold for the policy to be evaluated; at most 64.
     #[field(proto = 6, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name", go_type = "[]MatchCondition")]
     pub match_conditions: Vec<MatchCondition>,
-    /// Whether the changes are made again when something else changed the object after them: Never or IfNeeded.
-    /// Required.
+    /// Repetition of the mutations after another plugin changed the object: Never or IfNeeded. Required.
     #[field(proto = 7, known("IfNeeded", "Never"), go_type = "ReinvocationPolicyType")]
     pub reinvocation_policy: String,
 }

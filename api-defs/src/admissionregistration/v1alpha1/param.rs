@@ -1,4 +1,4 @@
-//! What policies are parameterized with.
+//! Parameters of admission policies.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::meta::LabelSelector;
@@ -28,7 +28,7 @@ pub struct ParamRef {
     /// The objects by their labels; each is evaluated for itself. Excludes name.
     #[field(proto = 3)]
     pub selector: Option<LabelSelector>,
-    /// What happens when there is no such object: Allow or Deny.
+    /// Behavior when no parameter object is found: Allow or Deny.
     #[field(proto = 4, known("Allow", "Deny"), go_type = "ParameterNotFoundActionType")]
     pub parameter_not_found_action: Option<String>,
 }

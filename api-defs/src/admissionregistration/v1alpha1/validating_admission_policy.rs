@@ -26,10 +26,10 @@ pub struct ValidatingAdmissionPolicy {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is demanded, and of what.
+    /// The validations of the policy and the requests they apply to.
     #[field(proto = 2)]
     pub spec: ValidatingAdmissionPolicySpec,
-    /// What is dubious about the rules.
+    /// Results of the type check and conditions that controllers report.
     #[field(proto = 3)]
     pub status: ValidatingAdmissionPolicyStatus,
 }
@@ -40,16 +40,16 @@ pub struct ValidatingAdmissionPolicySpec {
     /// The kind of objects that the policy is parameterized with.
     #[field(proto = 1)]
     pub param_kind: Option<ParamKind>,
-    /// Which requests the policy is about.
+    /// Requests that the policy applies to.
     #[field(proto = 2)]
     pub match_constraints: Option<MatchResources>,
-    /// What has to hold.
+    /// Conditions that a request must fulfil.
     #[field(proto = 3, list_type = atomic)]
     pub validations: Vec<Validation>,
-    /// What happens when the policy cannot be evaluated: Fail (the default) or Ignore.
+    /// Behavior when the policy cannot be evaluated: Fail (the default) or Ignore.
     #[field(proto = 4, known("Ignore", "Fail"), go_type = "FailurePolicyType")]
     pub failure_policy: Option<String>,
-    /// What is written into the audit log.
+    /// Annotations that the policy adds to the audit event.
     #[field(proto = 5, list_type = atomic)]
     pub audit_annotations: Vec<AuditAnnotation>,
     /// Conditions that must all hold for the policy to be evaluated.

@@ -1,4 +1,4 @@
-//! Which rules are in force.
+//! Bindings, which put validating admission policies into effect.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
@@ -25,7 +25,7 @@ pub struct ValidatingAdmissionPolicyBinding {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is demanded, and of what.
+    /// The policy that is put into effect, its parameters and the requests it is limited to.
     #[field(proto = 2, expected)]
     pub spec: ValidatingAdmissionPolicyBindingSpec,
 }

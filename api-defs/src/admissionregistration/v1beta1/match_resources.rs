@@ -1,11 +1,12 @@
-//! Which requests a policy is about.
+//! Requests that an admission policy applies to.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::meta::LabelSelector;
 
 use crate::admissionregistration::v1::{RuleWithOperations, default_selection};
 
-/// Which requests a policy is about: what its rules and its selectors allow for and nothing excludes.
+/// Requests that a policy applies to: those that match the resource rules and the selectors and that no exclude rule
+/// matches.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct MatchResources {
@@ -21,7 +22,8 @@ pub struct MatchResources {
     /// Operations on resources that do not match.
     #[field(proto = 4, list_type = atomic)]
     pub exclude_resource_rules: Vec<NamedRuleWithOperations>,
-    /// Whether rules also mean other groups and versions of the same resource: Equivalent (the default) or Exact.
+    /// Matching of other groups and versions of the same resource: Equivalent (the default) includes them, Exact does
+    /// not.
     #[field(proto = 7, go_type = "MatchPolicyType")]
     pub match_policy: Option<String>,
 }

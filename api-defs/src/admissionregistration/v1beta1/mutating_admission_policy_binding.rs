@@ -1,4 +1,4 @@
-//! Which changes are made.
+//! Bindings, which put mutating admission policies into effect.
 
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::Rules;
@@ -23,12 +23,12 @@ pub struct MutatingAdmissionPolicyBinding {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is put into force, and for what.
+    /// The policy that is put into effect, its parameters and the requests it is limited to.
     #[field(proto = 2)]
     pub spec: MutatingAdmissionPolicyBindingSpec,
 }
 
-/// What is put into force, and for what.
+/// The policy that a binding puts into effect, its parameters and the requests it is limited to.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct MutatingAdmissionPolicyBindingSpec {
     /// The name of the policy. Required.
@@ -37,7 +37,7 @@ pub struct MutatingAdmissionPolicyBindingSpec {
     /// The parameters, for policies that have some.
     #[field(proto = 2)]
     pub param_ref: Option<ParamRef>,
-    /// Which of the requests that the policy is about; all when absent.
+    /// Narrows the requests that the policy applies to. No further limit when absent.
     #[field(proto = 3)]
     pub match_resources: Option<MatchResources>,
 }

@@ -36,17 +36,17 @@ pub struct MutatingWebhook {
     /// The name, a domain of at least three parts, unique in its list.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Where the webhook is reached.
+    /// Address of the webhook.
     #[field(proto = 2, keep)]
     pub client_config: WebhookClientConfig,
     /// Operations on resources, one of which has to match. Webhooks are never asked about configurations of webhooks.
     #[field(proto = 3, list_type = atomic, go_type = "[]RuleWithOperations")]
     pub rules: Vec<RuleWithOperations>,
-    /// What happens when the webhook cannot be asked: Fail refuses the request, Ignore (the default) lets it pass.
+    /// Behavior when the webhook cannot be called: Fail refuses the request, Ignore (the default) admits it.
     #[field(proto = 4, go_type = "FailurePolicyType")]
     pub failure_policy: Option<String>,
-    /// Whether rules also mean other groups and versions of the same resource, to which objects are converted first:
-    /// Equivalent or Exact (the default).
+    /// Matching of other groups and versions of the same resource: Equivalent includes them and converts the objects
+    /// before the call, Exact (the default) does not.
     #[field(proto = 9, go_type = "MatchPolicyType")]
     pub match_policy: Option<String>,
     /// The namespaces of the objects, by their labels; all when empty. What lies in no namespace always matches.
@@ -55,17 +55,17 @@ pub struct MutatingWebhook {
     /// The objects, by their labels, before or after the change; all when empty. Who can set labels can evade it.
     #[field(proto = 11)]
     pub object_selector: Option<LabelSelector>,
-    /// Whether the webhook does more than answer: None, or NoneOnDryRun for one that leaves it when it is asked to try
-    /// only. Others are not asked about dry runs, and are refused in new configurations.
+    /// Side effects of a call: None, or NoneOnDryRun if the webhook omits them for dry-run requests. A webhook with any
+    /// other value receives no dry-run requests; new configurations must have one of the two.
     #[field(proto = 6, go_type = "SideEffectClass")]
     pub side_effects: Option<String>,
-    /// How long an answer may take, in seconds: 1 to 30. Default: 30.
+    /// Timeout of a call in seconds, 1 to 30. Default: 30.
     #[field(proto = 7)]
     pub timeout_seconds: Option<i32>,
     /// The versions of AdmissionReview that the webhook understands, best first: v1 or v1beta1.
     #[field(proto = 8, list_type = atomic)]
     pub admission_review_versions: Vec<String>,
-    /// Whether the webhook is asked again when another one changed the object after it: Never (the default) or IfNeeded.
+    /// Repetition of the call after another plugin changed the object: Never (the default) or IfNeeded.
     #[field(proto = 10, known("IfNeeded", "Never"), go_type = "ReinvocationPolicyType")]
     pub reinvocation_policy: Option<String>,
     /// Conditions that must all hold for the webhook to be asked; at most 64.

@@ -1,11 +1,11 @@
-//! How a policy changes objects.
+//! Mutations that an admission policy applies to objects.
 
 use planesmith_machinery::Struct;
 
 /// A change of objects. The field that the type names is set, the other is not.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Mutation {
-    /// How the change is written: ApplyConfiguration or JSONPatch.
+    /// Format of the change: ApplyConfiguration or JSONPatch.
     #[field(proto = 2, keep, known("ApplyConfiguration", "JSONPatch"), go_type = "PatchType")]
     pub patch_type: String,
     /// Fields that are merged into the object.

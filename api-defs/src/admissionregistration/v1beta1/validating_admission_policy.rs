@@ -25,10 +25,10 @@ pub struct ValidatingAdmissionPolicy {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is demanded, and of what.
+    /// The validations of the policy and the requests they apply to.
     #[field(proto = 2)]
     pub spec: ValidatingAdmissionPolicySpec,
-    /// What is dubious about the rules.
+    /// Results of the type check and conditions that controllers report.
     #[field(proto = 3)]
     pub status: ValidatingAdmissionPolicyStatus,
 }

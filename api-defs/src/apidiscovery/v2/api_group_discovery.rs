@@ -21,7 +21,7 @@ pub struct APIVersionDiscovery {
     /// Its name.
     #[field(proto = 1, keep)]
     pub version: String,
-    /// What it has.
+    /// Resources of the version.
     #[field(proto = 2, list_type = map, list_map_keys("resource"))]
     pub resources: Vec<APIResourceDiscovery>,
     /// Current, or Stale when the server behind it could not be asked lately.
@@ -35,7 +35,7 @@ pub struct APIResourceDiscovery {
     /// Plural name, as in paths.
     #[field(proto = 1, keep)]
     pub resource: String,
-    /// What requests answer with.
+    /// Kind of the objects that responses contain.
     #[field(proto = 2)]
     pub response_kind: Option<GroupVersionKind>,
     /// Cluster or Namespaced.
@@ -44,7 +44,7 @@ pub struct APIResourceDiscovery {
     /// Singular name.
     #[field(proto = 4, keep)]
     pub singular_resource: String,
-    /// What can be done.
+    /// Verbs that the resource supports.
     #[field(proto = 5, keep, list_type = set)]
     pub verbs: Vec<String>,
     /// Abbreviations.
@@ -64,13 +64,13 @@ pub struct APISubresourceDiscovery {
     /// Last part of the path.
     #[field(proto = 1, keep)]
     pub subresource: String,
-    /// What requests answer with; empty when it is no object.
+    /// Kind of the objects that responses contain. Empty when responses contain no API object.
     #[field(proto = 2)]
     pub response_kind: Option<GroupVersionKind>,
-    /// What can be sent.
+    /// Kinds that request bodies may contain.
     #[field(proto = 3, list_type = map, list_map_keys("group", "version", "kind"))]
     pub accepted_types: Vec<GroupVersionKind>,
-    /// What can be done.
+    /// Verbs that the resource supports.
     #[field(proto = 4, keep, list_type = set)]
     pub verbs: Vec<String>,
 }

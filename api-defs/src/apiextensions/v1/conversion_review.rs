@@ -8,10 +8,10 @@ use planesmith_machinery::raw::RawExtension;
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("apiextensions.k8s.io/v1", "ConversionReview"))]
 pub struct ConversionReview {
-    /// What the API server asks: the objects to convert and the version that is wanted.
+    /// The request of the API server: objects to convert and the target version.
     #[field(proto = 1)]
     pub request: Option<ConversionRequest>,
-    /// What the webhook answers: the converted objects, or why it could not convert them.
+    /// The response of the webhook: the converted objects, or the reason of the failure.
     #[field(proto = 2)]
     pub response: Option<ConversionResponse>,
 }

@@ -1,15 +1,15 @@
-//! How objects get from one version to another.
+//! Conversion of custom resources between versions.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::byte_string::ByteString;
 
-/// How objects get from one version to another.
+/// Conversion of custom resources between versions.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceConversion {
     /// None changes only apiVersion; Webhook asks a webhook.
     #[field(proto = 1, keep, go_type = "ConversionStrategyType")]
     pub strategy: String,
-    /// How the webhook is called that converts objects. Needed when strategy is Webhook, forbidden otherwise.
+    /// The conversion webhook. Required when strategy is Webhook, forbidden otherwise.
     #[field(proto = 2)]
     pub webhook: Option<WebhookConversion>,
 }
@@ -17,7 +17,7 @@ pub struct CustomResourceConversion {
 /// A webhook that converts objects.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct WebhookConversion {
-    /// Where the API server reaches the webhook, and how it knows that it is the right one.
+    /// Address of the webhook and the CA certificates that verify it.
     #[field(proto = 2)]
     pub client_config: Option<WebhookClientConfig>,
     /// The versions of ConversionReview that it knows, the most wanted first.
@@ -25,7 +25,7 @@ pub struct WebhookConversion {
     pub conversion_review_versions: Vec<String>,
 }
 
-/// How a webhook is reached: by url or by service, not both.
+/// Address of a webhook: exactly one of url and service.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct WebhookClientConfig {
     /// Its address, https://host:port/path. No user, fragment or query.

@@ -44,7 +44,7 @@ pub struct CustomResourceDefinition {
     /// The kind: names, scope, versions.
     #[field(proto = 2, keep)]
     pub spec: CustomResourceDefinitionSpec,
-    /// What of it is in effect.
+    /// Observed state: accepted names, conditions and stored versions.
     #[field(proto = 3)]
     pub status: CustomResourceDefinitionStatus,
 }
@@ -55,7 +55,7 @@ pub struct CustomResourceDefinitionSpec {
     /// The API group, such as example.com. Objects are served under /apis/group.
     #[field(proto = 1, keep)]
     pub group: String,
-    /// What the kind and its resource are called.
+    /// Names of the kind and its resource.
     #[field(proto = 3, keep)]
     pub names: CustomResourceDefinitionNames,
     /// Cluster or Namespaced: whether objects live in namespaces.
@@ -64,7 +64,7 @@ pub struct CustomResourceDefinitionSpec {
     /// The versions. Clients prefer them in the order of their names: v10, v2, v1, v11beta2, v10beta3, v3alpha1.
     #[field(proto = 7, keep, list_type = atomic)]
     pub versions: Vec<CustomResourceDefinitionVersion>,
-    /// How objects get from one version to another. Default: only apiVersion is changed.
+    /// Conversion of objects between versions. By default, only apiVersion is changed.
     #[field(proto = 9)]
     pub conversion: Option<CustomResourceConversion>,
     /// Keep fields that the schema does not know. Deprecated; write x-kubernetes-preserve-unknown-fields in the schema.
@@ -72,7 +72,7 @@ pub struct CustomResourceDefinitionSpec {
     pub preserve_unknown_fields: bool,
 }
 
-/// What a kind and its resource are called.
+/// Names of a kind and its resource.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceDefinitionNames {
     /// The name in paths, in lower case: /apis/group/version/plural.
@@ -95,10 +95,10 @@ pub struct CustomResourceDefinitionNames {
     pub categories: Vec<String>,
 }
 
-/// What of a kind is in effect.
+/// Observed state of a CustomResourceDefinition.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceDefinitionStatus {
-    /// Whether the names are free, the kind is served, and what is wrong.
+    /// Conditions, for example about conflicts of names, about serving the kind and about errors in its schemas.
     #[field(proto = 1, keep, optional, list_type = map, list_map_keys("type"))]
     pub conditions: Vec<CustomResourceDefinitionCondition>,
     /// The names that are in effect; others may be taken.
@@ -116,14 +116,14 @@ pub struct CustomResourceDefinitionStatus {
 /// One thing that is known about a kind.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceDefinitionCondition {
-    /// What it is about: NamesAccepted, Established, NonStructuralSchema, Terminating or
+    /// Type of the condition: NamesAccepted, Established, NonStructuralSchema, Terminating or
     /// KubernetesAPIApprovalPolicyConformant.
     #[field(proto = 1, keep, go_type = "CustomResourceDefinitionConditionType")]
     pub type_: String,
-    /// Whether the aspect named by type holds: True, False, or Unknown while nobody can tell.
+    /// Status of the condition: True, False, or Unknown if it cannot be determined.
     #[field(proto = 2, keep, go_type = "ConditionStatus")]
     pub status: String,
-    /// When the status changed last.
+    /// Time of the last change of status.
     #[field(proto = 3)]
     pub last_transition_time: Time,
     /// One word for programs on why.
@@ -254,14 +254,15 @@ impl CustomResourceDefinition {
         }
     }
 
-    /// Whether the condition `name` holds.
+    /// True if the condition `name` has status True.
     #[must_use]
     pub fn is(&self, name: &str) -> bool {
         let mut conditions = self.status.conditions.iter();
         conditions.any(|condition| condition.type_ == name && condition.status == "True")
     }
 
-    /// What is wrong with its schemas, in one message; `None` when all of them are structural.
+    /// Returns the reasons why its schemas are not structural, joined into one message; `None` when all of them are
+    /// structural.
     #[must_use]
     pub fn structural_problems(&self) -> Option<String> {
         let mut errors = FieldErrors::default();

@@ -10,10 +10,10 @@ pub struct CustomResourceDefinitionVersion {
     /// The version, such as v1 or v2beta1.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Whether clients can read and write objects in this version.
+    /// True if clients can read and write objects in this version.
     #[field(proto = 2, keep)]
     pub served: bool,
-    /// Whether objects are stored in it. True for exactly one version.
+    /// True if objects are stored in this version. Exactly one version is the storage version.
     #[field(proto = 3, keep)]
     pub storage: bool,
     /// Answer requests for it with a warning.
@@ -22,13 +22,13 @@ pub struct CustomResourceDefinitionVersion {
     /// The warning. Default: that the version is deprecated, and for which other one.
     #[field(proto = 8)]
     pub deprecation_warning: Option<String>,
-    /// What objects of the version hold.
+    /// Schema of the version's objects.
     #[field(proto = 4)]
     pub schema: Option<CustomResourceValidation>,
     /// Paths below the objects of this version for their status and their scale.
     #[field(proto = 5)]
     pub subresources: Option<CustomResourceSubresources>,
-    /// What kubectl get prints besides the name. Default: the age.
+    /// Columns that kubectl get prints after the name. Default: the age.
     #[field(proto = 6, list_type = atomic)]
     pub additional_printer_columns: Vec<CustomResourceColumnDefinition>,
     /// Fields that field selectors may name; at most 8.
@@ -36,7 +36,7 @@ pub struct CustomResourceDefinitionVersion {
     pub selectable_fields: Vec<SelectableField>,
 }
 
-/// What objects hold.
+/// Validation of custom resources.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceValidation {
     /// The schema that objects must fit, in a subset of OpenAPI v3; the server prunes and defaults by it too.
@@ -56,13 +56,13 @@ pub struct CustomResourceColumnDefinition {
     /// The OpenAPI format of the cells, such as int32, password or date-time.
     #[field(proto = 3)]
     pub format: String,
-    /// What the column shows, for clients that explain their tables.
+    /// Description of the column, for clients that explain their tables.
     #[field(proto = 4)]
     pub description: String,
     /// 0 for always; larger numbers only in wide output.
     #[field(proto = 5)]
     pub priority: i32,
-    /// Where the cells come from, such as .spec.replicas.
+    /// JSONPath of the cells' value, such as .spec.replicas.
     #[field(proto = 6, keep)]
     pub json_path: String,
 }
@@ -82,16 +82,17 @@ pub struct CustomResourceSubresources {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceSubresourceStatus {}
 
-/// Where /scale finds its numbers.
+/// Fields that the scale subresource reads and writes.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceSubresourceScale {
-    /// Where the wanted replicas are: below .spec, such as .spec.replicas.
+    /// JSONPath of the desired number of replicas, below .spec, such as .spec.replicas.
     #[field(proto = 1, keep)]
     pub spec_replicas_path: String,
-    /// Where the observed replicas are: below .status, such as .status.replicas.
+    /// JSONPath of the observed number of replicas, below .status, such as .status.replicas.
     #[field(proto = 2, keep)]
     pub status_replicas_path: String,
-    /// Where the selector is, as text: below .spec or .status, such as .status.selector. Autoscalers need it.
+    /// JSONPath of the label selector as a string, below .spec or .status, such as .status.selector. Required for
+    /// autoscaling.
     #[field(proto = 3)]
     pub label_selector_path: Option<String>,
 }
@@ -99,7 +100,8 @@ pub struct CustomResourceSubresourceScale {
 /// A field that field selectors may name.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SelectableField {
-    /// Where it is, such as .spec.color. A text, a truth value or a whole number, and in no list or map.
+    /// JSONPath of the field, such as .spec.color. The field is a string, a boolean or an integer, and not part of a
+    /// list or map.
     #[field(proto = 1, keep)]
     pub json_path: String,
 }

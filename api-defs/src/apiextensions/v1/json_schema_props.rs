@@ -20,19 +20,19 @@ pub struct JSONSchemaProps {
     /// Refers to another schema. Structural schemas have to be written out, so definitions refuse it.
     #[field(name = "$ref", proto = 3)]
     pub ref_: Option<String>,
-    /// What the value means, for people.
+    /// Description of the value.
     #[field(proto = 4)]
     pub description: String,
     /// array, boolean, integer, number, object or string.
     #[field(proto = 5)]
     pub type_: String,
-    /// What kind of text or number, such as date-time or int64.
+    /// Format of a string or number, such as date-time or int64.
     #[field(proto = 6)]
     pub format: String,
     /// A name for the schema.
     #[field(proto = 7)]
     pub title: String,
-    /// What is taken when the value is absent.
+    /// Value that is set when the field is absent.
     #[field(proto = 8)]
     pub default: Option<AnyJson>,
     /// The greatest number that is allowed; not itself when exclusiveMaximum is true.
@@ -96,10 +96,10 @@ pub struct JSONSchemaProps {
     #[field(proto = 28)]
     pub not: Option<Box<JSONSchemaProps>>,
     // Boxed because a map has room for eleven, and most objects have a few fields only.
-    /// What fields are, by name.
+    /// Schemas of fields, by name.
     #[field(proto = 29)]
     pub properties: BTreeMap<String, Box<JSONSchemaProps>>,
-    /// What fields with other names are; for maps.
+    /// Schema of fields that properties does not list; describes the values of a map.
     #[field(proto = 30)]
     pub additional_properties: Option<SchemaOrBool<JSONSchemaProps>>,
     /// Schemas for properties whose names match patterns; definitions refuse it, use additionalProperties.
@@ -114,13 +114,13 @@ pub struct JSONSchemaProps {
     /// Schemas to refer to; definitions refuse it as there are no references.
     #[field(proto = 34, go_type = "JSONSchemaDefinitions")]
     pub definitions: BTreeMap<String, JSONSchemaProps>,
-    /// Where more is written about the value.
+    /// Reference to further documentation of the value.
     #[field(proto = 35)]
     pub external_docs: Option<ExternalDocumentation>,
     /// A value that fits, for documentation; the server does not look at it.
     #[field(proto = 36)]
     pub example: Option<AnyJson>,
-    /// Whether null is a value of its own here, besides being absent.
+    /// True if null is a legal value.
     #[field(proto = 37)]
     pub nullable: bool,
     /// Fields that the schema does not know are kept.
@@ -135,10 +135,10 @@ pub struct JSONSchemaProps {
     /// The fields that tell elements of the list apart.
     #[field(name = "x-kubernetes-list-map-keys", proto = 41, list_type = atomic)]
     pub x_kubernetes_list_map_keys: Vec<String>,
-    /// How apply tells elements of the list apart: atomic, set or map.
+    /// Ownership of the list's elements in server-side apply: atomic, set or map.
     #[field(name = "x-kubernetes-list-type", proto = 42)]
     pub x_kubernetes_list_type: Option<String>,
-    /// How apply owns the map: granular, entry by entry, or atomic, as a whole.
+    /// Ownership of the map's entries in server-side apply: granular for each entry, atomic for the whole map.
     #[field(name = "x-kubernetes-map-type", proto = 43)]
     pub x_kubernetes_map_type: Option<String>,
     /// CEL expressions that the value has to meet.
@@ -149,7 +149,7 @@ pub struct JSONSchemaProps {
 /// Documentation elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ExternalDocumentation {
-    /// What a reader finds there.
+    /// Description of the documentation.
     #[field(proto = 1)]
     pub description: String,
     /// Address of the documentation.
@@ -163,7 +163,7 @@ pub struct ValidationRule {
     /// The expression. self is the value that the schema is for, oldSelf the one before an update.
     #[field(proto = 1, keep)]
     pub rule: String,
-    /// What is said when it is not met.
+    /// Message for the client when the rule is violated.
     #[field(proto = 2)]
     pub message: String,
     /// A CEL expression for what is said; wins over message.
@@ -195,7 +195,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether a client may send so many properties with this schema.
+    /// True if the decoder accepts a schema with `count` properties, each of them `schema`.
     fn is_taken(count: usize, schema: &str) -> bool {
         let properties: Vec<_> = (0..count).map(|number| format!(r#""{number}":{schema}"#)).collect();
         let text = format!(r#"{{"properties":{{{}}}}}"#, properties.join(","));

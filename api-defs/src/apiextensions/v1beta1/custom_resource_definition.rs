@@ -38,7 +38,7 @@ pub struct CustomResourceDefinition {
     /// The kind: names, scope, versions.
     #[field(proto = 2, keep)]
     pub spec: CustomResourceDefinitionSpec,
-    /// What of it is in effect.
+    /// Observed state: accepted names, conditions and stored versions.
     #[field(proto = 3)]
     pub status: CustomResourceDefinitionStatus,
 }
@@ -52,7 +52,7 @@ pub struct CustomResourceDefinitionSpec {
     /// The one version. Deprecated; use versions.
     #[field(proto = 2)]
     pub version: String,
-    /// What the kind and its resource are called.
+    /// Names of the kind and its resource.
     #[field(proto = 3, keep)]
     pub names: CustomResourceDefinitionNames,
     /// Cluster or Namespaced: whether objects live in namespaces.
@@ -73,7 +73,7 @@ pub struct CustomResourceDefinitionSpec {
     /// Fields that field selectors may name, in all versions.
     #[field(proto = 11, list_type = atomic)]
     pub selectable_fields: Vec<SelectableField>,
-    /// How objects get from one version to another. Default: only apiVersion is changed.
+    /// Conversion of objects between versions. By default, only apiVersion is changed.
     #[field(proto = 9)]
     pub conversion: Option<CustomResourceConversion>,
     /// Keep fields that the schema does not know. Deprecated; write x-kubernetes-preserve-unknown-fields in the schema.
@@ -87,10 +87,10 @@ pub struct CustomResourceDefinitionVersion {
     /// The version, such as v1 or v2beta1.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Whether clients reach it.
+    /// True if clients can read and write objects in this version.
     #[field(proto = 2, keep)]
     pub served: bool,
-    /// Whether objects are stored in it. True for exactly one version.
+    /// True if objects are stored in this version. Exactly one version is the storage version.
     #[field(proto = 3, keep)]
     pub storage: bool,
     /// Answer requests for it with a warning.
@@ -99,13 +99,13 @@ pub struct CustomResourceDefinitionVersion {
     /// The warning. Default: that the version is deprecated, and for which other one.
     #[field(proto = 8)]
     pub deprecation_warning: Option<String>,
-    /// What objects of the version hold.
+    /// Schema of the version's objects.
     #[field(proto = 4)]
     pub schema: Option<CustomResourceValidation>,
-    /// Which subresources objects have.
+    /// Subresources of the objects.
     #[field(proto = 5)]
     pub subresources: Option<CustomResourceSubresources>,
-    /// What kubectl get prints besides the name. Default: the age.
+    /// Columns that kubectl get prints after the name. Default: the age.
     #[field(proto = 6, list_type = atomic)]
     pub additional_printer_columns: Vec<CustomResourceColumnDefinition>,
     /// Fields that field selectors may name; at most 8.
@@ -125,24 +125,24 @@ pub struct CustomResourceColumnDefinition {
     /// The OpenAPI format of the cells, such as int32, password or date-time.
     #[field(proto = 3)]
     pub format: String,
-    /// What the column shows.
+    /// Description of the column.
     #[field(proto = 4)]
     pub description: String,
     /// 0 for always; larger numbers only in wide output.
     #[field(proto = 5)]
     pub priority: i32,
-    /// Where the cells come from, such as .spec.replicas.
+    /// JSONPath of the cells' value, such as .spec.replicas.
     #[field(name = "JSONPath", proto = 6, keep)]
     pub json_path: String,
 }
 
-/// How objects get from one version to another.
+/// Conversion of custom resources between versions.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceConversion {
     /// None changes only apiVersion; Webhook asks a webhook.
     #[field(proto = 1, keep, go_type = "ConversionStrategyType")]
     pub strategy: String,
-    /// How the webhook is reached.
+    /// Address of the conversion webhook.
     #[field(proto = 2)]
     pub webhook_client_config: Option<WebhookClientConfig>,
     /// The versions of ConversionReview that the webhook knows, the most wanted first.

@@ -38,12 +38,12 @@ pub struct APIService {
     /// The group version and where its server is.
     #[field(proto = 2)]
     pub spec: APIServiceSpec,
-    /// Whether the server was reached.
+    /// Observed state, such as the availability of the server.
     #[field(proto = 3)]
     pub status: APIServiceStatus,
 }
 
-/// Which group version is served, where, and in which order clients prefer it.
+/// A served group version, the service that serves it, and its priority for clients.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct APIServiceSpec {
     /// The service in front of the server; absent for group versions that this server answers for.
@@ -61,10 +61,10 @@ pub struct APIServiceSpec {
     /// Authorities, PEM, that the server's certificate is checked against; when empty, those of the system.
     #[field(proto = 5, list_type = atomic)]
     pub ca_bundle: ByteString,
-    /// How much the group is wanted, at least: clients prefer groups with larger numbers. Between 1 and 20,000.
+    /// Minimum priority of the group, 1 to 20,000. Clients prefer groups with higher numbers.
     #[field(proto = 7, keep)]
     pub group_priority_minimum: i32,
-    /// How much the version is wanted inside its group: larger numbers first. Between 1 and 1,000.
+    /// Priority of the version within its group, 1 to 1,000. Higher numbers come first.
     #[field(proto = 8, keep)]
     pub version_priority: i32,
 }
@@ -95,10 +95,10 @@ pub struct ServiceReference {
     pub port: Option<i32>,
 }
 
-/// Whether a server was reached.
+/// Observed state of an APIService.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct APIServiceStatus {
-    /// What is known; the condition Available counts.
+    /// Conditions. Available is True if the server can be reached.
     #[field(proto = 1, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<APIServiceCondition>,
 }
@@ -106,19 +106,19 @@ pub struct APIServiceStatus {
 /// One thing that is known about a server.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct APIServiceCondition {
-    /// What it is about, such as Available.
+    /// Type of the condition, such as Available.
     #[field(proto = 1, keep, go_type = "APIServiceConditionType")]
     pub type_: String,
     /// True, False or Unknown.
     #[field(proto = 2, keep, go_type = "ConditionStatus")]
     pub status: String,
-    /// When the status changed last.
+    /// Time of the last change of status.
     #[field(proto = 3)]
     pub last_transition_time: Time,
     /// One word for programs on why.
     #[field(proto = 4)]
     pub reason: String,
-    /// Why, for people.
+    /// Human-readable explanation of the condition.
     #[field(proto = 5)]
     pub message: String,
 }

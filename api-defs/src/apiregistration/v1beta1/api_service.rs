@@ -29,7 +29,7 @@ pub struct APIService {
     /// The group version and where its server is.
     #[field(proto = 2)]
     pub spec: APIServiceSpec,
-    /// Whether the server was reached.
+    /// Observed state, such as the availability of the server.
     #[field(proto = 3)]
     pub status: APIServiceStatus,
 }

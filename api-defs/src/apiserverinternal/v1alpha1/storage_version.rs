@@ -1,4 +1,4 @@
-//! How API servers store a resource.
+//! Encodings in which API servers store a resource.
 
 mod columns;
 
@@ -35,7 +35,7 @@ pub struct StorageVersion {
     /// Empty: it is here so that the kind looks like others.
     #[field(proto = 2, keep, optional)]
     pub spec: StorageVersionSpec,
-    /// What the servers say.
+    /// Encodings that the API servers report.
     #[field(proto = 3, keep, optional)]
     pub status: StorageVersionStatus,
 }
@@ -44,21 +44,21 @@ pub struct StorageVersion {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StorageVersionSpec {}
 
-/// What servers say about how they store a resource.
+/// Encodings in which the API servers store a resource.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StorageVersionStatus {
-    /// What each server says.
+    /// Reports of the individual servers.
     #[field(proto = 1, list_type = map, list_map_keys("apiServerID"))]
     pub storage_versions: Vec<ServerStorageVersion>,
     /// The version that all servers store in, when they agree.
     #[field(proto = 2)]
     pub common_encoding_version: Option<String>,
-    /// What is known about all servers together.
+    /// Conditions of all servers together.
     #[field(proto = 3, list_type = map, list_map_keys("type"))]
     pub conditions: Vec<StorageVersionCondition>,
 }
 
-/// How one server stores a resource.
+/// Encodings that one API server uses for a resource.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ServerStorageVersion {
     /// The server.
@@ -78,7 +78,7 @@ pub struct ServerStorageVersion {
 /// One thing that is known about all servers together.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StorageVersionCondition {
-    /// What it is about, such as AllEncodingVersionsEqual.
+    /// Type of the condition, such as AllEncodingVersionsEqual.
     #[field(proto = 1, keep, go_type = "StorageVersionConditionType")]
     pub type_: String,
     /// True, False or Unknown.
@@ -87,13 +87,13 @@ pub struct StorageVersionCondition {
     /// The generation that it was found for.
     #[field(proto = 3)]
     pub observed_generation: i64,
-    /// When the status changed last.
+    /// Time of the last change of status.
     #[field(proto = 4)]
     pub last_transition_time: Time,
     /// One word for programs on why.
     #[field(proto = 5, keep)]
     pub reason: String,
-    /// Why, for people.
+    /// Human-readable explanation of the condition.
     #[field(proto = 6, expected)]
     pub message: String,
 }

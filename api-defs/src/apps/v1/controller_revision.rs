@@ -1,4 +1,4 @@
-//! What a controller keeps of an earlier state.
+//! Revisions, the history of a controller's state.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;

@@ -46,7 +46,7 @@ pub struct DaemonSet {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What the pods look like, and how they are replaced.
+    /// Desired pods and the strategy to replace them.
     #[field(proto = 2)]
     pub spec: DaemonSetSpec,
     /// On how many nodes there is a pod. May lag behind.
@@ -54,29 +54,29 @@ pub struct DaemonSet {
     pub status: DaemonSetStatus,
 }
 
-/// What is wanted of a daemon set.
+/// Desired state of a daemon set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DaemonSetSpec {
-    /// Which pods belong to the set. Must match the labels of the template, and cannot change.
+    /// Labels of the pods that belong to the daemon set. Must match the labels of the template. Immutable.
     #[field(proto = 1, keep)]
     pub selector: Option<LabelSelector>,
-    /// What the pods look like. There is one on each node that its nodeSelector and affinity allow, or on every node. They
-    /// are always restarted: no other restartPolicy than Always is allowed.
+    /// Template of the pods. One pod runs on each node that the template's nodeSelector and affinity allow, or on every
+    /// node without them. The restartPolicy must be Always.
     #[field(proto = 2, keep)]
     pub template: PodTemplateSpec,
-    /// How pods of an old template make way for those of a new one.
+    /// Strategy to replace pods after the template changed.
     #[field(proto = 3)]
     pub update_strategy: DaemonSetUpdateStrategy,
     /// For how many seconds a new pod must be ready, without any of its containers crashing, until it counts as
     /// available. 0 counts it at once.
     #[field(proto = 4)]
     pub min_ready_seconds: i32,
-    /// How many old templates are kept so that one can roll back; 10 when absent.
+    /// Number of old revisions that are kept for rollbacks. 10 when absent.
     #[field(proto = 6)]
     pub revision_history_limit: Option<i32>,
 }
 
-/// How pods of an old template make way for those of a new one.
+/// Strategy to replace the pods of a daemon set after its template changed.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DaemonSetUpdateStrategy {
     /// OnDelete replaces a pod only after somebody has deleted it; RollingUpdate, the default, replaces all by itself, a
@@ -88,12 +88,12 @@ pub struct DaemonSetUpdateStrategy {
         go_type = "DaemonSetUpdateStrategyType"
     )]
     pub type_: String,
-    /// How many at a time; only for RollingUpdate.
+    /// Parameters of a rolling update. Only for the type RollingUpdate.
     #[field(proto = 2)]
     pub rolling_update: Option<RollingUpdateDaemonSet>,
 }
 
-/// How many pods a daemon set replaces at a time. Exactly one of the two amounts is 0.
+/// Parameters of a daemon set's rolling update. Exactly one of the two amounts is 0.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct RollingUpdateDaemonSet {
     /// On how many nodes the pod may be missing meanwhile: a number, or a percentage of the nodes that should run one,
@@ -109,34 +109,34 @@ pub struct RollingUpdateDaemonSet {
 /// On how many nodes a daemon set has a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DaemonSetStatus {
-    /// How many nodes run a pod of the set and should.
+    /// Number of nodes that run a pod of the set and should run one.
     #[field(proto = 1, keep)]
     pub current_number_scheduled: i32,
-    /// How many nodes run a pod of the set and should not.
+    /// Number of nodes that run a pod of the set but should not.
     #[field(proto = 2, keep)]
     pub number_misscheduled: i32,
-    /// How many nodes should run a pod of the set, whether they do or not.
+    /// Number of nodes that should run a pod of the set, including those that already do.
     #[field(proto = 3, keep)]
     pub desired_number_scheduled: i32,
-    /// How many nodes that should run a pod have one that is ready.
+    /// Number of nodes that should run a pod and have one that is ready.
     #[field(proto = 4, keep)]
     pub number_ready: i32,
     /// Generation of the set that this tells about.
     #[field(proto = 5)]
     pub observed_generation: i64,
-    /// How many nodes run a pod of the present template.
+    /// Number of nodes that run a pod of the current template.
     #[field(proto = 6)]
     pub updated_number_scheduled: i32,
-    /// How many nodes that should run a pod have one that has been ready for minReadySeconds.
+    /// Number of nodes that should run a pod and have one that has been ready for minReadySeconds.
     #[field(proto = 7)]
     pub number_available: i32,
-    /// How many nodes that should run a pod have none that has been ready for minReadySeconds.
+    /// Number of nodes that should run a pod but have none that has been ready for minReadySeconds.
     #[field(proto = 8)]
     pub number_unavailable: i32,
-    /// How often the name of a new revision was taken; the controller makes the next name from it.
+    /// Number of name collisions of new revisions. The controller derives the next name from it.
     #[field(proto = 9)]
     pub collision_count: Option<i32>,
-    /// What else the controller has to say.
+    /// Further conditions of the daemon set.
     #[field(proto = 10, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<DaemonSetCondition>,
 }
@@ -144,14 +144,13 @@ pub struct DaemonSetStatus {
 /// One aspect of how a daemon set fares.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DaemonSetCondition {
-    /// Which aspect of the daemon set this is about. Kubernetes itself reports none; the field is for other
-    /// controllers.
+    /// Type of the condition. Kubernetes itself reports none for daemon sets; the field is for other controllers.
     #[field(name = "type", proto = 1, keep, go_type = "DaemonSetConditionType")]
     pub type_: String,
-    /// Whether it holds: True, False or Unknown.
+    /// Status of the condition: True, False or Unknown.
     #[field(proto = 2, keep, go_type = "v1.ConditionStatus")]
     pub status: String,
-    /// When the status last changed.
+    /// Time of the last change of status.
     #[field(proto = 3)]
     pub last_transition_time: Time,
     /// One word for programs on why it last changed.

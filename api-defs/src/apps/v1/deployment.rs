@@ -45,34 +45,34 @@ pub struct Deployment {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// How many pods of what kind are wanted, and how they are replaced.
+    /// Desired pods and the strategy to replace them.
     #[field(proto = 2)]
     pub spec: DeploymentSpec,
-    /// How far the controller has come.
+    /// Observed state, written by the controller.
     #[field(proto = 3)]
     pub status: DeploymentStatus,
 }
 
-/// What is wanted of a deployment.
+/// Desired state of a deployment.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeploymentSpec {
-    /// How many pods are wanted; 1 when absent.
+    /// Desired number of pods. 1 when absent.
     #[field(proto = 1)]
     pub replicas: Option<i32>,
-    /// Which pods belong to the deployment. Must match the labels of the template, and cannot change.
+    /// Labels of the pods that belong to the deployment. Must match the labels of the template. Immutable.
     #[field(proto = 2, keep)]
     pub selector: Option<LabelSelector>,
-    /// What the pods look like. They are always restarted: no other restartPolicy than Always is allowed.
+    /// Template of the pods. The restartPolicy must be Always.
     #[field(proto = 3, keep)]
     pub template: PodTemplateSpec,
-    /// How pods of an old template make way for those of a new one.
+    /// Strategy to replace pods after the template changed.
     #[field(proto = 4, patch_strategy(retain_keys))]
     pub strategy: DeploymentStrategy,
     /// For how many seconds a new pod must be ready, without any of its containers crashing, until it counts as
     /// available. 0 counts it at once.
     #[field(proto = 5)]
     pub min_ready_seconds: i32,
-    /// How many replica sets of old templates are kept so that one can roll back; 10 when absent.
+    /// Number of old replica sets that are kept for rollbacks. 10 when absent.
     #[field(proto = 6)]
     pub revision_history_limit: Option<i32>,
     /// Stops replacing pods; changes of the template wait.
@@ -84,7 +84,7 @@ pub struct DeploymentSpec {
     pub progress_deadline_seconds: Option<i32>,
 }
 
-/// How pods of an old template make way for those of a new one.
+/// Strategy to replace the pods of a deployment after its template changed.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeploymentStrategy {
     /// Recreate removes all old pods before it makes new ones; RollingUpdate, the default, replaces them a few at a time.
@@ -95,52 +95,52 @@ pub struct DeploymentStrategy {
         go_type = "DeploymentStrategyType"
     )]
     pub type_: String,
-    /// How many at a time; only for RollingUpdate.
+    /// Parameters of a rolling update. Only for the type RollingUpdate.
     #[field(proto = 2)]
     pub rolling_update: Option<RollingUpdateDeployment>,
 }
 
-/// How many pods a deployment replaces at a time.
+/// Parameters of a deployment's rolling update.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct RollingUpdateDeployment {
-    /// How many of the wanted pods may be missing meanwhile: a number, or a percentage of them, rounded down. Not 0 when
-    /// maxSurge is 0. 25% when absent.
+    /// Maximum number of unavailable pods during an update: a number, or a percentage of the desired pods, rounded
+    /// down. Must not be 0 if maxSurge is 0. 25% when absent.
     #[field(proto = 1)]
     pub max_unavailable: Option<IntOrString>,
-    /// How many pods there may be meanwhile beyond those wanted: a number, or a percentage of them, rounded up. Not 0
-    /// when maxUnavailable is 0. 25% when absent.
+    /// Maximum number of pods above the desired number during an update: a number, or a percentage of the desired pods,
+    /// rounded up. Must not be 0 if maxUnavailable is 0. 25% when absent.
     #[field(proto = 2)]
     pub max_surge: Option<IntOrString>,
 }
 
-/// How far the controller of a deployment has come.
+/// Observed state of a deployment.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeploymentStatus {
     /// Generation of the deployment that this tells about.
     #[field(proto = 1)]
     pub observed_generation: i64,
-    /// How many pods there are that are not on their way out.
+    /// Number of pods that are not terminating.
     #[field(proto = 2)]
     pub replicas: i32,
-    /// How many of them were made from the present template.
+    /// Number of non-terminating pods that were created from the current template.
     #[field(proto = 3)]
     pub updated_replicas: i32,
-    /// How many of them are ready.
+    /// Number of non-terminating pods that are ready.
     #[field(proto = 7)]
     pub ready_replicas: i32,
-    /// How many of them have been ready for minReadySeconds.
+    /// Number of non-terminating pods that have been ready for minReadySeconds.
     #[field(proto = 4)]
     pub available_replicas: i32,
-    /// How many pods are missing until all that are wanted are available: not yet made, or not yet available.
+    /// Number of pods that are missing until all desired pods are available: not created yet, or not available yet.
     #[field(proto = 5)]
     pub unavailable_replicas: i32,
-    /// How many pods are on their way out: marked for deletion and not yet finished.
+    /// Number of terminating pods: marked for deletion but not stopped yet.
     #[field(proto = 9)]
     pub terminating_replicas: Option<i32>,
-    /// Whether the deployment is available, and whether it gets on.
+    /// Conditions, for example about the availability of the deployment and the progress of a rollout.
     #[field(proto = 6, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<DeploymentCondition>,
-    /// How often the name of a new replica set was taken; the controller makes the next name from it.
+    /// Number of name collisions of new replica sets. The controller derives the next name from it.
     #[field(proto = 8)]
     pub collision_count: Option<i32>,
 }
@@ -148,16 +148,16 @@ pub struct DeploymentStatus {
 /// One aspect of how far a deployment is.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeploymentCondition {
-    /// Which aspect: Available, Progressing or ReplicaFailure.
+    /// Type of the condition: Available, Progressing or ReplicaFailure.
     #[field(name = "type", proto = 1, keep, go_type = "DeploymentConditionType")]
     pub type_: String,
-    /// Whether it holds: True, False or Unknown.
+    /// Status of the condition: True, False or Unknown.
     #[field(proto = 2, keep, go_type = "v1.ConditionStatus")]
     pub status: String,
-    /// When the condition was last looked at.
+    /// Time of the last update of the condition.
     #[field(proto = 6)]
     pub last_update_time: Time,
-    /// When the status last changed.
+    /// Time of the last change of status.
     #[field(proto = 7)]
     pub last_transition_time: Time,
     /// One word for programs on why it last changed.

@@ -39,54 +39,54 @@ pub struct ReplicaSet {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// How many pods of what kind are wanted.
+    /// Desired pods.
     #[field(proto = 2)]
     pub spec: ReplicaSetSpec,
-    /// How many there are. May lag behind.
+    /// Observed state. May lag behind the actual state.
     #[field(proto = 3)]
     pub status: ReplicaSetStatus,
 }
 
-/// What is wanted of a replica set.
+/// Desired state of a replica set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ReplicaSetSpec {
-    /// How many pods are wanted; 1 when absent.
+    /// Desired number of pods. 1 when absent.
     #[field(proto = 1)]
     pub replicas: Option<i32>,
     /// For how many seconds a new pod must be ready, without any of its containers crashing, until it counts as
     /// available. 0 counts it at once.
     #[field(proto = 4)]
     pub min_ready_seconds: i32,
-    /// Which pods belong to the set. Must match the labels of the template, and cannot change.
+    /// Labels of the pods that belong to the daemon set. Must match the labels of the template. Immutable.
     #[field(proto = 2, keep)]
     pub selector: Option<LabelSelector>,
-    /// What new pods look like; those that exist stay as they are when it changes.
+    /// Template of new pods. A change does not affect pods that exist.
     #[field(proto = 3)]
     pub template: PodTemplateSpec,
 }
 
-/// How many pods of a replica set there are.
+/// Observed state of a replica set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ReplicaSetStatus {
-    /// How many pods there are that are not on their way out.
+    /// Number of pods that are not terminating.
     #[field(proto = 1, keep)]
     pub replicas: i32,
-    /// How many of them have all labels of the template.
+    /// Number of non-terminating pods that have all labels of the template.
     #[field(proto = 2)]
     pub fully_labeled_replicas: i32,
-    /// How many of them are ready.
+    /// Number of non-terminating pods that are ready.
     #[field(proto = 4)]
     pub ready_replicas: i32,
-    /// How many of them have been ready for minReadySeconds.
+    /// Number of non-terminating pods that have been ready for minReadySeconds.
     #[field(proto = 5)]
     pub available_replicas: i32,
-    /// How many pods are on their way out: marked for deletion and not yet finished.
+    /// Number of terminating pods: marked for deletion but not stopped yet.
     #[field(proto = 7)]
     pub terminating_replicas: Option<i32>,
     /// Generation of the set that this tells about.
     #[field(proto = 3)]
     pub observed_generation: i64,
-    /// Whether pods could not be made or removed.
+    /// Conditions, for example about pods that could not be created or deleted.
     #[field(proto = 6, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<ReplicaSetCondition>,
 }
@@ -94,13 +94,13 @@ pub struct ReplicaSetStatus {
 /// One aspect of how a replica set fares.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ReplicaSetCondition {
-    /// Which aspect, such as ReplicaFailure.
+    /// Type of the condition, such as ReplicaFailure.
     #[field(name = "type", proto = 1, keep, go_type = "ReplicaSetConditionType")]
     pub type_: String,
-    /// Whether it holds: True, False or Unknown.
+    /// Status of the condition: True, False or Unknown.
     #[field(proto = 2, keep, go_type = "v1.ConditionStatus")]
     pub status: String,
-    /// When the status last changed.
+    /// Time of the last change of status.
     #[field(proto = 3)]
     pub last_transition_time: Time,
     /// One word for programs on why it last changed.

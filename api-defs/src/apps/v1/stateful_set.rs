@@ -42,25 +42,24 @@ pub struct StatefulSet {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Which pods are wanted, and how they are replaced.
+    /// Desired pods and the strategy to replace them.
     #[field(proto = 2)]
     pub spec: StatefulSetSpec,
-    /// Which pods there are. May lag behind.
+    /// Observed state. May lag behind the actual state.
     #[field(proto = 3)]
     pub status: StatefulSetStatus,
 }
 
-/// What is wanted of a stateful set.
+/// Desired state of a stateful set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StatefulSetSpec {
-    /// How many pods are wanted; 1 when absent. Each has a number, counted from the start in ordinals.
+    /// Desired number of pods. 1 when absent. Each pod has an ordinal, counted from ordinals.start.
     #[field(proto = 1)]
     pub replicas: Option<i32>,
-    /// Which pods belong to the set. Must match the labels of the template, and cannot change.
+    /// Labels of the pods that belong to the daemon set. Must match the labels of the template. Immutable.
     #[field(proto = 2, keep)]
     pub selector: Option<LabelSelector>,
-    /// What the pods look like; each is named after the set and its number. They are always restarted: no other
-    /// restartPolicy than Always is allowed.
+    /// Template of the pods. Each pod is named after the set and its ordinal. The restartPolicy must be Always.
     #[field(proto = 3, keep)]
     pub template: PodTemplateSpec,
     /// Claims that each pod gets for itself, and that stay when the pod goes. A claim stands for the volume of its name in
@@ -75,25 +74,25 @@ pub struct StatefulSetSpec {
     /// from the last; Parallel makes and removes all at once. Cannot change.
     #[field(proto = 6, known("OrderedReady", "Parallel"), go_type = "PodManagementPolicyType")]
     pub pod_management_policy: String,
-    /// How pods of an old template make way for those of a new one.
+    /// Strategy to replace pods after the template changed.
     #[field(proto = 7)]
     pub update_strategy: StatefulSetUpdateStrategy,
-    /// How many old templates are kept so that one can roll back; 10 when absent.
+    /// Number of old revisions that are kept for rollbacks. 10 when absent.
     #[field(proto = 8)]
     pub revision_history_limit: Option<i32>,
     /// For how many seconds a new pod must be ready, without any of its containers crashing, until it counts as
     /// available. 0 counts it at once.
     #[field(proto = 9)]
     pub min_ready_seconds: i32,
-    /// What becomes of the claims of pods that are gone. They stay when absent.
+    /// Retention of the claims of deleted pods. The claims are retained when absent.
     #[field(proto = 10)]
     pub persistent_volume_claim_retention_policy: Option<StatefulSetPersistentVolumeClaimRetentionPolicy>,
-    /// How the pods are numbered: from 0 when absent.
+    /// Numbering of the pods. Starts at 0 when absent.
     #[field(proto = 11)]
     pub ordinals: Option<StatefulSetOrdinals>,
 }
 
-/// How pods of an old template make way for those of a new one.
+/// Strategy to replace the pods of a stateful set after its template changed.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StatefulSetUpdateStrategy {
     /// OnDelete replaces a pod only after somebody has deleted it; RollingUpdate, the default, replaces all by itself, from
@@ -105,35 +104,36 @@ pub struct StatefulSetUpdateStrategy {
         go_type = "StatefulSetUpdateStrategyType"
     )]
     pub type_: String,
-    /// Which pods and how many at a time; only for RollingUpdate.
+    /// Parameters of a rolling update. Only for the type RollingUpdate.
     #[field(proto = 2)]
     pub rolling_update: Option<RollingUpdateStatefulSetStrategy>,
 }
 
-/// Which pods a stateful set replaces.
+/// Parameters of a stateful set's rolling update.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct RollingUpdateStatefulSetStrategy {
     /// The lowest number that is replaced; pods below keep the old template. 0 when absent.
     #[field(proto = 1)]
     pub partition: Option<i32>,
-    /// How many pods may be missing meanwhile: a number, or a percentage of those wanted, rounded up. 1 when absent. An
-    /// optional feature that is not switched on here: what is given is dropped.
+    /// Maximum number of unavailable pods during an update: a number, or a percentage of the desired pods, rounded up.
+    /// 1 when absent. Belongs to a feature that is disabled here: values are dropped.
     #[field(proto = 2)]
     pub max_unavailable: Option<IntOrString>,
 }
 
-/// What becomes of the claims of pods that are gone.
+/// Retention of the claims of deleted pods.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StatefulSetPersistentVolumeClaimRetentionPolicy {
-    /// When the set is deleted: Retain, the default, keeps the claims; Delete deletes them.
+    /// Treatment of the claims after the set is deleted: Retain (the default) keeps them, Delete deletes them.
     #[field(proto = 1, go_type = "PersistentVolumeClaimRetentionPolicyType")]
     pub when_deleted: String,
-    /// When fewer replicas are wanted: Retain, the default, keeps the claims of the others; Delete deletes them.
+    /// Treatment of the claims of surplus pods after a scale-down: Retain (the default) keeps them, Delete deletes
+    /// them.
     #[field(proto = 2, go_type = "PersistentVolumeClaimRetentionPolicyType")]
     pub when_scaled: String,
 }
 
-/// How the pods of a stateful set are numbered.
+/// Numbering of the pods of a stateful set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StatefulSetOrdinals {
     /// The number of the first pod.

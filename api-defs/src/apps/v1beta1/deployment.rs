@@ -29,33 +29,33 @@ pub struct Deployment {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is wanted.
+    /// Desired state.
     #[field(proto = 2)]
     pub spec: DeploymentSpec,
-    /// How far the controller has come.
+    /// Observed state, written by the controller.
     #[field(proto = 3)]
     pub status: DeploymentStatus,
 }
 
-/// What is wanted of a deployment.
+/// Desired state of a deployment.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeploymentSpec {
-    /// How many pods are wanted.
+    /// Desired number of pods.
     #[field(proto = 1)]
     pub replicas: Option<i32>,
-    /// Which pods belong to the deployment; those with the labels of the template when absent.
+    /// Labels of the pods that belong to the deployment. The labels of the template when absent.
     #[field(proto = 2)]
     pub selector: Option<LabelSelector>,
-    /// What the pods look like.
+    /// Template of the pods.
     #[field(proto = 3, keep)]
     pub template: PodTemplateSpec,
-    /// How pods of an old template make way for those of a new one.
+    /// Strategy to replace pods after the template changed.
     #[field(proto = 4, patch_strategy(retain_keys))]
     pub strategy: DeploymentStrategy,
     /// For how many seconds a new pod must be ready until it counts as available.
     #[field(proto = 5)]
     pub min_ready_seconds: i32,
-    /// How many old templates are kept.
+    /// Number of old revisions that are kept.
     #[field(proto = 6)]
     pub revision_history_limit: Option<i32>,
     /// Stops replacing pods.

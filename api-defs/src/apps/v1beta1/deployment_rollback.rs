@@ -14,12 +14,12 @@ pub struct DeploymentRollback {
     /// Annotations that the deployment gets with it.
     #[field(proto = 2)]
     pub updated_annotations: BTreeMap<String, String>,
-    /// Which template.
+    /// The revision to roll back to.
     #[field(proto = 3, keep)]
     pub rollback_to: RollbackConfig,
 }
 
-/// Which revision is wanted back.
+/// The revision that a rollback restores.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct RollbackConfig {
     /// Its number; 0 means the last one before the present.

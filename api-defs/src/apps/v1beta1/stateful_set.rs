@@ -31,24 +31,24 @@ pub struct StatefulSet {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is wanted.
+    /// Desired state.
     #[field(proto = 2)]
     pub spec: StatefulSetSpec,
-    /// Which pods there are.
+    /// Observed state.
     #[field(proto = 3)]
     pub status: StatefulSetStatus,
 }
 
-/// What is wanted of a stateful set.
+/// Desired state of a stateful set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StatefulSetSpec {
-    /// How many pods are wanted.
+    /// Desired number of pods.
     #[field(proto = 1)]
     pub replicas: Option<i32>,
-    /// Which pods belong to the set; those with the labels of the template when absent.
+    /// Labels of the pods that belong to the set. The labels of the template when absent.
     #[field(proto = 2)]
     pub selector: Option<LabelSelector>,
-    /// What the pods look like.
+    /// Template of the pods.
     #[field(proto = 3, keep)]
     pub template: PodTemplateSpec,
     /// Claims that each pod gets for itself.
@@ -57,42 +57,42 @@ pub struct StatefulSetSpec {
     /// The service that gives the pods their addresses.
     #[field(proto = 5, keep, optional)]
     pub service_name: String,
-    /// Whether pods are made one after the other or all at once.
+    /// Order of creating and deleting pods: one after the other or all in parallel.
     #[field(proto = 6, known("OrderedReady", "Parallel"), go_type = "PodManagementPolicyType")]
     pub pod_management_policy: String,
-    /// How pods of an old template make way for those of a new one.
+    /// Strategy to replace pods after the template changed.
     #[field(proto = 7)]
     pub update_strategy: StatefulSetUpdateStrategy,
-    /// How many old templates are kept.
+    /// Number of old revisions that are kept.
     #[field(proto = 8)]
     pub revision_history_limit: Option<i32>,
     /// For how many seconds a new pod must be ready until it counts as available.
     #[field(proto = 9)]
     pub min_ready_seconds: i32,
-    /// What becomes of the claims of pods that are gone.
+    /// Retention of the claims of deleted pods.
     #[field(proto = 10)]
     pub persistent_volume_claim_retention_policy: Option<StatefulSetPersistentVolumeClaimRetentionPolicy>,
-    /// How the pods are numbered.
+    /// Numbering of the pods.
     #[field(proto = 11)]
     pub ordinals: Option<StatefulSetOrdinals>,
 }
 
-/// Which pods of a stateful set there are.
+/// Observed state of a stateful set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StatefulSetStatus {
     /// Generation of the set that this tells about.
     #[field(proto = 1)]
     pub observed_generation: Option<i64>,
-    /// How many pods there are.
+    /// Number of pods.
     #[field(proto = 2, keep)]
     pub replicas: i32,
-    /// How many of them are ready.
+    /// Number of non-terminating pods that are ready.
     #[field(proto = 3)]
     pub ready_replicas: i32,
-    /// How many of them have the old template.
+    /// Number of pods of the old revision.
     #[field(proto = 4)]
     pub current_replicas: i32,
-    /// How many of them have the new template.
+    /// Number of pods of the new revision.
     #[field(proto = 5)]
     pub updated_replicas: i32,
     /// Revision of the old template.
@@ -101,13 +101,13 @@ pub struct StatefulSetStatus {
     /// Revision of the new template.
     #[field(proto = 7)]
     pub update_revision: String,
-    /// How often the name of a new revision was taken.
+    /// Number of name collisions of new revisions.
     #[field(proto = 9)]
     pub collision_count: Option<i32>,
-    /// What else the controller has to say.
+    /// Further conditions of the stateful set.
     #[field(proto = 10, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<StatefulSetCondition>,
-    /// How many pods have been ready for long enough.
+    /// Number of pods that have been ready for minReadySeconds.
     #[field(proto = 11, keep, optional)]
     pub available_replicas: i32,
 }

@@ -22,10 +22,10 @@ pub struct DaemonSet {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is wanted.
+    /// Desired state.
     #[field(proto = 2)]
     pub spec: DaemonSetSpec,
-    /// How far the controller has come.
+    /// Observed state, written by the controller.
     #[field(proto = 3)]
     pub status: DaemonSetStatus,
 }

@@ -1,4 +1,4 @@
-//! How many replicas an object has, in the words of this version.
+//! Scale of an object in this version: its desired and its observed number of replicas.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +8,22 @@ use planesmith_machinery::scale::v1::{self as newest, ScaleSpec};
 
 use crate::workload::scale_selector::{labels_of, text_of};
 
-/// How many replicas an object should have and has.
+/// Desired and observed number of replicas of an object.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("apps/v1beta2", "Scale"))]
 pub struct Scale {
     /// Metadata of the scaled object.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// How many replicas there should be.
+    /// Desired number of replicas.
     #[field(proto = 2)]
     pub spec: ScaleSpec,
-    /// How many there are.
+    /// Observed number of replicas.
     #[field(proto = 3)]
     pub status: ScaleStatus,
 }
 
-/// How many replicas there are.
+/// Observed number of replicas.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ScaleStatus {
     /// Observed replicas.

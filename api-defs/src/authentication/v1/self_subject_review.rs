@@ -1,4 +1,4 @@
-//! Who am I?
+//! Reviews that return the user information of the requester.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::Struct;

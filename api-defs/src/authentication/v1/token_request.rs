@@ -21,7 +21,7 @@ pub struct TokenRequest {
     /// Standard metadata; name, namespace and UID are those of the service account.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What the token is for.
+    /// Audiences, lifetime and bound object of the requested token.
     #[field(proto = 2, keep, optional)]
     pub spec: TokenRequestSpec,
     /// The token.
@@ -29,10 +29,10 @@ pub struct TokenRequest {
     pub status: TokenRequestStatus,
 }
 
-/// What a token is for.
+/// Audiences, lifetime and bound object of a requested token.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TokenRequestSpec {
-    /// Whom the token is meant for; anyone else must refuse it. The API server when empty.
+    /// Audiences of the token. Recipients outside of these audiences must refuse it. The API server when empty.
     #[field(proto = 1, keep, optional, list_type = atomic)]
     pub audiences: Vec<String>,
     /// Seconds that the token is wanted for; it may turn out to live shorter or longer.
@@ -66,7 +66,7 @@ pub struct TokenRequestStatus {
     /// The token.
     #[field(proto = 1, keep, optional)]
     pub token: String,
-    /// When it ends.
+    /// Time when the token expires.
     #[field(proto = 2, keep, optional)]
     pub expiration_timestamp: Time,
 }

@@ -1,4 +1,4 @@
-//! Whose token is this?
+//! Reviews that authenticate a token.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::Struct;
@@ -27,7 +27,7 @@ pub struct TokenReviewSpec {
     /// The token, as a client would send it.
     #[field(proto = 1, expected)]
     pub token: String,
-    /// Whom the token must be meant for: at least one of these. The API server itself when empty.
+    /// Audiences, at least one of which the token must have. The API server itself when empty.
     #[field(proto = 2, list_type = atomic)]
     pub audiences: Vec<String>,
 }
@@ -35,17 +35,17 @@ pub struct TokenReviewSpec {
 /// The answer to a TokenReview.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TokenReviewStatus {
-    /// Whether the token is valid.
+    /// True if the token is valid.
     #[field(proto = 1)]
     pub authenticated: bool,
-    /// Whose token it is.
+    /// The user that the token belongs to.
     #[field(proto = 2)]
     pub user: UserInfo,
     /// For which of the wanted audiences the token is good. One who asks must find itself here; an empty list of a valid
     /// token means the API server.
     #[field(proto = 4, list_type = atomic)]
     pub audiences: Vec<String>,
-    /// Why the token could not be checked.
+    /// Reason why the token could not be checked.
     #[field(proto = 3)]
     pub error: String,
 }

@@ -16,7 +16,7 @@ pub struct UserInfo {
     /// Groups that the user is in.
     #[field(proto = 3, list_type = atomic)]
     pub groups: Vec<String>,
-    /// What else the authenticator knows, such as the identity of the credential.
+    /// Further information from the authenticator, such as the identity of the credential.
     #[field(proto = 4, go_type = "map[string]ExtraValue")]
     pub extra: BTreeMap<String, Vec<String>>,
 }

@@ -1,4 +1,4 @@
-//! Whose token is this?
+//! Reviews that authenticate a token.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;

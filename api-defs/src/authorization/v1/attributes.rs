@@ -31,10 +31,10 @@ pub struct ResourceAttributes {
     /// Name of the object that is read or deleted; empty for all.
     #[field(proto = 7)]
     pub name: String,
-    /// What a selector limits the action to, by fields. It can only narrow what is asked.
+    /// Field selector that limits the action. It can only narrow the request.
     #[field(proto = 8)]
     pub field_selector: Option<FieldSelectorAttributes>,
-    /// What a selector limits the action to, by labels. It can only narrow what is asked.
+    /// Label selector that limits the action. It can only narrow the request.
     #[field(proto = 9)]
     pub label_selector: Option<LabelSelectorAttributes>,
 }

@@ -24,7 +24,7 @@ pub struct SelfSubjectAccessReview {
     pub status: SubjectAccessReviewStatus,
 }
 
-/// What the client wants to do. Exactly one of the two is set.
+/// The action that the client intends. Exactly one of the two fields is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SelfSubjectAccessReviewSpec {
     /// An action on a resource.

@@ -1,4 +1,4 @@
-//! What may I do in this namespace?
+//! Reviews that list the requester's permissions in a namespace.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::Struct;
@@ -28,24 +28,24 @@ pub struct SelfSubjectRulesReviewSpec {
     pub namespace: String,
 }
 
-/// What is allowed; the order says nothing, and rules can repeat each other.
+/// Permissions of the requester. The order has no meaning, and rules can overlap.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SubjectRulesReviewStatus {
-    /// What may be done to resources.
+    /// Permissions on resources.
     #[field(proto = 1, keep, list_type = atomic)]
     pub resource_rules: Vec<ResourceRule>,
-    /// What may be done to paths that are no resources.
+    /// Permissions on paths that are no resources.
     #[field(proto = 2, keep, list_type = atomic)]
     pub non_resource_rules: Vec<NonResourceRule>,
-    /// Whether more may be allowed than is listed, because an authorizer cannot list its rules.
+    /// True if the requester may have more permissions than listed, because an authorizer cannot list its rules.
     #[field(proto = 3, keep)]
     pub incomplete: bool,
-    /// What went wrong while the rules were gathered; those that are listed hold all the same.
+    /// Errors that occurred while the rules were collected. The listed rules are valid nonetheless.
     #[field(proto = 4)]
     pub evaluation_error: String,
 }
 
-/// What may be done to resources.
+/// A permission on resources.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceRule {
     /// Verbs; `*` for all.
@@ -62,7 +62,7 @@ pub struct ResourceRule {
     pub resource_names: Vec<String>,
 }
 
-/// What may be done to paths that are no resources.
+/// A permission on paths that are no resources.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NonResourceRule {
     /// HTTP methods in lower case; `*` for all.

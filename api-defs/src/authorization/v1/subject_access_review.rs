@@ -26,7 +26,7 @@ pub struct SubjectAccessReview {
     pub status: SubjectAccessReviewStatus,
 }
 
-/// Who wants to do what. Exactly one kind of attributes is set.
+/// The user and the action to authorize. Exactly one kind of attributes is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SubjectAccessReviewSpec {
     /// An action on a resource.
@@ -41,7 +41,7 @@ pub struct SubjectAccessReviewSpec {
     /// Groups of the user.
     #[field(proto = 4, list_type = atomic)]
     pub groups: Vec<String>,
-    /// What else is known about the user, as authentication finds it.
+    /// Further information about the user from the authenticator.
     #[field(proto = 5, go_type = "map[string]ExtraValue")]
     pub extra: BTreeMap<String, Vec<String>>,
     /// UID of the user.
@@ -49,19 +49,20 @@ pub struct SubjectAccessReviewSpec {
     pub uid: String,
 }
 
-/// Whether the action is allowed.
+/// The decision about an action.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SubjectAccessReviewStatus {
-    /// Whether it is allowed.
+    /// True if the action is allowed.
     #[field(proto = 1, keep)]
     pub allowed: bool,
-    /// Whether it is forbidden whatever others say. Neither allowed nor denied means that nothing speaks for it.
+    /// True if an authorizer denied the action, which no other authorizer overrides. An action that is neither allowed
+    /// nor denied has no authorizer with an opinion on it.
     #[field(proto = 4)]
     pub denied: bool,
-    /// Why.
+    /// Reason of the decision.
     #[field(proto = 2)]
     pub reason: String,
-    /// What went wrong while deciding; the answer may still be good.
+    /// Error that occurred during the decision. The decision can still be valid.
     #[field(proto = 3)]
     pub evaluation_error: String,
 }

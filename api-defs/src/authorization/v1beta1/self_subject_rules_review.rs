@@ -1,4 +1,4 @@
-//! What may I do in this namespace?
+//! Reviews that list the requester's permissions in a namespace.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;

@@ -24,7 +24,7 @@ pub struct SubjectAccessReview {
     pub status: SubjectAccessReviewStatus,
 }
 
-/// Who wants to do what. Exactly one kind of attributes is set.
+/// The user and the action to authorize. Exactly one kind of attributes is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SubjectAccessReviewSpec {
     /// An action on a resource.
@@ -39,7 +39,7 @@ pub struct SubjectAccessReviewSpec {
     /// Groups of the user.
     #[field(proto = 4, list_type = atomic, moved_to = "spec.groups")]
     pub group: Vec<String>,
-    /// What else is known about the user.
+    /// Further information about the user.
     #[field(proto = 5, go_type = "map[string]ExtraValue")]
     pub extra: BTreeMap<String, Vec<String>>,
     /// UID of the user.

@@ -1,4 +1,4 @@
-//! What an autoscaler of the newest version has and this one has not, as text in annotations.
+//! Annotations that carry the fields of the newest autoscaler version that this version lacks.
 //!
 //! Metrics are written in the shape that the first version with several metrics had, behavior in that of Kubernetes'
 //! unversioned type: both are read by clients and by other API servers. Names of fields are read whatever the case of their
@@ -47,7 +47,7 @@ pub(super) fn write<T: Struct>(item: &T) -> String {
     String::from_utf8_lossy(&json::to_vec(item)).into_owned()
 }
 
-/// What a JSON object says; `None` when `text` is something else.
+/// Parses a JSON object; `None` when `text` is something else.
 pub(super) fn read<T: Struct + Default>(text: &str) -> Option<T> {
     let (mut value, _) = json::parse_value(text.as_bytes(), Strictness::Lenient).ok()?;
     let mut item = T::default();

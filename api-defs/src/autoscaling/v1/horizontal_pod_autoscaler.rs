@@ -28,18 +28,18 @@ pub struct HorizontalPodAutoscaler {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is scaled and within which bounds.
+    /// The scaled object and the bounds of its replicas.
     #[field(proto = 2, required)]
     pub spec: HorizontalPodAutoscalerSpec,
-    /// What the autoscaler last saw and did.
+    /// Last observation and action of the autoscaler.
     #[field(proto = 3)]
     pub status: HorizontalPodAutoscalerStatus,
 }
 
-/// What is scaled and within which bounds.
+/// The object that an autoscaler scales and the bounds of its replicas.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HorizontalPodAutoscalerSpec {
-    /// What is scaled: anything with a scale subresource.
+    /// The scaled object; any object with a scale subresource.
     #[field(proto = 1, keep)]
     pub scale_target_ref: CrossVersionObjectReference,
     /// The fewest replicas; 1 when absent.
@@ -69,19 +69,19 @@ pub struct CrossVersionObjectReference {
     pub api_version: String,
 }
 
-/// What an autoscaler last saw and did.
+/// Last observation and action of an autoscaler.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HorizontalPodAutoscalerStatus {
     /// Generation of the autoscaler that this tells about.
     #[field(proto = 1)]
     pub observed_generation: Option<i64>,
-    /// When the number of replicas was last changed.
+    /// Time of the last change of the number of replicas.
     #[field(proto = 2)]
     pub last_scale_time: Option<Time>,
-    /// How many replicas there were.
+    /// Last observed number of replicas.
     #[field(proto = 3, keep)]
     pub current_replicas: i32,
-    /// How many there should be.
+    /// Desired number of replicas.
     #[field(proto = 4, keep)]
     pub desired_replicas: i32,
     /// The processor use that was seen, in percent of what the pods ask for, averaged over them.

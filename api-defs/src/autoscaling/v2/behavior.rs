@@ -1,4 +1,4 @@
-//! How fast an autoscaler may act.
+//! Rates at which an autoscaler may scale.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
@@ -10,7 +10,7 @@ const MAX_PERIOD_SECONDS: i32 = 1800;
 /// The longest time that recommendations are remembered, in seconds.
 const MAX_WINDOW_SECONDS: i32 = 3600;
 
-/// How fast an autoscaler may act in either direction.
+/// Scaling rules of an autoscaler for both directions.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HorizontalPodAutoscalerBehavior {
     /// Limits for adding pods. Absent, pods may grow by 4 or double every 15 seconds, whichever is more, at once.
@@ -22,34 +22,34 @@ pub struct HorizontalPodAutoscalerBehavior {
     pub scale_down: Option<HPAScalingRules>,
 }
 
-/// How fast an autoscaler may act in one direction.
+/// Scaling rules for one direction.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HPAScalingRules {
     /// For how many seconds past recommendations count when choosing the most cautious; up to 3600. Defaults to 0 for
     /// scaling up and to what the controller was started with, usually 300, for scaling down.
     #[field(proto = 3)]
     pub stabilization_window_seconds: Option<i32>,
-    /// Which policy counts when several apply: Max for the largest change, which is the default, Min for the smallest,
-    /// Disabled to never scale in this direction.
+    /// Selection among several policies: Max (the default) takes the largest change, Min the smallest, Disabled
+    /// prevents scaling in this direction.
     #[field(proto = 1, go_type = "ScalingPolicySelect")]
     pub select_policy: Option<String>,
     /// Policies on how much may change in a time. Defaults for the direction are taken when it is absent; a list that is given
     /// is not empty.
     #[field(proto = 2, list_type = atomic)]
     pub policies: Option<Vec<HPAScalingPolicy>>,
-    /// How far a metric may be from its target, as a part of 1, before anything changes. Defaults to what the
-    /// controller was started with, usually 0.1.
+    /// Deviation of a metric from its target below which nothing changes, as a fraction of 1. Defaults to a flag of the
+    /// controller, usually 0.1.
     #[field(proto = 4)]
     pub tolerance: Option<Quantity>,
 }
 
-/// How much may change in a time.
+/// Maximum change within a period.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HPAScalingPolicy {
-    /// What value counts: Pods or Percent of the pods there are.
+    /// Unit of value: Pods, or Percent of the current pods.
     #[field(name = "type", proto = 1, keep, go_type = "HPAScalingPolicyType")]
     pub type_: String,
-    /// How much may change; more than zero.
+    /// Maximum change; greater than zero.
     #[field(proto = 2, keep)]
     pub value: i32,
     /// In how many seconds; more than zero and at most 1800.

@@ -19,7 +19,7 @@ use super::{HorizontalPodAutoscalerBehavior, MetricSpec, MetricStatus};
 
 use columns::{max_pods, min_pods, reference, replicas, targets};
 
-/// What older versions keep of the newer ones, by annotation.
+/// Annotations in which older versions keep fields of newer ones.
 pub(crate) mod kept {
     pub(crate) const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
     pub(crate) const CURRENT_METRICS: &str = "autoscaling.alpha.kubernetes.io/current-metrics";
@@ -65,18 +65,18 @@ pub struct HorizontalPodAutoscaler {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is scaled, by what, and within which bounds.
+    /// The scaled object, its metrics and the bounds of its replicas.
     #[field(proto = 2, required)]
     pub spec: HorizontalPodAutoscalerSpec,
-    /// What the autoscaler last saw and did.
+    /// Last observation and action of the autoscaler.
     #[field(proto = 3)]
     pub status: HorizontalPodAutoscalerStatus,
 }
 
-/// What is scaled, by what, and within which bounds.
+/// The object that an autoscaler scales, its metrics and the bounds of its replicas.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HorizontalPodAutoscalerSpec {
-    /// What is scaled: anything with a scale subresource.
+    /// The scaled object; any object with a scale subresource.
     #[field(proto = 1, keep)]
     pub scale_target_ref: CrossVersionObjectReference,
     /// The fewest replicas; 1 when absent.
@@ -85,11 +85,11 @@ pub struct HorizontalPodAutoscalerSpec {
     /// The most replicas; not below minReplicas.
     #[field(proto = 3, keep)]
     pub max_replicas: i32,
-    /// What is kept at a target. The metric that asks for the most replicas decides. When empty, the processor is kept
-    /// at 80 percent of what the pods ask for.
+    /// Metrics and their targets. The metric that yields the most replicas decides. When empty, the average CPU
+    /// utilization is kept at 80 percent of the requests.
     #[field(proto = 4, list_type = atomic)]
     pub metrics: Vec<MetricSpec>,
-    /// How fast the number of replicas may change. Has defaults of its own when absent.
+    /// Scaling rules for both directions. Each direction has its own defaults when absent.
     #[field(proto = 5)]
     pub behavior: Option<HorizontalPodAutoscalerBehavior>,
 }
@@ -108,25 +108,25 @@ pub struct CrossVersionObjectReference {
     pub api_version: String,
 }
 
-/// What an autoscaler last saw and did.
+/// Last observation and action of an autoscaler.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HorizontalPodAutoscalerStatus {
     /// Generation of the autoscaler that this tells about.
     #[field(proto = 1)]
     pub observed_generation: Option<i64>,
-    /// When the number of replicas was last changed.
+    /// Time of the last change of the number of replicas.
     #[field(proto = 2)]
     pub last_scale_time: Option<Time>,
-    /// How many replicas there were.
+    /// Last observed number of replicas.
     #[field(proto = 3)]
     pub current_replicas: i32,
-    /// How many there should be.
+    /// Desired number of replicas.
     #[field(proto = 4, keep)]
     pub desired_replicas: i32,
-    /// What was seen of each metric.
+    /// Last observed values of the metrics.
     #[field(proto = 5, keep, optional, list_type = atomic)]
     pub current_metrics: Vec<MetricStatus>,
-    /// Whether the autoscaler can work, and what bounds it.
+    /// Conditions, for example about the autoscaler's ability to scale and its active limits.
     #[field(proto = 6, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<HorizontalPodAutoscalerCondition>,
 }
@@ -134,13 +134,13 @@ pub struct HorizontalPodAutoscalerStatus {
 /// One aspect of an autoscaler's work.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HorizontalPodAutoscalerCondition {
-    /// Which aspect, such as AbleToScale, ScalingActive or ScalingLimited.
+    /// Type of the condition, such as AbleToScale, ScalingActive or ScalingLimited.
     #[field(name = "type", proto = 1, keep, go_type = "HorizontalPodAutoscalerConditionType")]
     pub type_: String,
-    /// Whether it holds: True, False or Unknown.
+    /// Status of the condition: True, False or Unknown.
     #[field(proto = 2, keep, go_type = "v1.ConditionStatus")]
     pub status: String,
-    /// When the status last changed.
+    /// Time of the last change of status.
     #[field(proto = 3)]
     pub last_transition_time: Time,
     /// One word for programs on why it last changed.
@@ -235,7 +235,7 @@ impl HorizontalPodAutoscalerSpec {
     }
 }
 
-/// Which versions a reference may name.
+/// Versions that a reference may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Versions {
     /// Those that have a group.

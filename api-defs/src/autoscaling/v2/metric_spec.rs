@@ -1,4 +1,4 @@
-//! What an autoscaler keeps at a target.
+//! Metrics and targets of an autoscaler.
 
 mod check;
 
@@ -11,7 +11,7 @@ use super::CrossVersionObjectReference;
 /// One metric and the target at which it is kept. Exactly the field that type names is given.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct MetricSpec {
-    /// Where the metric comes from: ContainerResource, External, Object, Pods or Resource.
+    /// Source of the metric: ContainerResource, External, Object, Pods or Resource.
     #[field(name = "type", proto = 1, keep, go_type = "MetricSourceType")]
     pub type_: String,
     /// A metric of one object, such as requests to an Ingress.
@@ -40,7 +40,7 @@ pub struct ObjectMetricSource {
     /// The value to keep the metric at, as such or divided by the number of pods.
     #[field(proto = 2, keep)]
     pub target: MetricTarget,
-    /// Which metric of the object it is.
+    /// Identifies the metric of the object.
     #[field(proto = 3, keep)]
     pub metric: MetricIdentifier,
 }
@@ -48,7 +48,7 @@ pub struct ObjectMetricSource {
 /// A metric of each of the pods.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodsMetricSource {
-    /// Which metric of the pods it is.
+    /// Identifies the metric of the pods.
     #[field(proto = 1, keep)]
     pub metric: MetricIdentifier,
     /// The average over all pods to keep the metric at.
@@ -62,7 +62,7 @@ pub struct ResourceMetricSource {
     /// The resource, such as cpu.
     #[field(proto = 1, keep, go_type = "v1.ResourceName")]
     pub name: String,
-    /// How much the pods should use on average: part of their requests, or an amount.
+    /// Target of the average usage of the pods: a percentage of their requests, or an amount.
     #[field(proto = 2, keep)]
     pub target: MetricTarget,
 }
@@ -73,7 +73,7 @@ pub struct ContainerResourceMetricSource {
     /// The resource, such as cpu.
     #[field(proto = 1, keep, go_type = "v1.ResourceName")]
     pub name: String,
-    /// How much the container should use on average over the pods: part of its requests, or an amount.
+    /// Target of the container's average usage over all pods: a percentage of its requests, or an amount.
     #[field(proto = 2, keep)]
     pub target: MetricTarget,
     /// Name of the container in the pods of the scaled object that is looked at.
@@ -84,7 +84,7 @@ pub struct ContainerResourceMetricSource {
 /// A metric of something outside the cluster.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ExternalMetricSource {
-    /// Which metric it is; a selector may narrow it down.
+    /// Identifies the metric. A selector may narrow it down.
     #[field(proto = 1, keep)]
     pub metric: MetricIdentifier,
     /// The value to keep the metric at, as such or divided by the number of pods.
@@ -106,7 +106,7 @@ pub struct MetricIdentifier {
 /// A value to keep.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct MetricTarget {
-    /// Which of the values is given: Utilization, Value or AverageValue.
+    /// Kind of the target: Utilization, Value or AverageValue.
     #[field(name = "type", proto = 1, keep, go_type = "MetricTargetType")]
     pub type_: String,
     /// The value of the metric.

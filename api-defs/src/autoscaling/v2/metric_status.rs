@@ -1,14 +1,14 @@
-//! What an autoscaler last saw.
+//! Last observed values of an autoscaler's metrics.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::quantity::Quantity;
 
 use super::{CrossVersionObjectReference, MetricIdentifier};
 
-/// What was last seen of one metric. Exactly the field that type names is given.
+/// Last observed value of one metric. Exactly the field that type names is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct MetricStatus {
-    /// Where the metric comes from: ContainerResource, External, Object, Pods or Resource.
+    /// Source of the metric: ContainerResource, External, Object, Pods or Resource.
     #[field(name = "type", proto = 1, keep, go_type = "MetricSourceType")]
     pub type_: String,
     /// A metric of one object.
@@ -28,10 +28,10 @@ pub struct MetricStatus {
     pub external: Option<ExternalMetricStatus>,
 }
 
-/// What was last seen of a metric of one object.
+/// Last observed value of a metric of one object.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ObjectMetricStatus {
-    /// Which metric of the object it is.
+    /// Identifies the metric of the object.
     #[field(proto = 1, keep)]
     pub metric: MetricIdentifier,
     /// The value that the metric had last.
@@ -42,10 +42,10 @@ pub struct ObjectMetricStatus {
     pub described_object: CrossVersionObjectReference,
 }
 
-/// What was last seen of a metric of each of the pods.
+/// Last observed value of a metric of each pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodsMetricStatus {
-    /// Which metric of the pods it is.
+    /// Identifies the metric of the pods.
     #[field(proto = 1, keep)]
     pub metric: MetricIdentifier,
     /// The average over all pods that the metric had last.
@@ -53,24 +53,24 @@ pub struct PodsMetricStatus {
     pub current: MetricValueStatus,
 }
 
-/// What was last seen of a resource that the pods ask for.
+/// Last observed usage of a resource that the pods request.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceMetricStatus {
     /// The resource, such as cpu.
     #[field(proto = 1, keep, go_type = "v1.ResourceName")]
     pub name: String,
-    /// How much the pods used on average when they were looked at last.
+    /// Last observed average usage of the pods.
     #[field(proto = 2, keep)]
     pub current: MetricValueStatus,
 }
 
-/// What was last seen of a resource that one container of each pod asks for.
+/// Last observed usage of a resource that one container of each pod requests.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerResourceMetricStatus {
     /// The resource, such as cpu.
     #[field(proto = 1, keep, go_type = "v1.ResourceName")]
     pub name: String,
-    /// How much the container used on average when the pods were looked at last.
+    /// Last observed average usage of the container over all pods.
     #[field(proto = 2, keep)]
     pub current: MetricValueStatus,
     /// Name of the container in the pods of the scaled object.
@@ -78,10 +78,10 @@ pub struct ContainerResourceMetricStatus {
     pub container: String,
 }
 
-/// What was last seen of a metric of something outside the cluster.
+/// Last observed value of a metric outside of the cluster.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ExternalMetricStatus {
-    /// Which metric it is.
+    /// Identifies the metric.
     #[field(proto = 1, keep)]
     pub metric: MetricIdentifier,
     /// The value that the metric had last.

@@ -42,7 +42,7 @@ pub struct CronJob {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Which jobs are started, and when.
+    /// Template of the jobs and their schedule.
     #[field(proto = 2, expected)]
     pub spec: CronJobSpec,
     /// The jobs that are running now, and when jobs were last started and last succeeded.
@@ -50,58 +50,59 @@ pub struct CronJob {
     pub status: CronJobStatus,
 }
 
-/// Which jobs are started, and when.
+/// Desired jobs and their schedule.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CronJobSpec {
-    /// When jobs start, in the format of Cron: minute, hour, day of the month, month and day of the week, such as
-    /// "*/5 * * * *"; or a word such as @daily.
+    /// Schedule of the jobs in Cron format: minute, hour, day of the month, month and day of the week, such as
+    /// "*/5 * * * *"; or a macro such as @daily.
     #[field(proto = 1, keep)]
     pub schedule: String,
     /// The time zone of the schedule by its IANA name, such as Europe/Paris; that of the controller when absent.
     #[field(proto = 8)]
     pub time_zone: Option<String>,
-    /// How many seconds late a job may start. One that missed that time counts as failed. No limit when absent.
+    /// Maximum delay of a job's start, in seconds. A job that missed this deadline counts as failed. No limit when
+    /// absent.
     #[field(proto = 2)]
     pub starting_deadline_seconds: Option<i64>,
-    /// What happens when a job is due while another still runs: Allow, the default, starts it beside the other; Forbid
-    /// skips it; Replace ends the other.
+    /// Behavior when a job is due while another one still runs: Allow (the default) runs both, Forbid skips the new
+    /// job, Replace stops the running job.
     #[field(proto = 3, known("Allow", "Forbid", "Replace"), go_type = "ConcurrencyPolicy")]
     pub concurrency_policy: String,
     /// Keeps jobs from starting; those that run go on.
     #[field(proto = 4)]
     pub suspend: Option<bool>,
-    /// What the jobs look like.
+    /// Template of the jobs.
     #[field(proto = 5, keep)]
     pub job_template: JobTemplateSpec,
-    /// How many jobs that succeeded are kept; 3 when absent.
+    /// Number of successful jobs that are kept. 3 when absent.
     #[field(proto = 6)]
     pub successful_jobs_history_limit: Option<i32>,
-    /// How many jobs that failed are kept; 1 when absent.
+    /// Number of failed jobs that are kept. 1 when absent.
     #[field(proto = 7)]
     pub failed_jobs_history_limit: Option<i32>,
 }
 
-/// What jobs look like that something makes.
+/// Template of jobs.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct JobTemplateSpec {
     /// Labels and annotations of the jobs.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is wanted of the jobs.
+    /// Desired state of the jobs.
     #[field(proto = 2)]
     pub spec: JobSpec,
 }
 
-/// Which jobs run.
+/// Observed state of a cron job.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CronJobStatus {
     /// References to the jobs of this cron job that have not ended yet.
     #[field(proto = 1, list_type = atomic)]
     pub active: Vec<ObjectReference>,
-    /// When a job was last due and started.
+    /// Time when the last started job was due.
     #[field(proto = 4)]
     pub last_schedule_time: Option<Time>,
-    /// When a job last succeeded.
+    /// Time of the last successful completion of a job.
     #[field(proto = 5)]
     pub last_successful_time: Option<Time>,
 }

@@ -48,10 +48,10 @@ pub struct Job {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Which pods are run, how many, and what counts as success.
+    /// Template and number of the pods, and the criteria of success.
     #[field(proto = 2)]
     pub spec: JobSpec,
-    /// How far the job is.
+    /// Observed state.
     #[field(proto = 3)]
     pub status: JobStatus,
 }

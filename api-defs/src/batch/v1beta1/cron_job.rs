@@ -22,10 +22,10 @@ pub struct CronJob {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Which jobs are started, and when.
+    /// Template of the jobs and their schedule.
     #[field(proto = 2, expected)]
     pub spec: CronJobSpec,
-    /// Which jobs run.
+    /// Observed state.
     #[field(proto = 3)]
     pub status: CronJobStatus,
 }

@@ -43,27 +43,27 @@ pub struct CertificateSigningRequest {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is asked for, and by whom. Cannot change.
+    /// The certificate request and its requester. Immutable.
     #[field(proto = 2, keep)]
     pub spec: CertificateSigningRequestSpec,
-    /// What became of the request.
+    /// State of the request.
     #[field(proto = 3)]
     pub status: CertificateSigningRequestStatus,
 }
 
-/// What is asked for, and by whom.
+/// The certificate request and its requester.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CertificateSigningRequestSpec {
     /// The request in PEM, signed with the key that the certificate is for.
     #[field(proto = 1, keep)]
     pub request: ByteString,
-    /// Who is asked for the certificate, as domain/path.
+    /// Signer that is requested to issue the certificate, as domain/path.
     #[field(proto = 7, keep)]
     pub signer_name: String,
-    /// How long the certificate should be valid, in seconds: 600 or more. Signers may issue it for another time.
+    /// Requested validity of the certificate in seconds, at least 600. The signer may issue another validity.
     #[field(proto = 8)]
     pub expiration_seconds: Option<i32>,
-    /// What the key will be used for, such as "client auth".
+    /// Intended usages of the key, such as "client auth".
     #[field(
         proto = 5,
         list_type = atomic,
@@ -93,7 +93,7 @@ pub struct CertificateSigningRequestSpec {
             "timestamping"
         ), go_type = "[]KeyUsage")]
     pub usages: Vec<String>,
-    /// Who made the object; the server says so.
+    /// Name of the user who created the object, set by the server.
     #[field(proto = 2)]
     pub username: String,
     /// The UID of who made the object; the server says so.
@@ -102,15 +102,15 @@ pub struct CertificateSigningRequestSpec {
     /// The groups of who made the object; the server says so.
     #[field(proto = 4, list_type = atomic)]
     pub groups: Vec<String>,
-    /// What else is known about who made the object; the server says so.
+    /// Further information about the user who created the object, set by the server.
     #[field(proto = 6, go_type = "map[string]ExtraValue")]
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
-/// What became of a request.
+/// State of a request.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CertificateSigningRequestStatus {
-    /// Whether the request was Approved or Denied, and whether the signer Failed.
+    /// Conditions: Approved, Denied and Failed report the decision and the result of the signer.
     #[field(proto = 1, list_type = map, list_map_keys("type"))]
     pub conditions: Vec<CertificateSigningRequestCondition>,
     /// The certificate in PEM, with those that lead to the signer behind it. Cannot change once set.
@@ -121,10 +121,10 @@ pub struct CertificateSigningRequestStatus {
 /// One aspect of a request.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CertificateSigningRequestCondition {
-    /// Which aspect: Approved, Denied, Failed or another.
+    /// Type of the condition: Approved, Denied, Failed or another.
     #[field(name = "type", proto = 1, keep, go_type = "RequestConditionType")]
     pub type_: String,
-    /// Whether it holds: True, False or Unknown. The three known ones can only be True.
+    /// Status of the condition: True, False or Unknown. Approved, Denied and Failed can only be True.
     #[field(proto = 6, keep, go_type = "v1.ConditionStatus")]
     pub status: String,
     /// One word for programs on why it holds.
@@ -133,10 +133,10 @@ pub struct CertificateSigningRequestCondition {
     /// The same for people.
     #[field(proto = 3)]
     pub message: String,
-    /// When the condition was last written.
+    /// Time of the last update of the condition.
     #[field(proto = 4)]
     pub last_update_time: Time,
-    /// When the status last changed.
+    /// Time of the last change of status.
     #[field(proto = 5)]
     pub last_transition_time: Time,
 }

@@ -10,7 +10,7 @@ use planesmith_machinery::{Resource, Struct};
 use crate::certificates::v1;
 use crate::certificates::v1::CertificateSigningRequestStatus;
 
-/// What is asked for where nobody is named.
+/// Signer of requests that name none.
 const LEGACY_SIGNER: &str = "kubernetes.io/legacy-unknown";
 
 /// A request for a certificate, which somebody has to approve before a signer issues it.
@@ -32,27 +32,28 @@ pub struct CertificateSigningRequest {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is asked for, and by whom. Cannot change.
+    /// The certificate request and its requester. Immutable.
     #[field(proto = 2, keep)]
     pub spec: CertificateSigningRequestSpec,
-    /// What became of the request.
+    /// State of the request.
     #[field(proto = 3)]
     pub status: CertificateSigningRequestStatus,
 }
 
-/// What is asked for, and by whom.
+/// The certificate request and its requester.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CertificateSigningRequestSpec {
     /// The request in PEM, signed with the key that the certificate is for.
     #[field(proto = 1, keep)]
     pub request: ByteString,
-    /// Who is asked for the certificate, as domain/path; by default one that fits the request.
+    /// Signer that is requested to issue the certificate, as domain/path. Defaults to a signer that matches the
+    /// request.
     #[field(proto = 7)]
     pub signer_name: Option<String>,
-    /// How long the certificate should be valid, in seconds: 600 or more. Signers may issue it for another time.
+    /// Requested validity of the certificate in seconds, at least 600. The signer may issue another validity.
     #[field(proto = 8)]
     pub expiration_seconds: Option<i32>,
-    /// What the key will be used for, such as "client auth".
+    /// Intended usages of the key, such as "client auth".
     #[field(
         proto = 5,
         list_type = atomic,
@@ -82,7 +83,7 @@ pub struct CertificateSigningRequestSpec {
             "timestamping"
         ), go_type = "[]KeyUsage")]
     pub usages: Vec<String>,
-    /// Who made the object; the server says so.
+    /// Name of the user who created the object, set by the server.
     #[field(proto = 2)]
     pub username: String,
     /// The UID of who made the object; the server says so.
@@ -91,7 +92,7 @@ pub struct CertificateSigningRequestSpec {
     /// The groups of who made the object; the server says so.
     #[field(proto = 4, list_type = atomic)]
     pub groups: Vec<String>,
-    /// What else is known about who made the object; the server says so.
+    /// Further information about the user who created the object, set by the server.
     #[field(proto = 6, go_type = "map[string]ExtraValue")]
     pub extra: BTreeMap<String, Vec<String>>,
 }

@@ -37,12 +37,12 @@ pub struct ClusterTrustBundle {
     /// behind it; without a signer it has no colon.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Which certificates, and for whom.
+    /// The trusted certificates and their signer.
     #[field(proto = 2, keep)]
     pub spec: ClusterTrustBundleSpec,
 }
 
-/// Which certificates are to be trusted, and for whom.
+/// Trusted certificates and the signer they belong to.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ClusterTrustBundleSpec {
     /// The signer that the certificates vouch for, as domain/path; none when empty. Cannot change.
@@ -96,7 +96,7 @@ impl ClusterTrustBundle {
     }
 }
 
-/// What is wrong with the name of a bundle for `signer`, which may be empty.
+/// Returns the errors in the name of a bundle for `signer`, which may be empty.
 pub(crate) fn name_complaints(name: &str, signer: &str) -> Vec<String> {
     if signer.is_empty() {
         return match name.contains(':') {

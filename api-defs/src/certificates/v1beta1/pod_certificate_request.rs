@@ -81,18 +81,18 @@ pub struct PodCertificateRequest {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is asked for, and for which pod.
+    /// The certificate request and its pod.
     #[field(proto = 2, keep)]
     pub spec: PodCertificateRequestSpec,
-    /// What became of the request.
+    /// State of the request.
     #[field(proto = 3)]
     pub status: PodCertificateRequestStatus,
 }
 
-/// What is asked for, and for which pod.
+/// The certificate request and its pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodCertificateRequestSpec {
-    /// Who is asked for the certificate, as domain/path.
+    /// Signer that is requested to issue the certificate, as domain/path.
     #[field(proto = 1, keep)]
     pub signer_name: String,
     /// The name of the pod.
@@ -113,7 +113,7 @@ pub struct PodCertificateRequestSpec {
     /// The UID of the node.
     #[field(name = "nodeUID", proto = 7, keep, go_type = "types.UID")]
     pub node_uid: String,
-    /// How long the certificate may be valid at most, in seconds: from an hour to 91 days. Default: a day.
+    /// Maximum validity of the certificate in seconds, from one hour to 91 days. Default: one day.
     #[field(proto = 8, default = 86400)]
     pub max_expiration_seconds: Option<i32>,
     /// The key that the certificate is for, as PKIX; replaced by stubPKCS10Request.
@@ -125,15 +125,15 @@ pub struct PodCertificateRequestSpec {
     /// A request that says nothing but the key, and is signed with it.
     #[field(name = "stubPKCS10Request", proto = 12, keep)]
     pub stub_pkcs10_request: ByteString,
-    /// What the pod's author tells the signer; nobody has checked it.
+    /// Annotations that the author of the pod passes to the signer, not verified by the server.
     #[field(proto = 11)]
     pub unverified_user_annotations: BTreeMap<String, String>,
 }
 
-/// What became of a request.
+/// State of a request.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodCertificateRequestStatus {
-    /// Whether the certificate was Issued or Denied, or its signer Failed: one of the three.
+    /// Conditions: exactly one of Issued, Denied and Failed.
     #[field(proto = 1, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<Condition>,
     /// The certificate in PEM, with those that lead to the signer behind it. Cannot change once set.
@@ -142,7 +142,7 @@ pub struct PodCertificateRequestStatus {
     /// From when on the certificate is valid.
     #[field(proto = 4)]
     pub not_before: Option<Time>,
-    /// When a new certificate should be asked for.
+    /// Time from which a new certificate should be requested.
     #[field(proto = 5)]
     pub begin_refresh_at: Option<Time>,
     /// Until when the certificate is valid.

@@ -37,7 +37,7 @@ pub struct Lease {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Who holds the claim and until when.
+    /// Holder and duration of the claim.
     #[field(proto = 2)]
     pub spec: LeaseSpec,
 }
@@ -46,28 +46,29 @@ fn holder(lease: &Lease) -> Cell {
     Cell::Text(lease.spec.holder_identity.clone().unwrap_or_default())
 }
 
-/// Who holds a claim and until when.
+/// Holder and duration of a claim.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct LeaseSpec {
-    /// Who holds the claim; empty when it was given up.
+    /// Identity of the holder. Empty when the claim was released.
     #[field(proto = 1)]
     pub holder_identity: Option<String>,
     /// For how many seconds after renewTime others must leave the claim alone.
     #[field(proto = 2)]
     pub lease_duration_seconds: Option<i32>,
-    /// When the holder took the claim.
+    /// Time when the holder acquired the claim.
     #[field(proto = 3)]
     pub acquire_time: Option<MicroTime>,
-    /// When the holder last renewed it.
+    /// Time of the holder's last renewal.
     #[field(proto = 4)]
     pub renew_time: Option<MicroTime>,
-    /// How often the holder changed.
+    /// Number of changes of the holder.
     #[field(proto = 5)]
     pub lease_transitions: Option<i32>,
-    /// How a leader is elected when the election is coordinated. An alpha feature that is switched off: dropped.
+    /// Strategy of a coordinated leader election. Belongs to an alpha feature that is disabled here: values are
+    /// dropped.
     #[field(proto = 6, go_type = "CoordinatedLeaseStrategy")]
     pub strategy: Option<String>,
-    /// Whom the current holder should make place for. An alpha feature that is switched off: dropped.
+    /// Identity that the holder should yield to. Belongs to an alpha feature that is disabled here: values are dropped.
     #[field(proto = 7)]
     pub preferred_holder: Option<String>,
 }

@@ -13,7 +13,7 @@ pub struct Lease {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Who holds the claim and until when.
+    /// Holder and duration of the claim.
     #[field(proto = 2)]
     pub spec: LeaseSpec,
 }

@@ -46,21 +46,21 @@ pub struct LeaseCandidate {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What the candidate is able to do.
+    /// The lease and the capabilities of the candidate.
     #[field(proto = 2, expected)]
     pub spec: LeaseCandidateSpec,
 }
 
-/// What a candidate for a lease is able to do.
+/// The lease and the capabilities of a candidate.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct LeaseCandidateSpec {
     /// The lease that it would take over. Cannot change.
     #[field(proto = 1, keep)]
     pub lease_name: String,
-    /// When it was last asked whether it is still there.
+    /// Time of the last liveness request to the candidate.
     #[field(proto = 2)]
     pub ping_time: Option<MicroTime>,
-    /// When it last said so.
+    /// Time of the candidate's last response to a liveness request.
     #[field(proto = 3)]
     pub renew_time: Option<MicroTime>,
     /// Its version.
@@ -69,7 +69,7 @@ pub struct LeaseCandidateSpec {
     /// The version that it behaves like; not above its own.
     #[field(proto = 5)]
     pub emulation_version: String,
-    /// How the best candidate is chosen; the highest strategy of all candidates counts.
+    /// Strategy to choose the best candidate. The highest strategy of all candidates is used.
     #[field(proto = 6, expected)]
     pub strategy: String,
 }

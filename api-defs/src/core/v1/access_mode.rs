@@ -1,4 +1,4 @@
-//! How volumes can be mounted.
+//! Access modes of volumes.
 
 use planesmith_machinery::field_error::FieldErrors;
 

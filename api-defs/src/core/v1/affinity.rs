@@ -1,4 +1,4 @@
-//! Where pods are attracted to and repelled from.
+//! Affinity and anti-affinity of pods.
 
 mod check;
 
@@ -7,21 +7,21 @@ use planesmith_machinery::meta::LabelSelector;
 
 use crate::core::v1::{NodeSelector, NodeSelectorTerm};
 
-/// Where a pod is attracted to and repelled from.
+/// Affinity and anti-affinity of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Affinity {
-    /// Which nodes it may or would rather run on.
+    /// Rules about the nodes of the pod.
     #[field(proto = 1)]
     pub node_affinity: Option<NodeAffinity>,
-    /// Which other pods it wants to be near.
+    /// Rules that place the pod near other pods.
     #[field(proto = 2)]
     pub pod_affinity: Option<PodAffinity>,
-    /// Which other pods it wants to be away from.
+    /// Rules that place the pod away from other pods.
     #[field(proto = 3)]
     pub pod_anti_affinity: Option<PodAntiAffinity>,
 }
 
-/// Which nodes a pod may or would rather run on.
+/// Required and preferred nodes of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeAffinity {
     /// Nodes outside of this choice are never used. A node that leaves the choice later keeps the pod.
@@ -35,7 +35,7 @@ pub struct NodeAffinity {
 /// A choice of nodes with the weight it has.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PreferredSchedulingTerm {
-    /// How much the choice counts, from 1 to 100.
+    /// Weight of the preference, 1 to 100.
     #[field(proto = 1, keep)]
     pub weight: i32,
     /// The nodes that the weight is added to.
@@ -43,7 +43,7 @@ pub struct PreferredSchedulingTerm {
     pub preference: NodeSelectorTerm,
 }
 
-/// Which other pods a pod wants to be near.
+/// Required and preferred proximity of a pod to other pods.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodAffinity {
     /// All of these must hold when the pod is placed. The pod stays when they hold no longer.
@@ -81,7 +81,7 @@ pub struct PodAffinityTerm {
 /// Other pods with the weight of being near to them or away from them.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct WeightedPodAffinityTerm {
-    /// How much the term counts, from 1 to 100.
+    /// Weight of the term, 1 to 100.
     #[field(proto = 1, keep)]
     pub weight: i32,
     /// The pods and the place.
@@ -89,7 +89,7 @@ pub struct WeightedPodAffinityTerm {
     pub pod_affinity_term: PodAffinityTerm,
 }
 
-/// Which other pods a pod wants to be away from.
+/// Required and preferred distance of a pod from other pods.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodAntiAffinity {
     /// None of these may hold when the pod is placed. The pod stays when one of them holds later.

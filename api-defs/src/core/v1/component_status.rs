@@ -5,7 +5,8 @@ mod columns;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::{Resource, Struct};
 
-/// Whether a component of the control plane is healthy, by asking it. Deprecated: components report in other ways.
+/// Health of a control plane component, determined by a probe. Deprecated: components report their health in other
+/// ways.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "",
@@ -26,7 +27,7 @@ pub struct ComponentStatus {
     /// Standard metadata. The name is that of the component.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What was found; the condition Healthy counts.
+    /// Conditions. Healthy is True if the component is healthy.
     #[field(proto = 2, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<ComponentCondition>,
 }
@@ -40,10 +41,10 @@ pub struct ComponentCondition {
     /// True, False or Unknown.
     #[field(proto = 2, keep, go_type = "ConditionStatus")]
     pub status: String,
-    /// What the component answered.
+    /// Response of the component.
     #[field(proto = 3)]
     pub message: String,
-    /// Why it could not be asked.
+    /// Reason why the probe failed.
     #[field(proto = 4)]
     pub error: String,
 }

@@ -13,7 +13,7 @@ use planesmith_machinery::table::Cell;
 /// The most bytes that all values of one object may hold together.
 pub(super) const MAX_DATA_BYTES: u64 = 1024 * 1024;
 
-/// Why a field of a sealed object cannot change.
+/// Error text of a change to an object that is marked as immutable.
 pub(super) const SEALED: &str = "field is immutable when `immutable` is set";
 
 /// Configuration that programs read as files, environment variables or through the API. Not for secrets.

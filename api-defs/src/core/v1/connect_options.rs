@@ -3,7 +3,7 @@
 use planesmith_machinery::Struct;
 use planesmith_machinery::time::Time;
 
-/// Which part of which log to read.
+/// Selects a log and a part of it.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "PodLogOptions"))]
 pub struct PodLogOptions {
@@ -34,12 +34,12 @@ pub struct PodLogOptions {
     /// Do not check who the kubelet is.
     #[field(name = "insecureSkipTLSVerifyBackend", proto = 9)]
     pub insecure_skip_tls_verify_backend: bool,
-    /// Which stream: All, Stdout or Stderr.
+    /// Stream to read: All, Stdout or Stderr.
     #[field(proto = 10)]
     pub stream: Option<String>,
 }
 
-/// Which streams of a new process to connect to.
+/// Command of a new process and the streams to connect to.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "PodExecOptions"))]
 pub struct PodExecOptions {
@@ -63,7 +63,7 @@ pub struct PodExecOptions {
     pub command: Vec<String>,
 }
 
-/// Which streams of a container's process to connect to.
+/// Streams of a container's process to connect to.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "PodAttachOptions"))]
 pub struct PodAttachOptions {
@@ -84,7 +84,7 @@ pub struct PodAttachOptions {
     pub container: String,
 }
 
-/// Which ports of a pod to connect to.
+/// Ports of a pod to connect to.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "PodPortForwardOptions"))]
 pub struct PodPortForwardOptions {
@@ -93,7 +93,7 @@ pub struct PodPortForwardOptions {
     pub ports: Vec<i32>,
 }
 
-/// Where in a pod a proxied request goes.
+/// Destination of a proxied request within a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "PodProxyOptions"))]
 pub struct PodProxyOptions {
@@ -102,7 +102,7 @@ pub struct PodProxyOptions {
     pub path: String,
 }
 
-/// Where on a node a proxied request goes.
+/// Destination of a proxied request within a node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "NodeProxyOptions"))]
 pub struct NodeProxyOptions {
@@ -111,7 +111,7 @@ pub struct NodeProxyOptions {
     pub path: String,
 }
 
-/// Where in a service a proxied request goes.
+/// Destination of a proxied request within a service.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "ServiceProxyOptions"))]
 pub struct ServiceProxyOptions {

@@ -43,12 +43,11 @@ pub struct Container {
     /// Image to run. May be left out in a template whose controller fills it in.
     #[field(proto = 2)]
     pub image: String,
-    /// What is started in place of the image's entry point, without a shell. $(NAME) stands for a variable of the
-    /// container, $$(NAME) for itself. Cannot change.
+    /// Command that replaces the entry point of the image, executed without a shell. $(NAME) expands to a variable of
+    /// the container, $$(NAME) to a literal $(NAME). Immutable.
     #[field(proto = 3, list_type = atomic)]
     pub command: Vec<String>,
-    /// What the started program is told; that of the image when absent. Variables are filled in as in command. Cannot
-    /// change.
+    /// Arguments of the command. Those of the image when absent. Variables expand as in command. Immutable.
     #[field(proto = 4, list_type = atomic)]
     pub args: Vec<String>,
     /// Folder in which it is started; that of the image when absent. Cannot change.
@@ -64,20 +63,20 @@ pub struct Container {
     /// Variables of the container. Cannot change.
     #[field(proto = 7, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub env: Vec<EnvVar>,
-    /// What it asks for and may use at most.
+    /// Resource requests and limits.
     #[field(proto = 8)]
     pub resources: ResourceRequirements,
-    /// Whether a change of a resource starts the container again.
+    /// Restart policy of the container for changes of individual resources.
     #[field(proto = 23, list_type = atomic)]
     pub resize_policy: Vec<ContainerResizePolicy>,
-    /// When the container is started again: Always, OnFailure or Never, whatever the pod says. An init container with
-    /// Always keeps running beside those that do the work, and the next one starts once it has started.
+    /// Restart policy that overrides the one of the pod: Always, OnFailure or Never. An init container with Always
+    /// keeps running beside the main containers, and the next init container starts once it has started.
     #[field(proto = 24, go_type = "ContainerRestartPolicy")]
     pub restart_policy: Option<String>,
     /// Exit codes that decide, in this order, before restartPolicy does.
     #[field(proto = 25, list_type = atomic)]
     pub restart_policy_rules: Vec<ContainerRestartRule>,
-    /// Where the container sees volumes of the pod. Cannot change.
+    /// Volumes of the pod that are mounted into the container. Immutable.
     #[field(proto = 9, list_type = map, list_map_keys("mountPath"), patch_strategy(merge), patch_merge_key = "mountPath")]
     pub volume_mounts: Vec<VolumeMount>,
     /// Volumes that the container sees as devices.
@@ -93,14 +92,14 @@ pub struct Container {
     /// it takes too long.
     #[field(proto = 22)]
     pub startup_probe: Option<Probe>,
-    /// What happens right after its start and right before its end.
+    /// Hooks that run after the container starts and before it stops.
     #[field(proto = 12)]
     pub lifecycle: Option<Lifecycle>,
     /// File in the container whose content becomes the message of its end, up to 4096 bytes. By default
     /// /dev/termination-log. Cannot change.
     #[field(proto = 13)]
     pub termination_message_path: String,
-    /// Where the message of its end comes from: File, or FallbackToLogsOnError to take the end of the log when the file
+    /// Source of the termination message: File, or FallbackToLogsOnError, which uses the end of the log when the file
     /// is empty and the container failed. File by default.
     #[field(
         proto = 20,
@@ -108,20 +107,20 @@ pub struct Container {
         go_type = "TerminationMessagePolicy"
     )]
     pub termination_message_policy: String,
-    /// When the image is fetched: Always, Never or IfNotPresent. By default Always for the tag latest, else
-    /// IfNotPresent. Cannot change.
+    /// Pull policy of the image: Always, Never or IfNotPresent. By default Always for the tag latest, otherwise
+    /// IfNotPresent. Immutable.
     #[field(proto = 14, known("Always", "Never", "IfNotPresent"), go_type = "PullPolicy")]
     pub image_pull_policy: String,
     /// Security settings; they come before those of the pod.
     #[field(proto = 15)]
     pub security_context: Option<SecurityContext>,
-    /// Whether something can be sent to its standard input. Without it reads end at once.
+    /// True if clients can write to standard input. Otherwise reads return end of file at once.
     #[field(proto = 16)]
     pub stdin: bool,
-    /// Whether standard input ends with the first client that was attached.
+    /// True if standard input is closed after the first attached client disconnects.
     #[field(proto = 17)]
     pub stdin_once: bool,
-    /// Whether the container has a terminal; needs stdin.
+    /// True if the container has a terminal. Requires stdin.
     #[field(proto = 18)]
     pub tty: bool,
 }
@@ -147,7 +146,7 @@ pub struct ContainerPort {
     pub host_ip: String,
 }
 
-/// What a change of a resource does to a container.
+/// Consequence of a resource change for a running container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerResizePolicy {
     /// The resource: cpu or memory.
@@ -158,10 +157,10 @@ pub struct ContainerResizePolicy {
     pub restart_policy: String,
 }
 
-/// What happens when a container ends in a given way.
+/// Action after the container exits with certain exit codes.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerRestartRule {
-    /// What is done: Restart starts the container again.
+    /// Action on a match: Restart starts the container again.
     #[field(proto = 1, expected, go_type = "ContainerRestartRuleAction")]
     pub action: String,
     /// The exit codes that are meant.
@@ -180,16 +179,16 @@ pub struct ContainerRestartRuleOnExitCodes {
     pub values: Vec<i32>,
 }
 
-/// Where a container sees a volume.
+/// A volume that is mounted into a container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeMount {
     /// Name of the volume, as the pod lists it.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Whether the container can only read it.
+    /// True if the container can only read the volume.
     #[field(proto = 2)]
     pub read_only: bool,
-    /// Whether what is mounted below can only be read as well: Disabled, IfPossible or Enabled. Needs readOnly.
+    /// Extension of readOnly to mounts below the volume's root: Disabled, IfPossible or Enabled. Requires readOnly.
     #[field(proto = 7, go_type = "RecursiveReadOnlyMode")]
     pub recursive_read_only: Option<String>,
     /// Path in the container; without a colon.
@@ -198,7 +197,8 @@ pub struct VolumeMount {
     /// Path in the volume that is mounted in place of its root.
     #[field(proto = 4)]
     pub sub_path: String,
-    /// Which mounts made later are passed on: None, HostToContainer or Bidirectional. None by default.
+    /// Propagation of mounts that are created later, between node and container: None, HostToContainer or
+    /// Bidirectional. None by default.
     #[field(
         proto = 5,
         known("None", "HostToContainer", "Bidirectional"),
@@ -210,7 +210,7 @@ pub struct VolumeMount {
     pub sub_path_expr: String,
 }
 
-/// Where a container sees a volume as a device.
+/// A volume that a container uses as a block device.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeDevice {
     /// Name of the volume, which must be behind a claim.

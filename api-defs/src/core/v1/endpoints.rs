@@ -86,7 +86,7 @@ pub struct EndpointPort {
     /// The protocol: TCP (the default), UDP or SCTP.
     #[field(proto = 3, known("TCP", "UDP", "SCTP"), go_type = "Protocol")]
     pub protocol: String,
-    /// What is spoken over the protocol.
+    /// Application protocol of the port.
     #[field(proto = 4)]
     pub app_protocol: Option<String>,
 }

@@ -60,37 +60,37 @@ pub struct Event {
     /// Standard metadata.
     #[field(proto = 1, keep)]
     pub metadata: ObjectMeta,
-    /// What the event is about. Its namespace is that of the event.
+    /// The object that the event is about. Its namespace is that of the event.
     #[field(proto = 2, keep)]
     pub involved_object: ObjectReference,
     /// One word for programs on why it happened, such as Started.
     #[field(proto = 3)]
     pub reason: String,
-    /// What happened, for people.
+    /// Human-readable description of the event.
     #[field(proto = 4)]
     pub message: String,
-    /// Who reported it, as older clients say it; newer ones set reportingComponent and reportingInstance.
+    /// Reporter of the event, set by older clients. Newer clients set reportingComponent and reportingInstance.
     #[field(proto = 5)]
     pub source: EventSource,
-    /// When it happened first.
+    /// Time of the first occurrence.
     #[field(proto = 6)]
     pub first_timestamp: Time,
-    /// When it happened last.
+    /// Time of the last occurrence.
     #[field(proto = 7)]
     pub last_timestamp: Time,
-    /// How often it happened.
+    /// Number of occurrences.
     #[field(proto = 8)]
     pub count: i32,
     /// Normal or Warning; more may be added.
     #[field(name = "type", proto = 9)]
     pub type_: String,
-    /// When it was observed first, to the microsecond. Set by newer clients, and then more fields are demanded.
+    /// Time of the first observation, in microseconds. Set by newer clients; more fields are required then.
     #[field(proto = 10)]
     pub event_time: MicroTime,
-    /// How it went on; absent when it happened once.
+    /// Later occurrences of the event. Absent for a single occurrence.
     #[field(proto = 11)]
     pub series: Option<EventSeries>,
-    /// What was done or what failed, such as Binding.
+    /// Action that was taken or that failed, such as Binding.
     #[field(proto = 12)]
     pub action: String,
     /// A second object that took part.
@@ -99,12 +99,12 @@ pub struct Event {
     /// Name of the controller that reported it, such as kubernetes.io/kubelet.
     #[field(proto = 14, keep, optional)]
     pub reporting_component: String,
-    /// Which instance of the controller it was, such as kubelet-xyzf.
+    /// Instance of the reporting controller, such as kubelet-xyzf.
     #[field(proto = 15, keep, optional)]
     pub reporting_instance: String,
 }
 
-/// Who reported an event.
+/// Reporter of an event.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EventSource {
     /// The program.
@@ -115,13 +115,13 @@ pub struct EventSource {
     pub host: String,
 }
 
-/// How something that keeps happening went on.
+/// Later occurrences of an event that keeps recurring.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EventSeries {
-    /// How often it happened up to the last observation.
+    /// Number of occurrences up to the last observation.
     #[field(proto = 1)]
     pub count: i32,
-    /// When it was observed last.
+    /// Time of the last observation.
     #[field(proto = 2)]
     pub last_observed_time: MicroTime,
 }
@@ -167,7 +167,8 @@ impl Rules for Event {
 }
 
 impl Event {
-    /// What every event has to get right, however it comes; `controller` is what the version calls the reporting one.
+    /// Checks the rules for all events; `controller` is the field name of the reporting controller in the event's
+    /// version.
     pub(crate) fn check(&self, controller: &'static str, errors: &mut FieldErrors) {
         if self.event_time.timestamp().is_none() {
             self.check_old_style(errors);
@@ -179,7 +180,7 @@ impl Event {
         }
     }
 
-    /// What newer clients have to get right about how it went on.
+    /// Checks the series of an event in the new style.
     pub(crate) fn check_series(&self, errors: &mut FieldErrors) {
         let Some(series) = &self.series else { return };
         if series.count < 2 {
@@ -190,7 +191,7 @@ impl Event {
         }
     }
 
-    /// What newer clients may not change any more, by its name in messages.
+    /// Reports a change of the immutable field `field` in an event of the new style.
     pub(crate) fn check_unchanged(&self, field: &'static str, old: &Self, errors: &mut FieldErrors) {
         const IMMUTABLE: &str = "field is immutable";
         macro_rules! unchanged {

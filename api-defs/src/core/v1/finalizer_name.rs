@@ -1,4 +1,4 @@
-//! What may be the name of a finalizer.
+//! Legal names of finalizers.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;

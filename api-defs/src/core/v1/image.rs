@@ -1,6 +1,6 @@
 //! References to images.
 
-/// When an image is fetched unless somebody says it: each time while it is called `latest`, else when it is not there.
+/// Returns the default pull policy: `Always` for images with the tag `latest`, `IfNotPresent` for others.
 pub(crate) fn pull_policy(image: &str) -> &'static str {
     match tag(image) {
         Some("latest") => "Always",

@@ -42,8 +42,8 @@ pub struct LimitRangeSpec {
 /// Bounds and defaults for objects of one type.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct LimitRangeItem {
-    /// What is bounded: each Container, each Pod as the sum of its containers, each PersistentVolumeClaim, or a type
-    /// with a domain that somebody else enforces.
+    /// Type of the limited objects: Container, Pod (the sum of its containers), PersistentVolumeClaim, or a type with a
+    /// domain prefix that another component enforces.
     #[field(name = "type", proto = 1, keep, go_type = "LimitType")]
     pub type_: String,
     /// The most of each resource that one object may be limited to.
@@ -58,7 +58,7 @@ pub struct LimitRangeItem {
     /// The request that a container gets which makes none. Missing ones are taken from default, then from min.
     #[field(proto = 5, go_type = "ResourceList")]
     pub default_request: ResourceList,
-    /// How many times its request the limit of one object may be at most. Both must be set then, and not be zero.
+    /// Maximum ratio of the limit to the request of one object. Both must then be set and not be zero.
     #[field(proto = 6, go_type = "ResourceList")]
     pub max_limit_request_ratio: ResourceList,
 }

@@ -33,29 +33,30 @@ pub struct Namespace {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is wanted of the namespace.
+    /// Desired state.
     #[field(proto = 2)]
     pub spec: NamespaceSpec,
-    /// How far the namespace is in its life.
+    /// Phase of the namespace's lifecycle and obstacles to its deletion.
     #[field(proto = 3)]
     pub status: NamespaceStatus,
 }
 
-/// What is wanted of a namespace.
+/// Desired state of a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NamespaceSpec {
-    /// Who has to agree before a deleted namespace goes; each removes its own name through the finalize subresource.
+    /// Components that must finish before a deleted namespace is removed. Each removes its own entry through the
+    /// finalize subresource.
     #[field(proto = 1, list_type = atomic, go_type = "[]FinalizerName")]
     pub finalizers: Vec<String>,
 }
 
-/// How far a namespace is in its life.
+/// Phase of a namespace's lifecycle and obstacles to its deletion.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NamespaceStatus {
     /// Active, or Terminating while its content is being deleted; nothing can be created in it then.
     #[field(proto = 1, known("Active", "Terminating"), go_type = "NamespacePhase")]
     pub phase: String,
-    /// What hinders the deletion, if anything.
+    /// Conditions that report obstacles to the deletion.
     #[field(proto = 2, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<NamespaceCondition>,
 }
@@ -63,13 +64,13 @@ pub struct NamespaceStatus {
 /// One aspect of a namespace's deletion.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NamespaceCondition {
-    /// Which aspect, such as NamespaceContentRemaining.
+    /// Type of the condition, such as NamespaceContentRemaining.
     #[field(name = "type", proto = 1, keep, go_type = "NamespaceConditionType")]
     pub type_: String,
-    /// Whether it holds: True, False or Unknown.
+    /// Status of the condition: True, False or Unknown.
     #[field(proto = 2, keep, go_type = "ConditionStatus")]
     pub status: String,
-    /// When the status last changed.
+    /// Time of the last change of status.
     #[field(proto = 4)]
     pub last_transition_time: Time,
     /// One word for programs on why it last changed.

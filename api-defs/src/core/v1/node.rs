@@ -53,15 +53,15 @@ pub struct Node {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is wanted of the node.
+    /// Desired state.
     #[field(proto = 2)]
     pub spec: NodeSpec,
-    /// What the node offers and how it fares, as its kubelet reports it.
+    /// Capacity, health and addresses of the node, reported by its kubelet.
     #[field(proto = 3)]
     pub status: NodeStatus,
 }
 
-/// What is wanted of a node.
+/// Desired state of a node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeSpec {
     /// Address range of the node's pods: the first of podCIDRs.
@@ -70,7 +70,7 @@ pub struct NodeSpec {
     /// Address ranges of the node's pods, at most one per IP family. Cannot change once set.
     #[field(name = "podCIDRs", proto = 7, list_type = set, patch_strategy(merge))]
     pub pod_cidrs: Vec<String>,
-    /// What the cloud calls the machine, as provider://name. Cannot change once set.
+    /// ID of the machine at its cloud provider, as provider://name. Immutable once set.
     #[field(name = "providerID", proto = 3)]
     pub provider_id: String,
     /// Keeps new pods away from the node; kubectl cordon sets it.

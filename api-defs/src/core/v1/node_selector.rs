@@ -1,4 +1,4 @@
-//! Which nodes are meant.
+//! Selectors of nodes.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
@@ -32,7 +32,7 @@ pub struct NodeSelectorRequirement {
     /// The label or, in matchFields, the field that is looked at.
     #[field(proto = 1, keep)]
     pub key: String,
-    /// How it relates to the values: In, NotIn, Exists, DoesNotExist, Gt or Lt.
+    /// Relation to the values: In, NotIn, Exists, DoesNotExist, Gt or Lt.
     #[field(
         proto = 2,
         keep,
@@ -45,7 +45,7 @@ pub struct NodeSelectorRequirement {
     pub values: Vec<String>,
 }
 
-/// What values a requirement on labels of nodes may hold.
+/// Policy for the values of a requirement on node labels.
 pub(crate) use planesmith_machinery::validation::SelectorValues;
 
 impl NodeSelector {
@@ -121,7 +121,7 @@ impl NodeSelectorRequirement {
         }
     }
 
-    /// Whether a value is none that a label can have.
+    /// True if a value is no legal label value.
     pub(crate) fn has_illegal_value(&self) -> bool {
         self.values.iter().any(|value| !names::label_value(value).is_empty())
     }

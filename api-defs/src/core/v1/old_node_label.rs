@@ -34,7 +34,7 @@ const OLD_LABELS: [(&str, &str, &str); 5] = [
     ),
 ];
 
-/// What is said of an old label of nodes.
+/// Returns the warning about a deprecated node label; `None` for other labels.
 pub(crate) fn old_node_label(label: &str) -> Option<&'static str> {
     OLD_LABELS
         .iter()
@@ -48,7 +48,8 @@ pub(crate) fn new_node_label(label: &str) -> Option<&'static str> {
     Some(new)
 }
 
-/// What is said of requirements on old labels of nodes, and on values that no label can have; `path` is the term's.
+/// Returns warnings about requirements on deprecated node labels and, if `check_values` is set, about values that are
+/// no legal label values; `path` is the path of the term.
 pub(crate) fn of_node_selector_term(term: &NodeSelectorTerm, check_values: bool, path: &str) -> Vec<String> {
     let mut warnings = Vec::new();
     for (index, requirement) in term.match_expressions.iter().enumerate() {

@@ -18,7 +18,7 @@ impl OneOf {
         }
     }
 
-    /// Whether a member was given.
+    /// True if a member is set.
     pub(crate) fn found(&self) -> bool {
         self.found
     }

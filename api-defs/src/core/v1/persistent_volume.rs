@@ -53,32 +53,32 @@ pub struct PersistentVolume {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What the storage is and who may use it.
+    /// Capacity, source and access modes of the storage.
     #[field(proto = 2)]
     pub spec: PersistentVolumeSpec,
-    /// Whether it is in use.
+    /// Phase of the volume.
     #[field(proto = 3)]
     pub status: PersistentVolumeStatus,
 }
 
-/// What a piece of storage is and who may use it.
+/// Capacity, source and access modes of a piece of storage.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PersistentVolumeSpec {
-    /// How much the volume holds, under the key storage.
+    /// Capacity of the volume, under the key storage.
     #[field(proto = 1, go_type = "ResourceList")]
     pub capacity: ResourceList,
-    /// What the volume really is.
+    /// Storage backend of the volume.
     #[field(inline, proto = 2)]
     pub persistent_volume_source: PersistentVolumeSource,
-    /// How the volume can be mounted: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.
+    /// Access modes of the volume: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.
     #[field(proto = 3, list_type = atomic, known("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"), go_type = "[]PersistentVolumeAccessMode")]
     pub access_modes: Vec<String>,
     /// The claim that the volume is bound to, or kept for when it is set beforehand. The volume counts as bound once
     /// the claim names it too.
     #[field(proto = 4, granular)]
     pub claim_ref: Option<ObjectReference>,
-    /// What becomes of the volume when its claim is deleted: Retain, the default of volumes made by hand, Delete, the
-    /// default of those made on demand, or Recycle, which is deprecated.
+    /// Treatment of the volume after its claim is deleted: Retain, the default of manually created volumes; Delete, the
+    /// default of dynamically provisioned volumes; or Recycle, which is deprecated.
     #[field(
         proto = 5,
         known("Recycle", "Delete", "Retain"),
@@ -105,7 +105,7 @@ pub struct PersistentVolumeSpec {
 /// The nodes from which a volume can be reached.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeNodeAffinity {
-    /// What a node has to satisfy.
+    /// Requirements that a node must satisfy.
     #[field(proto = 1)]
     pub required: Option<NodeSelector>,
 }
@@ -130,7 +130,7 @@ impl VolumeNodeAffinity {
     }
 }
 
-/// Whether a piece of storage is in use.
+/// Observed state of a persistent volume.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PersistentVolumeStatus {
     /// Pending, Available, Bound, Released once its claim is gone, or Failed when reclaiming it failed.
@@ -140,13 +140,13 @@ pub struct PersistentVolumeStatus {
         go_type = "PersistentVolumePhase"
     )]
     pub phase: String,
-    /// Why the volume is in this phase, for people.
+    /// Human-readable reason of the phase.
     #[field(proto = 2)]
     pub message: String,
-    /// Why it failed, in one word for programs.
+    /// Short CamelCase reason of a failure.
     #[field(proto = 3)]
     pub reason: String,
-    /// When the phase last changed; the server fills it in.
+    /// Time of the last change of the phase, set by the server.
     #[field(proto = 4)]
     pub last_phase_transition_time: Option<Time>,
 }

@@ -93,10 +93,10 @@ pub struct Pod {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is wanted of the pod.
+    /// Desired state.
     #[field(proto = 2)]
     pub spec: PodSpec,
-    /// What became of it, as its kubelet and others report it.
+    /// Observed state, reported by the kubelet and other components.
     #[field(proto = 3)]
     pub status: PodStatus,
 }

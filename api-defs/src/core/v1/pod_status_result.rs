@@ -12,7 +12,7 @@ pub struct PodStatusResult {
     /// Metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What was observed.
+    /// Observed state.
     #[field(proto = 2)]
     pub status: PodStatus,
 }

@@ -22,7 +22,7 @@ pub struct PodTemplate {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What the pods look like.
+    /// Template of the pods.
     #[field(proto = 2)]
     pub template: PodTemplateSpec,
 }

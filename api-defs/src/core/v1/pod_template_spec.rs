@@ -8,13 +8,13 @@ use planesmith_machinery::validation;
 use crate::core::v1::PodSpec;
 use crate::core::v1::pod::{PodOptions, check_annotations, check_app_armor_fields, check_seccomp_fields};
 
-/// What pods look like that are made from a template.
+/// Metadata and desired state of the pods that are created from a template.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodTemplateSpec {
     /// Metadata of those pods.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is wanted of them.
+    /// Desired state of the pods.
     #[field(proto = 2)]
     pub spec: PodSpec,
 }

@@ -1,10 +1,10 @@
-//! Which members of a range are taken.
+//! Allocations from a range.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::byte_string::ByteString;
 use planesmith_machinery::meta::ObjectMeta;
 
-/// Which members of a range are taken: addresses or ports. Used by the server itself.
+/// Allocated members of a range of addresses or ports. Used by the server itself.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "", version = "v1", unserved)]
 pub struct RangeAllocation {

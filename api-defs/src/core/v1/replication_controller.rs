@@ -44,18 +44,18 @@ pub struct ReplicationController {
     /// Standard metadata. Labels that are missing are taken from the template.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// How many pods of what kind are wanted.
+    /// Desired pods.
     #[field(proto = 2)]
     pub spec: ReplicationControllerSpec,
-    /// How many there are. May lag behind.
+    /// Observed state. May lag behind the actual state.
     #[field(proto = 3)]
     pub status: ReplicationControllerStatus,
 }
 
-/// What is wanted of a replication controller.
+/// Desired state of a replication controller.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ReplicationControllerSpec {
-    /// How many pods are wanted; 1 when absent.
+    /// Desired number of pods. 1 when absent.
     #[field(proto = 1, default = 1)]
     pub replicas: Option<i32>,
     /// For how many seconds a new pod must be ready until it counts as available.
@@ -64,30 +64,30 @@ pub struct ReplicationControllerSpec {
     /// Labels of the pods that belong to the controller; those of the template when absent.
     #[field(proto = 2, atomic)]
     pub selector: BTreeMap<String, String>,
-    /// What new pods look like. They are always restarted.
+    /// Template of new pods. The restartPolicy must be Always.
     #[field(proto = 3)]
     pub template: Option<PodTemplateSpec>,
 }
 
-/// How many pods of a replication controller there are.
+/// Observed state of a replication controller.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ReplicationControllerStatus {
-    /// How many pods there are.
+    /// Number of pods.
     #[field(proto = 1, keep)]
     pub replicas: i32,
-    /// How many of them have all labels of the template.
+    /// Number of non-terminating pods that have all labels of the template.
     #[field(proto = 2)]
     pub fully_labeled_replicas: i32,
-    /// How many of them are ready.
+    /// Number of non-terminating pods that are ready.
     #[field(proto = 4)]
     pub ready_replicas: i32,
-    /// How many of them have been ready for minReadySeconds.
+    /// Number of non-terminating pods that have been ready for minReadySeconds.
     #[field(proto = 5)]
     pub available_replicas: i32,
     /// Generation of the controller that this tells about.
     #[field(proto = 3)]
     pub observed_generation: i64,
-    /// Whether pods could not be made or removed.
+    /// Conditions, for example about pods that could not be created or deleted.
     #[field(proto = 6, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<ReplicationControllerCondition>,
 }
@@ -95,13 +95,13 @@ pub struct ReplicationControllerStatus {
 /// One aspect of how a replication controller fares.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ReplicationControllerCondition {
-    /// Which aspect, such as ReplicaFailure.
+    /// Type of the condition, such as ReplicaFailure.
     #[field(name = "type", proto = 1, keep, go_type = "ReplicationControllerConditionType")]
     pub type_: String,
-    /// Whether it holds: True, False or Unknown.
+    /// Status of the condition: True, False or Unknown.
     #[field(proto = 2, keep, go_type = "ConditionStatus")]
     pub status: String,
-    /// When the status last changed.
+    /// Time of the last change of status.
     #[field(proto = 3)]
     pub last_transition_time: Time,
     /// One word for programs on why it last changed.

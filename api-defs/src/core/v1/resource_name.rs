@@ -1,4 +1,4 @@
-//! What may be the name of a resource that is counted, such as `cpu` or `example.com/gpu`.
+//! Legal names of resources with quantities, such as `cpu` or `example.com/gpu`.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
@@ -80,7 +80,7 @@ pub(super) fn check_quota_resource(errors: &mut FieldErrors, field: &str, name: 
     }
 }
 
-/// Whether quotas know the resource by itself, without a domain.
+/// True if quotas support the resource name, which has no domain prefix.
 pub(super) fn is_quota_resource(name: &str) -> bool {
     let known = OF_CONTAINERS.contains(&name) || OTHERS.contains(&name);
     (known && name != "storage") || is_huge_pages_of_quota(name)
@@ -90,27 +90,28 @@ fn is_huge_pages_of_quota(name: &str) -> bool {
     name.strip_prefix("requests.").unwrap_or(name).starts_with(HUGE_PAGES)
 }
 
-/// Whether amounts of `name` are whole numbers: things that are counted one by one.
+/// True if quantities of `name` must be integers, because the resource consists of countable objects.
 pub(super) fn counts_whole(name: &str) -> bool {
     COUNTED.contains(&name) || (name.contains('/') && !name.contains(NATIVE) && is_extended(name))
 }
 
-/// Whether a resource of somebody else's domain is one that nodes can offer and quotas can count.
+/// True if `name` is an extended resource, which nodes can offer and quotas can count; the caller has checked that it
+/// has a foreign domain.
 fn is_extended(name: &str) -> bool {
     !name.starts_with("requests.") && names::qualified_name(&format!("requests.{name}")).is_empty()
 }
 
-/// Whether `name` is a size of huge pages.
+/// True if `name` is a huge page size.
 pub(super) fn is_huge_page(name: &str) -> bool {
     name.starts_with("hugepages-")
 }
 
-/// Whether more of `name` can be promised than there is: Kubernetes' own resources, except huge pages.
+/// True if `name` can be overcommitted: Kubernetes' own resources, except huge pages.
 pub(super) fn is_overcommitted(name: &str) -> bool {
     (!name.contains('/') || name.contains(NATIVE)) && !is_huge_page(name)
 }
 
-/// Whether pods can ask for `name` as a whole.
+/// True if pods can request `name` at pod level.
 pub(super) fn is_of_pods(name: &str) -> bool {
     matches!(name, "cpu" | "memory") || is_huge_page(name)
 }
@@ -129,7 +130,7 @@ pub(super) fn check_pod_resource(errors: &mut FieldErrors, field: &str, name: &s
     }
 }
 
-/// Whether `name` is a resource of somebody else's domain that pods can ask for.
+/// True if `name` is an extended resource, with a domain outside of kubernetes.io, which pods can request.
 pub(crate) fn is_extended_resource(name: &str) -> bool {
     name.contains('/') && !name.contains(NATIVE) && is_extended(name)
 }

@@ -40,8 +40,9 @@ pub struct ResourceQuotaSpec {
     /// count/deployments.apps.
     #[field(proto = 1, go_type = "ResourceList")]
     pub hard: ResourceList,
-    /// Which objects count, all if empty: those to which each of these applies. BestEffort and NotBestEffort go by the
-    /// pod's quality of service, Terminating and NotTerminating by whether it has a deadline. Cannot change.
+    /// Scopes of the counted objects; an object counts if all scopes match it, and every object counts when empty.
+    /// BestEffort and NotBestEffort select by the pod's quality of service class, Terminating and NotTerminating by the
+    /// presence of a deadline. Immutable.
     #[field(proto = 2, list_type = atomic, known(
         "BestEffort",
         "CrossNamespacePodAffinity",
@@ -52,7 +53,7 @@ pub struct ResourceQuotaSpec {
         "VolumeAttributesClass"
     ), go_type = "[]ResourceQuotaScope")]
     pub scopes: Vec<String>,
-    /// Which objects count besides, by scopes with values, such as the priority class of a pod.
+    /// Further limits on the counted objects by scopes with values, such as the priority class of a pod.
     #[field(proto = 3)]
     pub scope_selector: Option<ScopeSelector>,
 }
@@ -69,7 +70,7 @@ pub struct ScopeSelector {
 /// A requirement on one scope.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ScopedResourceSelectorRequirement {
-    /// Which scope: Terminating, NotTerminating, BestEffort, NotBestEffort, PriorityClass, CrossNamespacePodAffinity or
+    /// The scope: Terminating, NotTerminating, BestEffort, NotBestEffort, PriorityClass, CrossNamespacePodAffinity or
     /// VolumeAttributesClass.
     #[field(
         proto = 1,
@@ -86,7 +87,7 @@ pub struct ScopedResourceSelectorRequirement {
         go_type = "ResourceQuotaScope"
     )]
     pub scope_name: String,
-    /// How the scope relates to the values: In, NotIn, Exists or DoesNotExist.
+    /// Relation of the scope to the values: In, NotIn, Exists or DoesNotExist.
     #[field(
         proto = 2,
         keep,
@@ -99,13 +100,13 @@ pub struct ScopedResourceSelectorRequirement {
     pub values: Vec<String>,
 }
 
-/// What is enforced and used.
+/// Enforced limits and current usage.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceQuotaStatus {
     /// The bounds that are enforced: those of the spec, once a controller has seen them.
     #[field(proto = 1, go_type = "ResourceList")]
     pub hard: ResourceList,
-    /// How much of each resource is used.
+    /// Current usage of each resource.
     #[field(proto = 2, go_type = "ResourceList")]
     pub used: ResourceList,
 }

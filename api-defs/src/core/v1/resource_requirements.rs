@@ -1,4 +1,4 @@
-//! What containers and claims ask for.
+//! Resource requests and limits of containers and claims.
 
 mod check;
 mod total;
@@ -10,7 +10,7 @@ use crate::core::v1::ResourceList;
 pub(crate) use check::{ResourceNames, has_odd_huge_pages};
 pub(crate) use total::add;
 
-/// What a container or pod asks for.
+/// Resource requests and limits of a container or pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceRequirements {
     /// The most that it may use.

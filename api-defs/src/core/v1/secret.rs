@@ -47,7 +47,7 @@ pub struct Secret {
     /// Plain text to put into data when writing; wins over a value of the same key there. Never returned.
     #[field(proto = 4)]
     pub string_data: BTreeMap<String, String>,
-    /// What the secret is for; decides which keys it must have. Cannot change. Opaque when not given.
+    /// Type of the secret, which determines its required keys. Immutable. Defaults to Opaque.
     #[field(name = "type", proto = 3, go_type = "SecretType")]
     pub type_: String,
 }
@@ -148,7 +148,7 @@ impl Secret {
     }
 }
 
-/// Why `text` is not a JSON object, in the words of Go.
+/// Returns the error of Go's decoder if `text` is not a JSON object; `None` if it is an object or null.
 fn json_problem(text: &[u8]) -> Option<String> {
     use serde_json::Value;
     let found = match json::check_syntax(text) {

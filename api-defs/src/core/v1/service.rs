@@ -54,10 +54,10 @@ pub struct Service {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is wanted of the service.
+    /// Desired state.
     #[field(proto = 2)]
     pub spec: ServiceSpec,
-    /// What became of the service, as a load balancer reports it.
+    /// Observed state, reported by the load balancer.
     #[field(proto = 3)]
     pub status: ServiceStatus,
 }
@@ -75,39 +75,39 @@ const LOCAL: &str = "Local";
 
 const SINGLE_STACK: &str = "SingleStack";
 
-/// What kind of service it is, as questions that several rules ask.
+/// Predicates on the type of a service that several rules share.
 impl Service {
-    /// Whether its name is answered with another name, and nothing is allocated for it.
+    /// True if the service is a DNS alias, for which no address or port is allocated.
     #[must_use]
     pub fn is_external_name(&self) -> bool {
         self.spec.type_ == EXTERNAL_NAME
     }
 
-    /// Whether a load balancer stands in front of it.
+    /// True if the service has a load balancer.
     #[must_use]
     pub fn is_load_balancer(&self) -> bool {
         self.spec.type_ == LOAD_BALANCER
     }
 
-    /// Whether its name is answered with the addresses of its pods.
+    /// True if DNS resolves the service to the addresses of its pods.
     #[must_use]
     pub fn is_headless(&self) -> bool {
         self.spec.cluster_ips == [NONE]
     }
 
-    /// Whether it has ports on nodes.
+    /// True if the service has node ports.
     #[must_use]
     pub fn needs_node_ports(&self) -> bool {
         matches!(self.spec.type_.as_str(), NODE_PORT | LOAD_BALANCER)
     }
 
-    /// Whether load balancers ask nodes on a port of their own if pods of the service run there.
+    /// True if load balancers probe a port of the node for the presence of local pods.
     #[must_use]
     pub fn needs_health_check_port(&self) -> bool {
         self.is_load_balancer() && self.spec.external_traffic_policy == LOCAL
     }
 
-    /// Whether it is meant to be reached from outside the cluster.
+    /// True if the service can be reached from outside of the cluster.
     #[must_use]
     pub fn is_externally_accessible(&self) -> bool {
         self.needs_node_ports() || (self.spec.type_ == CLUSTER_IP && !self.spec.external_ips.is_empty())

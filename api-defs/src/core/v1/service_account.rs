@@ -30,7 +30,7 @@ pub struct ServiceAccount {
     /// Secrets with registry credentials that are given to pods of this account which name none themselves.
     #[field(proto = 3, list_type = atomic)]
     pub image_pull_secrets: Vec<LocalObjectReference>,
-    /// Whether pods of this account get a token mounted unless they say otherwise. True when absent.
+    /// True if a token of this account is mounted into its pods by default; pods can override it. True when absent.
     #[field(proto = 4)]
     pub automount_service_account_token: Option<bool>,
 }

@@ -28,20 +28,21 @@ pub struct Toleration {
         go_type = "TaintEffect"
     )]
     pub effect: String,
-    /// How long a mark with NoExecute is tolerated, in seconds; for ever when absent, not at all when 0 or less.
+    /// Duration in seconds for which a taint with NoExecute is tolerated. Unlimited when absent; 0 or less evicts at
+    /// once.
     #[field(proto = 5)]
     pub toleration_seconds: Option<i64>,
 }
 
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-/// Whether any of them compares numbers.
+/// True if any of the tolerations compares numbers.
 pub(crate) fn compare_numbers(tolerations: &[Toleration]) -> bool {
     let mut operators = tolerations.iter().map(|toleration| toleration.operator.as_str());
     operators.any(|operator| matches!(operator, "Lt" | "Gt"))
 }
 
-/// Whether tolerations may compare numbers: always when that is switched on, else where `old` ones do.
+/// True if tolerations may compare numbers: the feature is enabled, or the `old` tolerations do so.
 pub(crate) fn may_compare(old: &[Toleration]) -> bool {
     TAINT_TOLERATION_COMPARISON_OPERATORS.is_on() || compare_numbers(old)
 }
@@ -54,7 +55,8 @@ pub(crate) fn check_tolerations(tolerations: &[Toleration], may_compare: bool, e
 }
 
 impl Toleration {
-    /// What tells it from others: all fields but the seconds; one that is added some day must not be forgotten here.
+    /// Returns the identity of the toleration: all fields except the seconds. The exhaustive pattern makes new fields a
+    /// compile error here.
     pub(crate) fn identity(&self) -> [&str; 4] {
         let Self {
             key,

@@ -1,4 +1,4 @@
-//! Which parts of a topology are meant.
+//! Selectors of parts of a topology.
 
 use planesmith_machinery::Struct;
 

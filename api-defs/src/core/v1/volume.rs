@@ -39,12 +39,12 @@ pub struct Volume {
     /// Name of the volume, a DNS label; unique in the pod.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Where the data comes from.
+    /// Source of the data.
     #[field(inline, proto = 2)]
     pub volume_source: VolumeSource,
 }
 
-/// Where the data of a volume comes from: exactly one of the members. An empty folder when none is given.
+/// Source of a volume's data: exactly one of the members. An empty directory when none is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(internal = crate::core::v1::internal_layout::VOLUME_SOURCE)]
 pub struct VolumeSource {

@@ -22,7 +22,7 @@ const HOSTNAME: &str = "kubernetes.io/hostname";
 
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 
-/// Who keeps slices whose addresses are in good form already.
+/// Controllers whose slices have addresses in canonical form already.
 const CONTROLLERS: [&str; 2] = [
     "endpointslice-controller.k8s.io",
     "endpointslicemirroring-controller.k8s.io",
@@ -43,7 +43,7 @@ pub struct EndpointSlice {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What kind of addresses the slice holds: IPv4, IPv6 or FQDN, which is deprecated. Cannot change.
+    /// Type of the addresses: IPv4, IPv6, or FQDN, which is deprecated. Immutable.
     #[field(proto = 4, keep, known("IPv4", "IPv6", "FQDN"), go_type = "AddressType")]
     pub address_type: String,
     /// The endpoints, at most 1000.
@@ -61,7 +61,7 @@ pub struct Endpoint {
     /// 100.
     #[field(proto = 1, keep, list_type = set)]
     pub addresses: Vec<String>,
-    /// Whether traffic should go there.
+    /// Conditions that determine the traffic to the endpoint.
     #[field(proto = 2)]
     pub conditions: EndpointConditions,
     /// Host name of the endpoint, for DNS: a DNS label.
@@ -79,12 +79,12 @@ pub struct Endpoint {
     /// Zone in which the endpoint is.
     #[field(proto = 7)]
     pub zone: Option<String>,
-    /// Who should use the endpoint.
+    /// Hints about the clients that should use the endpoint.
     #[field(proto = 8)]
     pub hints: Option<EndpointHints>,
 }
 
-/// Whether traffic should go to an endpoint.
+/// Conditions that determine the traffic to an endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EndpointConditions {
     /// The endpoint takes traffic and is not ending; for services that publish all addresses always true. Absent counts as
@@ -99,7 +99,7 @@ pub struct EndpointConditions {
     pub terminating: Option<bool>,
 }
 
-/// Who should use an endpoint.
+/// Hints about the clients that should use an endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EndpointHints {
     /// Zones whose clients should; at most eight.
@@ -139,8 +139,8 @@ pub struct EndpointPort {
     /// Number of the port. Absent it stands for all ports where the reader does not know better.
     #[field(proto = 3)]
     pub port: Option<i32>,
-    /// What is spoken over the protocol: an IANA service name, kubernetes.io/h2c, kubernetes.io/ws, kubernetes.io/wss, or a
-    /// name with a prefix of one's own.
+    /// Application protocol of the port: an IANA service name, kubernetes.io/h2c, kubernetes.io/ws, kubernetes.io/wss,
+    /// or a name with another domain prefix.
     #[field(proto = 4)]
     pub app_protocol: Option<String>,
 }

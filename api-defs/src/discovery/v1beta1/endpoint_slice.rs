@@ -25,7 +25,7 @@ pub struct EndpointSlice {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What kind of addresses the slice holds: IPv4, IPv6 or FQDN.
+    /// Type of the addresses: IPv4, IPv6 or FQDN.
     #[field(proto = 4, keep, go_type = "AddressType")]
     pub address_type: String,
     /// The endpoints.
@@ -42,7 +42,7 @@ pub struct Endpoint {
     /// Addresses of the endpoint.
     #[field(proto = 1, keep, optional, list_type = set)]
     pub addresses: Vec<String>,
-    /// Whether traffic should go there.
+    /// Conditions that determine the traffic to the endpoint.
     #[field(proto = 2)]
     pub conditions: EndpointConditions,
     /// Host name of the endpoint.
@@ -57,7 +57,7 @@ pub struct Endpoint {
     /// Node on which the endpoint runs.
     #[field(proto = 6)]
     pub node_name: Option<String>,
-    /// Who should use the endpoint.
+    /// Hints about the clients that should use the endpoint.
     #[field(proto = 7)]
     pub hints: Option<EndpointHints>,
 }
@@ -74,7 +74,7 @@ pub struct EndpointPort {
     /// Number of the port.
     #[field(proto = 3)]
     pub port: Option<i32>,
-    /// What is spoken over the protocol.
+    /// Application protocol of the port.
     #[field(proto = 4)]
     pub app_protocol: Option<String>,
 }

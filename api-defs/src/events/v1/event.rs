@@ -39,57 +39,57 @@ pub struct Event {
     /// Standard metadata.
     #[field(proto = 1, keep, optional)]
     pub metadata: ObjectMeta,
-    /// When it was observed first, to the microsecond.
+    /// Time of the first observation, in microseconds.
     #[field(proto = 2, keep)]
     pub event_time: MicroTime,
-    /// How it went on; absent when it happened once.
+    /// Later occurrences of the event. Absent for a single occurrence.
     #[field(proto = 3)]
     pub series: Option<EventSeries>,
     /// Name of the controller that reported it, such as kubernetes.io/kubelet. Cannot be empty in new events.
     #[field(proto = 4, moved_to = "reportingComponent")]
     pub reporting_controller: String,
-    /// Which instance of the controller it was, such as kubelet-xyzf. At most 128 characters.
+    /// Instance of the reporting controller, such as kubelet-xyzf. At most 128 characters.
     #[field(proto = 5)]
     pub reporting_instance: String,
-    /// What was done or what failed, such as Binding. At most 128 characters.
+    /// Action that was taken or that failed, such as Binding. At most 128 characters.
     #[field(proto = 6)]
     pub action: String,
     /// One word for programs on why it happened, such as Started. At most 128 characters.
     #[field(proto = 7)]
     pub reason: String,
-    /// What the event is about.
+    /// The object that the event is about.
     #[field(proto = 8, moved_to = "involvedObject")]
     pub regarding: ObjectReference,
     /// A second object that took part.
     #[field(proto = 9)]
     pub related: Option<ObjectReference>,
-    /// What happened, for people. At most 1 kB.
+    /// Human-readable description of the event. At most 1 kB.
     #[field(proto = 10, moved_to = "message")]
     pub note: String,
     /// Normal or Warning; more may be added.
     #[field(proto = 11)]
     pub type_: String,
-    /// Who reported it, as the core group says it.
+    /// Reporter, in the format of the core group.
     #[field(proto = 12, moved_to = "source")]
     pub deprecated_source: EventSource,
-    /// When it happened first, as the core group says it.
+    /// Time of the first occurrence, in the format of the core group.
     #[field(proto = 13, moved_to = "firstTimestamp")]
     pub deprecated_first_timestamp: Time,
-    /// When it happened last, as the core group says it.
+    /// Time of the last occurrence, in the format of the core group.
     #[field(proto = 14, moved_to = "lastTimestamp")]
     pub deprecated_last_timestamp: Time,
-    /// How often it happened, as the core group says it.
+    /// Number of occurrences, in the format of the core group.
     #[field(proto = 15, moved_to = "count")]
     pub deprecated_count: i32,
 }
 
-/// How something that keeps happening went on.
+/// Later occurrences of an event that keeps recurring.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EventSeries {
-    /// How often it happened up to the last observation.
+    /// Number of occurrences up to the last observation.
     #[field(proto = 1, keep)]
     pub count: i32,
-    /// When it was observed last.
+    /// Time of the last observation.
     #[field(proto = 2, keep)]
     pub last_observed_time: MicroTime,
 }

@@ -29,7 +29,7 @@ pub struct DaemonSet {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is wanted.
+    /// Desired state.
     #[field(proto = 2)]
     pub spec: DaemonSetSpec,
     /// On how many nodes there is a pod.
@@ -37,25 +37,25 @@ pub struct DaemonSet {
     pub status: DaemonSetStatus,
 }
 
-/// What is wanted of a daemon set.
+/// Desired state of a daemon set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DaemonSetSpec {
-    /// Which pods belong to the set; those with the labels of the template when absent.
+    /// Labels of the pods that belong to the set. The labels of the template when absent.
     #[field(proto = 1)]
     pub selector: Option<LabelSelector>,
-    /// What the pods look like.
+    /// Template of the pods.
     #[field(proto = 2, keep)]
     pub template: PodTemplateSpec,
-    /// How pods of an old template make way for those of a new one.
+    /// Strategy to replace pods after the template changed.
     #[field(proto = 3)]
     pub update_strategy: DaemonSetUpdateStrategy,
     /// For how many seconds a new pod must be ready until it counts as available.
     #[field(proto = 4)]
     pub min_ready_seconds: i32,
-    /// How often the template changed; the server counts.
+    /// Number of changes of the template, counted by the server.
     #[field(proto = 5)]
     pub template_generation: i64,
-    /// How many old templates are kept.
+    /// Number of old revisions that are kept.
     #[field(proto = 6)]
     pub revision_history_limit: Option<i32>,
 }

@@ -28,10 +28,10 @@ pub struct Deployment {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is wanted.
+    /// Desired state.
     #[field(proto = 2)]
     pub spec: DeploymentSpec,
-    /// How far the controller has come.
+    /// Observed state, written by the controller.
     #[field(proto = 3)]
     pub status: DeploymentStatus,
 }

@@ -16,7 +16,7 @@ pub struct DeploymentRollback {
     /// Annotations that the deployment gets with it.
     #[field(proto = 2)]
     pub updated_annotations: BTreeMap<String, String>,
-    /// Which template.
+    /// The revision to roll back to.
     #[field(proto = 3, keep)]
     pub rollback_to: RollbackConfig,
 }

@@ -24,10 +24,10 @@ pub struct Ingress {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is wanted of the ingress.
+    /// Desired state.
     #[field(proto = 2)]
     pub spec: IngressSpec,
-    /// What became of the ingress.
+    /// Observed state.
     #[field(proto = 3)]
     pub status: IngressStatus,
 }

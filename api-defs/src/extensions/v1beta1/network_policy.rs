@@ -1,4 +1,4 @@
-//! Which traffic pods let in and out, in the first group of the kind.
+//! Network policies in extensions/v1beta1, the first group of the kind.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
@@ -6,7 +6,7 @@ use planesmith_machinery::rules::{Convert, Rules};
 
 use crate::networking::v1::{self, NetworkPolicySpec};
 
-/// Which traffic a set of pods lets in and out.
+/// Traffic that a set of pods may receive and send.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "extensions",
@@ -22,7 +22,7 @@ pub struct NetworkPolicy {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What passes.
+    /// The allowed traffic.
     #[field(proto = 2)]
     pub spec: NetworkPolicySpec,
 }

@@ -27,27 +27,27 @@ pub struct ReplicaSet {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is wanted.
+    /// Desired state.
     #[field(proto = 2)]
     pub spec: ReplicaSetSpec,
-    /// How many pods there are.
+    /// Observed state.
     #[field(proto = 3)]
     pub status: ReplicaSetStatus,
 }
 
-/// What is wanted of a replica set.
+/// Desired state of a replica set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ReplicaSetSpec {
-    /// How many pods are wanted.
+    /// Desired number of pods.
     #[field(proto = 1)]
     pub replicas: Option<i32>,
     /// For how many seconds a new pod must be ready until it counts as available.
     #[field(proto = 4)]
     pub min_ready_seconds: i32,
-    /// Which pods belong to the set; those with the labels of the template when absent.
+    /// Labels of the pods that belong to the set. The labels of the template when absent.
     #[field(proto = 2)]
     pub selector: Option<LabelSelector>,
-    /// What new pods look like.
+    /// Template of new pods.
     #[field(proto = 3)]
     pub template: PodTemplateSpec,
 }

@@ -1,4 +1,4 @@
-//! How many replicas an object has, in the words of this version.
+//! Scale of an object in this version: its desired and its observed number of replicas.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::meta::ObjectMeta;
@@ -7,17 +7,17 @@ use planesmith_machinery::scale::v1::{self as newest, ScaleSpec};
 use crate::apps::v1beta2::ScaleStatus;
 use crate::workload::scale_selector::{labels_of, text_of};
 
-/// How many replicas an object should have and has.
+/// Desired and observed number of replicas of an object.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("extensions/v1beta1", "Scale"))]
 pub struct Scale {
     /// Metadata of the scaled object.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// How many replicas there should be.
+    /// Desired number of replicas.
     #[field(proto = 2)]
     pub spec: ScaleSpec,
-    /// How many there are.
+    /// Observed number of replicas.
     #[field(proto = 3)]
     pub status: ScaleStatus,
 }

@@ -19,7 +19,7 @@ pub(in crate::flowcontrol) use check::condition_types;
 pub use rule::{NonResourcePolicyRule, PolicyRulesWithSubjects, ResourcePolicyRule};
 pub use subject::{GroupSubject, ServiceAccountSubject, Subject, UserSubject};
 
-/// What a schema without a precedence gets.
+/// Default matching precedence.
 const PRECEDENCE: i32 = 1000;
 
 /// Says which requests belong together, and which level of priority they have.
@@ -46,27 +46,27 @@ pub struct FlowSchema {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Which requests, and their priority.
+    /// Requests that match the schema, and their priority level.
     #[field(proto = 2)]
     pub spec: FlowSchemaSpec,
-    /// How the schema fares.
+    /// Observed state.
     #[field(proto = 3)]
     pub status: FlowSchemaStatus,
 }
 
-/// Which requests belong together, and their priority.
+/// Requests that match a schema, and their priority level.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct FlowSchemaSpec {
     /// The level of priority. Requests are refused while it does not exist.
     #[field(proto = 1, keep)]
     pub priority_level_configuration: PriorityLevelConfigurationReference,
-    /// Which of several matching schemas counts: the one with the lowest number, from 1 to 10000.
+    /// Precedence among several matching schemas, 1 to 10000. The lowest number wins.
     #[field(proto = 2, keep, optional)]
     pub matching_precedence: i32,
-    /// What tells the flows of the schema apart; all requests are one flow when absent.
+    /// Method that distinguishes the flows of the schema. All requests form one flow when absent.
     #[field(proto = 3)]
     pub distinguisher_method: Option<FlowDistinguisherMethod>,
-    /// Which requests match: those that any of the rules describes.
+    /// Rules that describe the matching requests. A request matches if any rule matches.
     #[field(proto = 4, list_type = atomic)]
     pub rules: Vec<PolicyRulesWithSubjects>,
 }
@@ -79,7 +79,7 @@ pub struct PriorityLevelConfigurationReference {
     pub name: String,
 }
 
-/// What tells flows apart.
+/// Method that distinguishes flows.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct FlowDistinguisherMethod {
     /// ByUser or ByNamespace.
@@ -87,7 +87,7 @@ pub struct FlowDistinguisherMethod {
     pub type_: String,
 }
 
-/// How a schema fares.
+/// Observed state of a schema.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct FlowSchemaStatus {
     /// Aspects of the schema; Dangling says whether its level of priority is missing.
@@ -98,13 +98,13 @@ pub struct FlowSchemaStatus {
 /// One aspect of a schema.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct FlowSchemaCondition {
-    /// Which aspect.
+    /// Type of the condition.
     #[field(name = "type", proto = 1, go_type = "FlowSchemaConditionType")]
     pub type_: String,
-    /// Whether it holds: True, False or Unknown.
+    /// Status of the condition: True, False or Unknown.
     #[field(proto = 2, go_type = "ConditionStatus")]
     pub status: String,
-    /// When the status last changed.
+    /// Time of the last change of status.
     #[field(proto = 3)]
     pub last_transition_time: Time,
     /// One word for programs on why it last changed.

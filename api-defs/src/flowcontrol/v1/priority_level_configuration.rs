@@ -44,84 +44,84 @@ pub struct PriorityLevelConfiguration {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What the requests of the level get.
+    /// Limits of the level.
     #[field(proto = 2)]
     pub spec: PriorityLevelConfigurationSpec,
-    /// How the level fares.
+    /// Observed state.
     #[field(proto = 3)]
     pub status: PriorityLevelConfigurationStatus,
 }
 
-/// What the requests of a level get.
+/// Limits of a priority level.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(union)]
 pub struct PriorityLevelConfigurationSpec {
     /// Limited, or Exempt for the level whose requests are never held up.
     #[field(name = "type", proto = 1, keep, discriminator, go_type = "PriorityLevelEnablement")]
     pub type_: String,
-    /// How the level is limited.
+    /// Limits for the type Limited.
     #[field(proto = 2)]
     pub limited: Option<LimitedPriorityLevelConfiguration>,
-    /// What the exempt level lends to others.
+    /// Settings for the type Exempt.
     #[field(proto = 3)]
     pub exempt: Option<ExemptPriorityLevelConfiguration>,
 }
 
-/// How a level is limited.
+/// Limits of a priority level of the type Limited.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct LimitedPriorityLevelConfiguration {
-    /// How much of the server the level gets, in proportion to the shares of all levels. Default: 30.
+    /// Share of the server's concurrency, in proportion to the shares of all levels. Default: 30.
     #[field(proto = 1, keep, optional)]
     pub nominal_concurrency_shares: Option<i32>,
-    /// What happens to requests that are too many.
+    /// Behavior when the limit is exceeded.
     #[field(proto = 2)]
     pub limit_response: LimitResponse,
-    /// How much of its part the level lends to others while it does not need it, in percent. Default: 0.
+    /// Percentage of the level's concurrency that other levels may borrow while it is unused. Default: 0.
     #[field(proto = 3)]
     pub lendable_percent: Option<i32>,
-    /// How much the level may borrow from others, in percent of its own part; any amount when absent.
+    /// Maximum concurrency that the level may borrow from others, in percent of its own. No limit when absent.
     #[field(proto = 4)]
     pub borrowing_limit_percent: Option<i32>,
 }
 
-/// What the exempt level lends to others.
+/// Settings of a priority level of the type Exempt.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ExemptPriorityLevelConfiguration {
-    /// How much of the server is set aside for the level, in proportion to the shares of all levels. Default: 0.
+    /// Share of the server's concurrency reserved for the level, in proportion to the shares of all levels. Default: 0.
     #[field(proto = 1)]
     pub nominal_concurrency_shares: Option<i32>,
-    /// How much of it the level lends to others while it does not need it, in percent. Default: 0.
+    /// Percentage of the level's concurrency that other levels may borrow while it is unused. Default: 0.
     #[field(proto = 2)]
     pub lendable_percent: Option<i32>,
 }
 
-/// What happens to requests that are too many.
+/// Behavior when the limit of a level is exceeded.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(union)]
 pub struct LimitResponse {
     /// Queue: they wait. Reject: they are refused.
     #[field(name = "type", proto = 1, keep, discriminator, go_type = "LimitResponseType")]
     pub type_: String,
-    /// How they wait.
+    /// Queuing parameters for the type Queue.
     #[field(proto = 2)]
     pub queuing: Option<QueuingConfiguration>,
 }
 
-/// How requests wait.
+/// Queuing parameters of a priority level.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct QueuingConfiguration {
-    /// How many queues there are. More keep flows better apart. Default: 64.
+    /// Number of queues. More queues isolate flows better. Default: 64.
     #[field(proto = 1, keep, optional)]
     pub queues: i32,
-    /// How many of the queues one flow may use. Default: 8.
+    /// Number of queues that one flow may use. Default: 8.
     #[field(proto = 2, keep, optional)]
     pub hand_size: i32,
-    /// How many requests wait in one queue at most. Default: 50.
+    /// Maximum number of requests in one queue. Default: 50.
     #[field(proto = 3, keep, optional)]
     pub queue_length_limit: i32,
 }
 
-/// How a level fares.
+/// Observed state of a priority level.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PriorityLevelConfigurationStatus {
     /// Aspects of the level.
@@ -132,13 +132,13 @@ pub struct PriorityLevelConfigurationStatus {
 /// One aspect of a level.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PriorityLevelConfigurationCondition {
-    /// Which aspect.
+    /// Type of the condition.
     #[field(name = "type", proto = 1, go_type = "PriorityLevelConfigurationConditionType")]
     pub type_: String,
-    /// Whether it holds: True, False or Unknown.
+    /// Status of the condition: True, False or Unknown.
     #[field(proto = 2, go_type = "ConditionStatus")]
     pub status: String,
-    /// When the status last changed.
+    /// Time of the last change of status.
     #[field(proto = 3)]
     pub last_transition_time: Time,
     /// One word for programs on why it last changed.

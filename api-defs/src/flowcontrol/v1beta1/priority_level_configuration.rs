@@ -25,10 +25,10 @@ pub struct PriorityLevelConfiguration {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What the requests of the level get.
+    /// Limits of the level.
     #[field(proto = 2)]
     pub spec: PriorityLevelConfigurationSpec,
-    /// How the level fares.
+    /// Observed state.
     #[field(proto = 3)]
     pub status: PriorityLevelConfigurationStatus,
 }

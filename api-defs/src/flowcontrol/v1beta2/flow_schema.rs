@@ -24,10 +24,10 @@ pub struct FlowSchema {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Which requests, and their priority.
+    /// Requests that match the schema, and their priority level.
     #[field(proto = 2)]
     pub spec: FlowSchemaSpec,
-    /// How the schema fares.
+    /// Observed state.
     #[field(proto = 3)]
     pub status: FlowSchemaStatus,
 }

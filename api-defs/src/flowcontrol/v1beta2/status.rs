@@ -1,10 +1,10 @@
-//! How schemas and levels fare.
+//! Observed state of flow schemas and priority levels.
 
 use planesmith_machinery::Struct;
 
 use crate::flowcontrol::v1::{FlowSchemaCondition, PriorityLevelConfigurationCondition};
 
-/// How a schema fares.
+/// Observed state of a schema.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct FlowSchemaStatus {
     /// Aspects of the schema.
@@ -12,7 +12,7 @@ pub struct FlowSchemaStatus {
     pub conditions: Vec<FlowSchemaCondition>,
 }
 
-/// How a level fares.
+/// Observed state of a priority level.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PriorityLevelConfigurationStatus {
     /// Aspects of the level.

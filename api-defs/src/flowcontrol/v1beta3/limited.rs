@@ -1,37 +1,37 @@
-//! What the requests of a level get.
+//! Limits of priority levels.
 
 use planesmith_machinery::Struct;
 
 use crate::flowcontrol::v1::{self, ExemptPriorityLevelConfiguration, LimitResponse};
 
-/// What the requests of a level get.
+/// Limits of a priority level.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(union)]
 pub struct PriorityLevelConfigurationSpec {
     /// Limited, or Exempt for the level whose requests are never held up.
     #[field(name = "type", proto = 1, keep, discriminator, go_type = "PriorityLevelEnablement")]
     pub type_: String,
-    /// How the level is limited.
+    /// Limits for the type Limited.
     #[field(proto = 2)]
     pub limited: Option<LimitedPriorityLevelConfiguration>,
-    /// What the exempt level lends to others.
+    /// Settings for the type Exempt.
     #[field(proto = 3)]
     pub exempt: Option<ExemptPriorityLevelConfiguration>,
 }
 
-/// How a level is limited.
+/// Limits of a priority level of the type Limited.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct LimitedPriorityLevelConfiguration {
-    /// How much of the server the level gets, in proportion to the shares of all levels. Default: 30.
+    /// Share of the server's concurrency, in proportion to the shares of all levels. Default: 30.
     #[field(proto = 1, keep, optional)]
     pub nominal_concurrency_shares: i32,
-    /// What happens to requests that are too many.
+    /// Behavior when the limit is exceeded.
     #[field(proto = 2)]
     pub limit_response: LimitResponse,
-    /// How much of its part the level lends to others while it does not need it, in percent. Default: 0.
+    /// Percentage of the level's concurrency that other levels may borrow while it is unused. Default: 0.
     #[field(proto = 3)]
     pub lendable_percent: Option<i32>,
-    /// How much the level may borrow from others, in percent of its own part; any amount when absent.
+    /// Maximum concurrency that the level may borrow from others, in percent of its own. No limit when absent.
     #[field(proto = 4)]
     pub borrowing_limit_percent: Option<i32>,
 }
@@ -62,7 +62,7 @@ impl PriorityLevelConfigurationSpec {
         }
     }
 
-    /// Whether the storage version says how many shares a limited level has.
+    /// True if this version can represent `hub`: a limited level specifies its shares.
     pub(in crate::flowcontrol) fn can_hold(hub: &v1::PriorityLevelConfigurationSpec) -> bool {
         let limited = hub.limited.as_ref();
         limited.is_none_or(|limited| limited.nominal_concurrency_shares.is_some())

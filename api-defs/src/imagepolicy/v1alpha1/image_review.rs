@@ -1,4 +1,4 @@
-//! Whether images may be used.
+//! Reviews of images by a webhook.
 
 use std::collections::BTreeMap;
 
@@ -42,13 +42,13 @@ pub struct ImageReviewContainerSpec {
     pub image: String,
 }
 
-/// Whether images may be used.
+/// The decision of a webhook about images.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ImageReviewStatus {
     /// All of them may be used.
     #[field(proto = 1, keep, optional)]
     pub allowed: bool,
-    /// Why not, in a few words.
+    /// Short reason of a refusal.
     #[field(proto = 2)]
     pub reason: String,
     /// Added to the audit event of the request.

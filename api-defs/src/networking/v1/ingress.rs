@@ -44,28 +44,28 @@ pub struct Ingress {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is wanted of the ingress.
+    /// Desired state.
     #[field(proto = 2)]
     pub spec: IngressSpec,
-    /// What became of the ingress, as its controller reports it.
+    /// Observed state, reported by the ingress controller.
     #[field(proto = 3)]
     pub status: IngressStatus,
 }
 
-/// What is wanted of an ingress: rules, or a backend for everything, or both.
+/// Desired state of an ingress: rules, a default backend, or both.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressSpec {
     /// Name of the IngressClass, and by it of the controller that serves the ingress. Filled in with the default class when
     /// there is one.
     #[field(proto = 4)]
     pub ingress_class_name: Option<String>,
-    /// Where requests go that no rule takes.
+    /// Backend for requests that no rule matches.
     #[field(proto = 1)]
     pub default_backend: Option<IngressBackend>,
     /// Certificates with the hosts that they are for; the secure port serves them by the name that a client asks for.
     #[field(proto = 2, list_type = atomic)]
     pub tls: Vec<IngressTLS>,
-    /// Where requests go, by host and path. What no rule takes goes to the default backend.
+    /// Rules that route requests by host and path. Requests that no rule matches go to the default backend.
     #[field(proto = 3, list_type = atomic)]
     pub rules: Vec<IngressRule>,
 }

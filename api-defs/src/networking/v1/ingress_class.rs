@@ -28,12 +28,12 @@ pub struct IngressClass {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Which controller looks after ingresses of the class, and with which parameters.
+    /// The controller that implements ingresses of the class, and its parameters.
     #[field(proto = 2)]
     pub spec: IngressClassSpec,
 }
 
-/// What a class of ingresses is.
+/// The controller that implements a class of ingresses, and its parameters.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressClassSpec {
     /// Name of the controller, a path with a domain in front such as example.com/ingress. Cannot change.
@@ -56,7 +56,7 @@ pub struct IngressClassParametersReference {
     /// Name of the object that holds the parameters.
     #[field(proto = 3, keep)]
     pub name: String,
-    /// Whether the object lives in a namespace: Namespace or Cluster (the default).
+    /// Scope of the parameters object: Namespace or Cluster (the default).
     #[field(proto = 4, keep, optional)]
     pub scope: Option<String>,
     /// Namespace of the object, for the scope Namespace only.

@@ -26,7 +26,7 @@ pub struct IPAddress {
     pub spec: IPAddressSpec,
 }
 
-/// Who has an address.
+/// Owner of an IP address.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IPAddressSpec {
     /// The object that has the address. Cannot change.

@@ -1,4 +1,4 @@
-//! Which traffic pods let in and out.
+//! Policies for the network traffic of pods.
 
 mod validate;
 
@@ -11,8 +11,8 @@ use planesmith_machinery::{Resource, Struct, ip};
 
 use crate::selector_text::selector_text;
 
-/// Which traffic a set of pods lets in and out. Pods that no policy selects let everything pass; traffic passes that any
-/// policy of a pod allows.
+/// Policy for the ingress and egress traffic of a set of pods. Pods that no policy selects allow all traffic. Otherwise
+/// traffic passes if any policy of the pod allows it.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "networking.k8s.io", version = "v1", short("netpol"), generation, rules)]
 #[resource(
@@ -24,24 +24,25 @@ pub struct NetworkPolicy {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Which pods are meant, and what may reach them and be reached by them.
+    /// The selected pods and the traffic they allow.
     #[field(proto = 2)]
     pub spec: NetworkPolicySpec,
 }
 
-/// What a network policy lets pass.
+/// The pods that a network policy selects and the traffic they allow.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NetworkPolicySpec {
     /// The pods of the namespace that the policy is for; empty for all.
     #[field(proto = 1, keep, optional)]
     pub pod_selector: LabelSelector,
-    /// What the pods let in: what any of these rules allows. Without rules nothing, if the policy is about what comes in.
+    /// Rules for ingress traffic, which passes if any rule allows it. Without rules, a policy for Ingress allows none.
     #[field(proto = 2, list_type = atomic)]
     pub ingress: Vec<NetworkPolicyIngressRule>,
-    /// What the pods let out: what any of these rules allows. Without rules nothing, if the policy is about what goes out.
+    /// Rules for egress traffic, which passes if any rule allows it. Without rules, a policy for Egress allows none.
     #[field(proto = 3, list_type = atomic)]
     pub egress: Vec<NetworkPolicyEgressRule>,
-    /// What the policy is about: Ingress, Egress or both. By default Ingress, and Egress too if there are rules for it.
+    /// Directions that the policy applies to: Ingress, Egress or both. Defaults to Ingress, and also Egress if there
+    /// are egress rules.
     #[field(proto = 4, list_type = atomic, known("Ingress", "Egress"), go_type = "[]PolicyType")]
     pub policy_types: Vec<String>,
 }
@@ -52,7 +53,7 @@ pub struct NetworkPolicyIngressRule {
     /// The ports of the pods; without any, all of them.
     #[field(proto = 1, list_type = atomic)]
     pub ports: Vec<NetworkPolicyPort>,
-    /// Where the traffic may come from; without any, from everywhere.
+    /// Allowed sources of the traffic. All sources when empty.
     #[field(proto = 2, list_type = atomic)]
     pub from: Vec<NetworkPolicyPeer>,
 }
@@ -63,7 +64,7 @@ pub struct NetworkPolicyEgressRule {
     /// The ports of the peers; without any, all of them.
     #[field(proto = 1, list_type = atomic)]
     pub ports: Vec<NetworkPolicyPort>,
-    /// Where the traffic may go to; without any, everywhere.
+    /// Allowed destinations of the traffic. All destinations when empty.
     #[field(proto = 2, list_type = atomic)]
     pub to: Vec<NetworkPolicyPeer>,
 }

@@ -23,21 +23,21 @@ pub struct Ingress {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is wanted of the ingress.
+    /// Desired state.
     #[field(proto = 2)]
     pub spec: IngressSpec,
-    /// What became of the ingress.
+    /// Observed state.
     #[field(proto = 3)]
     pub status: IngressStatus,
 }
 
-/// What is wanted of an ingress.
+/// Desired state of an ingress.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressSpec {
     /// Name of the IngressClass.
     #[field(proto = 4)]
     pub ingress_class_name: Option<String>,
-    /// Where requests go that no rule takes.
+    /// Backend for requests that no rule matches.
     #[field(proto = 1)]
     pub backend: Option<IngressBackend>,
     /// Certificates by host.
@@ -48,7 +48,7 @@ pub struct IngressSpec {
     pub rules: Vec<IngressRule>,
 }
 
-/// Where requests go.
+/// Backend of requests.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressBackend {
     /// Name of a service.
@@ -62,26 +62,26 @@ pub struct IngressBackend {
     pub resource: Option<TypedLocalObjectReference>,
 }
 
-/// Which requests for one host go where.
+/// Rule that routes the requests for one host.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressRule {
     /// The host.
     #[field(proto = 1)]
     pub host: String,
-    /// What is done with the requests.
+    /// Routes of the requests.
     #[field(inline, proto = 2)]
     pub ingress_rule_value: IngressRuleValue,
 }
 
-/// What is done with requests for a host.
+/// Routes of the requests for a host.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressRuleValue {
-    /// Where HTTP requests go.
+    /// Routes of HTTP requests.
     #[field(proto = 1)]
     pub http: Option<HTTPIngressRuleValue>,
 }
 
-/// Where HTTP requests go, by path.
+/// Routes of HTTP requests by path.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HTTPIngressRuleValue {
     /// Paths and their backends.
@@ -95,10 +95,10 @@ pub struct HTTPIngressPath {
     /// The path.
     #[field(proto = 1)]
     pub path: String,
-    /// How the path is compared with that of a request.
+    /// Type of path matching.
     #[field(proto = 3, go_type = "PathType")]
     pub path_type: Option<String>,
-    /// Where the requests go.
+    /// Backend of the requests.
     #[field(proto = 2, keep)]
     pub backend: IngressBackend,
 }
@@ -144,7 +144,7 @@ impl IngressSpec {
         }
     }
 
-    /// Whether all backends survive in the old form.
+    /// True if this version can represent all backends of `hub`.
     pub(crate) fn can_hold(hub: &v1::IngressSpec) -> bool {
         let rules = hub.rules.iter();
         let paths = rules.filter_map(|rule| rule.ingress_rule_value.http.as_ref());
@@ -192,7 +192,7 @@ impl IngressBackend {
         }
     }
 
-    /// Whether `backend` survives [`Self::of_v1`] and [`Self::to_v1`].
+    /// True if `backend` survives [`Self::of_v1`] and [`Self::to_v1`] unchanged.
     #[must_use]
     pub fn can_hold(backend: &v1::IngressBackend) -> bool {
         Self::of_v1(backend).to_v1() == *backend

@@ -21,7 +21,7 @@ pub struct IngressClass {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What the class is.
+    /// The controller that implements ingresses of the class, and its parameters.
     #[field(proto = 2)]
     pub spec: IngressClassSpec,
 }

@@ -14,12 +14,12 @@ pub struct IPAddress {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Who has the address.
+    /// Owner of the IP address.
     #[field(proto = 2, expected)]
     pub spec: IPAddressSpec,
 }
 
-/// Who has an address.
+/// Owner of an IP address.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IPAddressSpec {
     /// The object that has the address. Cannot change.

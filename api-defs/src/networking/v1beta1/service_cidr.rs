@@ -17,7 +17,7 @@ pub struct ServiceCIDR {
     /// The ranges.
     #[field(proto = 2)]
     pub spec: ServiceCIDRSpec,
-    /// Whether addresses are taken from the ranges.
+    /// Observed state.
     #[field(proto = 3)]
     pub status: ServiceCIDRStatus,
 }
@@ -30,7 +30,7 @@ pub struct ServiceCIDRSpec {
     pub cidrs: Vec<String>,
 }
 
-/// Whether addresses are taken from ranges.
+/// Observed state of a ServiceCIDR.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ServiceCIDRStatus {
     /// Aspects of the state; Ready says whether addresses are taken from the ranges.

@@ -38,18 +38,18 @@ pub struct RuntimeClass {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What the container runtime of the nodes calls this way: a DNS label. Cannot change.
+    /// Name of the handler in the container runtime of the nodes, a DNS label. Immutable.
     #[field(proto = 2, keep)]
     pub handler: String,
-    /// What a pod needs besides its containers.
+    /// Resources that a pod of the class needs besides its containers.
     #[field(proto = 3)]
     pub overhead: Option<Overhead>,
-    /// Where pods of the class can run; anywhere when absent.
+    /// Scheduling of pods of the class. Any node is suitable when absent.
     #[field(proto = 4)]
     pub scheduling: Option<Scheduling>,
 }
 
-/// What a pod needs besides its containers.
+/// Resources that a pod of a class needs besides its containers.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Overhead {
     /// Amounts per pod.
@@ -57,7 +57,7 @@ pub struct Overhead {
     pub pod_fixed: ResourceList,
 }
 
-/// Where pods of a class can run.
+/// Scheduling of pods of a class.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Scheduling {
     /// Labels that the node must have; added to those that the pod asks for.

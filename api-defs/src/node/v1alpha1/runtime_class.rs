@@ -14,21 +14,21 @@ pub struct RuntimeClass {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// How containers are run.
+    /// Handler and overhead of the class.
     #[field(proto = 2, keep)]
     pub spec: RuntimeClassSpec,
 }
 
-/// How containers are run.
+/// Handler and overhead of a runtime class.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct RuntimeClassSpec {
-    /// What the container runtime of the nodes calls this way: a DNS label. Cannot change.
+    /// Name of the handler in the container runtime of the nodes, a DNS label. Immutable.
     #[field(proto = 1, keep, moved_to = "handler")]
     pub runtime_handler: String,
-    /// What a pod needs besides its containers.
+    /// Resources that a pod of the class needs besides its containers.
     #[field(proto = 2, moved_to = "overhead")]
     pub overhead: Option<Overhead>,
-    /// Where pods of the class can run; anywhere when absent.
+    /// Scheduling of pods of the class. Any node is suitable when absent.
     #[field(proto = 3, moved_to = "scheduling")]
     pub scheduling: Option<Scheduling>,
 }

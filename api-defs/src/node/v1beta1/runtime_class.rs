@@ -14,13 +14,13 @@ pub struct RuntimeClass {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What the container runtime of the nodes calls this way: a DNS label. Cannot change.
+    /// Name of the handler in the container runtime of the nodes, a DNS label. Immutable.
     #[field(proto = 2, keep)]
     pub handler: String,
-    /// What a pod needs besides its containers.
+    /// Resources that a pod of the class needs besides its containers.
     #[field(proto = 3)]
     pub overhead: Option<Overhead>,
-    /// Where pods of the class can run; anywhere when absent.
+    /// Scheduling of pods of the class. Any node is suitable when absent.
     #[field(proto = 4)]
     pub scheduling: Option<Scheduling>,
 }

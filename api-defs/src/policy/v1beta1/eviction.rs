@@ -12,7 +12,7 @@ pub struct Eviction {
     /// Name and namespace of the pod.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// How the pod is deleted; as by default when absent.
+    /// Options of the deletion. The defaults apply when absent.
     #[field(proto = 2)]
     pub delete_options: Option<DeleteOptions>,
 }

@@ -1,4 +1,4 @@
-//! How many pods of an application may be missing at a time.
+//! Limits on voluntary disruptions of an application's pods.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use planesmith_machinery::{Resource, Struct};
 use crate::policy::v1;
 use crate::policy::v1::Everything;
 
-/// How many pods of an application may be missing at a time because somebody evicts them.
+/// Limits the number of an application's pods that evictions make unavailable at the same time.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "policy",
@@ -28,27 +28,27 @@ pub struct PodDisruptionBudget {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Which pods, and how many of them have to stay.
+    /// The protected pods and the number of them that must stay available.
     #[field(proto = 2)]
     pub spec: PodDisruptionBudgetSpec,
-    /// How many may be evicted at the moment.
+    /// Number of evictions that are currently allowed.
     #[field(proto = 3)]
     pub status: PodDisruptionBudgetStatus,
 }
 
-/// Which pods a budget protects, and how many of them have to stay.
+/// The pods that a budget protects and the number of them that must stay available.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodDisruptionBudgetSpec {
-    /// How many of the pods must still be available after an eviction.
+    /// Number of pods that must still be available after an eviction.
     #[field(proto = 1)]
     pub min_available: Option<IntOrString>,
-    /// Which pods the budget is about: none when absent or empty.
+    /// Labels of the protected pods; no pods when absent or empty.
     #[field(proto = 2)]
     pub selector: Option<LabelSelector>,
-    /// How many of the pods may be unavailable after an eviction.
+    /// Maximum number of unavailable pods after an eviction.
     #[field(proto = 3)]
     pub max_unavailable: Option<IntOrString>,
-    /// When pods that run without being ready may be evicted: IfHealthyBudget or AlwaysAllow.
+    /// Policy for evicting running pods that are not ready: IfHealthyBudget or AlwaysAllow.
     #[field(
         proto = 4,
         known("AlwaysAllow", "IfHealthyBudget"),
@@ -57,7 +57,7 @@ pub struct PodDisruptionBudgetSpec {
     pub unhealthy_pod_eviction_policy: Option<String>,
 }
 
-/// How many pods may be evicted at the moment.
+/// Number of evictions that a budget currently allows.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodDisruptionBudgetStatus {
     /// The generation of the budget that the numbers are about.
@@ -66,16 +66,16 @@ pub struct PodDisruptionBudgetStatus {
     /// Pods whose eviction was granted and that are not gone yet, with the time of the grant.
     #[field(proto = 2)]
     pub disrupted_pods: BTreeMap<String, Time>,
-    /// How many pods may be evicted now.
+    /// Number of evictions that are currently allowed.
     #[field(proto = 3, keep, optional)]
     pub disruptions_allowed: i32,
-    /// How many pods are healthy.
+    /// Number of healthy pods.
     #[field(proto = 4, keep, optional)]
     pub current_healthy: i32,
-    /// How many pods have to be healthy.
+    /// Number of pods that must be healthy.
     #[field(proto = 5, keep, optional)]
     pub desired_healthy: i32,
-    /// How many pods the budget is about.
+    /// Number of pods that the budget protects.
     #[field(proto = 6, keep, optional)]
     pub expected_pods: i32,
     /// Aspects of the budget.

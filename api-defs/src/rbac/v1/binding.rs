@@ -1,4 +1,4 @@
-//! What both kinds of bindings have in common.
+//! Parts that both kinds of bindings share.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
@@ -10,7 +10,7 @@ use super::{ClusterRoleBinding, RoleBinding, RoleRef, Subject};
 
 /// A binding of either kind.
 pub(super) trait Binding {
-    /// Who gets the role.
+    /// The subjects that receive the role.
     fn subjects(&self) -> &[Subject];
     /// The role.
     fn role_ref(&self) -> &RoleRef;

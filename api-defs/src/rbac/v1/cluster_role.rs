@@ -33,12 +33,12 @@ pub struct ClusterRole {
     /// aggregationRule.
     #[field(proto = 2, keep, optional, list_type = atomic)]
     pub rules: Vec<PolicyRule>,
-    /// Which other roles the rights are gathered from. When set, a controller overwrites rules.
+    /// Selects other roles whose rules are combined. When set, a controller overwrites rules.
     #[field(proto = 3)]
     pub aggregation_rule: Option<AggregationRule>,
 }
 
-/// Which roles the rights of a role are gathered from.
+/// Selects the roles whose rules are combined into a role.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AggregationRule {
     /// Selections of ClusterRoles by their labels; what any of them selects is gathered.

@@ -1,4 +1,4 @@
-//! Who has which rights in the whole cluster.
+//! Bindings of roles to subjects, for the whole cluster.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;

@@ -7,7 +7,7 @@ use planesmith_machinery::resource::Scope;
 /// A right: what may be done to which resources, or to which paths of the server that are no resources.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PolicyRule {
-    /// What may be done: verbs of requests such as get, list and create, or * for everything.
+    /// Verbs of requests, such as get, list and create; * stands for all.
     #[field(proto = 1, keep, list_type = atomic)]
     pub verbs: Vec<String>,
     /// The groups of the resources. The empty text is the core group, * is every group.

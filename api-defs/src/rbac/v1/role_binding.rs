@@ -1,4 +1,4 @@
-//! Who has which rights in one namespace.
+//! Bindings of roles to subjects, for one namespace.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;

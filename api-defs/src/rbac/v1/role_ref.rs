@@ -1,4 +1,4 @@
-//! Which role a binding gives.
+//! References of bindings to their roles.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
@@ -13,7 +13,7 @@ pub struct RoleRef {
     /// The group of the role: rbac.authorization.k8s.io, which is the default.
     #[field(proto = 1, keep, optional)]
     pub api_group: String,
-    /// What is referred to: a Role of the same namespace, or a ClusterRole.
+    /// Kind of the referenced role: Role, in the same namespace, or ClusterRole.
     #[field(proto = 2, keep)]
     pub kind: String,
     /// The name of the role.

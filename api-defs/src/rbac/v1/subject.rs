@@ -1,4 +1,4 @@
-//! Who gets the rights of a role.
+//! Subjects that receive the permissions of a role.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
@@ -15,7 +15,7 @@ pub(in crate::rbac) const GROUP_OF_USERS: &str = "Group";
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct Subject {
-    /// What the subject is: User, Group or ServiceAccount.
+    /// Kind of the subject: User, Group or ServiceAccount.
     #[field(proto = 1, keep)]
     pub kind: String,
     /// The group of the kind: empty for service accounts, rbac.authorization.k8s.io for users and groups. That is the

@@ -25,7 +25,7 @@ pub struct ClusterRole {
     /// The rights.
     #[field(proto = 2, keep, optional, list_type = atomic)]
     pub rules: Vec<PolicyRule>,
-    /// Which other roles the rights are gathered from.
+    /// Selects other roles whose rules are combined.
     #[field(proto = 3)]
     pub aggregation_rule: Option<AggregationRule>,
 }

@@ -5,7 +5,7 @@ use planesmith_machinery::Struct;
 /// A right: what may be done to which resources, or to which paths of the server that are no resources.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PolicyRule {
-    /// What may be done.
+    /// Verbs of the allowed requests.
     #[field(proto = 1, keep, list_type = atomic)]
     pub verbs: Vec<String>,
     /// The groups of the resources.

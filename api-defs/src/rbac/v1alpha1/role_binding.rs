@@ -1,4 +1,4 @@
-//! Who has which rights in one namespace.
+//! Bindings of roles to subjects, for one namespace.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
@@ -26,7 +26,7 @@ pub struct RoleBinding {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Who gets the rights.
+    /// Subjects that receive the permissions.
     #[field(proto = 2, list_type = atomic)]
     pub subjects: Vec<Subject>,
     /// The role. Cannot change.

@@ -1,4 +1,4 @@
-//! Who gets the rights of a role.
+//! Subjects that receive the permissions of a role.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
@@ -91,7 +91,7 @@ impl Subject {
         }
     }
 
-    /// Whether this is the old way of naming everybody who is known.
+    /// True if the subject is the former notation for all authenticated users.
     fn is_everybody(&self) -> bool {
         self.kind == USER && self.name == "*"
     }

@@ -1,4 +1,4 @@
-//! Who has which rights in the whole cluster.
+//! Bindings of roles to subjects, for the whole cluster.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
@@ -23,7 +23,7 @@ pub struct ClusterRoleBinding {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Who gets the rights.
+    /// Subjects that receive the permissions.
     #[field(proto = 2, list_type = atomic)]
     pub subjects: Vec<Subject>,
     /// The role. Cannot change.

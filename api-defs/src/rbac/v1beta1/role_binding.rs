@@ -1,4 +1,4 @@
-//! Who has which rights in one namespace.
+//! Bindings of roles to subjects, for one namespace.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
@@ -22,7 +22,7 @@ pub struct RoleBinding {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Who gets the rights.
+    /// Subjects that receive the permissions.
     #[field(proto = 2, list_type = atomic)]
     pub subjects: Vec<Subject>,
     /// The role. Cannot change.

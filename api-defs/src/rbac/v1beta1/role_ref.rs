@@ -1,4 +1,4 @@
-//! Which role a binding gives.
+//! References of bindings to their roles.
 
 use planesmith_machinery::Struct;
 

@@ -1,4 +1,4 @@
-//! Who gets the rights of a role.
+//! Subjects that receive the permissions of a role.
 
 use planesmith_machinery::Struct;
 

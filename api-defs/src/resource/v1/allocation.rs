@@ -27,7 +27,7 @@ pub struct AllocationResult {
     /// Nodes from which the devices can be reached; all when absent.
     #[field(proto = 3)]
     pub node_selector: Option<NodeSelector>,
-    /// When they were found.
+    /// Time of the allocation.
     #[field(proto = 5)]
     pub allocation_timestamp: Option<Time>,
 }
@@ -46,7 +46,7 @@ pub struct DeviceAllocationResult {
 /// Settings for devices that were found.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceAllocationConfiguration {
-    /// Whether the settings come from the class or from the claim: FromClass or FromClaim.
+    /// Source of the configuration: FromClass or FromClaim.
     #[field(proto = 1, keep, known("FromClass", "FromClaim"), go_type = "AllocationConfigSource")]
     pub source: String,
     /// The requests whose devices are meant; all when empty.
@@ -72,7 +72,7 @@ pub struct DeviceRequestAllocationResult {
     /// Name of the device in its pool.
     #[field(proto = 4, keep)]
     pub device: String,
-    /// Whether the devices are to be reached for supervision, even while others use them. Only in namespaces with the
+    /// True if the devices are accessed for administration, even while others use them. Only in namespaces with the
     /// label resource.kubernetes.io/admin-access.
     #[field(proto = 5)]
     pub admin_access: Option<bool>,
@@ -88,12 +88,12 @@ pub struct DeviceRequestAllocationResult {
     /// Tells apart several shares of one device.
     #[field(name = "shareID", proto = 9, go_type = "types.UID")]
     pub share_id: Option<String>,
-    /// How much of the device is taken.
+    /// Capacities of the device that the claim consumes.
     #[field(proto = 10, go_type = "map[v1.QualifiedName]resource.Quantity")]
     pub consumed_capacity: BTreeMap<String, Quantity>,
 }
 
-/// Where settings can come from.
+/// Legal sources of configuration.
 const SOURCES: [&str; 2] = ["FromClaim", "FromClass"];
 
 /// The most devices of a claim.

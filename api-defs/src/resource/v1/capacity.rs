@@ -1,4 +1,4 @@
-//! How much of something devices have.
+//! Capacities of devices.
 
 mod policy_check;
 
@@ -6,21 +6,21 @@ use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::quantity::Quantity;
 
-/// How much of something a device has.
+/// A capacity of a device.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceCapacity {
     /// The amount.
     #[field(proto = 1, keep)]
     pub value: Quantity,
-    /// How much of it a claim may take when the device is shared.
+    /// Policy for the amount that a claim may request when the device is shared.
     #[field(proto = 2)]
     pub request_policy: Option<CapacityRequestPolicy>,
 }
 
-/// How much of a capacity a claim may take.
+/// Policy for the amount of a capacity that a claim may request.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CapacityRequestPolicy {
-    /// What a claim takes that does not say how much.
+    /// Amount that a claim consumes if it does not specify one.
     #[field(proto = 1, keep, optional)]
     pub default: Option<Quantity>,
     /// The amounts that can be taken, from the least to the greatest; at most 10.

@@ -1,4 +1,4 @@
-//! What is known of a device.
+//! Descriptions of devices.
 
 mod check;
 
@@ -20,13 +20,13 @@ pub struct Device {
     /// Name of the device in its pool.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// What the device is, by name.
+    /// Attributes of the device by name.
     #[field(proto = 2, go_type = "map[v1.QualifiedName]DeviceAttribute")]
     pub attributes: BTreeMap<String, DeviceAttribute>,
-    /// How much of something the device has, by name.
+    /// Capacities of the device by name.
     #[field(proto = 3, go_type = "map[v1.QualifiedName]DeviceCapacity")]
     pub capacity: BTreeMap<String, DeviceCapacity>,
-    /// What the device takes of amounts that are shared.
+    /// Consumption of shared counters by the device.
     #[field(proto = 4, list_type = atomic)]
     pub consumes_counters: Vec<DeviceCounterConsumption>,
     /// The node of the device, when slices do not say it for all.
@@ -35,13 +35,13 @@ pub struct Device {
     /// Nodes that can reach the device, when slices do not say it for all.
     #[field(proto = 6)]
     pub node_selector: Option<NodeSelector>,
-    /// Whether all nodes can reach the device, when slices do not say it for all.
+    /// True if all nodes can access the device. Only in slices with per-device node selection.
     #[field(proto = 7)]
     pub all_nodes: Option<bool>,
     /// Marks that keep claims away which do not tolerate them; at most 16.
     #[field(proto = 8, list_type = atomic)]
     pub taints: Vec<DeviceTaint>,
-    /// Whether the device, once chosen, is tied to the node of the pod.
+    /// True if the allocation of the device binds the claim to the node of the pod.
     #[field(proto = 9)]
     pub binds_to_node: Option<bool>,
     /// Conditions that must be true before a pod is bound to a node for the device.
@@ -50,10 +50,11 @@ pub struct Device {
     /// Conditions that mean that the device cannot be made ready.
     #[field(proto = 11, list_type = atomic)]
     pub binding_failure_conditions: Vec<String>,
-    /// Whether several claims can share the device.
+    /// True if several claims can share the device.
     #[field(proto = 12)]
     pub allow_multiple_allocations: Option<bool>,
-    /// What of a node the device takes, by resource. An alpha feature that is switched off: dropped.
+    /// Node resources that the device consumes, by resource name. Belongs to an alpha feature that is disabled here:
+    /// values are dropped.
     #[field(proto = 13, go_type = "map[v1.ResourceName]NodeAllocatableResourceMapping")]
     pub node_allocatable_resource_mappings: BTreeMap<String, NodeAllocatableResourceMapping>,
 }
@@ -104,18 +105,18 @@ pub struct DeviceTaint {
         go_type = "DeviceTaintEffect"
     )]
     pub effect: String,
-    /// When the mark was set; the server fills it in.
+    /// Time when the taint was added, set by the server.
     #[field(proto = 4)]
     pub time_added: Option<Time>,
 }
 
-/// How much of a resource of its node a device takes.
+/// Amount of a node resource that a device consumes.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeAllocatableResourceMapping {
     /// The capacity of the device that tells how much.
     #[field(proto = 1, go_type = "QualifiedName")]
     pub capacity_key: Option<String>,
-    /// How much per unit of the capacity, or per device.
+    /// Consumed amount per unit of the capacity, or per device.
     #[field(proto = 2)]
     pub allocation_multiplier: Option<Quantity>,
 }

@@ -27,12 +27,12 @@ pub struct DeviceClass {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Which devices belong to the class and how they are set up.
+    /// Selectors and configuration of the class.
     #[field(proto = 2, keep)]
     pub spec: DeviceClassSpec,
 }
 
-/// Which devices belong to a class and how they are set up.
+/// Selectors and configuration of a device class.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceClassSpec {
     /// Conditions that a device of the class must satisfy, all of them.

@@ -39,17 +39,17 @@ pub struct ExactDeviceRequest {
     /// ExactCount, for as many as count says, or All, for all devices that match.
     #[field(proto = 3, known("ExactCount", "All"), go_type = "DeviceAllocationMode")]
     pub allocation_mode: String,
-    /// How many devices are wanted with ExactCount; 1 when absent.
+    /// Number of devices for ExactCount. 1 when absent.
     #[field(proto = 4)]
     pub count: i64,
-    /// Whether the devices are to be reached for supervision, even while others use them. Only in namespaces with the
+    /// True if the devices are accessed for administration, even while others use them. Only in namespaces with the
     /// label resource.kubernetes.io/admin-access.
     #[field(proto = 5)]
     pub admin_access: Option<bool>,
     /// Taints of devices that do not matter here.
     #[field(proto = 6, list_type = atomic)]
     pub tolerations: Vec<DeviceToleration>,
-    /// How much of each device is wanted, for devices that can be shared.
+    /// Requested capacities of each device, for devices that can be shared.
     #[field(proto = 7)]
     pub capacity: Option<CapacityRequirements>,
 }
@@ -69,18 +69,18 @@ pub struct DeviceSubRequest {
     /// ExactCount, for as many as count says, or All, for all devices that match.
     #[field(proto = 4, known("ExactCount", "All"), go_type = "DeviceAllocationMode")]
     pub allocation_mode: String,
-    /// How many devices are wanted with ExactCount; 1 when absent.
+    /// Number of devices for ExactCount. 1 when absent.
     #[field(proto = 5)]
     pub count: i64,
     /// Taints of devices that do not matter here.
     #[field(proto = 6, list_type = atomic)]
     pub tolerations: Vec<DeviceToleration>,
-    /// How much of each device is wanted, for devices that can be shared.
+    /// Requested capacities of each device, for devices that can be shared.
     #[field(proto = 7)]
     pub capacity: Option<CapacityRequirements>,
 }
 
-/// How much of a device is wanted.
+/// Requested capacities of a device.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CapacityRequirements {
     /// Amounts by the name of the capacity.
@@ -113,13 +113,13 @@ pub struct DeviceToleration {
     pub toleration_seconds: Option<i64>,
 }
 
-/// How many devices of a class can be wanted.
+/// Legal allocation modes of a request.
 const MODES: [&str; 2] = ["All", "ExactCount"];
 
-/// How a toleration can be compared with a taint.
+/// Legal operators of a toleration.
 const OPERATORS: [&str; 2] = ["Equal", "Exists"];
 
-/// What taints can do.
+/// Legal effects of a taint.
 pub(super) const EFFECTS: [&str; 3] = ["NoExecute", "NoSchedule", "None"];
 
 /// The most alternatives of a request.

@@ -1,4 +1,4 @@
-//! What legal names of drivers, pools, devices and their attributes are.
+//! Legal names of drivers, pools, devices and their attributes.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format::quote;

@@ -28,15 +28,15 @@ pub struct ResourceClaim {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Which devices are wanted. Cannot change.
+    /// The requested devices. Immutable.
     #[field(proto = 2, keep)]
     pub spec: ResourceClaimSpec,
-    /// Which devices were found and who may use them.
+    /// The allocated devices and their consumers.
     #[field(proto = 3)]
     pub status: ResourceClaimStatus,
 }
 
-/// Which devices are wanted.
+/// The devices that a claim requests.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceClaimSpec {
     /// The devices.
@@ -44,21 +44,21 @@ pub struct ResourceClaimSpec {
     pub devices: DeviceClaim,
 }
 
-/// Which devices were found for a claim and who may use them.
+/// The devices that are allocated to a claim, and their consumers.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceClaimStatus {
     /// The devices; absent while none are found.
     #[field(proto = 1)]
     pub allocation: Option<AllocationResult>,
-    /// Who may use the devices now, usually pods; at most 256.
+    /// Consumers that currently may use the devices, usually pods. At most 256.
     #[field(proto = 2, list_type = map, list_map_keys("uid"), patch_strategy(merge), patch_merge_key = "uid")]
     pub reserved_for: Vec<ResourceClaimConsumerReference>,
-    /// What drivers say about the devices.
+    /// Status of the devices, reported by their drivers.
     #[field(proto = 4, list_type = map, list_map_keys("driver", "device", "pool", "shareID"))]
     pub devices: Vec<AllocatedDeviceStatus>,
 }
 
-/// Who may use the devices of a claim.
+/// A consumer that may use the devices of a claim.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceClaimConsumerReference {
     /// Group of the resource; empty for the core group.

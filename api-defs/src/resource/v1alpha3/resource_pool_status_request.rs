@@ -41,7 +41,7 @@ pub struct ResourcePoolStatusRequest {
     /// Standard metadata.
     #[field(proto = 1, expected)]
     pub metadata: ObjectMeta,
-    /// Which pools are asked for. Cannot change.
+    /// The requested pools. Immutable.
     #[field(proto = 2, keep)]
     pub spec: ResourcePoolStatusRequestSpec,
     /// The answer; absent until there is one.
@@ -49,7 +49,7 @@ pub struct ResourcePoolStatusRequest {
     pub status: Option<ResourcePoolStatusRequestStatus>,
 }
 
-/// Which pools are asked for.
+/// The pools that a request selects.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourcePoolStatusRequestSpec {
     /// The driver of the pools.
@@ -66,13 +66,13 @@ pub struct ResourcePoolStatusRequestSpec {
 /// The state of pools.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourcePoolStatusRequestStatus {
-    /// How many pools match, whether in the answer or not.
+    /// Number of matching pools, including those that are left out of the status.
     #[field(proto = 6, expected)]
     pub pool_count: Option<i32>,
     /// The first of the pools, by driver and name.
     #[field(proto = 2, list_type = atomic)]
     pub pools: Vec<PoolStatus>,
-    /// Whether the question was answered: Complete or Failed.
+    /// Conditions: Complete or Failed.
     #[field(proto = 3, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<Condition>,
 }
@@ -89,25 +89,25 @@ pub struct PoolStatus {
     /// Generation of the pool that was seen.
     #[field(proto = 9, keep)]
     pub generation: i64,
-    /// How many slices it has.
+    /// Number of slices of the pool.
     #[field(proto = 8)]
     pub resource_slice_count: Option<i32>,
-    /// How many devices it has.
+    /// Number of devices of the pool.
     #[field(proto = 4)]
     pub total_devices: Option<i32>,
-    /// How many of them claims have.
+    /// Number of devices that are allocated to claims.
     #[field(proto = 5)]
     pub allocated_devices: Option<i32>,
-    /// How many of them are free.
+    /// Number of devices that are available.
     #[field(proto = 6)]
     pub available_devices: Option<i32>,
-    /// How many of them cannot be used.
+    /// Number of devices that cannot be used.
     #[field(proto = 7)]
     pub unavailable_devices: Option<i32>,
     /// The node of the pool, when it belongs to one.
     #[field(proto = 3)]
     pub node_name: Option<String>,
-    /// Why the numbers are missing.
+    /// Reason why the numbers are missing.
     #[field(proto = 10)]
     pub validation_error: Option<String>,
 }

@@ -19,18 +19,18 @@ pub struct CounterSet {
 /// An amount that is shared.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Counter {
-    /// How much there is, or how much is taken of it.
+    /// Available or consumed amount.
     #[field(proto = 1, keep)]
     pub value: Quantity,
 }
 
-/// What a device takes of amounts that are shared.
+/// Consumption of shared counters by a device.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceCounterConsumption {
     /// The set of amounts.
     #[field(proto = 1, keep)]
     pub counter_set: String,
-    /// How much is taken of which.
+    /// Consumed amounts by counter name.
     #[field(proto = 2, expected)]
     pub counters: BTreeMap<String, Counter>,
 }

@@ -1,17 +1,17 @@
-//! Which devices are wanted.
+//! Requests for devices.
 
 use planesmith_machinery::Struct;
 
 use super::DeviceConfiguration;
 use super::DeviceRequest;
 
-/// Which devices are wanted.
+/// Requests for devices, and constraints on them.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceClaim {
     /// Wishes for devices, each with a name of its own; all must be fulfilled.
     #[field(proto = 1, keep, optional, list_type = atomic)]
     pub requests: Vec<DeviceRequest>,
-    /// What must hold for several devices together.
+    /// Constraints across several devices.
     #[field(proto = 2, list_type = atomic)]
     pub constraints: Vec<DeviceConstraint>,
     /// Settings for the drivers of the devices.
@@ -30,7 +30,7 @@ pub struct DeviceClaimConfiguration {
     pub device_configuration: DeviceConfiguration,
 }
 
-/// What must hold for several devices together.
+/// A constraint across several devices.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceConstraint {
     /// The requests whose devices are meant, a subrequest as request/subrequest; all when empty.

@@ -25,10 +25,10 @@ pub struct DeviceRequest {
     /// ExactCount, for as many as count says, or All, for all devices that match.
     #[field(proto = 4, known("ExactCount", "All"), go_type = "DeviceAllocationMode")]
     pub allocation_mode: String,
-    /// How many devices are wanted with ExactCount; 1 when absent.
+    /// Number of devices for ExactCount. 1 when absent.
     #[field(proto = 5)]
     pub count: i64,
-    /// Whether the devices are to be reached for supervision, even while others use them. Only in namespaces with the
+    /// True if the devices are accessed for administration, even while others use them. Only in namespaces with the
     /// label resource.kubernetes.io/admin-access.
     #[field(proto = 6)]
     pub admin_access: Option<bool>,
@@ -38,7 +38,7 @@ pub struct DeviceRequest {
     /// Taints of devices that do not matter here.
     #[field(proto = 8, list_type = atomic)]
     pub tolerations: Vec<DeviceToleration>,
-    /// How much of each device is wanted, for devices that can be shared.
+    /// Requested capacities of each device, for devices that can be shared.
     #[field(proto = 9)]
     pub capacity: Option<CapacityRequirements>,
 }
@@ -58,18 +58,18 @@ pub struct DeviceSubRequest {
     /// ExactCount, for as many as count says, or All, for all devices that match.
     #[field(proto = 4, known("ExactCount", "All"), go_type = "DeviceAllocationMode")]
     pub allocation_mode: String,
-    /// How many devices are wanted with ExactCount; 1 when absent.
+    /// Number of devices for ExactCount. 1 when absent.
     #[field(proto = 5)]
     pub count: i64,
     /// Taints of devices that do not matter here.
     #[field(proto = 7, list_type = atomic)]
     pub tolerations: Vec<DeviceToleration>,
-    /// How much of each device is wanted, for devices that can be shared.
+    /// Requested capacities of each device, for devices that can be shared.
     #[field(proto = 8)]
     pub capacity: Option<CapacityRequirements>,
 }
 
-/// How much of a device is wanted.
+/// Requested capacities of a device.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CapacityRequirements {
     /// Amounts by the name of the capacity.
@@ -113,7 +113,7 @@ impl DeviceRequest {
         }
     }
 
-    /// Whether anything is wanted besides the alternatives.
+    /// True if fields of an exact request are set, which exclude alternatives.
     pub(super) fn wants_exactly(&self) -> bool {
         !self.device_class_name.is_empty()
             || !self.selectors.is_empty()

@@ -1,10 +1,10 @@
-//! What drivers say about devices of claims.
+//! Status of allocated devices, reported by their drivers.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::meta::Condition;
 use planesmith_machinery::raw::RawExtension;
 
-/// What a driver says about a device of a claim.
+/// Status of an allocated device, reported by its driver.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AllocatedDeviceStatus {
     /// The driver of the device.
@@ -25,12 +25,12 @@ pub struct AllocatedDeviceStatus {
     /// Anything that the driver wants to tell: an object, at most 10 KiB.
     #[field(proto = 5)]
     pub data: Option<RawExtension>,
-    /// What the driver knows of the network of the device.
+    /// Network data of the device.
     #[field(proto = 6)]
     pub network_data: Option<NetworkDeviceData>,
 }
 
-/// What is known of the network of a device.
+/// Network data of a device.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NetworkDeviceData {
     /// Name of the interface in the pod.

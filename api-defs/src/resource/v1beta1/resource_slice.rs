@@ -49,13 +49,13 @@ pub struct ResourceSliceSpec {
     /// Nodes from which the devices can be reached.
     #[field(proto = 4)]
     pub node_selector: Option<NodeSelector>,
-    /// Whether all nodes can reach the devices.
+    /// True if all nodes can access the devices.
     #[field(proto = 5)]
     pub all_nodes: bool,
     /// The devices, at most 128, or 64 when some have taints or consume counters.
     #[field(proto = 6, list_type = atomic)]
     pub devices: Vec<Device>,
-    /// Whether each device says itself which nodes can reach it.
+    /// True if each device specifies the nodes that can access it.
     #[field(proto = 7)]
     pub per_device_node_selection: Option<bool>,
     /// Amounts that several devices of the pool share.
@@ -72,7 +72,7 @@ pub struct ResourcePool {
     /// Rises with every change of the pool; slices of older generations do not count.
     #[field(proto = 2, keep)]
     pub generation: i64,
-    /// How many slices the pool has in this generation.
+    /// Number of slices of the pool in this generation.
     #[field(proto = 3, keep)]
     pub resource_slice_count: i64,
 }

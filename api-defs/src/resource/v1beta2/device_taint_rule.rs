@@ -24,15 +24,15 @@ pub struct DeviceTaintRule {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Which devices get which mark.
+    /// The selected devices and their taint.
     #[field(proto = 2, keep)]
     pub spec: DeviceTaintRuleSpec,
-    /// What became of it.
+    /// Observed state.
     #[field(proto = 3)]
     pub status: DeviceTaintRuleStatus,
 }
 
-/// Which devices get which mark.
+/// The devices that a rule selects and the taint they receive.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceTaintRuleSpec {
     /// The devices; none when absent, all when empty.
@@ -43,10 +43,10 @@ pub struct DeviceTaintRuleSpec {
     pub taint: DeviceTaint,
 }
 
-/// What became of a rule.
+/// Observed state of a rule.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceTaintRuleStatus {
-    /// How far evicting is; at most 8 conditions.
+    /// Conditions, for example about the progress of the eviction; at most 8.
     #[field(proto = 1, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<Condition>,
 }

@@ -15,18 +15,18 @@ pub struct ResourceClaimTemplate {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What the claims look like. Cannot change.
+    /// Template of the claims. Immutable.
     #[field(proto = 2, keep)]
     pub spec: ResourceClaimTemplateSpec,
 }
 
-/// What claims look like.
+/// Template of claims.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceClaimTemplateSpec {
     /// Labels and annotations of the claims; nothing else may be set.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Which devices they want.
+    /// The requested devices.
     #[field(proto = 2, keep)]
     pub spec: ResourceClaimSpec,
 }

@@ -1,4 +1,4 @@
-//! How important pods are.
+//! Priorities of pods.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
@@ -18,10 +18,10 @@ const SYSTEM_PREFIX: &str = "system-";
 /// The highest value of a class that is not the system's.
 const HIGHEST_USER_VALUE: i32 = 1_000_000_000;
 
-/// What a pod may do to less important ones.
+/// Legal preemption policies.
 const PREEMPTION_POLICIES: [&str; 2] = ["PreemptLowerPriority", "Never"];
 
-/// How important pods are that name the class: pods of a higher value are scheduled first and may push out others.
+/// Priority of the pods that name the class. Pods with a higher value are scheduled first and may preempt others.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "scheduling.k8s.io", version = "v1", short("pc"), cluster, rules)]
 #[resource(
@@ -35,17 +35,16 @@ pub struct PriorityClass {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// How important pods of the class are; more is more important. Cannot change.
+    /// Priority of the pods of the class; higher values are more important. Immutable.
     #[field(proto = 2, keep, optional)]
     pub value: i32,
-    /// Whether pods that name no class are of this one. At most one class should say so.
+    /// True if pods that name no class belong to this one. At most one class should have the value true.
     #[field(proto = 3)]
     pub global_default: bool,
-    /// When to use the class, for people.
+    /// Human-readable description of the intended use of the class.
     #[field(proto = 4)]
     pub description: String,
-    /// Whether pods of the class push out less important ones: PreemptLowerPriority, which is the default, or Never.
-    /// Cannot change.
+    /// Preemption by pods of the class: PreemptLowerPriority (the default) or Never. Immutable.
     #[field(proto = 5, known("Never", "PreemptLowerPriority"), go_type = "v1.PreemptionPolicy")]
     pub preemption_policy: Option<String>,
 }
@@ -110,7 +109,7 @@ impl Rules for PriorityClass {
 }
 
 impl PriorityClass {
-    /// Why this is not one of the system's classes, as the system defines them.
+    /// Returns the deviation from the built-in definition of a system class; `None` when there is none.
     fn system_problem(&self) -> Option<String> {
         let name = &self.metadata.name;
         let Some((_, value)) = SYSTEM_CLASSES.iter().find(|(class, _)| class == name) else {

@@ -38,44 +38,45 @@ pub struct PodGroup {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// How the pods are scheduled.
+    /// Scheduling policy of the pods.
     #[field(proto = 2, keep)]
     pub spec: PodGroupSpec,
-    /// What became of it.
+    /// Observed state.
     #[field(proto = 3)]
     pub status: PodGroupStatus,
 }
 
-/// How the pods of a group are scheduled.
+/// Scheduling policy of a group of pods.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodGroupSpec {
     /// The template that the group was made from. Cannot change.
     #[field(proto = 1, keep, optional)]
     pub pod_group_template_ref: Option<PodGroupTemplateReference>,
-    /// Whether the pods are scheduled one by one or all together. Cannot change.
+    /// Scheduling of the pods: one by one or all together. Immutable.
     #[field(proto = 2, keep)]
     pub scheduling_policy: PodGroupSchedulingPolicy,
-    /// What must hold for all pods of the group. An alpha feature that is switched off: dropped.
+    /// Constraints on all pods of the group. Belongs to an alpha feature that is disabled here: values are dropped.
     #[field(proto = 3)]
     pub scheduling_constraints: Option<PodGroupSchedulingConstraints>,
     /// Claims to devices that the pods of the group share, at most 4. An alpha feature that is switched off: dropped.
     #[field(proto = 4, list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
     pub resource_claims: Vec<PodGroupResourceClaim>,
-    /// Whether single pods or only the whole group can be pushed out. An alpha feature that is switched off: dropped.
+    /// Unit of preemption: single pods or the whole group. Belongs to an alpha feature that is disabled here: values
+    /// are dropped.
     #[field(proto = 5, default = "Pod", known("Pod", "PodGroup"), go_type = "DisruptionMode")]
     pub disruption_mode: Option<String>,
     /// The PriorityClass of the group. An alpha feature that is switched off: dropped.
     #[field(proto = 6)]
     pub priority_class_name: String,
-    /// How important the group is. An alpha feature that is switched off: dropped.
+    /// Priority of the group. Belongs to an alpha feature that is disabled here: values are dropped.
     #[field(proto = 7)]
     pub priority: Option<i32>,
 }
 
-/// What became of a group.
+/// Observed state of a group.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodGroupStatus {
-    /// What is seen of the group, such as PodGroupScheduled.
+    /// Conditions of the group, such as PodGroupScheduled.
     #[field(proto = 1, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<Condition>,
     /// Claims that were made for the group.

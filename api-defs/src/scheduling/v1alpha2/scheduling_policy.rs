@@ -1,10 +1,10 @@
-//! How pods of a group are scheduled.
+//! Scheduling policies of groups of pods.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
 
-/// How the pods of a group are scheduled. Exactly one field is set.
+/// Scheduling policy of a group of pods. Exactly one field is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(union)]
 pub struct PodGroupSchedulingPolicy {
@@ -23,12 +23,12 @@ pub struct BasicSchedulingPolicy {}
 /// Pods are scheduled all together or none of them.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct GangSchedulingPolicy {
-    /// How many pods are enough to start; at least 1.
+    /// Minimum number of pods to start; at least 1.
     #[field(proto = 1, keep)]
     pub min_count: i32,
 }
 
-/// What must hold for all pods of a group.
+/// Constraints on all pods of a group.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodGroupSchedulingConstraints {
     /// Parts of the cluster in which the pods must be together; at most one.

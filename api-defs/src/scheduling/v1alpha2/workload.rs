@@ -32,33 +32,34 @@ pub struct WorkloadSpec {
     /// The object that manages the pods, for tools. Cannot change.
     #[field(proto = 1)]
     pub controller_ref: Option<TypedLocalObjectReference>,
-    /// What the groups look like, at most 8. Cannot change.
+    /// Templates of the groups, at most 8. Immutable.
     #[field(proto = 2, keep, list_type = map, list_map_keys("name"))]
     pub pod_group_templates: Vec<PodGroupTemplate>,
 }
 
-/// What a group of pods looks like.
+/// Template of a group of pods.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodGroupTemplate {
     /// Name of the template in its workload.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Whether the pods are scheduled one by one or all together. Cannot change.
+    /// Scheduling of the pods: one by one or all together. Immutable.
     #[field(proto = 2, keep)]
     pub scheduling_policy: PodGroupSchedulingPolicy,
-    /// What must hold for all pods of the group. An alpha feature that is switched off: dropped.
+    /// Constraints on all pods of the group. Belongs to an alpha feature that is disabled here: values are dropped.
     #[field(proto = 3, keep, optional)]
     pub scheduling_constraints: Option<PodGroupSchedulingConstraints>,
     /// Claims to devices that the pods of the group share, at most 4. An alpha feature that is switched off: dropped.
     #[field(proto = 4, list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
     pub resource_claims: Vec<PodGroupResourceClaim>,
-    /// Whether single pods or only the whole group can be pushed out. An alpha feature that is switched off: dropped.
+    /// Unit of preemption: single pods or the whole group. Belongs to an alpha feature that is disabled here: values
+    /// are dropped.
     #[field(proto = 5, known("Pod", "PodGroup"), go_type = "DisruptionMode")]
     pub disruption_mode: Option<String>,
     /// The PriorityClass of the group. An alpha feature that is switched off: dropped.
     #[field(proto = 6)]
     pub priority_class_name: String,
-    /// How important the group is. An alpha feature that is switched off: dropped.
+    /// Priority of the group. Belongs to an alpha feature that is disabled here: values are dropped.
     #[field(proto = 7)]
     pub priority: Option<i32>,
 }

@@ -1,10 +1,10 @@
-//! How important pods are.
+//! Priorities of pods.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::Rules;
 
-/// How important pods are that name the class: pods of a higher value are scheduled first and may push out others.
+/// Priority of the pods that name the class. Pods with a higher value are scheduled first and may preempt others.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "scheduling.k8s.io",
@@ -19,17 +19,16 @@ pub struct PriorityClass {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// How important pods of the class are; more is more important. Cannot change.
+    /// Priority of the pods of the class; higher values are more important. Immutable.
     #[field(proto = 2, keep, optional)]
     pub value: i32,
-    /// Whether pods that name no class are of this one. At most one class should say so.
+    /// True if pods that name no class belong to this one. At most one class should have the value true.
     #[field(proto = 3)]
     pub global_default: bool,
-    /// When to use the class, for people.
+    /// Human-readable description of the intended use of the class.
     #[field(proto = 4)]
     pub description: String,
-    /// Whether pods of the class push out less important ones: PreemptLowerPriority, which is the default, or Never.
-    /// Cannot change.
+    /// Preemption by pods of the class: PreemptLowerPriority (the default) or Never. Immutable.
     #[field(proto = 5, known("PreemptLowerPriority", "Never"), go_type = "v1.PreemptionPolicy")]
     pub preemption_policy: Option<String>,
 }

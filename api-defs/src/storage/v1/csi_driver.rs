@@ -12,8 +12,8 @@ use planesmith_machinery::{Resource, Struct};
 
 use crate::features::VOLUME_LIMIT_SCALING;
 
-/// What the cluster has to know of a storage driver: whether its volumes are attached, what it wants to be told when it
-/// mounts one, and who sets the ownership of files. The object is named as the driver calls itself.
+/// Properties of a storage driver that the cluster needs: the attachment of its volumes, the information it receives on
+/// mounting, and the ownership of files. The name of the object is the name of the driver.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "storage.k8s.io",
@@ -28,51 +28,52 @@ pub struct CSIDriver {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// How the driver is to be used.
+    /// Properties of the driver.
     #[field(proto = 2, keep)]
     pub spec: CSIDriverSpec,
 }
 
-/// How a storage driver is to be used.
+/// Properties of a storage driver.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CSIDriverSpec {
-    /// Whether volumes have to be attached to a node before they can be mounted. True when absent; cannot change.
+    /// True if volumes must be attached to a node before they are mounted. True when absent. Immutable.
     #[field(proto = 1)]
     pub attach_required: Option<bool>,
-    /// Whether the driver is told the name, namespace, UID and service account of the pod for which it mounts a volume.
+    /// True if the driver receives the name, namespace, UID and service account of the pod when it mounts a volume.
     #[field(proto = 2)]
     pub pod_info_on_mount: Option<bool>,
     /// Kinds of volumes that the driver supports: Persistent, which is the default, and Ephemeral, written into a pod.
     /// Cannot change.
     #[field(proto = 3, list_type = set, go_type = "[]VolumeLifecycleMode")]
     pub volume_lifecycle_modes: Vec<String>,
-    /// Whether the scheduler looks at the CSIStorageCapacity objects of the driver before it places a pod whose volume
-    /// is yet to be made.
+    /// True if the scheduler considers the CSIStorageCapacity objects of the driver when it places a pod whose volume
+    /// is not provisioned yet.
     #[field(proto = 4)]
     pub storage_capacity: Option<bool>,
-    /// Whether the owner and the permissions of a volume are changed for the group of a pod: ReadWriteOnceWithFSType,
-    /// which is the default, File or None.
+    /// Policy for changing the owner and the permissions of a volume to the fsGroup of a pod: ReadWriteOnceWithFSType
+    /// (the default), File or None.
     #[field(proto = 5, go_type = "FSGroupPolicy")]
     pub fs_group_policy: Option<String>,
     /// Tokens of the service account of the pod that the driver is given when it mounts a volume, at most one per
     /// audience.
     #[field(proto = 6, list_type = atomic)]
     pub token_requests: Vec<TokenRequest>,
-    /// Whether the driver is called again and again for mounted volumes, so that it can refresh what they hold.
+    /// True if the driver is called periodically for mounted volumes, so that it can refresh their content.
     #[field(proto = 7)]
     pub requires_republish: Option<bool>,
-    /// Whether the driver can mount volumes with an SELinux label as a mount option.
+    /// True if the driver supports SELinux labels as a mount option.
     #[field(proto = 8)]
     pub se_linux_mount: Option<bool>,
-    /// How often nodes ask the driver anew how many volumes it can take, in seconds; at least 10. Never when absent.
+    /// Interval in seconds at which nodes update the driver's volume limit; at least 10. No periodic updates when
+    /// absent.
     #[field(proto = 9)]
     pub node_allocatable_update_period_seconds: Option<i64>,
-    /// Whether tokens are handed over in the field for secrets instead of among the attributes of the volume. Only
-    /// together with tokenRequests.
+    /// True if tokens are passed in the field for secrets instead of the volume attributes. Only together with
+    /// tokenRequests.
     #[field(proto = 10)]
     pub service_account_token_in_secrets: Option<bool>,
-    /// Whether pods that use the driver stay away from nodes where it is not registered. An alpha feature that is
-    /// switched off: dropped.
+    /// True if pods that use the driver are not scheduled to nodes where it is not registered. Belongs to an alpha
+    /// feature that is disabled here: values are dropped.
     #[field(proto = 11)]
     pub prevent_pod_scheduling_if_missing: Option<bool>,
 }
@@ -80,7 +81,7 @@ pub struct CSIDriverSpec {
 /// A token that a storage driver wants of the service account of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TokenRequest {
-    /// Whom the token is for; empty means the API server.
+    /// Audience of the token. The API server when empty.
     #[field(proto = 1, keep)]
     pub audience: String,
     /// For how many seconds the token is valid; one hour when absent.
@@ -91,7 +92,7 @@ pub struct TokenRequest {
 /// Kinds of volumes that drivers can support.
 const MODES: [&str; 2] = ["Persistent", "Ephemeral"];
 
-/// Who may set the owner and the permissions of a volume.
+/// Legal values of `fsGroupPolicy`.
 const FS_GROUP_POLICIES: [&str; 3] = ["File", "None", "ReadWriteOnceWithFSType"];
 
 /// The shortest and the longest time for which a token can be asked for, in seconds.
@@ -196,7 +197,7 @@ impl CSIDriverSpec {
         }
     }
 
-    /// What clients are told about a driver that is accepted.
+    /// Returns the warnings about a valid driver.
     fn warnings(&self) -> Vec<String> {
         if self.token_requests.is_empty() || self.service_account_token_in_secrets.is_some() {
             return Vec::new();

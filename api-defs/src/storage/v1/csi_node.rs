@@ -43,21 +43,21 @@ pub struct CSINodeSpec {
 /// A storage driver of a node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CSINodeDriver {
-    /// What the driver calls itself; also the name of its CSIDriver object.
+    /// Name of the driver, which is also the name of its CSIDriver object.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// What the driver calls the node. Cannot change.
+    /// ID of the node in the driver. Immutable.
     #[field(name = "nodeID", proto = 2, keep)]
     pub node_id: String,
     /// Labels of the node that tell from where volumes of the driver can be reached.
     #[field(proto = 3, keep, optional, list_type = atomic)]
     pub topology_keys: Vec<String>,
-    /// How much the driver can take on this node; no limit when absent.
+    /// Volume limits of the driver on this node. No limit when absent.
     #[field(proto = 4)]
     pub allocatable: Option<VolumeNodeResources>,
 }
 
-/// How many volumes a node can take.
+/// Volume limits of a driver on a node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeNodeResources {
     /// The most volumes of the driver in use on the node at once; no limit when absent.

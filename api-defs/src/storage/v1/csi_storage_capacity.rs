@@ -1,4 +1,4 @@
-//! How much storage is left where.
+//! Available storage capacity.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
@@ -13,7 +13,7 @@ use planesmith_machinery::value::Value;
 use crate::core::v1::of_node_label_selector;
 use crate::created_at::created_at;
 
-/// How much storage of a class is left in a part of the cluster, as a storage driver reports it for the scheduler.
+/// Available capacity of a storage class in a part of the cluster, reported by a storage driver for the scheduler.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "storage.k8s.io",
@@ -33,7 +33,7 @@ pub struct CSIStorageCapacity {
     /// The storage class. Cannot change.
     #[field(proto = 3, keep)]
     pub storage_class_name: String,
-    /// How much is left; unknown when absent.
+    /// Available capacity. Unknown when absent.
     #[field(proto = 4)]
     pub capacity: Option<Quantity>,
     /// The largest volume that can still be made; unknown when absent.

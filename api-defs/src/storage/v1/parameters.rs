@@ -8,7 +8,7 @@ use planesmith_machinery::names;
 /// The most parameters of a class.
 const MAX_PARAMETERS: usize = 512;
 
-/// What all parameters of a class may weigh, keys and values, in bytes.
+/// Maximum total size of the parameters of a class, keys and values, in bytes.
 const MAX_WEIGHT: usize = 256 * 1024;
 
 /// Reports what is wrong with the parameters of a class at `parameters`.

@@ -30,14 +30,14 @@ pub struct StorageClass {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Who makes the volumes: the name of a storage driver. Cannot change.
+    /// Name of the storage driver that provisions the volumes. Immutable.
     #[field(proto = 2, keep)]
     pub provisioner: String,
-    /// What the provisioner is told about each volume, as it documents it. Cannot change.
+    /// Parameters for the provisioner, which documents them. Immutable.
     #[field(proto = 3)]
     pub parameters: BTreeMap<String, String>,
-    /// What becomes of a volume that was made on demand when its claim is deleted: Delete, which is the default, or
-    /// Retain. Cannot change.
+    /// Treatment of dynamically provisioned volumes after their claim is deleted: Delete (the default) or Retain.
+    /// Immutable.
     #[field(
         proto = 4,
         known("Recycle", "Delete", "Retain"),
@@ -47,11 +47,11 @@ pub struct StorageClass {
     /// Options with which volumes are mounted. Not checked: a wrong one makes mounting fail.
     #[field(proto = 5, list_type = atomic)]
     pub mount_options: Vec<String>,
-    /// Whether claims of the class may be enlarged.
+    /// True if claims of the class can be resized.
     #[field(proto = 6)]
     pub allow_volume_expansion: Option<bool>,
-    /// When claims are bound and volumes made: Immediate, which is the default, or WaitForFirstConsumer, when a pod
-    /// needs them and its node is known. Cannot change.
+    /// Time of binding claims and provisioning volumes: Immediate (the default), or WaitForFirstConsumer, after the
+    /// first pod that uses the claim has been assigned a node. Immutable.
     #[field(proto = 7, known("Immediate", "WaitForFirstConsumer"), go_type = "VolumeBindingMode")]
     pub volume_binding_mode: Option<String>,
     /// Parts of the cluster in which volumes may be made, by labels of nodes; all when empty.
@@ -66,7 +66,7 @@ const DEFAULT_MARKS: [&str; 2] = [
 ];
 
 impl StorageClass {
-    /// Whether claims that name no class are of this one.
+    /// True if the class is the default for claims that name no class.
     #[must_use]
     pub fn is_default(&self) -> bool {
         let annotations = &self.metadata.annotations;
@@ -75,10 +75,10 @@ impl StorageClass {
     }
 }
 
-/// What can become of a volume whose claim is gone.
+/// Legal reclaim policies.
 const RECLAIM_POLICIES: [&str; 2] = ["Delete", "Retain"];
 
-/// When claims can be bound.
+/// Legal volume binding modes.
 const BINDING_MODES: [&str; 2] = ["Immediate", "WaitForFirstConsumer"];
 
 /// Fills in what becomes of volumes and when claims are bound.

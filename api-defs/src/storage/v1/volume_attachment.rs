@@ -30,15 +30,15 @@ pub struct VolumeAttachment {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is to be attached where. Cannot change.
+    /// The volume, its node and its attacher. Immutable.
     #[field(proto = 2, keep)]
     pub spec: VolumeAttachmentSpec,
-    /// How far it is, as the attacher reports it.
+    /// State of the attachment, reported by the attacher.
     #[field(proto = 3)]
     pub status: VolumeAttachmentStatus,
 }
 
-/// What is to be attached where.
+/// The volume to attach, its node and its attacher.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeAttachmentSpec {
     /// The storage driver that does it.
@@ -63,30 +63,30 @@ pub struct VolumeAttachmentSource {
     pub inline_volume_spec: Option<PersistentVolumeSpec>,
 }
 
-/// How far an attachment is.
+/// State of an attachment.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeAttachmentStatus {
-    /// Whether the volume is attached.
+    /// True if the volume is attached.
     #[field(proto = 1, keep)]
     pub attached: bool,
-    /// What the attacher returned for the calls that follow.
+    /// Metadata from the attacher for subsequent calls.
     #[field(proto = 2)]
     pub attachment_metadata: BTreeMap<String, String>,
-    /// What went wrong when attaching last failed.
+    /// Error of the last failed attach operation.
     #[field(proto = 3)]
     pub attach_error: Option<VolumeError>,
-    /// What went wrong when detaching last failed.
+    /// Error of the last failed detach operation.
     #[field(proto = 4)]
     pub detach_error: Option<VolumeError>,
 }
 
-/// What went wrong with a volume.
+/// An error of a volume operation.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeError {
-    /// When.
+    /// Time of the error.
     #[field(proto = 1)]
     pub time: Time,
-    /// What, for people; holds no secrets.
+    /// Human-readable description of the error. Contains no secrets.
     #[field(proto = 2)]
     pub message: String,
     /// The gRPC code with which the driver answered.
@@ -94,7 +94,7 @@ pub struct VolumeError {
     pub error_code: Option<i32>,
 }
 
-/// What the metadata of an attachment may weigh, in bytes.
+/// Maximum size of an attachment's metadata, in bytes.
 const MAX_METADATA: usize = 256 * 1024;
 
 /// The longest message of an error, in bytes.

@@ -14,10 +14,10 @@ pub struct VolumeAttachment {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is to be attached where. Cannot change.
+    /// The volume, its node and its attacher. Immutable.
     #[field(proto = 2, keep)]
     pub spec: VolumeAttachmentSpec,
-    /// How far it is, as the attacher reports it.
+    /// State of the attachment, reported by the attacher.
     #[field(proto = 3)]
     pub status: VolumeAttachmentStatus,
 }

@@ -1,11 +1,11 @@
-//! How much storage is left where.
+//! Available storage capacity.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::LabelSelector;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::quantity::Quantity;
 
-/// How much storage of a class is left in a part of the cluster, as a storage driver reports it for the scheduler.
+/// Available capacity of a storage class in a part of the cluster, reported by a storage driver for the scheduler.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "storage.k8s.io",
@@ -24,7 +24,7 @@ pub struct CSIStorageCapacity {
     /// The storage class. Cannot change.
     #[field(proto = 3, keep)]
     pub storage_class_name: String,
-    /// How much is left; unknown when absent.
+    /// Available capacity. Unknown when absent.
     #[field(proto = 4)]
     pub capacity: Option<Quantity>,
     /// The largest volume that can still be made; unknown when absent.

@@ -30,15 +30,15 @@ pub struct StorageVersionMigration {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is migrated. Cannot change.
+    /// The resource to migrate. Immutable.
     #[field(proto = 2)]
     pub spec: StorageVersionMigrationSpec,
-    /// How far the migration is.
+    /// State of the migration.
     #[field(proto = 3)]
     pub status: StorageVersionMigrationStatus,
 }
 
-/// What is migrated.
+/// The resource that is migrated.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StorageVersionMigrationSpec {
     /// The resource whose objects are migrated.
@@ -46,10 +46,10 @@ pub struct StorageVersionMigrationSpec {
     pub resource: GroupResource,
 }
 
-/// How far a migration is.
+/// State of a migration.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StorageVersionMigrationStatus {
-    /// What has been seen of the migration: Running, Succeeded or Failed.
+    /// Conditions: Running, Succeeded or Failed.
     #[field(proto = 1, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<Condition>,
     /// Version of the list that was current when the migration began.
@@ -134,7 +134,7 @@ impl StorageVersionMigrationStatus {
     }
 }
 
-/// Why `version`, which is not empty, is not the version of an object.
+/// Returns the error if `version`, which is not empty, is no resource version of an object; `None` when it is legal.
 fn version_problem(version: &str) -> Option<String> {
     let numeric = version.bytes().all(|byte| byte.is_ascii_digit());
     (!numeric || version.starts_with('0')).then(|| format!("resource version is not well formed: {version}"))

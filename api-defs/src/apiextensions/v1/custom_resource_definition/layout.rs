@@ -1,4 +1,5 @@
-//! What kube-apiserver says once when all versions say the same: problems are reported where it stands there.
+//! The layout that kube-apiserver validates: parts that all versions share are moved to the top level, so that errors
+//! name the same field paths.
 
 use planesmith_machinery::field_error::Shown;
 use planesmith_machinery::go_value::GoValue;
@@ -23,7 +24,7 @@ pub(super) struct Layout<'d> {
     shared: Shared,
 }
 
-/// What is the same in all versions.
+/// Parts that are identical in all versions.
 #[derive(Clone, Copy)]
 struct Shared {
     schema: bool,
@@ -132,7 +133,7 @@ impl CustomResourceDefinitionSpec {
             .chain(own.filter_map(|version| version.schema.as_ref()?.open_apiv3_schema.as_ref()))
     }
 
-    /// Whether something holds of a schema, or of one inside it.
+    /// True if `holds` returns true for a schema of any version or for a schema nested in it.
     pub(super) fn any_schema(&self, mut holds: impl FnMut(&JSONSchemaProps) -> bool) -> bool {
         self.schemas().any(|schema| schema.any(&mut holds))
     }

@@ -9,7 +9,7 @@ use planesmith_machinery::schema_or::SchemaOrBool;
 use self::nested::check_values;
 use crate::apiextensions::v1::JSONSchemaProps;
 
-/// Where a schema stands.
+/// Position of a schema, which determines the keywords it may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
     Root,
@@ -17,7 +17,7 @@ enum Level {
     Field,
 }
 
-/// Why a schema cannot be read as a structural one, in the words of kube-apiserver.
+/// Returns the reason why a schema cannot be converted into a structural one, in kube-apiserver's words.
 pub(super) fn unsupported(schema: &JSONSchemaProps) -> Option<String> {
     let mut found = None;
     schema.any(&mut |schema| {
@@ -46,7 +46,7 @@ pub(super) fn unsupported(schema: &JSONSchemaProps) -> Option<String> {
     found
 }
 
-/// Whether a schema is structural.
+/// True if a schema is structural.
 pub(super) fn is_structural(schema: &JSONSchemaProps) -> bool {
     let mut errors = FieldErrors::default();
     structural_errors(schema, &mut errors);
@@ -133,7 +133,7 @@ fn check_type(schema: &JSONSchemaProps, level: Level, errors: &mut FieldErrors) 
     }
 }
 
-/// What objects of the API have is described elsewhere.
+/// Checks that the schema of an API object leaves `apiVersion`, `kind` and `metadata` at their fixed types.
 fn check_embedded(schema: &JSONSchemaProps, level: Level, errors: &mut FieldErrors) {
     let is_object_of_api = level == Level::Root || schema.x_kubernetes_embedded_resource;
     for name in ["kind", "apiVersion"] {

@@ -1,4 +1,4 @@
-//! What is wrong with the declaration of a kind, reported where kube-apiserver's own form of it has the fields.
+//! Validation of CustomResourceDefinitions. Errors name the field paths of kube-apiserver's internal version.
 
 mod approval;
 mod conversion;
@@ -189,7 +189,7 @@ fn check_versions(layout: &Layout<'_>, tolerance: &Tolerance, errors: &mut Field
     }
 }
 
-/// What is said once for all versions.
+/// Checks the parts that all versions share, once for all of them.
 fn check_what_versions_share(layout: &Layout<'_>, tolerance: &Tolerance, errors: &mut FieldErrors) {
     let has_status = layout.spec.versions.iter().any(|version| {
         let subresources = version.subresources.as_ref();

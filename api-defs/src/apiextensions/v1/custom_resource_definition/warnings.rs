@@ -1,4 +1,4 @@
-//! What a declaration is taken with, but probably not meant.
+//! Warnings about declarations that are valid but probably a mistake.
 
 use std::collections::BTreeSet;
 

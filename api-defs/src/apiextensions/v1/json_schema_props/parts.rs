@@ -29,7 +29,7 @@ impl JSONSchemaProps {
         of_bool(self.additional_properties.as_ref())
     }
 
-    /// Whether something holds of the schema or of one inside it; the first one that it holds of ends the search.
+    /// True if `holds` returns true for this schema or for a nested one. Stops at the first match.
     pub fn any(&self, holds: &mut dyn FnMut(&JSONSchemaProps) -> bool) -> bool {
         if holds(self) {
             return true;

@@ -1,4 +1,4 @@
-//! What was once said for all versions together is said for each one now.
+//! Conversion of fields that v1beta1 has once for all versions and v1 has for each version.
 
 use planesmith_machinery::rules::Convert;
 

@@ -1,4 +1,4 @@
-//! What is printed of group versions.
+//! Table columns of APIServices.
 
 use planesmith_machinery::table::Cell;
 

@@ -1,10 +1,10 @@
-//! What is printed of storage versions.
+//! Table columns of StorageVersions.
 
 use planesmith_machinery::table::Cell;
 
 use super::StorageVersion;
 
-/// How many servers are listed.
+/// Maximum number of servers that a cell lists.
 const SHOWN: usize = 3;
 
 pub(super) fn common_version(resource: &StorageVersion) -> Cell {

@@ -1,4 +1,4 @@
-//! What is wrong with a daemon set.
+//! Validation of daemon sets.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;

@@ -1,4 +1,4 @@
-//! How often the template of a daemon set changed: a field of the oldest version, an annotation since.
+//! The template generation of a daemon set: a field of extensions/v1beta1, an annotation in later versions.
 
 use planesmith_machinery::meta::ObjectMeta;
 

@@ -1,4 +1,4 @@
-//! What is wrong with a deployment.
+//! Validation of deployments.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;

@@ -1,4 +1,4 @@
-//! What is wrong with a stateful set.
+//! Validation of stateful sets.
 
 use std::collections::BTreeSet;
 
@@ -17,15 +17,15 @@ use crate::workload::counts::check_from_zero;
 use crate::workload::selector::{Match, check_present, matches, report_mismatch};
 use crate::workload::template::check_restarts;
 
-/// What can change in a stateful set.
+/// Error text of an update that changes an immutable field; lists the mutable fields.
 const FROZEN: &str = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', \
                       'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and \
                       'minReadySeconds' are forbidden";
 
-/// Which parts of a spec are looked at.
+/// Selects the parts of a spec that are checked.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
-    /// What cannot change.
+    /// Checks fields that are immutable.
     frozen: bool,
     /// The template as a whole, and not its metadata only.
     template: bool,
@@ -42,12 +42,12 @@ impl StatefulSetSpec {
         self.check_parts(Extent { frozen, template }, options, errors);
     }
 
-    /// Whether the template is that of `old`, with the volumes that claims stand for.
+    /// True if both specs create the same pods: their templates and volume claim templates are equal.
     fn makes_the_same_pods(&self, old: &Self) -> bool {
         self.template == old.template && self.volume_claim_templates == old.volume_claim_templates
     }
 
-    /// Whether anything is wrong with a stored spec but for what cannot change.
+    /// True if a stored spec has errors in its mutable fields or its template.
     fn is_bad(&self, options: PodOptions) -> bool {
         let mut found = FieldErrors::default();
         let (frozen, template) = (false, true);

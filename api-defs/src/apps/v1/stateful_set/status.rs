@@ -1,4 +1,4 @@
-//! Which pods of a stateful set there are.
+//! Observed state of stateful sets.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
@@ -6,22 +6,22 @@ use planesmith_machinery::time::Time;
 
 use crate::workload::counts::{check_at_most, check_from_zero};
 
-/// Which pods of a stateful set there are.
+/// Observed state of a stateful set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StatefulSetStatus {
     /// Generation of the set that this tells about.
     #[field(proto = 1)]
     pub observed_generation: i64,
-    /// How many pods there are.
+    /// Number of pods.
     #[field(proto = 2, keep)]
     pub replicas: i32,
-    /// How many of them are ready.
+    /// Number of non-terminating pods that are ready.
     #[field(proto = 3)]
     pub ready_replicas: i32,
-    /// How many of them have the template that currentRevision names.
+    /// Number of pods of the revision that currentRevision names.
     #[field(proto = 4)]
     pub current_replicas: i32,
-    /// How many of them have the template that updateRevision names.
+    /// Number of pods of the revision that updateRevision names.
     #[field(proto = 5)]
     pub updated_replicas: i32,
     /// The template that pods have which were not replaced yet, by the name of its revision.
@@ -30,13 +30,13 @@ pub struct StatefulSetStatus {
     /// The template that pods have which were replaced, by the name of its revision.
     #[field(proto = 7)]
     pub update_revision: String,
-    /// How often the name of a new revision was taken; the controller makes the next name from it.
+    /// Number of name collisions of new revisions. The controller derives the next name from it.
     #[field(proto = 9)]
     pub collision_count: Option<i32>,
-    /// What else the controller has to say.
+    /// Further conditions of the stateful set.
     #[field(proto = 10, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<StatefulSetCondition>,
-    /// How many pods have been ready for minReadySeconds.
+    /// Number of pods that have been ready for minReadySeconds.
     #[field(proto = 11, keep, optional)]
     pub available_replicas: i32,
 }
@@ -44,14 +44,13 @@ pub struct StatefulSetStatus {
 /// One aspect of how a stateful set fares.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StatefulSetCondition {
-    /// Which aspect of the stateful set this is about. Kubernetes itself reports none; the field is for other
-    /// controllers.
+    /// Type of the condition. Kubernetes itself reports none for stateful sets; the field is for other controllers.
     #[field(name = "type", proto = 1, keep, go_type = "StatefulSetConditionType")]
     pub type_: String,
-    /// Whether it holds: True, False or Unknown.
+    /// Status of the condition: True, False or Unknown.
     #[field(proto = 2, keep, go_type = "v1.ConditionStatus")]
     pub status: String,
-    /// When the status last changed.
+    /// Time of the last change of status.
     #[field(proto = 3)]
     pub last_transition_time: Time,
     /// One word for programs on why it last changed.

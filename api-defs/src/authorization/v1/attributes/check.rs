@@ -1,4 +1,4 @@
-//! What is wrong with the action that a review asks about.
+//! Validation of the action that a review asks about.
 
 use planesmith_machinery::field_error::{FieldErrors, Json, go_object};
 use planesmith_machinery::meta::{FieldSelectorRequirement, LabelSelectorRequirement, ObjectMeta};

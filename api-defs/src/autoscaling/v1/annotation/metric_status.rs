@@ -1,4 +1,4 @@
-//! What was seen of a metric, in the older shape.
+//! Observed values of metrics, in the format of older versions.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::meta::LabelSelector;

@@ -6,7 +6,7 @@ use planesmith_machinery::table::Cell;
 use super::HorizontalPodAutoscaler;
 use crate::autoscaling::v2::{MetricSpec, MetricStatus, MetricTarget, MetricValueStatus};
 
-/// How many metrics are shown; the rest is counted.
+/// Maximum number of metrics that a cell lists. The rest is counted.
 const SHOWN: usize = 2;
 
 const UNKNOWN: &str = "<unknown>";

@@ -1,4 +1,4 @@
-//! Which metrics are legal.
+//! Validation of metrics.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
@@ -10,7 +10,7 @@ use super::{
 use crate::autoscaling::v2::horizontal_pod_autoscaler::Versions;
 use crate::core::v1::check_container_resource;
 
-/// Where a metric can come from.
+/// Legal sources of a metric.
 const TYPES: [&str; 5] = ["Object", "Pods", "Resource", "External", "ContainerResource"];
 
 impl MetricSpec {

@@ -1,4 +1,4 @@
-//! What is wrong with a job that starts by the clock.
+//! Validation of cron jobs.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::value::Value;

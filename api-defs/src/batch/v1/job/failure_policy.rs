@@ -1,4 +1,4 @@
-//! What becomes of a job when pods fail in certain ways.
+//! Policies for jobs whose pods fail.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ const ACTIONS: [&str; 4] = ["Count", "FailIndex", "FailJob", "Ignore"];
 const OPERATORS: [&str; 2] = ["In", "NotIn"];
 const STATUSES: [&str; 3] = ["False", "True", "Unknown"];
 
-/// What becomes of a job when pods fail in certain ways.
+/// Rules about the consequences of pod failures for a job.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodFailurePolicy {
     /// The rules, at most 20. The first that matches a failure decides; a failure that none matches counts against
@@ -27,11 +27,11 @@ pub struct PodFailurePolicy {
     pub rules: Vec<PodFailurePolicyRule>,
 }
 
-/// What is done when a pod fails in one way. Exactly one of onExitCodes and onPodConditions is given.
+/// Action for one kind of pod failure. Exactly one of onExitCodes and onPodConditions is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodFailurePolicyRule {
-    /// What is done: FailJob stops all pods and lets the job fail; FailIndex lets the index of the pod fail, which needs
-    /// backoffLimitPerIndex; Ignore makes a new pod and does not count the failure; Count counts it.
+    /// Action on a match: FailJob stops all pods and fails the job; FailIndex fails the index of the pod, which
+    /// requires backoffLimitPerIndex; Ignore replaces the pod without counting the failure; Count counts it.
     #[field(
         proto = 1,
         keep,

@@ -5,7 +5,7 @@ use planesmith_machinery::go_format::quote;
 /// An interval, both ends included.
 type Interval = (i64, i64);
 
-/// How many indexes a text stands for, all below `completions`.
+/// Returns the number of indexes in `text`, all of which must be below `completions`.
 ///
 /// # Errors
 ///

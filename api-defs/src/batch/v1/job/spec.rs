@@ -1,4 +1,4 @@
-//! What is wanted of a job.
+//! Desired state of jobs.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::meta::LabelSelector;
@@ -10,49 +10,50 @@ use crate::core::v1::PodTemplateSpec;
 const MANY_COMPLETIONS: i32 = 100_000;
 const MANY_AT_ONCE: i32 = 10_000;
 
-/// What is wanted of a job.
+/// Desired state of a job.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct JobSpec {
-    /// How many pods run at the same time at most; fewer when fewer are left to do. 1 when absent.
+    /// Maximum number of pods that run at the same time; fewer when fewer completions remain. 1 when absent.
     #[field(proto = 1)]
     pub parallelism: Option<i32>,
-    /// How many pods must succeed. Absent with a parallelism, any pod's success ends the job; absent without, 1. Cannot
-    /// change, but together with parallelism in an indexed job.
+    /// Number of pods that must succeed. When absent, the success of any pod completes the job if parallelism is set;
+    /// otherwise the default is 1. Immutable, except together with parallelism in an indexed job.
     #[field(proto = 2)]
     pub completions: Option<i32>,
     /// For how many seconds the job may run, suspensions not counted, until it is stopped as failed.
     #[field(proto = 3)]
     pub active_deadline_seconds: Option<i64>,
-    /// What becomes of the job when pods fail in certain ways. When absent, failures are counted against backoffLimit.
-    /// Needs restartPolicy Never, and cannot change.
+    /// Rules about the consequences of pod failures. When absent, all failures count against backoffLimit. Requires
+    /// restartPolicy Never. Immutable.
     #[field(proto = 11)]
     pub pod_failure_policy: Option<PodFailurePolicy>,
-    /// When an indexed job counts as done before all its pods have succeeded. Cannot change.
+    /// Criteria for the success of an indexed job before all of its pods have succeeded. Immutable.
     #[field(proto = 16)]
     pub success_policy: Option<SuccessPolicy>,
-    /// How often pods may fail until the job does. 6 when absent, and no limit when backoffLimitPerIndex is given.
+    /// Number of retries until the job fails. 6 when absent; no limit when absent and backoffLimitPerIndex is set.
     #[field(proto = 7)]
     pub backoff_limit: Option<i32>,
-    /// How often the pods of one index may fail until the index does, in an indexed job. Needs restartPolicy Never, and
-    /// cannot change.
+    /// Number of retries for each index of an indexed job until the index fails. Requires restartPolicy Never.
+    /// Immutable.
     #[field(proto = 12)]
     pub backoff_limit_per_index: Option<i32>,
-    /// How many indexes may fail until the job is stopped; when absent, the others go on whatever happens. Needs
+    /// Maximum number of failed indexes until the job is stopped. When absent, the other indexes continue. Requires
     /// backoffLimitPerIndex.
     #[field(proto = 13)]
     pub max_failed_indexes: Option<i32>,
-    /// Which pods belong to the job. Leave it out: the server makes one that no other job has. Cannot change.
+    /// Labels of the pods that belong to the job. Normally left out: the server generates a unique selector. Immutable.
     #[field(proto = 4)]
     pub selector: Option<LabelSelector>,
     /// Keeps the server from making selector and labels; they are then up to the client, and must not be those of another
     /// job.
     #[field(proto = 5)]
     pub manual_selector: Option<bool>,
-    /// What the pods look like. Their restartPolicy is Never or OnFailure. Cannot change, apart from scheduling and
+    /// Template of the pods. The restartPolicy must be Never or OnFailure. Immutable, except for scheduling and
     /// resources while the job is suspended.
     #[field(proto = 6, keep)]
     pub template: PodTemplateSpec,
-    /// How many seconds after its end the job is deleted, with its pods; 0 means at once, absent never.
+    /// Time in seconds between the completion of the job and its deletion, together with its pods. 0 deletes it at
+    /// once; never deleted when absent.
     #[field(proto = 8)]
     pub ttl_seconds_after_finished: Option<i32>,
     /// NonIndexed, the default: pods are alike, and as many must succeed as completions says. Indexed: each has an index
@@ -62,8 +63,8 @@ pub struct JobSpec {
     /// Keeps pods from being made; those that run are removed, and the time to the deadline starts anew afterwards.
     #[field(proto = 10)]
     pub suspend: Option<bool>,
-    /// When a pod that is on its way out gets a successor: TerminatingOrFailed, the default, at once; Failed, the default
-    /// and only choice with a podFailurePolicy, when it has come to its end.
+    /// Replacement of terminating pods: TerminatingOrFailed (the default) replaces them at once; Failed, the default
+    /// and only choice with a podFailurePolicy, replaces them after they have stopped.
     #[field(proto = 14, known("TerminatingOrFailed", "Failed"), go_type = "PodReplacementPolicy")]
     pub pod_replacement_policy: Option<String>,
     /// The controller that runs the job, as example.com/name; the built-in one when absent. Cannot change.
@@ -101,7 +102,7 @@ impl JobSpec {
         self.template.default_values();
     }
 
-    /// Whether each pod has an index.
+    /// True if each pod has an index.
     pub(super) fn is_indexed(&self) -> bool {
         self.completion_mode.as_deref() == Some("Indexed")
     }

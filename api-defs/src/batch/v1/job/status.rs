@@ -1,31 +1,31 @@
-//! How far a job is.
+//! Observed state of jobs.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::time::Time;
 
-/// How far a job is.
+/// Observed state of a job.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct JobStatus {
-    /// What became of the job. Complete and Failed are its end, one of them at most; SuccessCriteriaMet and FailureTarget
-    /// tell that it comes to such an end; Suspended that it rests.
+    /// Conditions. At most one of Complete and Failed is True, and both are final. SuccessCriteriaMet and FailureTarget
+    /// announce them; Suspended reports a suspension.
     #[field(proto = 1, list_type = atomic, patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<JobCondition>,
-    /// When the controller began; when it was resumed, after a suspension.
+    /// Time when the controller started the job. Reset when a suspended job is resumed.
     #[field(proto = 2)]
     pub start_time: Option<Time>,
-    /// When the job was done; only with the condition Complete.
+    /// Time when the job completed. Only set with the condition Complete.
     #[field(proto = 3)]
     pub completion_time: Option<Time>,
-    /// How many pods wait or run that are not on their way out.
+    /// Number of pending and running pods that are not terminating.
     #[field(proto = 4)]
     pub active: i32,
-    /// How many pods have succeeded.
+    /// Number of pods that succeeded.
     #[field(proto = 5)]
     pub succeeded: i32,
-    /// How many pods have failed.
+    /// Number of pods that failed.
     #[field(proto = 6)]
     pub failed: i32,
-    /// How many pods are on their way out: marked for deletion and not yet finished.
+    /// Number of terminating pods: marked for deletion but not stopped yet.
     #[field(proto = 11)]
     pub terminating: Option<i32>,
     /// The indexes that succeeded, in order and joined to ranges: 1,3-5,7.
@@ -37,7 +37,7 @@ pub struct JobStatus {
     /// Pods that have ended and are not in the counts yet.
     #[field(proto = 8)]
     pub uncounted_terminated_pods: Option<UncountedTerminatedPods>,
-    /// How many of the active pods are ready.
+    /// Number of active pods that are ready.
     #[field(proto = 9)]
     pub ready: Option<i32>,
 }
@@ -45,16 +45,16 @@ pub struct JobStatus {
 /// One thing that became of a job.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct JobCondition {
-    /// Which: Complete, Failed, FailureTarget, SuccessCriteriaMet or Suspended.
+    /// Type of the condition: Complete, Failed, FailureTarget, SuccessCriteriaMet or Suspended.
     #[field(name = "type", proto = 1, keep, go_type = "JobConditionType")]
     pub type_: String,
-    /// Whether it holds: True, False or Unknown.
+    /// Status of the condition: True, False or Unknown.
     #[field(proto = 2, keep, go_type = "v1.ConditionStatus")]
     pub status: String,
-    /// When the condition was last looked at.
+    /// Time of the last probe of the condition.
     #[field(proto = 3)]
     pub last_probe_time: Time,
-    /// When the status last changed.
+    /// Time of the last change of status.
     #[field(proto = 4)]
     pub last_transition_time: Time,
     /// One word for programs on why it last changed.
@@ -78,19 +78,19 @@ pub struct UncountedTerminatedPods {
 }
 
 impl JobStatus {
-    /// Whether a condition holds.
+    /// True if the condition `type_` has status True.
     pub(super) fn is(&self, type_: &str) -> bool {
         let mut conditions = self.conditions.iter();
         conditions.any(|condition| condition.type_ == type_ && condition.status == "True")
     }
 
-    /// Whether a condition is said not to hold.
+    /// True if the condition `type_` has status False.
     pub(super) fn is_not(&self, type_: &str) -> bool {
         let mut conditions = self.conditions.iter();
         conditions.any(|condition| condition.type_ == type_ && condition.status == "False")
     }
 
-    /// Whether the job has come to an end.
+    /// True if the job has completed or failed.
     pub(super) fn is_finished(&self) -> bool {
         self.is("Complete") || self.is("Failed")
     }

@@ -1,5 +1,5 @@
-//! What is wrong with how far a job is said to be. Most rules look only at what the update changes, so that a job that
-//! was stored with a mistake can go on.
+//! Validation of job statuses. Most rules check only fields that the update changes, so that a job that was stored with
+//! an error can proceed.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use planesmith_machinery::value::Value;
 use super::{Job, JobStatus, UncountedTerminatedPods, indexes};
 use crate::workload::counts::check_from_zero;
 
-/// What an update changes.
+/// Fields that an update changes.
 struct Changes {
     complete: bool,
     failed: bool,

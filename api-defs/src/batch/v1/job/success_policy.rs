@@ -1,4 +1,4 @@
-//! When an indexed job counts as done before all its pods have succeeded.
+//! Criteria for the success of indexed jobs before all of their pods have succeeded.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
@@ -9,7 +9,7 @@ use crate::workload::counts::check_from_zero;
 const MAX_RULES: usize = 20;
 const MAX_INDEXES_BYTES: usize = 64 * 1024;
 
-/// When an indexed job counts as done before all its pods have succeeded.
+/// Criteria for the success of an indexed job before all of its pods have succeeded.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SuccessPolicy {
     /// The rules, 1 to 20; one that is met is enough. The pods that are left are then removed.
@@ -23,7 +23,7 @@ pub struct SuccessPolicyRule {
     /// Indexes that must succeed, in order and joined to ranges: 1,3-5,7. With succeededCount, those that count for it.
     #[field(proto = 1)]
     pub succeeded_indexes: Option<String>,
-    /// How many indexes must succeed.
+    /// Number of indexes that must succeed.
     #[field(proto = 2)]
     pub succeeded_count: Option<i32>,
 }

@@ -1,4 +1,4 @@
-//! What may change in a job.
+//! Validation of updates of jobs.
 
 use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::go_value::GoValue;

@@ -1,4 +1,4 @@
-//! What is wrong with requests.
+//! Validation of certificate signing requests.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::approval::DECISIONS;
 use super::{CertificateSigningRequest, CertificateSigningRequestCondition, CertificateSigningRequestStatus};
 use crate::certificates::{pem, signer_name};
 
-/// What the signers of the controller manager were once called; nobody may ask for it any more.
+/// Former name of the controller manager's signers, which new requests must not use.
 const LEGACY_SIGNER: &str = "kubernetes.io/legacy-unknown";
 
 /// Conditions that can only be true.
@@ -44,7 +44,7 @@ const USAGES: [&str; 23] = [
     "timestamping",
 ];
 
-/// What a write is for.
+/// The part of a request that a write changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// The object: neither decisions nor certificates.

@@ -1,4 +1,4 @@
-//! What is wrong with the key that a request is about.
+//! Validation of the public key in a request and of its proof of possession.
 
 use planesmith_machinery::field_error::{FieldError, FieldErrorKind, FieldErrors};
 use planesmith_machinery::value::Value;

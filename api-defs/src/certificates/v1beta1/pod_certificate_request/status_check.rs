@@ -1,4 +1,4 @@
-//! What is wrong with answers to requests.
+//! Validation of the status of pod certificate requests.
 
 use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::time::Time;
@@ -17,13 +17,13 @@ const ENDS: [&str; 3] = ["Issued", "Denied", "Failed"];
 /// Bytes that a certificate with those that lead to its signer may have.
 const MAX_CHAIN: usize = 100 * 1024;
 
-/// How far the start of a certificate may be from the present, in seconds.
+/// Maximum difference between the start of a certificate's validity and the present, in seconds.
 const SKEW: i64 = 5 * 60;
 
 /// The shortest time that a certificate is valid, in seconds.
 const SHORTEST: i64 = 60 * 60;
 
-/// How far from its start and its end a certificate is renewed, in seconds.
+/// Minimum distance of a certificate's refresh from the start and the end of its validity, in seconds.
 const MARGIN: i64 = 10 * 60;
 
 const CHAIN: &str = "certificateChain";

@@ -1,4 +1,4 @@
-//! What is wrong with where a pod is attracted to and repelled from.
+//! Validation of affinity and anti-affinity.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::LabelSelector;
@@ -70,7 +70,7 @@ impl Affinity {
         near.chain(far)
     }
 
-    /// Whether a selection by labels of pods has a value that no label can have.
+    /// True if a pod label selector contains a value that is no legal label value.
     pub(crate) fn has_illegal_selector_value(&self) -> bool {
         let illegal = |selector: &Option<LabelSelector>| {
             let requirements = selector.iter().flat_map(|selector| &selector.match_expressions);
@@ -87,7 +87,7 @@ impl Affinity {
         })
     }
 
-    /// Whether a requirement on labels of nodes has a value that no label can have.
+    /// True if a required node label has a value that is no legal label value.
     pub(crate) fn has_illegal_node_value(&self) -> bool {
         let required = self.node_affinity.as_ref();
         let required =

@@ -1,4 +1,4 @@
-//! What is printed of components.
+//! Table columns of ComponentStatuses.
 
 use planesmith_machinery::table::Cell;
 

@@ -1,4 +1,4 @@
-//! What is wrong with the containers of a pod.
+//! Validation of a pod's containers.
 
 mod ephemeral;
 mod handler;
@@ -22,20 +22,20 @@ pub(crate) use ephemeral::check_ephemeral_containers;
 const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
 const MESSAGE_POLICIES: [&str; 2] = ["File", "FallbackToLogsOnError"];
 
-/// What the containers of a pod are checked against.
+/// The pod's properties that its containers are checked against.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings<'a> {
     /// The volumes that they can mount.
     pub(crate) volumes: &'a GoodVolumes<'a>,
     /// The names of the pod's claims to devices.
     pub(crate) claims: &'a BTreeSet<&'a str>,
-    /// What may be otherwise than usual.
+    /// Exceptions to the usual rules.
     pub(crate) options: PodOptions,
     /// The pod's restart policy.
     pub(crate) restart_policy: &'a str,
-    /// Whether users of the pod are those of the node.
+    /// True if the pod uses the user namespace of the node.
     pub(crate) host_users: bool,
-    /// How long the pod may take to end, in seconds.
+    /// Termination grace period of the pod in seconds.
     pub(crate) grace_period: Option<i64>,
     /// The operating system that the pod is for, if it says so.
     pub(crate) os: Option<&'a str>,
@@ -102,13 +102,13 @@ pub(crate) fn check_init_containers(
 }
 
 impl Container {
-    /// Whether an init container keeps running beside those that do the work.
+    /// True if the init container is a sidecar, which keeps running beside the main containers.
     #[must_use]
     pub fn is_sidecar(&self) -> bool {
         self.restart_policy.as_deref() == Some("Always")
     }
 
-    /// What holds for containers of all kinds.
+    /// Checks the rules for containers of all kinds.
     fn check_common(&self, around: Surroundings<'_>, errors: &mut FieldErrors) {
         if self.name.is_empty() {
             errors.required("name", "");
@@ -174,7 +174,8 @@ impl Container {
         }
     }
 
-    /// What holds in pods but not in templates, where others than kubelets may read the image.
+    /// Checks the rules that hold in pods but not in templates, whose images may be written for other components than
+    /// kubelets.
     pub(crate) fn check_of_pod(&self, errors: &mut FieldErrors) {
         if self.image.trim().len() != self.image.len() {
             let problem = "must not have leading or trailing whitespace";

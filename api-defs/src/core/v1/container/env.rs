@@ -18,12 +18,12 @@ pub struct EnvVar {
     /// Its value. $(NAME) stands for a variable before it, $$(NAME) for itself.
     #[field(proto = 2)]
     pub value: String,
-    /// Where its value comes from when it is not given.
+    /// Source of the value if none is given.
     #[field(proto = 3)]
     pub value_from: Option<EnvVarSource>,
 }
 
-/// Where the value of a variable comes from: exactly one of the members.
+/// Source of a variable's value: exactly one of the members.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EnvVarSource {
     /// A field of the pod.
@@ -46,7 +46,7 @@ pub struct EnvVarSource {
 /// An object all of whose keys become variables.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EnvFromSource {
-    /// What stands before each key.
+    /// Prefix of the variables' names, put before each key.
     #[field(proto = 1)]
     pub prefix: String,
     /// Takes each key of a config map as a variable.
@@ -63,7 +63,7 @@ pub struct ConfigMapEnvSource {
     /// The config map in the pod's namespace.
     #[field(inline, proto = 1)]
     pub local_object_reference: LocalObjectReference,
-    /// Whether the container can start without it.
+    /// True if the container can start without the object.
     #[field(proto = 2)]
     pub optional: Option<bool>,
 }
@@ -74,7 +74,7 @@ pub struct SecretEnvSource {
     /// The secret in the pod's namespace.
     #[field(inline, proto = 1)]
     pub local_object_reference: LocalObjectReference,
-    /// Whether the container can start without it.
+    /// True if the container can start without the object.
     #[field(proto = 2)]
     pub optional: Option<bool>,
 }
@@ -89,7 +89,7 @@ pub struct ConfigMapKeySelector {
     /// The key whose value is taken; it has to be valid as a key of a config map.
     #[field(proto = 2, keep)]
     pub key: String,
-    /// Whether the container can start without the config map or the key.
+    /// True if the container can start without the config map or the key.
     #[field(proto = 3)]
     pub optional: Option<bool>,
 }
@@ -104,7 +104,7 @@ pub struct SecretKeySelector {
     /// The key whose value is taken; it has to be valid as a key of a secret.
     #[field(proto = 2, keep)]
     pub key: String,
-    /// Whether the container can start without the secret or the key.
+    /// True if the container can start without the secret or the key.
     #[field(proto = 3)]
     pub optional: Option<bool>,
 }
@@ -122,7 +122,7 @@ pub struct FileKeySelector {
     /// The key, up to 128 characters.
     #[field(proto = 3, keep)]
     pub key: String,
-    /// Whether the container can start without the file or the key. False by default.
+    /// True if the container can start without the file or the key. False by default.
     #[field(proto = 4, default = false)]
     pub optional: Option<bool>,
 }

@@ -10,7 +10,7 @@ use crate::core::v1::{
 /// A container that is added to a running pod to look into it. It is given no resources and never started again.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EphemeralContainer {
-    /// What it has in common with other containers.
+    /// Fields shared with other containers.
     #[field(inline, proto = 1)]
     pub ephemeral_container_common: EphemeralContainerCommon,
     /// Name of the container whose processes it sees; those of the pod when empty.
@@ -18,7 +18,7 @@ pub struct EphemeralContainer {
     pub target_container_name: String,
 }
 
-/// What ephemeral containers have in common with others. Ports, resources, probes and hooks cannot be given.
+/// Fields that ephemeral containers share with others. Ports, resources, probes and hooks cannot be set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EphemeralContainerCommon {
     /// Name of the container, a DNS label; unique among all containers of the pod.
@@ -27,11 +27,11 @@ pub struct EphemeralContainerCommon {
     /// The image to run, as name with tag or digest; usually one with debugging tools.
     #[field(proto = 2)]
     pub image: String,
-    /// What is started in place of the image's entry point, without a shell. $(NAME) stands for a variable of the
-    /// container, $$(NAME) for itself.
+    /// Command that replaces the entry point of the image, executed without a shell. $(NAME) expands to a variable of
+    /// the container, $$(NAME) to a literal $(NAME).
     #[field(proto = 3, list_type = atomic)]
     pub command: Vec<String>,
-    /// What the started program is told; that of the image when absent. Variables are filled in as in command.
+    /// Arguments of the command. Those of the image when absent. Variables expand as in command.
     #[field(proto = 4, list_type = atomic)]
     pub args: Vec<String>,
     /// Folder in which it is started; that of the image when absent.
@@ -59,7 +59,7 @@ pub struct EphemeralContainerCommon {
     /// Has the form that containers have, but cannot be given for an ephemeral one.
     #[field(proto = 25, list_type = atomic)]
     pub restart_policy_rules: Vec<ContainerRestartRule>,
-    /// Where the container sees volumes of the pod, without parts of them.
+    /// Volumes of the pod that are mounted into the container. Subpaths are not allowed.
     #[field(proto = 9, list_type = map, list_map_keys("mountPath"), patch_strategy(merge), patch_merge_key = "mountPath")]
     pub volume_mounts: Vec<VolumeMount>,
     /// Volumes that the container sees as devices.
@@ -81,7 +81,7 @@ pub struct EphemeralContainerCommon {
     /// /dev/termination-log.
     #[field(proto = 13)]
     pub termination_message_path: String,
-    /// Where the message of its end comes from: File, or FallbackToLogsOnError to take the end of the log when the file
+    /// Source of the termination message: File, or FallbackToLogsOnError, which uses the end of the log when the file
     /// is empty and the container failed. File by default.
     #[field(
         proto = 20,
@@ -89,20 +89,20 @@ pub struct EphemeralContainerCommon {
         go_type = "TerminationMessagePolicy"
     )]
     pub termination_message_policy: String,
-    /// When the image is fetched: Always, Never or IfNotPresent. By default Always for the tag latest, else
+    /// Pull policy of the image: Always, Never or IfNotPresent. By default Always for the tag latest, otherwise
     /// IfNotPresent.
     #[field(proto = 14, known("Always", "Never", "IfNotPresent"), go_type = "PullPolicy")]
     pub image_pull_policy: String,
     /// Security settings; they come before those of the pod.
     #[field(proto = 15)]
     pub security_context: Option<SecurityContext>,
-    /// Whether something can be sent to its standard input. Without it reads end at once.
+    /// True if clients can write to standard input. Otherwise reads return end of file at once.
     #[field(proto = 16)]
     pub stdin: bool,
-    /// Whether standard input ends with the first client that was attached.
+    /// True if standard input is closed after the first attached client disconnects.
     #[field(proto = 17)]
     pub stdin_once: bool,
-    /// Whether the container has a terminal; needs stdin.
+    /// True if the container has a terminal. Requires stdin.
     #[field(proto = 18)]
     pub tty: bool,
 }

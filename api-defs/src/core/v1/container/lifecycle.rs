@@ -4,7 +4,7 @@ use planesmith_machinery::Struct;
 
 use crate::core::v1::{ExecAction, HTTPGetAction, TCPSocketAction};
 
-/// What happens right after the start of a container and right before its end.
+/// Hooks that run after a container starts and before it stops.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Lifecycle {
     /// Done after the start, beside the program; when it fails, the container is ended.
@@ -88,7 +88,7 @@ pub struct Lifecycle {
     pub stop_signal: Option<String>,
 }
 
-/// What a hook does: exactly one of the members.
+/// Action of a hook: exactly one of the members.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct LifecycleHandler {
     /// Runs a program in the container.
@@ -108,7 +108,7 @@ pub struct LifecycleHandler {
 /// Waiting.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SleepAction {
-    /// How long the container waits, in seconds; no longer than the pod's grace period.
+    /// Sleep time in seconds; not longer than the pod's grace period.
     #[field(proto = 1, keep)]
     pub seconds: i64,
 }

@@ -6,31 +6,32 @@ use planesmith_machinery::int_or_string::IntOrString;
 /// A question to a container, asked again and again.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Probe {
-    /// How the container is asked: by a command, an HTTP request, a connection or gRPC.
+    /// Type of the probe: a command, an HTTP request, a TCP connection or a gRPC call.
     #[field(inline, proto = 1)]
     pub probe_handler: ProbeHandler,
-    /// How long after the start of the container the first question is asked, in seconds.
+    /// Time in seconds between the start of the container and the first probe.
     #[field(proto = 2)]
     pub initial_delay_seconds: i32,
-    /// How long an answer may take, in seconds; 1 by default.
+    /// Timeout of a probe in seconds. 1 by default.
     #[field(proto = 3)]
     pub timeout_seconds: i32,
-    /// How long between two questions, in seconds; 10 by default.
+    /// Interval between probes in seconds. 10 by default.
     #[field(proto = 4)]
     pub period_seconds: i32,
-    /// How many good answers in a row make a failure good again; 1 by default, and always 1 for liveness and startup.
+    /// Number of consecutive successes after a failure for the probe to succeed again. 1 by default; must be 1 for
+    /// liveness and startup probes.
     #[field(proto = 5)]
     pub success_threshold: i32,
-    /// How many bad answers in a row make a failure; 3 by default.
+    /// Number of consecutive failures for the probe to fail. 3 by default.
     #[field(proto = 6)]
     pub failure_threshold: i32,
-    /// How long the container may take to end after a failure, in seconds; as the pod says when absent. Not for
-    /// readiness.
+    /// Termination grace period in seconds after a failed probe. That of the pod when absent. Not allowed for readiness
+    /// probes.
     #[field(proto = 7)]
     pub termination_grace_period_seconds: Option<i64>,
 }
 
-/// How a container is asked: exactly one of the members.
+/// Type of a probe: exactly one of the members.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ProbeHandler {
     /// Runs a program in the container; exit code 0 is good.

@@ -16,7 +16,7 @@ pub struct SecurityContext {
     /// Capabilities of the kernel that are added and taken away. Not on Windows.
     #[field(proto = 1)]
     pub capabilities: Option<Capabilities>,
-    /// Whether the container is as powerful as root on the node. Not on Windows.
+    /// True if the container has the privileges of root on the node. Not on Windows.
     #[field(proto = 2)]
     pub privileged: Option<bool>,
     /// SELinux context of the container; made up by the runtime when absent. Not on Windows.
@@ -34,17 +34,18 @@ pub struct SecurityContext {
     /// Refuses to start the container when it would run as root.
     #[field(proto = 5)]
     pub run_as_non_root: Option<bool>,
-    /// Whether its root file system can only be read. Not on Windows.
+    /// True if the root file system of the container is read-only. Not on Windows.
     #[field(proto = 6)]
     pub read_only_root_filesystem: Option<bool>,
-    /// Whether a process can get more rights than its parent. Always so for privileged containers. Not on Windows.
+    /// True if a process can gain more privileges than its parent. Always true for privileged containers. Not on
+    /// Windows.
     #[field(proto = 7)]
     pub allow_privilege_escalation: Option<bool>,
-    /// How /proc is mounted: Default hides parts of it, Unmasked does not and needs users of the pod's own. Not on
-    /// Windows.
+    /// Type of the /proc mount: Default hides parts of it; Unmasked hides nothing and requires a user namespace of the
+    /// pod's own. Not on Windows.
     #[field(proto = 9, known("Default", "Unmasked"), go_type = "ProcMountType")]
     pub proc_mount: Option<String>,
-    /// Which system calls the container may make. Not on Windows.
+    /// Seccomp profile, which limits the system calls of the container. Not on Windows.
     #[field(proto = 11)]
     pub seccomp_profile: Option<SeccompProfile>,
     /// AppArmor profile of the container. Not on Windows.
@@ -92,12 +93,13 @@ pub struct WindowsSecurityContextOptions {
     /// User, perhaps with a domain, that containers run as; that of the image when absent.
     #[field(proto = 3)]
     pub run_as_user_name: Option<String>,
-    /// Whether containers are processes of the node. All of a pod are, or none; needs hostNetwork.
+    /// True if the container runs as a process of the node. Must be the same for all containers of a pod. Requires
+    /// hostNetwork.
     #[field(proto = 4)]
     pub host_process: Option<bool>,
 }
 
-/// Which system calls may be made.
+/// Seccomp profile, which limits system calls.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(union)]
 pub struct SeccompProfile {

@@ -1,26 +1,26 @@
-//! What became of a container.
+//! Observed state of containers.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::time::Time;
 
 use crate::core::v1::{ResourceList, ResourceRequirements};
 
-/// What became of a container.
+/// Observed state of a container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerStatus {
     /// Name of the container that this is about; no two containers of a pod share one.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// What the container does now: it waits, runs or has ended.
+    /// Current state of the container: waiting, running or terminated.
     #[field(proto = 2)]
     pub state: ContainerState,
-    /// How it ended last, when it was started again.
+    /// State of the last terminated execution, if the container was restarted.
     #[field(proto = 3)]
     pub last_state: ContainerState,
-    /// Whether its readiness probe succeeds; without a probe, whether it runs.
+    /// True if the readiness probe succeeds or, without a probe, the container runs.
     #[field(proto = 4, keep)]
     pub ready: bool,
-    /// How often it was started again; less when ended containers were cleaned up.
+    /// Number of restarts. Lower when terminated containers were removed.
     #[field(proto = 5, keep)]
     pub restart_count: i32,
     /// Image that the container runs, which may be another name than the pod's spec has.
@@ -32,22 +32,22 @@ pub struct ContainerStatus {
     /// ID of the container, as type://id.
     #[field(name = "containerID", proto = 8)]
     pub container_id: String,
-    /// Whether it runs, its hook after the start is done and its startup probe has succeeded.
+    /// True if the container runs, its postStart hook has completed and its startup probe has succeeded.
     #[field(proto = 9)]
     pub started: Option<bool>,
-    /// What the node has set aside for it.
+    /// Resources that the node has allocated to the container.
     #[field(proto = 10, go_type = "ResourceList")]
     pub allocated_resources: ResourceList,
     /// Limits and requests that are in force for the container now.
     #[field(proto = 11)]
     pub resources: Option<ResourceRequirements>,
-    /// What became of its mounts.
+    /// Observed state of its mounts.
     #[field(proto = 12, list_type = map, list_map_keys("mountPath"), patch_strategy(merge), patch_merge_key = "mountPath")]
     pub volume_mounts: Vec<VolumeMountStatus>,
-    /// Who it ran as first.
+    /// User and groups of the container's first process.
     #[field(proto = 13)]
     pub user: Option<ContainerUser>,
-    /// How the devices fare that it was given.
+    /// Health of the devices that are allocated to the container.
     #[field(proto = 14, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub allocated_resources_status: Vec<ResourceStatus>,
     /// Signal that ends it.
@@ -125,7 +125,7 @@ pub struct ContainerStatus {
     pub stop_signal: Option<String>,
 }
 
-/// How a container is: exactly one of the members; waiting when none is given.
+/// State of a container: exactly one of the members; waiting when none is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerState {
     /// Set while the container waits to start, for instance for its image.
@@ -153,7 +153,7 @@ pub struct ContainerStateWaiting {
 /// A container that runs.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerStateRunning {
-    /// When the container was started last.
+    /// Time of the container's last start.
     #[field(proto = 1)]
     pub started_at: Time,
 }
@@ -170,13 +170,13 @@ pub struct ContainerStateTerminated {
     /// One word for programs on why.
     #[field(proto = 3)]
     pub reason: String,
-    /// What it said of its end.
+    /// Termination message of the container.
     #[field(proto = 4)]
     pub message: String,
-    /// When the execution that ended was started.
+    /// Start time of the terminated execution.
     #[field(proto = 5)]
     pub started_at: Time,
-    /// When the execution ended.
+    /// End time of the terminated execution.
     #[field(proto = 6)]
     pub finished_at: Time,
     /// ID of the container, as type://id.
@@ -184,19 +184,19 @@ pub struct ContainerStateTerminated {
     pub container_id: String,
 }
 
-/// What became of a mount.
+/// Observed state of a mount.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeMountStatus {
     /// Name of the volume mount of the container that this is about.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Where the volume lies in the container.
+    /// Path of the mount in the container.
     #[field(proto = 2, keep)]
     pub mount_path: String,
-    /// Whether it can only be read.
+    /// True if the mount is read-only.
     #[field(proto = 3)]
     pub read_only: bool,
-    /// Whether what is mounted below can only be read as well: Disabled or Enabled.
+    /// State of readOnly for mounts below the volume's root: Disabled or Enabled.
     #[field(proto = 4, go_type = "RecursiveReadOnlyMode")]
     pub recursive_read_only: Option<String>,
     /// Further facts about the volume.
@@ -220,7 +220,7 @@ pub struct ImageVolumeStatus {
     pub image_ref: String,
 }
 
-/// Who a container ran as first.
+/// User and groups of a container's first process.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerUser {
     /// The identity on Linux, where it is made of numbers.
@@ -242,7 +242,7 @@ pub struct LinuxContainerUser {
     pub supplemental_groups: Vec<i64>,
 }
 
-/// How devices fare that a container was given.
+/// Health of the devices that are allocated to a container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceStatus {
     /// Name of the resource, or claim:CLAIM/REQUEST.
@@ -253,7 +253,7 @@ pub struct ResourceStatus {
     pub resources: Vec<ResourceHealth>,
 }
 
-/// How a device fares.
+/// Health of a device.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceHealth {
     /// ID of the device, unique for its resource.

@@ -4,7 +4,7 @@ use planesmith_machinery::table::Cell;
 
 use super::Endpoints;
 
-/// How many endpoints are shown; the rest is counted.
+/// Maximum number of endpoints that a cell lists. The rest is counted.
 const SHOWN: usize = 3;
 
 pub(super) fn endpoints(endpoints: &Endpoints) -> Cell {

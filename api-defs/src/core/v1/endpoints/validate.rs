@@ -1,4 +1,4 @@
-//! What legal endpoints are.
+//! Validation of endpoints.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::{ip, names};

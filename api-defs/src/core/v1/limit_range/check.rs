@@ -1,4 +1,4 @@
-//! What is wrong with bounds.
+//! Validation of limit ranges.
 
 use std::collections::BTreeSet;
 

@@ -1,10 +1,10 @@
-//! Where kubelets once took their configuration from. The fields have no effect any more.
+//! Former sources of kubelet configuration. The fields have no effect.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::names;
 
-/// Where a kubelet was to take its configuration from. Has no effect any more.
+/// Former source of a kubelet's configuration. Has no effect.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeConfigSource {
     /// A key of a ConfigMap.
@@ -32,7 +32,7 @@ pub struct ConfigMapNodeConfigSource {
     pub kubelet_config_key: String,
 }
 
-/// Which configuration a kubelet was using. Has no effect any more.
+/// Former report of the configuration that a kubelet used. Has no effect.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeConfigStatus {
     /// The one it was told to use.
@@ -44,7 +44,7 @@ pub struct NodeConfigStatus {
     /// The one it would fall back to.
     #[field(proto = 3)]
     pub last_known_good: Option<NodeConfigSource>,
-    /// What was wrong with the assigned one.
+    /// Error in the assigned configuration.
     #[field(proto = 4)]
     pub error: String,
 }

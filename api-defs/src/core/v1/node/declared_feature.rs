@@ -39,7 +39,7 @@ impl NodeStatus {
     }
 }
 
-/// Why `name` is no name of a feature.
+/// Returns the error in a feature's name; `None` when it is legal.
 fn name_problem(name: &str) -> Option<String> {
     let problem = if name.len() > MAX_NAME {
         format!("must be no more than {MAX_NAME} characters")

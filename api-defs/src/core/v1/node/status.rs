@@ -1,4 +1,4 @@
-//! What a node offers and how it fares.
+//! Observed state of nodes.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use super::{NodeConfigStatus, NodeSystemInfo};
 use crate::core::v1::ResourceList;
 use crate::core::v1::resource_list::check_amount;
 
-/// What a node offers and how it fares, as its kubelet reports it.
+/// Capacity, health and addresses of a node, reported by its kubelet.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeStatus {
-    /// What the machine has in total.
+    /// Total resources of the machine.
     #[field(proto = 1, go_type = "ResourceList")]
     pub capacity: ResourceList,
-    /// What of it pods can use; the capacity when not given.
+    /// Resources available to pods. Defaults to the capacity.
     #[field(proto = 2, go_type = "ResourceList")]
     pub allocatable: ResourceList,
     /// No longer used; see conditions.
@@ -32,7 +32,7 @@ pub struct NodeStatus {
     /// Ports of the programs that serve the node.
     #[field(proto = 6)]
     pub daemon_endpoints: NodeDaemonEndpoints,
-    /// Which software and hardware the node runs on.
+    /// Software and hardware of the node.
     #[field(proto = 7)]
     pub node_info: NodeSystemInfo,
     /// Container images that are on the node, the largest ones.
@@ -61,16 +61,16 @@ pub struct NodeStatus {
 /// One aspect of a node's health.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeCondition {
-    /// Which aspect, such as Ready or MemoryPressure.
+    /// Type of the condition, such as Ready or MemoryPressure.
     #[field(name = "type", proto = 1, keep, go_type = "NodeConditionType")]
     pub type_: String,
-    /// Whether it holds: True, False or Unknown.
+    /// Status of the condition: True, False or Unknown.
     #[field(proto = 2, keep, go_type = "ConditionStatus")]
     pub status: String,
-    /// When the kubelet last reported it.
+    /// Time of the kubelet's last report.
     #[field(proto = 3)]
     pub last_heartbeat_time: Time,
-    /// When the status last changed.
+    /// Time of the last change of status.
     #[field(proto = 4)]
     pub last_transition_time: Time,
     /// One word for programs on why it last changed.
@@ -95,12 +95,12 @@ pub struct NodeAddress {
 /// Ports of the programs that serve a node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeDaemonEndpoints {
-    /// Where the kubelet listens.
+    /// Endpoint of the kubelet.
     #[field(proto = 1)]
     pub kubelet_endpoint: DaemonEndpoint,
 }
 
-/// Where a program listens.
+/// Endpoint of a daemon.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DaemonEndpoint {
     /// Its port.
@@ -125,7 +125,7 @@ pub struct AttachedVolume {
     /// Name of the volume, unique in the cluster.
     #[field(proto = 1, keep, go_type = "UniqueVolumeName")]
     pub name: String,
-    /// Where the machine sees it.
+    /// Path of the device on the node.
     #[field(proto = 2, keep)]
     pub device_path: String,
 }
@@ -136,18 +136,18 @@ pub struct NodeRuntimeHandler {
     /// Name that a RuntimeClass gives as its handler; empty for the default.
     #[field(proto = 1, keep, optional)]
     pub name: String,
-    /// What it can do.
+    /// Features of the runtime handler.
     #[field(proto = 2)]
     pub features: Option<NodeRuntimeHandlerFeatures>,
 }
 
-/// What a way of running containers can do.
+/// Features of a runtime handler.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeRuntimeHandlerFeatures {
-    /// Whether a read-only mount can be so in all its parts.
+    /// True if recursive read-only mounts are supported.
     #[field(proto = 1)]
     pub recursive_read_only_mounts: Option<bool>,
-    /// Whether containers can have user IDs of their own.
+    /// True if user namespaces are supported.
     #[field(proto = 2)]
     pub user_namespaces: Option<bool>,
 }
@@ -155,7 +155,7 @@ pub struct NodeRuntimeHandlerFeatures {
 /// Features of a container runtime.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeFeatures {
-    /// Whether pods can choose how supplemental groups are put together.
+    /// True if the supplementalGroupsPolicy of pods is supported.
     #[field(proto = 1)]
     pub supplemental_groups_policy: Option<bool>,
 }

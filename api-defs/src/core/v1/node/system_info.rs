@@ -1,9 +1,9 @@
-//! Which software and hardware a node runs on.
+//! Software and hardware of nodes.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 
-/// Which software and hardware a node runs on.
+/// Software and hardware of a node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeSystemInfo {
     /// Identity of the machine in the cluster, from /etc/machine-id.
@@ -21,7 +21,7 @@ pub struct NodeSystemInfo {
     /// Name of the operating system, from /etc/os-release.
     #[field(proto = 5, keep)]
     pub os_image: String,
-    /// What runs containers, with its version, such as containerd://2.0.0.
+    /// Container runtime and its version, such as containerd://2.0.0.
     #[field(proto = 6, keep)]
     pub container_runtime_version: String,
     /// Version of the kubelet.

@@ -7,20 +7,20 @@ use planesmith_machinery::field_error::{FieldError, FieldErrorKind, FieldErrors,
 use planesmith_machinery::names;
 use planesmith_machinery::time::Time;
 
-/// What a taint can do.
+/// Legal effects of a taint.
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 /// A mark on a node that repels pods which do not tolerate it.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Taint {
-    /// What the mark is called; tolerations name it.
+    /// Key of the taint, which tolerations match.
     #[field(proto = 1, keep)]
     pub key: String,
     /// A value that tolerations may ask for.
     #[field(proto = 2)]
     pub value: String,
-    /// What happens to pods without a toleration: NoSchedule keeps new ones away, PreferNoSchedule does so when there is
-    /// another place, NoExecute also evicts running ones.
+    /// Effect on pods without a toleration: NoSchedule keeps new pods off the node, PreferNoSchedule does so if another
+    /// node is suitable, NoExecute also evicts running pods.
     #[field(
         proto = 3,
         keep,
@@ -28,7 +28,7 @@ pub struct Taint {
         go_type = "TaintEffect"
     )]
     pub effect: String,
-    /// When the taint was added; from then on the grace time of tolerations counts.
+    /// Time when the taint was added, from which the tolerationSeconds of pods are counted.
     #[field(proto = 4)]
     pub time_added: Option<Time>,
 }

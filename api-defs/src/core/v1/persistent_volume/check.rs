@@ -1,4 +1,4 @@
-//! What is wrong with volumes.
+//! Validation of persistent volumes.
 
 use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::names;
@@ -8,10 +8,10 @@ use planesmith_machinery::value::Value;
 use super::{PersistentVolumeSpec, VolumeNodeAffinity};
 use crate::core::v1::access_mode::check_access_modes;
 
-/// What can become of a volume whose claim is gone.
+/// Legal reclaim policies of a volume.
 const RECLAIM_POLICIES: [&str; 3] = ["Delete", "Recycle", "Retain"];
 
-/// What volumes can be handed out as.
+/// Legal volume modes.
 pub(in crate::core::v1) const VOLUME_MODES: [&str; 2] = ["Block", "Filesystem"];
 
 impl PersistentVolumeSpec {
@@ -124,7 +124,7 @@ impl PersistentVolumeSpec {
     }
 }
 
-/// What is wrong with the name of a class, when there is one.
+/// Returns the errors in the name of a storage class.
 pub(in crate::core::v1) fn class_problems(name: &str) -> names::Complaints {
     if name.is_empty() {
         names::Complaints::new()
@@ -133,7 +133,7 @@ pub(in crate::core::v1) fn class_problems(name: &str) -> names::Complaints {
     }
 }
 
-/// Whether a path means `/` once its empty parts, `.` and `..` are worked out.
+/// True if an absolute path resolves to `/` after empty parts, `.` and `..` are removed.
 fn is_root(path: &str) -> bool {
     let mut depth = 0_usize;
     for part in path.split('/') {

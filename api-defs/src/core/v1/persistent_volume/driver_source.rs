@@ -1,4 +1,4 @@
-//! What is told about a volume to those who mount it, where it differs from volumes written into pods.
+//! Volume sources of persistent volumes that differ from the inline sources of pods.
 
 use std::collections::BTreeMap;
 
@@ -77,10 +77,10 @@ pub struct ISCSIPersistentVolumeSource {
     /// Further addresses of the target.
     #[field(proto = 7, list_type = atomic)]
     pub portals: Vec<String>,
-    /// Whether discovering targets asks for a login.
+    /// True if the discovery of targets requires CHAP authentication.
     #[field(proto = 8)]
     pub chap_auth_discovery: bool,
-    /// Whether sessions ask for a login.
+    /// True if sessions require CHAP authentication.
     #[field(proto = 11)]
     pub chap_auth_session: bool,
     /// Secret with what is needed to log in.
@@ -94,7 +94,7 @@ pub struct ISCSIPersistentVolumeSource {
 /// A disk of OpenStack Cinder.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CinderPersistentVolumeSource {
-    /// What OpenStack calls the disk.
+    /// ID of the disk in OpenStack.
     #[field(name = "volumeID", proto = 1, keep)]
     pub volume_id: String,
     /// Filesystem to mount, such as ext4; the driver decides when empty.
@@ -146,7 +146,7 @@ pub struct FlexPersistentVolumeSource {
     /// Mounts the volume without the right to write; false when not given.
     #[field(proto = 4)]
     pub read_only: bool,
-    /// What the program is told besides.
+    /// Further options for the driver.
     #[field(proto = 5)]
     pub options: BTreeMap<String, String>,
 }
@@ -180,7 +180,7 @@ pub struct ScaleIOPersistentVolumeSource {
     /// Secret with what is needed to log in.
     #[field(proto = 3, keep)]
     pub secret_ref: Option<SecretReference>,
-    /// Whether the gateway is reached over TLS.
+    /// True if the gateway is accessed through TLS.
     #[field(proto = 4)]
     pub ssl_enabled: bool,
     /// Protection domain of the storage.
@@ -206,7 +206,7 @@ pub struct ScaleIOPersistentVolumeSource {
 /// A disk or directory of one node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct LocalVolumeSource {
-    /// Where it is on the node.
+    /// Path on the node.
     #[field(proto = 1, keep)]
     pub path: String,
     /// Filesystem to make when the path is an unformatted disk; found out when absent.
@@ -240,7 +240,7 @@ pub struct CSIPersistentVolumeSource {
     /// Name of the CSI driver that looks after the volume.
     #[field(proto = 1, keep)]
     pub driver: String,
-    /// What the driver calls the volume. Cannot change.
+    /// ID of the volume in the driver. Immutable.
     #[field(proto = 2, keep)]
     pub volume_handle: String,
     /// Mounts the volume without the right to write; false when not given.
@@ -249,7 +249,7 @@ pub struct CSIPersistentVolumeSource {
     /// Filesystem to mount, such as ext4; the driver decides when empty.
     #[field(proto = 4)]
     pub fs_type: String,
-    /// What the driver is told about the volume when it is published.
+    /// Attributes that the driver receives when the volume is published.
     #[field(proto = 5)]
     pub volume_attributes: BTreeMap<String, String>,
     /// Secret for attaching and detaching.

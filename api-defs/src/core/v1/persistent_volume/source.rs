@@ -1,4 +1,4 @@
-//! What a volume really is.
+//! Storage backends of volumes.
 
 use planesmith_machinery::Struct;
 
@@ -25,7 +25,7 @@ use crate::core::v1::PortworxVolumeSource;
 use crate::core::v1::QuobyteVolumeSource;
 use crate::core::v1::VsphereVirtualDiskVolumeSource;
 
-/// What a volume really is. Exactly one field is set, and it cannot change.
+/// Storage backend of a volume. Exactly one field is set. Immutable.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(internal = crate::core::v1::internal_layout::PERSISTENT_VOLUME_SOURCE)]
 pub struct PersistentVolumeSource {

@@ -1,4 +1,4 @@
-//! What is wrong with what volumes really are.
+//! Validation of volume sources.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;

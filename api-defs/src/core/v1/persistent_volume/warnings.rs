@@ -1,4 +1,4 @@
-//! What clients are told about volumes that are accepted.
+//! Warnings about persistent volumes.
 
 use super::PersistentVolume;
 use crate::core::v1::of_node_selector_term;

@@ -1,4 +1,4 @@
-//! What is wrong with claims.
+//! Validation of persistent volume claims.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
@@ -11,7 +11,7 @@ use crate::core::v1::access_mode::check_access_modes;
 use crate::core::v1::persistent_volume::{VOLUME_MODES, class_problems};
 use crate::core::v1::resource_list::round_up_to_milli;
 
-/// How far growing can be.
+/// Legal states of a resize.
 const RESIZE_STATES: [&str; 5] = [
     "ControllerResizeInProgress",
     "ControllerResizeInfeasible",
@@ -63,7 +63,7 @@ impl PersistentVolumeClaimSpec {
         }
     }
 
-    /// What clients are told about a claim that is accepted; `field` is the path of the spec.
+    /// Returns the warnings about a valid claim; `field` is the path of the spec.
     pub(crate) fn warnings(&self, field: &str) -> Vec<String> {
         let lists = [
             ("requests", &self.resources.requests),

@@ -1,4 +1,4 @@
-//! What volumes are filled from when they are made.
+//! Sources of a new volume's initial content.
 
 use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::names;

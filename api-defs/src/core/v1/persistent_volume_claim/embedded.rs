@@ -22,7 +22,7 @@ pub struct EmbeddedPersistentVolumeClaim {
     /// The storage that is asked for: how much, of which class, with which way of access.
     #[field(proto = 2)]
     pub spec: PersistentVolumeClaimSpec,
-    /// What was found for the claim, and how far a change of its size is.
+    /// The bound volume's properties and the progress of a resize.
     #[field(proto = 3)]
     pub status: PersistentVolumeClaimStatus,
 }

@@ -1,4 +1,4 @@
-//! What a claim asks for.
+//! Desired storage of claims.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::meta::LabelSelector;
@@ -7,17 +7,17 @@ use crate::core::v1::ResourceList;
 use crate::core::v1::TypedLocalObjectReference;
 use crate::core::v1::TypedObjectReference;
 
-/// What storage a claim wants.
+/// Desired storage of a claim.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PersistentVolumeClaimSpec {
-    /// How the storage is to be mounted: ReadWriteOnce by one node, ReadOnlyMany or ReadWriteMany by many,
-    /// ReadWriteOncePod by a single pod.
+    /// Required access modes: ReadWriteOnce for one node, ReadOnlyMany or ReadWriteMany for many nodes,
+    /// ReadWriteOncePod for a single pod.
     #[field(proto = 1, list_type = atomic, known("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"), go_type = "[]PersistentVolumeAccessMode")]
     pub access_modes: Vec<String>,
     /// Labels that the volume must have.
     #[field(proto = 4)]
     pub selector: Option<LabelSelector>,
-    /// How much storage is wanted. Can grow once the claim is bound, when the storage class allows it.
+    /// Requested amount of storage. Can grow after the claim is bound if the storage class permits it.
     #[field(proto = 2)]
     pub resources: VolumeResourceRequirements,
     /// The volume that the claim is bound to, or wants to be bound to.
@@ -29,8 +29,8 @@ pub struct PersistentVolumeClaimSpec {
     /// Filesystem, which is the default, or Block, for a raw device.
     #[field(proto = 6, known("Block", "Filesystem"), go_type = "PersistentVolumeMode")]
     pub volume_mode: Option<String>,
-    /// What the volume starts with: a snapshot or another claim of the namespace. dataSourceRef says the same and more;
-    /// when only one is given the other is filled in.
+    /// Source of the volume's initial content: a snapshot or another claim of the namespace. dataSourceRef is the more
+    /// general field; if only one of the two is set, the server sets the other.
     #[field(proto = 7)]
     pub data_source: Option<TypedLocalObjectReference>,
     /// The object that the volume is filled from when it is made: another claim, or any object that a populator
@@ -43,7 +43,7 @@ pub struct PersistentVolumeClaimSpec {
     pub volume_attributes_class_name: Option<String>,
 }
 
-/// How much storage is wanted.
+/// Requested amount of storage.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeResourceRequirements {
     /// The most that is acceptable.

@@ -1,4 +1,4 @@
-//! What a claim got.
+//! Observed state of claims.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +7,25 @@ use planesmith_machinery::time::Time;
 
 use crate::core::v1::ResourceList;
 
-/// What storage a claim got.
+/// Observed state of a claim.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PersistentVolumeClaimStatus {
     /// Pending, Bound, or Lost when the volume that it was bound to is gone.
     #[field(proto = 1, known("Pending", "Bound", "Lost"), go_type = "PersistentVolumeClaimPhase")]
     pub phase: String,
-    /// How the volume can be mounted.
+    /// Access modes of the volume.
     #[field(proto = 2, list_type = atomic, known("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"), go_type = "[]PersistentVolumeAccessMode")]
     pub access_modes: Vec<String>,
-    /// How much the volume holds.
+    /// Capacity of the volume.
     #[field(proto = 3, go_type = "ResourceList")]
     pub capacity: ResourceList,
-    /// What is being done with the volume, such as Resizing.
+    /// Operations on the volume that are in progress, such as Resizing.
     #[field(proto = 4, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<PersistentVolumeClaimCondition>,
-    /// How much is set aside for the claim while it grows; quotas count the larger of this and the request.
+    /// Amount of storage reserved for the claim during a resize. Quotas count the larger of this and the request.
     #[field(proto = 5, go_type = "ResourceList")]
     pub allocated_resources: ResourceList,
-    /// How far growing is, by resource.
+    /// State of a resize, by resource.
     #[field(
         proto = 7,
         granular,
@@ -42,7 +42,7 @@ pub struct PersistentVolumeClaimStatus {
     /// The VolumeAttributesClass whose settings the volume has now.
     #[field(proto = 8)]
     pub current_volume_attributes_class_name: Option<String>,
-    /// How far changing the settings is; absent when nothing is being changed.
+    /// State of a change of the VolumeAttributesClass. Absent when no change is in progress.
     #[field(proto = 9)]
     pub modify_volume_status: Option<ModifyVolumeStatus>,
 }
@@ -50,19 +50,19 @@ pub struct PersistentVolumeClaimStatus {
 /// Something that is being done with the volume of a claim.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PersistentVolumeClaimCondition {
-    /// What it is, such as Resizing or FileSystemResizePending.
+    /// Type of the condition, such as Resizing or FileSystemResizePending.
     #[field(proto = 1, keep, go_type = "PersistentVolumeClaimConditionType")]
     pub type_: String,
-    /// Whether it holds: True, False or Unknown.
+    /// Status of the condition: True, False or Unknown.
     #[field(proto = 2, keep, go_type = "ConditionStatus")]
     pub status: String,
-    /// When it was last looked at.
+    /// Time of the last probe.
     #[field(proto = 3)]
     pub last_probe_time: Time,
-    /// When the status last changed.
+    /// Time of the last change of status.
     #[field(proto = 4)]
     pub last_transition_time: Time,
-    /// Why it last changed, in one word for programs.
+    /// Short CamelCase reason of the last transition.
     #[field(proto = 5)]
     pub reason: String,
     /// Explanation of the last change for people to read; its wording may differ between releases.
@@ -70,7 +70,7 @@ pub struct PersistentVolumeClaimCondition {
     pub message: String,
 }
 
-/// How far changing the settings of a volume is.
+/// State of a change of a volume's VolumeAttributesClass.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ModifyVolumeStatus {
     /// The VolumeAttributesClass whose settings the volume is to have.

@@ -1,4 +1,4 @@
-//! What may not change in claims.
+//! Validation of updates of claims.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::{GoValue, diff};
@@ -7,7 +7,7 @@ use planesmith_machinery::quantity::Quantity;
 use super::PersistentVolumeClaim;
 use crate::core::v1::storage_class_name::BETA_CLASS;
 
-/// Where amounts of storage stand in lists of amounts.
+/// Key of the storage amount in resource lists.
 const STORAGE: &str = "storage";
 
 /// Reports what may not change from `old`.
@@ -56,7 +56,7 @@ pub(super) fn check(new: &PersistentVolumeClaim, old: &PersistentVolumeClaim, er
     check_attributes_class(new, old, errors);
 }
 
-/// Whether the class moves from the annotation that once held it into the field.
+/// True if the update moves the storage class from the former annotation to the field.
 fn moves_class_from_annotation(new: &PersistentVolumeClaim, old: &PersistentVolumeClaim) -> bool {
     let Some(class) = old.metadata.annotations.get(BETA_CLASS) else {
         return false;

@@ -76,7 +76,7 @@ pub(crate) fn check_update(new: &Annotations, old: &Annotations, errors: &mut Fi
     }
 }
 
-/// Whether the annotations have a cost of deletion that is no number.
+/// True if the deletion cost in the annotations is not a number.
 pub(super) fn has_bad_deletion_cost(annotations: &Annotations) -> bool {
     annotations.get(DELETION_COST).is_some_and(|cost| !is_cost(cost))
 }
@@ -149,7 +149,7 @@ fn check_seccomp_match(annotation: &str, profile: &SeccompProfile, errors: &mut 
 
 /// A profile in a field that replaced an annotation.
 pub(super) struct ProfileField<'a> {
-    /// What enforces the profile, as messages call it.
+    /// Mechanism that enforces the profile, as messages name it.
     pub(super) of: &'static str,
     /// Annotations that mean the default of the runtime.
     pub(super) default_annotations: &'static [&'static str],

@@ -11,7 +11,7 @@ use crate::core::v1::{AppArmorProfile, Container};
 /// Annotations by key.
 type Annotations = BTreeMap<String, String>;
 
-/// What is said of such annotations.
+/// Warning about AppArmor annotations.
 pub(super) const DEPRECATED: &str = "deprecated since v1.30; use the \"appArmorProfile\" field instead";
 
 /// Reports profiles that differ between an annotation and the field that replaced it; called at the spec.
@@ -66,7 +66,7 @@ pub(super) fn warnings(annotations: &Annotations, spec: &PodSpec) -> Vec<String>
         .collect()
 }
 
-/// Whether any annotation names a profile.
+/// True if an annotation names a profile.
 fn is_named(annotations: &Annotations) -> bool {
     annotations.keys().any(|key| key.starts_with(APP_ARMOR))
 }
@@ -76,7 +76,7 @@ pub(super) fn of_pod(spec: &PodSpec) -> Option<&AppArmorProfile> {
     spec.security_context.as_ref()?.app_armor_profile.as_ref()
 }
 
-/// What becomes of an annotation without a field.
+/// Result of converting an annotation without a corresponding field.
 pub(super) enum Adoption {
     /// The field gets the profile.
     Profile(AppArmorProfile),
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use crate::core::v1::{Pod, PodTemplateSpec};
 
-    /// What is said while a pod is made, and the profile that its container has then.
+    /// Returns the warnings of a pod's creation and the resulting profile of its container.
     fn made(annotation: &str, of_pod: &Value, own: &Value) -> (Vec<String>, Option<String>) {
         let mut pod: Pod = serde_json::from_value(json!({
             "apiVersion": "v1",

@@ -1,4 +1,4 @@
-//! What is wrong with the spec of a pod or a template.
+//! Validation of the spec of a pod or a template.
 
 use std::collections::BTreeSet;
 
@@ -207,7 +207,7 @@ impl PodSpec {
         });
     }
 
-    /// What the pod asks for as a whole, against what its containers ask for.
+    /// Checks the pod-level resources, also against those of the containers.
     fn check_resources(
         &self,
         resources: &ResourceRequirements,
@@ -250,7 +250,7 @@ impl PodSpec {
         }
     }
 
-    /// Whether any container is called `name`.
+    /// True if any container has the name `name`.
     #[must_use]
     pub fn has_container(&self, name: &str) -> bool {
         let mut names = self
@@ -265,7 +265,7 @@ impl PodSpec {
                 .any(|known| known == name)
     }
 
-    /// Whether the pod says that it is for this operating system.
+    /// True if the pod declares this operating system.
     #[must_use]
     pub fn is_of(&self, os: &str) -> bool {
         self.os.as_ref().is_some_and(|known| known.name == os)

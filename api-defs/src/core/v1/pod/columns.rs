@@ -6,7 +6,7 @@ use planesmith_machinery::time::Time;
 use super::{Pod, PodStatus};
 use crate::core::v1::{ContainerStateTerminated, ContainerStatus};
 
-/// What the statuses of a pod's containers come to.
+/// Summary of the statuses of a pod's containers.
 struct Summary {
     ready: usize,
     total: usize,
@@ -14,7 +14,7 @@ struct Summary {
     restarts: Restarts,
 }
 
-/// How often containers were started again, and when last.
+/// Number of container restarts and the time of the last one.
 #[derive(Clone, Copy, Default)]
 struct Restarts {
     count: i64,
@@ -29,7 +29,7 @@ impl Restarts {
     }
 }
 
-/// How the pod has ended.
+/// Returns the completion of the pod for the table's condition; `None` while it is not finished.
 pub(super) fn completion(status: &PodStatus) -> Option<Completion> {
     match status.phase.as_str() {
         "Succeeded" => Some(Completion {
@@ -93,7 +93,7 @@ fn text_or_none(text: &str) -> Cell {
     Cell::Text(if text.is_empty() { "<none>" } else { text }.to_owned())
 }
 
-/// Whether the first condition of this type holds.
+/// True if the first condition of this type has status True.
 fn has_condition(pod: &Pod, type_: &str) -> bool {
     let found = pod.status.conditions.iter().find(|condition| condition.type_ == type_);
     found.is_some_and(|condition| condition.status == "True")
@@ -197,7 +197,7 @@ impl Summary {
     }
 }
 
-/// How a container ended.
+/// Returns the reason of a container's termination.
 fn ending(end: &ContainerStateTerminated) -> String {
     match (end.reason.as_str(), end.signal) {
         ("", 0) => format!("ExitCode:{}", end.exit_code),

@@ -1,4 +1,4 @@
-//! What is filled in when a pod or a template does not say it.
+//! Defaults of pods and templates.
 
 use crate::core::v1::resource_list::round_up_to_milli;
 use crate::core::v1::resource_name::{is_huge_page, is_of_pods, is_overcommitted};
@@ -6,13 +6,13 @@ use crate::core::v1::{
     Container, Lifecycle, Pod, PodIP, PodSpec, Probe, ResourceList, ResourceRequirements, Volume, image,
 };
 
-/// How long a pod may take to end, in seconds.
+/// Default termination grace period in seconds.
 const GRACE_PERIOD: i64 = 30;
 
-/// Who may read and write files of volumes: everybody may read, the owner may write.
+/// Default mode of files in volumes: readable by all, writable by the owner.
 const FILE_MODE: i32 = 0o644;
 
-/// How long tokens are valid, in seconds.
+/// Default validity of tokens in seconds.
 const TOKEN_LIFE: i64 = 3600;
 
 impl Pod {

@@ -7,7 +7,7 @@ use crate::features::{
     IMAGE_VOLUME_WITH_DIGEST, POD_CERTIFICATE_REQUEST,
 };
 
-/// Which of the parts that can be switched off are on.
+/// Features that are enabled, of those that control fields of a pod.
 #[derive(Clone, Copy, Debug, Default)]
 struct Switches {
     groups: bool,
@@ -168,7 +168,8 @@ mod tests {
         assert!(status.node_allocatable_resource_claim_statuses.is_empty());
     }
 
-    /// What of the spec is left: the group, both hooks, that of the ephemeral container, and the two sources.
+    /// Returns the fields of the spec that remain after disabled ones are dropped: the scheduling group, the lifecycles
+    /// of both containers and of the ephemeral container, and the two projected sources.
     fn left(on: Switches, old: Option<&PodSpec>) -> Value {
         let mut spec = spec();
         spec.drop_unless(on, old);

@@ -39,7 +39,7 @@ pub struct PodDNSConfigOption {
     pub value: Option<String>,
 }
 
-/// What the C library of Linux reads at most.
+/// Limits of the Linux C library.
 const MAX_SERVERS: usize = 3;
 const MAX_DOMAINS: usize = 32;
 const MAX_DOMAIN_LETTERS: usize = 2048;

@@ -1,4 +1,4 @@
-//! What is wrong with what a pod shares with its node, and with settings that the node's operating system lacks.
+//! Validation of settings that share the node's namespaces, and of settings that the operating system lacks.
 
 use planesmith_machinery::field_error::FieldErrors;
 
@@ -53,7 +53,7 @@ impl PodSpec {
         }
     }
 
-    /// Whether a container has volumes as devices.
+    /// True if any container uses a volume as a block device.
     pub(super) fn uses_devices(&self) -> bool {
         let containers = self.init_containers.iter().chain(&self.containers);
         let ephemeral = self.ephemeral_containers.iter();

@@ -1,4 +1,4 @@
-//! What is judged otherwise than usual when a pod or a template is checked.
+//! Exceptions to the usual rules for pods and templates.
 
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::validation::{SelectorValues, check_label_selector};
@@ -11,7 +11,8 @@ use crate::core::v1::volume::check_unreserved;
 use crate::core::v1::{Pod, PodTemplateSpec};
 use crate::features::RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS;
 
-/// What is judged otherwise than usual: rules that came late do not keep anybody from changing what was stored before.
+/// Exceptions to the usual rules: a rule that was introduced later does not block updates of objects that break it
+/// already.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PodOptions {
     /// The spec is that of a pod, which has to be complete, and not of a template.
@@ -62,7 +63,7 @@ impl PodOptions {
         old.map_or_else(Self::default, |old| Self::after(&old.metadata, &old.spec))
     }
 
-    /// What was there before stays possible.
+    /// Returns the options that permit the deviations which the stored spec already has.
     fn after(meta: &ObjectMeta, spec: &PodSpec) -> Self {
         let affinity = spec.affinity.as_ref();
         let context = spec.security_context.as_ref();
@@ -90,12 +91,12 @@ impl PodOptions {
         }
     }
 
-    /// Whether tolerations may compare numbers.
+    /// True if tolerations may compare numbers.
     pub(crate) fn may_compare_numbers(self) -> bool {
         self.number_tolerations || may_compare(&[])
     }
 
-    /// Whether rules may start all containers again, and containers that run beside the others may have rules.
+    /// True if rules may restart all containers and sidecars may have restart rules.
     pub(crate) fn may_restart_all(self) -> bool {
         self.restart_all || RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS.is_on()
     }

@@ -1,4 +1,4 @@
-//! What a pod is given when it is made, and what later writes may not take from it.
+//! Preparation of pods: fields that the server sets on creation and that later writes cannot remove.
 
 use planesmith_machinery::meta::{LabelSelector, LabelSelectorRequirement};
 use planesmith_machinery::time::Time;
@@ -90,7 +90,7 @@ impl Pod {
         }
     }
 
-    /// How long the pod may go on after its deletion, in seconds; `requested` is what the client asks for.
+    /// Returns the grace period of the pod's deletion in seconds; `requested` is the client's value.
     pub(super) fn grace_period_after(&self, requested: Option<i64>) -> i64 {
         let ended = matches!(self.status.phase.as_str(), "Failed" | "Succeeded");
         let seconds = match requested.or(self.spec.termination_grace_period_seconds) {

@@ -1,4 +1,4 @@
-//! How sure a pod can be of its resources.
+//! Quality of service classes of pods.
 
 use std::collections::BTreeMap;
 

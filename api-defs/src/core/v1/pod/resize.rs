@@ -139,7 +139,7 @@ impl Pod {
     }
 }
 
-/// What the pod asks for as a whole changes in processor and memory only. What is judged here is taken back in `new`.
+/// Checks that pod-level resources change in CPU and memory only, and reverts the checked changes in `new`.
 fn check_whole(new: &mut Option<ResourceRequirements>, old: Option<&ResourceRequirements>, errors: &mut FieldErrors) {
     let none = ResourceRequirements::default();
     match (&*new, old) {
@@ -203,7 +203,7 @@ fn check_init_container(index: usize, container: &mut Container, old: &Container
 }
 
 impl Container {
-    /// Whether what the container asks for can change, as one that prepares the pod.
+    /// True if the resources of this init container can change.
     fn can_be_resized_as_init(&self) -> bool {
         self.is_sidecar() || IN_PLACE_POD_VERTICAL_SCALING_INIT_CONTAINERS.is_on()
     }

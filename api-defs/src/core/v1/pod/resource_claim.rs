@@ -26,7 +26,7 @@ pub struct PodResourceClaim {
     pub resource_claim_template_name: Option<String>,
 }
 
-/// What became of a claim for which an object was to be made.
+/// Observed state of a claim that is created for a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodResourceClaimStatus {
     /// Name of the entry in the spec's resourceClaims.
@@ -40,7 +40,7 @@ pub struct PodResourceClaimStatus {
 /// The claim that stands for extended resources of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodExtendedResourceClaimStatus {
-    /// Which request of the claim is for which resource of which container.
+    /// Mapping of the claim's requests to the extended resources of the containers.
     #[field(proto = 1, keep, list_type = atomic)]
     pub request_mappings: Vec<ContainerExtendedResourceRequest>,
     /// Name of the ResourceClaim that was made for the pod's extended resources.
@@ -104,7 +104,7 @@ impl ContainerExtendedResourceRequest {
     }
 }
 
-/// Which request of a claim is for which resource of a container.
+/// Maps a request of a claim to an extended resource of a container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerExtendedResourceRequest {
     /// Name of the container that asks for the resource.
@@ -118,7 +118,7 @@ pub struct ContainerExtendedResourceRequest {
     pub request_name: String,
 }
 
-/// What devices of a claim take from the node's own resources.
+/// Consumption of the node's allocatable resources by the devices of a claim.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeAllocatableResourceClaimStatus {
     /// Name of the ResourceClaim that takes from the node.
@@ -127,7 +127,7 @@ pub struct NodeAllocatableResourceClaimStatus {
     /// Names of the containers that use it.
     #[field(proto = 2, list_type = set)]
     pub containers: Vec<String>,
-    /// How much of each of the node's resources the claim takes.
+    /// Amount of each node resource that the claim consumes.
     #[field(proto = 3, keep, go_type = "map[v1.ResourceName]resource.Quantity")]
     pub resources: BTreeMap<String, Quantity>,
 }

@@ -32,8 +32,8 @@ pub struct PodSecurityContext {
     /// Further groups, by number, of the first process of each container. Not on Windows.
     #[field(proto = 4, list_type = atomic)]
     pub supplemental_groups: Vec<i64>,
-    /// Where further groups come from: Merge adds those that the image gives the user, Strict does not. Merge by
-    /// default. Not on Windows.
+    /// Source of the supplemental groups: Merge (the default) includes the groups that the image assigns to the user,
+    /// Strict does not. Not on Windows.
     #[field(proto = 12, known("Merge", "Strict"), go_type = "SupplementalGroupsPolicy")]
     pub supplemental_groups_policy: Option<String>,
     /// Group, by number, that owns files of volumes which can have an owner, and that containers belong to. Not on
@@ -43,18 +43,18 @@ pub struct PodSecurityContext {
     /// Settings of the kernel. Not on Windows.
     #[field(proto = 7, list_type = atomic)]
     pub sysctls: Vec<Sysctl>,
-    /// When owners and permissions of a volume's files are changed: OnRootMismatch, or Always, which is the default.
-    /// Not on Windows.
+    /// Time of changing the owner and the permissions of a volume's files: OnRootMismatch, or Always (the default). Not
+    /// on Windows.
     #[field(proto = 9, known("OnRootMismatch", "Always"), go_type = "PodFSGroupChangePolicy")]
     pub fs_group_change_policy: Option<String>,
-    /// Which system calls containers may make. Not on Windows.
+    /// Seccomp profile, which limits the system calls of the containers. Not on Windows.
     #[field(proto = 10)]
     pub seccomp_profile: Option<SeccompProfile>,
     /// AppArmor profile of the containers. Not on Windows.
     #[field(proto = 11)]
     pub app_armor_profile: Option<AppArmorProfile>,
-    /// How files of volumes get their SELinux label: MountOption at once on mounting, Recursive file by file. Not on
-    /// Windows.
+    /// Method of labeling the files of volumes for SELinux: MountOption labels all at once on mounting, Recursive
+    /// labels each file. Not on Windows.
     #[field(proto = 13, go_type = "PodSELinuxChangePolicy")]
     pub se_linux_change_policy: Option<String>,
 }
@@ -65,7 +65,7 @@ pub struct Sysctl {
     /// Name of the kernel setting, such as net.ipv4.ip_local_port_range.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// What the setting is set to for the pod.
+    /// Value of the sysctl for the pod.
     #[field(proto = 2, keep)]
     pub value: String,
 }
@@ -152,7 +152,8 @@ fn check_sysctls(sysctls: &[Sysctl], spec: &PodSpec, options: PodOptions, errors
 }
 
 impl Sysctl {
-    /// What gives the pod with `spec` the node's namespace of the setting.
+    /// Returns the field of `spec` that shares the node's namespace of the sysctl with the pod; `None` when it is not
+    /// shared.
     pub(super) fn shared_with_node(&self, spec: &PodSpec) -> Option<&'static str> {
         match namespace_of(&self.name) {
             Some("net") if spec.host_network => Some("hostNetwork"),

@@ -1,4 +1,4 @@
-//! What is wanted of a pod.
+//! Desired state of pods.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::core::v1::{
     PodSecurityContext, ResourceList, ResourceRequirements, Toleration, TopologySpreadConstraint, Volume,
 };
 
-/// What is wanted of a pod.
+/// Desired state of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(internal = crate::core::v1::internal_layout::POD_SPEC)]
 pub struct PodSpec {
@@ -28,18 +28,19 @@ pub struct PodSpec {
     /// never started again.
     #[field(proto = 34, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub ephemeral_containers: Vec<EphemeralContainer>,
-    /// When containers are started again: Always, OnFailure or Never. Always by default.
+    /// Restart policy of the containers: Always, OnFailure or Never. Always by default.
     #[field(proto = 3, known("Always", "OnFailure", "Never"), go_type = "RestartPolicy")]
     pub restart_policy: String,
-    /// How long the pod may take to end, in seconds, from the signal to end until it is killed. 30 by default; 0 kills
-    /// at once.
+    /// Termination grace period in seconds: the time between the termination signal and the kill signal. 30 by default;
+    /// 0 kills at once.
     #[field(proto = 4)]
     pub termination_grace_period_seconds: Option<i64>,
-    /// How long the pod may run on its node, in seconds, before it is ended as failed.
+    /// Maximum run time of the pod on its node in seconds, after which it is terminated as failed. No limit when
+    /// absent.
     #[field(proto = 5)]
     pub active_deadline_seconds: Option<i64>,
-    /// How names are resolved: ClusterFirst, ClusterFirstWithHostNet in the node's network, Default as the node does,
-    /// None as dnsConfig says. ClusterFirst by default.
+    /// DNS policy: ClusterFirst (the default), ClusterFirstWithHostNet for pods in the node's network, Default for the
+    /// node's configuration, None for dnsConfig only.
     #[field(
         proto = 6,
         known("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"),
@@ -55,22 +56,23 @@ pub struct PodSpec {
     /// The older name of serviceAccountName; always equal to it. Deprecated.
     #[field(proto = 9)]
     pub service_account: String,
-    /// Whether a token of the service account is mounted into the containers; as the account says when absent.
+    /// True if a token of the service account is mounted into the containers. Defaults to the setting of the service
+    /// account.
     #[field(proto = 21)]
     pub automount_service_account_token: Option<bool>,
     /// Name of the node that the pod runs on. The scheduler sets it; a pod that is made with it is not scheduled.
     #[field(proto = 10)]
     pub node_name: String,
-    /// Whether the pod uses the node's network. Its ports are ports of the node then.
+    /// True if the pod uses the node's network namespace. Its ports are then ports of the node.
     #[field(proto = 11)]
     pub host_network: bool,
-    /// Whether the pod sees the processes of the node.
+    /// True if the pod uses the node's PID namespace.
     #[field(name = "hostPID", proto = 12)]
     pub host_pid: bool,
-    /// Whether the pod shares interprocess communication with the node.
+    /// True if the pod uses the node's IPC namespace.
     #[field(name = "hostIPC", proto = 13)]
     pub host_ipc: bool,
-    /// Whether the containers see each other's processes. Excludes hostPID.
+    /// True if all containers share one PID namespace. Excludes hostPID.
     #[field(proto = 27)]
     pub share_process_namespace: Option<bool>,
     /// Security settings that all containers share.
@@ -85,7 +87,7 @@ pub struct PodSpec {
     /// Name of a headless Service: with it the pod is called hostname.subdomain.namespace.svc.domain.
     #[field(proto = 17)]
     pub subdomain: String,
-    /// Where the pod is attracted to and repelled from.
+    /// Affinity and anti-affinity of the pod.
     #[field(proto = 18)]
     pub affinity: Option<Affinity>,
     /// Name of the scheduler that places the pod; default-scheduler when empty.
@@ -101,7 +103,7 @@ pub struct PodSpec {
     /// when empty.
     #[field(proto = 24)]
     pub priority_class_name: String,
-    /// How important the pod is; set from the class, and higher is more important.
+    /// Priority of the pod, set from its priority class. Higher values are more important.
     #[field(proto = 25)]
     pub priority: Option<i32>,
     /// Settings for resolving names, added to those of dnsPolicy.
@@ -113,36 +115,35 @@ pub struct PodSpec {
     /// Name of the RuntimeClass with which the pod runs; the default runtime when absent.
     #[field(proto = 29)]
     pub runtime_class_name: Option<String>,
-    /// Whether containers get variables that name the Services of the namespace. True by default.
+    /// True if the containers have environment variables for the services of the namespace. True by default.
     #[field(proto = 30)]
     pub enable_service_links: Option<bool>,
-    /// Whether the pod may push less important ones off a node: PreemptLowerPriority or Never. PreemptLowerPriority by
-    /// default.
+    /// Preemption of pods with lower priority: PreemptLowerPriority (the default) or Never.
     #[field(proto = 31, known("PreemptLowerPriority", "Never"), go_type = "PreemptionPolicy")]
     pub preemption_policy: Option<String>,
-    /// What running the pod takes besides its containers; set from the RuntimeClass.
+    /// Resource overhead of the pod besides its containers, set from the RuntimeClass.
     #[field(proto = 32, go_type = "ResourceList")]
     pub overhead: ResourceList,
-    /// How pods are spread over zones, nodes and the like; all constraints must hold.
+    /// Constraints on the distribution of pods over zones, nodes and other domains. All of them must hold.
     #[field(proto = 33, list_type = map, list_map_keys("topologyKey", "whenUnsatisfiable"), patch_strategy(merge), patch_merge_key = "topologyKey")]
     pub topology_spread_constraints: Vec<TopologySpreadConstraint>,
-    /// Whether the full name, with subdomain and domain, is the name that the kernel tells. False by default.
+    /// True if the kernel's hostname is the fully qualified domain name of the pod. False by default.
     #[field(name = "setHostnameAsFQDN", proto = 35)]
     pub set_hostname_as_fqdn: Option<bool>,
     /// Operating system of the containers. Settings for another one are refused.
     #[field(proto = 36)]
     pub os: Option<PodOS>,
-    /// Whether users in the pod are those of the node; false gives the pod users of its own. True by default.
+    /// True if the pod uses the node's user namespace; false creates one for the pod. True by default.
     #[field(proto = 37)]
     pub host_users: Option<bool>,
-    /// What keeps the pod from being scheduled: it waits until the list is empty. Can be set on creation only, and only
-    /// be shortened.
+    /// Gates that block scheduling until the list is empty. Can be set on creation only; updates can only remove
+    /// entries.
     #[field(proto = 38, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub scheduling_gates: Vec<PodSchedulingGate>,
     /// Claims to devices that must be met before the pod starts. Cannot change.
     #[field(proto = 39, list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
     pub resource_claims: Vec<PodResourceClaim>,
-    /// What the pod asks for as a whole: cpu, memory and huge pages.
+    /// Resource requests and limits of the whole pod: cpu, memory and huge pages.
     #[field(proto = 40)]
     pub resources: Option<ResourceRequirements>,
     /// Name that the pod has for itself, whatever hostname and subdomain say; up to 64 characters.

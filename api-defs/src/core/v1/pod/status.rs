@@ -1,4 +1,4 @@
-//! What became of a pod.
+//! Observed state of pods.
 
 mod check;
 
@@ -10,20 +10,20 @@ use crate::core::v1::{
     ResourceList, ResourceRequirements,
 };
 
-/// What became of a pod; it can be behind the facts when the node cannot be reached.
+/// Observed state of a pod. May be outdated when the node cannot be reached.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodStatus {
     /// Generation of the pod that this tells about.
     #[field(proto = 17)]
     pub observed_generation: i64,
-    /// How far the pod is: Pending, Running, Succeeded, Failed or Unknown.
+    /// Phase of the pod: Pending, Running, Succeeded, Failed or Unknown.
     #[field(
         proto = 1,
         known("Pending", "Running", "Succeeded", "Failed", "Unknown"),
         go_type = "PodPhase"
     )]
     pub phase: String,
-    /// Whether it is scheduled, initialized, ready and so on.
+    /// Conditions, such as PodScheduled, Initialized and Ready.
     #[field(proto = 2, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<PodCondition>,
     /// For people: why the pod is as it is.
@@ -47,38 +47,37 @@ pub struct PodStatus {
     /// Addresses of the pod, at most one per IP family; the first is podIP.
     #[field(name = "podIPs", proto = 12, list_type = map, list_map_keys("ip"), patch_strategy(merge), patch_merge_key = "ip")]
     pub pod_ips: Vec<PodIP>,
-    /// When the kubelet took the pod up, before it fetched images.
+    /// Time when the kubelet accepted the pod, before it pulled images.
     #[field(proto = 7)]
     pub start_time: Option<Time>,
-    /// What became of the init containers.
+    /// Observed state of the init containers.
     #[field(proto = 10, list_type = atomic)]
     pub init_container_statuses: Vec<ContainerStatus>,
-    /// What became of the containers that do the work.
+    /// Observed state of the main containers.
     #[field(proto = 8, list_type = atomic)]
     pub container_statuses: Vec<ContainerStatus>,
-    /// How sure the pod can be of its resources: Guaranteed, Burstable or BestEffort. Follows from the spec on
-    /// creation.
+    /// Quality of service class: Guaranteed, Burstable or BestEffort. Derived from the spec on creation.
     #[field(proto = 9, known("Guaranteed", "Burstable", "BestEffort"), go_type = "PodQOSClass")]
     pub qos_class: String,
-    /// What became of the ephemeral containers.
+    /// Observed state of the ephemeral containers.
     #[field(proto = 13, list_type = atomic)]
     pub ephemeral_container_statuses: Vec<ContainerStatus>,
-    /// How far a change of resources is. Deprecated: the conditions PodResizePending and PodResizeInProgress tell it.
+    /// State of a resize. Deprecated: replaced by the conditions PodResizePending and PodResizeInProgress.
     #[field(proto = 14, go_type = "PodResizeStatus")]
     pub resize: String,
-    /// What became of the claims to devices.
+    /// Observed state of the device claims.
     #[field(proto = 15, list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
     pub resource_claim_statuses: Vec<PodResourceClaimStatus>,
     /// The claim that stands for extended resources.
     #[field(proto = 18)]
     pub extended_resource_claim_status: Option<PodExtendedResourceClaimStatus>,
-    /// What the node has set aside for the pod as a whole.
+    /// Resources that the node has allocated to the whole pod.
     #[field(proto = 19, go_type = "ResourceList")]
     pub allocated_resources: ResourceList,
-    /// What the pod has been given as a whole.
+    /// Resource requests and limits of the whole pod that are in effect.
     #[field(proto = 20)]
     pub resources: Option<ResourceRequirements>,
-    /// What devices of claims take from the node's own resources.
+    /// Consumption of the node's allocatable resources by the devices of claims.
     #[field(proto = 21, list_type = atomic)]
     pub node_allocatable_resource_claim_statuses: Vec<NodeAllocatableResourceClaimStatus>,
 }
@@ -86,19 +85,19 @@ pub struct PodStatus {
 /// One aspect of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodCondition {
-    /// Which aspect: PodScheduled, Initialized, ContainersReady, Ready, or one of somebody's own.
+    /// Type of the condition: PodScheduled, Initialized, ContainersReady, Ready, or a custom type.
     #[field(proto = 1, keep, go_type = "PodConditionType")]
     pub type_: String,
     /// Generation of the pod when this was set.
     #[field(proto = 7)]
     pub observed_generation: i64,
-    /// Whether it holds: True, False or Unknown.
+    /// Status of the condition: True, False or Unknown.
     #[field(proto = 2, keep, go_type = "ConditionStatus")]
     pub status: String,
-    /// When this was last looked at.
+    /// Time of the last probe of the condition.
     #[field(proto = 3)]
     pub last_probe_time: Time,
-    /// When the status last changed.
+    /// Time of the last change of status.
     #[field(proto = 4)]
     pub last_transition_time: Time,
     /// One word for programs on why it last changed.

@@ -39,7 +39,7 @@ fn merge(into: &mut Value, members: Value) {
     }
 }
 
-/// What a check reports, a line for each error.
+/// Returns the errors of a check, one line for each.
 fn found(check: impl FnOnce(&mut FieldErrors)) -> String {
     let mut errors = FieldErrors::default();
     check(&mut errors);

@@ -1,4 +1,4 @@
-//! How pods spread over zones and nodes.
+//! Distribution of pods over zones and nodes.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::LabelSelector;
 use planesmith_machinery::validation::{SelectorValues, check_label_selector};
 
-/// How pods are spread over places.
+/// Constraint on the distribution of pods over topology domains.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TopologySpreadConstraint {
     /// By how many pods places may differ, at least 1. With ScheduleAnyway places that keep to it are preferred.
@@ -18,7 +18,8 @@ pub struct TopologySpreadConstraint {
     /// Label of nodes: nodes with the same value are one place.
     #[field(proto = 2, keep)]
     pub topology_key: String,
-    /// What happens when no place keeps to it: DoNotSchedule lets the pod wait, ScheduleAnyway takes the best one.
+    /// Behavior when no node satisfies the constraint: DoNotSchedule leaves the pod pending, ScheduleAnyway takes the
+    /// best node.
     #[field(
         proto = 3,
         keep,
@@ -32,12 +33,12 @@ pub struct TopologySpreadConstraint {
     /// With fewer places than this the least crowded one counts as empty. Needs DoNotSchedule; 1 when absent.
     #[field(proto = 5)]
     pub min_domains: Option<i32>,
-    /// Whether nodes that the pod's nodeSelector and affinity rule out are counted: Honor leaves them out, Ignore
-    /// counts all. Honor by default.
+    /// Treatment of nodes that the pod's nodeSelector and affinity exclude: Honor (the default) leaves them out, Ignore
+    /// counts all nodes.
     #[field(proto = 6, known("Ignore", "Honor"), go_type = "NodeInclusionPolicy")]
     pub node_affinity_policy: Option<String>,
-    /// Whether marks of nodes are looked at: Honor counts only nodes without them or whose marks the pod tolerates,
-    /// Ignore counts all. Ignore by default.
+    /// Treatment of tainted nodes: Honor counts only nodes without taints or with taints that the pod tolerates, Ignore
+    /// (the default) counts all nodes.
     #[field(proto = 7, known("Ignore", "Honor"), go_type = "NodeInclusionPolicy")]
     pub node_taints_policy: Option<String>,
     /// Labels in which counted pods must agree with this one. Written into labelSelector when the pod is made.
@@ -66,7 +67,7 @@ pub(super) fn check_spread(constraints: &[TopologySpreadConstraint], options: Po
 }
 
 impl TopologySpreadConstraint {
-    /// What may stand once.
+    /// Returns the key of the constraint, which must be unique within a pod.
     fn pair(&self) -> (&str, &str) {
         (&self.topology_key, &self.when_unsatisfiable)
     }

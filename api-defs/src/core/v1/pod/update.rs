@@ -1,4 +1,4 @@
-//! What may not change in a pod.
+//! Validation of updates of pods.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::{Pod, PodOptions, PodSpec, annotations};
 use crate::core::v1::toleration::{check_tolerations, may_compare};
 use crate::core::v1::{Affinity, Container, NodeAffinity, NodeSelectorTerm, PodSchedulingGate, Toleration};
 
-/// What the spec of a pod lets change.
+/// Mutable fields of a pod's spec, as the error text lists them.
 const CHANGEABLE: [&str; 5] = [
     "`spec.containers[*].image`",
     "`spec.initContainers[*].image`",

@@ -1,4 +1,4 @@
-//! What makers of pods and templates should know although it is accepted.
+//! Warnings about pods and templates.
 
 mod paths;
 mod ports;
@@ -38,7 +38,7 @@ const OLD_ANNOTATIONS: [(&str, &str); 3] = [
 const BYTES: [&str; 2] = ["memory", "ephemeral-storage"];
 
 impl Pod {
-    /// What its maker should know.
+    /// Returns the warnings about the creation of the pod.
     pub(super) fn creation_warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         let problems = names::dns_label(&self.metadata.name);
@@ -53,7 +53,7 @@ impl Pod {
         warnings
     }
 
-    /// What a writer of the status should know.
+    /// Returns the warnings about addresses in the status.
     pub(super) fn address_warnings(&self) -> Vec<String> {
         let of_pod = self.status.pod_ips.iter().map(|ip| &ip.ip).enumerate();
         let of_host = self.status.host_ips.iter().map(|ip| &ip.ip).enumerate();
@@ -65,7 +65,7 @@ impl Pod {
 }
 
 impl PodTemplateSpec {
-    /// What the writer of the template at `path` should know.
+    /// Returns the warnings about the template at `path`.
     #[must_use]
     pub fn warnings(&self, path: &str) -> Vec<String> {
         Walk::new(path, &self.spec, &self.metadata).warnings()
@@ -74,7 +74,7 @@ impl PodTemplateSpec {
 
 /// Collects warnings about one spec. Paths are written when there is something to say.
 struct Walk<'a> {
-    /// Where the spec's owner is, with a dot at the end; empty for a pod.
+    /// Path of the object that contains the spec, with a trailing dot; empty for a pod.
     base: String,
     spec: &'a PodSpec,
     meta: &'a ObjectMeta,

@@ -1,4 +1,4 @@
-//! What is wrong with quotas.
+//! Validation of resource quotas.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::core::v1::resource_name::{check_quota_resource, is_quota_resource};
 /// Scopes that exclude each other.
 const CONFLICTING: [[&str; 2]; 2] = [["BestEffort", "NotBestEffort"], ["NotTerminating", "Terminating"]];
 
-/// What pods ask for and quotas with scopes can bound.
+/// Compute resources that quotas with scopes can limit.
 const COMPUTE: [&str; 6] = [
     "cpu",
     "memory",
@@ -113,7 +113,7 @@ impl ResourceQuotaStatus {
     }
 }
 
-/// Whether two lists hold the same scopes, in whatever order.
+/// True if two lists contain the same scopes in any order.
 pub(super) fn same_scopes(left: &[String], right: &[String]) -> bool {
     let set = |scopes: &'_ [String]| scopes.iter().cloned().collect::<BTreeSet<_>>();
     set(left) == set(right)
@@ -140,7 +140,7 @@ fn is_scope(scope: &str) -> bool {
     .contains(&scope)
 }
 
-/// Whether a scope can narrow down what is counted of a resource.
+/// True if the scope can limit the counted objects of the resource.
 fn applies(scope: &str, resource: &str) -> bool {
     match scope {
         "Terminating" | "NotTerminating" | "NotBestEffort" | "PriorityClass" | "CrossNamespacePodAffinity" => {

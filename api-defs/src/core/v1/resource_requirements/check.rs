@@ -1,4 +1,4 @@
-//! What is wrong with what containers and pods ask for.
+//! Validation of the resources of containers and pods.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::core::v1::resource_name::{
 };
 use crate::core::v1::{ResourceClaim, ResourceList, ResourceRequirements};
 
-/// Which resources can be asked for.
+/// The set of resource names that are legal in requests and limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResourceNames {
     /// Those of containers.
@@ -89,7 +89,7 @@ impl ResourceRequirements {
         }
     }
 
-    /// Whether anything is asked for that is counted for the whole pod.
+    /// True if limits or requests are set.
     #[must_use]
     pub fn has_amounts(&self) -> bool {
         !self.limits.is_empty() || !self.requests.is_empty()
@@ -103,7 +103,7 @@ fn check_huge_pages(name: &str, amount: &Quantity, options: PodOptions, errors: 
     }
 }
 
-/// Whether an amount of huge pages is a whole number of pages.
+/// True if an amount of huge pages is a whole number of pages.
 fn fits_pages(name: &str, amount: &Quantity) -> bool {
     let size = name
         .strip_prefix("hugepages-")
@@ -111,7 +111,7 @@ fn fits_pages(name: &str, amount: &Quantity) -> bool {
     size.is_some_and(|size| size.value() > 0 && amount.value() % size.value() == 0)
 }
 
-/// Whether some amount of huge pages is not a whole number of pages.
+/// True if an amount of huge pages in the list is not a whole number of pages.
 pub(crate) fn has_odd_huge_pages(list: &ResourceList) -> bool {
     list.iter()
         .any(|(name, amount)| is_huge_page(name) && !fits_pages(name, amount))

@@ -1,4 +1,4 @@
-//! What the containers of a pod ask for together.
+//! Total resources of a pod's containers.
 
 use std::collections::btree_map::Entry;
 

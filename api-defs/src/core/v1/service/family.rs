@@ -54,7 +54,7 @@ pub fn check_cluster_ips(service: &Service, errors: &mut FieldErrors) {
     }
 }
 
-/// Whether the addresses are legal each by itself; what is said about several makes no sense otherwise.
+/// Reports errors in the individual addresses. True if all are legal; otherwise checks across addresses make no sense.
 fn check_addresses(ips: &[String], errors: &mut FieldErrors) -> bool {
     let mut legal = true;
     for (index, address) in ips.iter().enumerate() {

@@ -15,8 +15,8 @@ pub struct ServicePort {
     /// The protocol: TCP (the default), UDP or SCTP.
     #[field(proto = 2, default = "TCP", known("TCP", "UDP", "SCTP"), go_type = "Protocol")]
     pub protocol: String,
-    /// What is spoken over the protocol, as a hint for load balancers and meshes: an IANA service name, kubernetes.io/h2c,
-    /// kubernetes.io/ws, kubernetes.io/wss, or a name with a prefix of one's own.
+    /// Application protocol of the port, a hint for load balancers and meshes: an IANA service name, kubernetes.io/h2c,
+    /// kubernetes.io/ws, kubernetes.io/wss, or a name with another domain prefix.
     #[field(proto = 6)]
     pub app_protocol: Option<String>,
     /// Port at which clients reach the service, from 1 to 65535.

@@ -1,4 +1,4 @@
-//! What may not change in a service.
+//! Validation of updates of services.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::field_error::Json;

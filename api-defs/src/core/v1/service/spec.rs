@@ -1,4 +1,4 @@
-//! What is wanted of a service.
+//! Desired state of services.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use planesmith_machinery::int_or_string::IntOrString;
 
 use super::{CLUSTER, CLUSTER_IP, EXTERNAL_NAME, LOAD_BALANCER, NODE_PORT, ServicePort};
 
-/// How long clients keep their pod when nothing is said: three hours.
+/// Default timeout of client affinity in seconds: three hours.
 const AFFINITY_SECONDS: i32 = 10_800;
 
-/// What is wanted of a service.
+/// Desired state of a service.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ServiceSpec {
     /// The ports of the service.
@@ -28,8 +28,8 @@ pub struct ServiceSpec {
     /// Addresses of the service inside the cluster: at most two, of different IP families. The first equals clusterIP.
     #[field(name = "clusterIPs", proto = 18, list_type = atomic)]
     pub cluster_ips: Vec<String>,
-    /// How the service is reached: ClusterIP (the default) at an address inside the cluster; NodePort besides on a port of
-    /// every node; LoadBalancer besides through a load balancer outside; ExternalName is only another name for a host.
+    /// Type of the service: ClusterIP (the default) has an address inside the cluster; NodePort adds a port on every
+    /// node; LoadBalancer adds an external load balancer; ExternalName is an alias of an external host.
     #[field(
         name = "type",
         proto = 4,
@@ -40,7 +40,8 @@ pub struct ServiceSpec {
     /// Addresses of nodes at which traffic for the service arrives besides. Whoever runs the cluster brings it there.
     #[field(name = "externalIPs", proto = 5, list_type = atomic)]
     pub external_ips: Vec<String>,
-    /// Whether connections of one client go to one pod: ClientIP says so, None is the default.
+    /// Affinity of clients to pods: ClientIP routes all connections of a client to one pod, None (the default) does
+    /// not.
     #[field(proto = 7, known("ClientIP", "None"), go_type = "ServiceAffinity")]
     pub session_affinity: String,
     /// Address that the load balancer should have, where the cloud can choose. Deprecated: clouds understand it differently.
@@ -52,15 +53,15 @@ pub struct ServiceSpec {
     /// Host that the name of an ExternalName service stands for: a DNS name in lower case.
     #[field(proto = 10)]
     pub external_name: String,
-    /// Where traffic from outside may go: Local keeps it on the node where it arrives, and the client's address with it;
-    /// Cluster (the default) spreads it over all pods.
+    /// Policy for external traffic: Local routes it to pods on the receiving node and preserves the client's address;
+    /// Cluster (the default) distributes it over all pods.
     #[field(proto = 11, known("Cluster", "Local"), go_type = "ServiceExternalTrafficPolicy")]
     pub external_traffic_policy: String,
     /// Port on which nodes tell a load balancer whether pods of the service run there. For LoadBalancer with
     /// externalTrafficPolicy Local only; chosen by the server unless given, and fixed from then on.
     #[field(proto = 12)]
     pub health_check_node_port: i32,
-    /// Whether pods count that are not ready, for instance so that the members of a StatefulSet find each other.
+    /// True if pods that are not ready are published, for instance for the discovery of peers in a StatefulSet.
     #[field(proto = 13)]
     pub publish_not_ready_addresses: bool,
     /// Settings of the session affinity, such as how long a client stays with the same pod.
@@ -70,23 +71,23 @@ pub struct ServiceSpec {
     /// with ipFamilyPolicy, unless given; a second one can be added and taken away.
     #[field(proto = 19, list_type = atomic, known("IPv4", "IPv6", ""), go_type = "[]IPFamily")]
     pub ip_families: Vec<String>,
-    /// How many IP families the service has: SingleStack (the default) one, PreferDualStack two where the cluster has
-    /// them, RequireDualStack two or none at all.
+    /// Policy for IP families: SingleStack (the default) assigns one, PreferDualStack assigns two if the cluster has
+    /// them, RequireDualStack assigns two or fails.
     #[field(
         proto = 17,
         known("SingleStack", "PreferDualStack", "RequireDualStack"),
         go_type = "IPFamilyPolicy"
     )]
     pub ip_family_policy: Option<String>,
-    /// Whether a LoadBalancer service gets ports on nodes, which some load balancers do without. True by default; ports that
-    /// are given are taken anyway.
+    /// True if a LoadBalancer service gets node ports, which some load balancers do not need. True by default.
+    /// Explicitly specified ports are always allocated.
     #[field(proto = 20)]
     pub allocate_load_balancer_node_ports: Option<bool>,
     /// Kind of load balancer that serves it, as a label-like name such as example.com/internal. The cloud's usual one when
     /// absent. Only for LoadBalancer, and fixed while it is one.
     #[field(proto = 21)]
     pub load_balancer_class: Option<String>,
-    /// Where traffic from inside the cluster may go: Local keeps it on the client's node, Cluster (the default) spreads it
+    /// Policy for internal traffic: Local routes it to pods on the client's node, Cluster (the default) distributes it
     /// over all pods.
     #[field(proto = 22, known("Cluster", "Local"), go_type = "ServiceInternalTrafficPolicy")]
     pub internal_traffic_policy: Option<String>,
@@ -156,7 +157,7 @@ impl ServiceSpec {
         }
     }
 
-    /// Whether ports on nodes are chosen for it, and not only taken where the user names them.
+    /// True if the server chooses node ports that the user did not specify.
     #[must_use]
     pub fn allocates_node_ports(&self) -> bool {
         match self.type_.as_str() {
@@ -166,7 +167,7 @@ impl ServiceSpec {
         }
     }
 
-    /// Whether it has an address inside the cluster, or says that it wants none.
+    /// True if the service has a cluster IP or is headless.
     pub(super) fn needs_cluster_ip(&self) -> bool {
         self.type_ != EXTERNAL_NAME
     }

@@ -1,4 +1,4 @@
-//! What became of a service.
+//! Observed state of services.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::Condition;
 use planesmith_machinery::{Struct, ip, names};
 
-/// What became of a service.
+/// Observed state of a service.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ServiceStatus {
-    /// Where the load balancer takes traffic for the service, if there is one.
+    /// Ingress points of the load balancer, if there is one.
     #[field(proto = 1)]
     pub load_balancer: LoadBalancerStatus,
     /// Aspects of the service's state.
@@ -17,7 +17,7 @@ pub struct ServiceStatus {
     pub conditions: Vec<Condition>,
 }
 
-/// Where a load balancer takes traffic.
+/// Ingress points of a load balancer.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct LoadBalancerStatus {
     /// The points at which traffic for the service enters.
@@ -34,8 +34,8 @@ pub struct LoadBalancerIngress {
     /// Host name of the load balancer, where it has no fixed address.
     #[field(proto = 2)]
     pub hostname: String,
-    /// How traffic arrives at nodes: VIP with the load balancer's address as its destination, Proxy with the node's or the
-    /// pod's. Only with ip; VIP by default.
+    /// Destination address of traffic that arrives at the nodes: VIP for the load balancer's address (the default),
+    /// Proxy for the address of the node or the pod. Only with ip.
     #[field(proto = 3, go_type = "LoadBalancerIPMode")]
     pub ip_mode: Option<String>,
     /// The ports of the service that are served, or what hinders them.
@@ -43,7 +43,7 @@ pub struct LoadBalancerIngress {
     pub ports: Vec<PortStatus>,
 }
 
-/// What became of a port at a load balancer.
+/// Observed state of a port at a load balancer.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PortStatus {
     /// Number of the service's port.
@@ -52,7 +52,8 @@ pub struct PortStatus {
     /// Its protocol: TCP, UDP or SCTP.
     #[field(proto = 2, keep, known("TCP", "UDP", "SCTP"), go_type = "Protocol")]
     pub protocol: String,
-    /// Why the port is not served: one word in CamelCase, with a prefix such as example.com/ unless it is common knowledge.
+    /// Reason why the port is not served: a CamelCase name, with a prefix such as example.com/ unless Kubernetes
+    /// defines it.
     #[field(proto = 3)]
     pub error: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What becomes of fields when a service changes its type.
+//! Treatment of fields when the type of a service changes.
 
 use super::{Service, ServiceSpec, status::LoadBalancerStatus};
 

@@ -1,4 +1,4 @@
-//! What a legal service is.
+//! Validation of services.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What users of a service are told that works, but not as they may think.
+//! Warnings about services.
 
 use planesmith_machinery::ip;
 

@@ -1,4 +1,4 @@
-//! What is wrong with the volumes of a pod.
+//! Validation of a pod's volumes.
 
 mod cloud;
 mod config;

@@ -11,7 +11,7 @@ pub struct PersistentVolumeClaimVolumeSource {
     /// Name of the PersistentVolumeClaim in the pod's namespace.
     #[field(proto = 1, keep)]
     pub claim_name: String,
-    /// Whether all mounts can only read.
+    /// True if all mounts are read-only.
     #[field(proto = 2)]
     pub read_only: bool,
 }
@@ -19,19 +19,18 @@ pub struct PersistentVolumeClaimVolumeSource {
 /// A claim that is made for a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EphemeralVolumeSource {
-    /// What the claim looks like. It is called after the pod and the volume, with a dash between, and belongs to the
-    /// pod. Required, and cannot change.
+    /// Template of the claim, which is named POD-VOLUME and owned by the pod. Required. Immutable.
     #[field(proto = 1)]
     pub volume_claim_template: Option<PersistentVolumeClaimTemplate>,
 }
 
-/// What claims look like that are made for pods.
+/// Template of claims that are created for pods.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PersistentVolumeClaimTemplate {
     /// Labels and annotations of the claim; nothing else can be given.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What the claim asks for.
+    /// Desired storage of the claim.
     #[field(proto = 2, keep)]
     pub spec: PersistentVolumeClaimSpec,
 }

@@ -7,7 +7,7 @@ use crate::core::v1::LocalObjectReference;
 /// A disk of Google's cloud.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct GCEPersistentDiskVolumeSource {
-    /// What Google Compute Engine calls the disk.
+    /// Name of the disk in Google Compute Engine.
     #[field(proto = 1, keep)]
     pub pd_name: String,
     /// File system of the disk; ext4 when empty.
@@ -16,7 +16,7 @@ pub struct GCEPersistentDiskVolumeSource {
     /// Number of the partition; 0 for the whole disk.
     #[field(proto = 3)]
     pub partition: i32,
-    /// Whether mounts can only read.
+    /// True if mounts are read-only.
     #[field(proto = 4)]
     pub read_only: bool,
 }
@@ -24,7 +24,7 @@ pub struct GCEPersistentDiskVolumeSource {
 /// A disk of Amazon's cloud.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AWSElasticBlockStoreVolumeSource {
-    /// What AWS calls the disk, such as vol-0a1b2c3d.
+    /// ID of the disk in AWS, such as vol-0a1b2c3d.
     #[field(name = "volumeID", proto = 1, keep)]
     pub volume_id: String,
     /// File system of the disk; ext4 when empty.
@@ -33,7 +33,7 @@ pub struct AWSElasticBlockStoreVolumeSource {
     /// Number of the partition; 0 for the whole disk.
     #[field(proto = 3)]
     pub partition: i32,
-    /// Whether mounts can only read.
+    /// True if mounts are read-only.
     #[field(proto = 4)]
     pub read_only: bool,
 }
@@ -47,7 +47,7 @@ pub struct AzureFileVolumeSource {
     /// Name of the share in the storage account.
     #[field(proto = 2, keep)]
     pub share_name: String,
-    /// Whether mounts can only read.
+    /// True if mounts are read-only.
     #[field(proto = 3)]
     pub read_only: bool,
 }
@@ -55,13 +55,13 @@ pub struct AzureFileVolumeSource {
 /// A disk of Azure.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AzureDiskVolumeSource {
-    /// What the blob storage calls the disk.
+    /// Name of the disk in the blob storage.
     #[field(proto = 1, keep)]
     pub disk_name: String,
     /// URI at which the blob storage has the disk.
     #[field(name = "diskURI", proto = 2, keep)]
     pub disk_uri: String,
-    /// How the node caches: None, ReadOnly or ReadWrite.
+    /// Caching mode of the node: None, ReadOnly or ReadWrite.
     #[field(
         proto = 3,
         default = "ReadWrite",
@@ -72,7 +72,7 @@ pub struct AzureDiskVolumeSource {
     /// File system of the disk.
     #[field(proto = 4, default = "ext4")]
     pub fs_type: Option<String>,
-    /// Whether mounts can only read.
+    /// True if mounts are read-only.
     #[field(proto = 5, default = false)]
     pub read_only: Option<bool>,
     /// Shared for several disks in a storage account, Dedicated for one, Managed for a disk without an account of its
@@ -89,13 +89,13 @@ pub struct AzureDiskVolumeSource {
 /// A disk of OpenStack.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CinderVolumeSource {
-    /// What OpenStack calls the disk.
+    /// ID of the disk in OpenStack.
     #[field(name = "volumeID", proto = 1, keep)]
     pub volume_id: String,
     /// File system of the disk; ext4 when empty.
     #[field(proto = 2)]
     pub fs_type: String,
-    /// Whether mounts can only read.
+    /// True if mounts are read-only.
     #[field(proto = 3)]
     pub read_only: bool,
     /// Secret with what is needed to reach OpenStack.
@@ -123,7 +123,7 @@ pub struct VsphereVirtualDiskVolumeSource {
 /// A disk of Photon.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PhotonPersistentDiskVolumeSource {
-    /// What Photon Controller calls the disk.
+    /// ID of the disk in Photon Controller.
     #[field(name = "pdID", proto = 1, keep)]
     pub pd_id: String,
     /// File system of the disk; ext4 when empty.

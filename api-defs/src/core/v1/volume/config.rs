@@ -10,13 +10,13 @@ pub struct SecretVolumeSource {
     /// Name of the secret in the pod's namespace.
     #[field(proto = 1)]
     pub secret_name: String,
-    /// Which keys become files, and where; all of them under their own names when empty.
+    /// Keys that become files, and the paths of the files. When empty, all keys become files under their own names.
     #[field(proto = 2, list_type = atomic)]
     pub items: Vec<KeyToPath>,
     /// Permissions of the files, 0644 by default. Decimal in JSON: 420.
     #[field(proto = 3)]
     pub default_mode: Option<i32>,
-    /// Whether the pod can start without the secret or a key.
+    /// True if the pod can start without the secret or a key.
     #[field(proto = 4)]
     pub optional: Option<bool>,
 }
@@ -27,13 +27,13 @@ pub struct ConfigMapVolumeSource {
     /// The config map in the pod's namespace.
     #[field(inline, proto = 1)]
     pub local_object_reference: LocalObjectReference,
-    /// Which keys become files, and where; all of them under their own names when empty.
+    /// Keys that become files, and the paths of the files. When empty, all keys become files under their own names.
     #[field(proto = 2, list_type = atomic)]
     pub items: Vec<KeyToPath>,
     /// Permissions of the files, 0644 by default. Decimal in JSON: 420.
     #[field(proto = 3)]
     pub default_mode: Option<i32>,
-    /// Whether the pod can start without the config map or a key.
+    /// True if the pod can start without the config map or a key.
     #[field(proto = 4)]
     pub optional: Option<bool>,
 }

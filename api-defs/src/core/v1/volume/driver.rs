@@ -18,7 +18,7 @@ pub struct FlexVolumeSource {
     /// Secret that is handed to the program.
     #[field(proto = 3)]
     pub secret_ref: Option<LocalObjectReference>,
-    /// Whether mounts can only read.
+    /// True if mounts are read-only.
     #[field(proto = 4)]
     pub read_only: bool,
     /// Further options for the program.
@@ -32,13 +32,13 @@ pub struct CSIVolumeSource {
     /// Name of the CSI driver that makes the volume; it has to be known in the cluster.
     #[field(proto = 1, keep)]
     pub driver: String,
-    /// Whether mounts can only read; false by default.
+    /// True if mounts are read-only. False by default.
     #[field(proto = 2)]
     pub read_only: Option<bool>,
     /// File system of the volume; as the driver says when absent.
     #[field(proto = 3)]
     pub fs_type: Option<String>,
-    /// What the driver is told.
+    /// Attributes that are passed to the driver.
     #[field(proto = 4)]
     pub volume_attributes: BTreeMap<String, String>,
     /// Secret that is handed to the driver when it mounts the volume.

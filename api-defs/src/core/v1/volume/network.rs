@@ -13,7 +13,7 @@ pub struct NFSVolumeSource {
     /// Path of the folder on the server.
     #[field(proto = 2, keep)]
     pub path: String,
-    /// Whether mounts can only read.
+    /// True if mounts are read-only.
     #[field(proto = 3)]
     pub read_only: bool,
 }
@@ -36,16 +36,16 @@ pub struct ISCSIVolumeSource {
     /// File system of the disk; ext4 when empty.
     #[field(proto = 5)]
     pub fs_type: String,
-    /// Whether mounts can only read.
+    /// True if mounts are read-only.
     #[field(proto = 6)]
     pub read_only: bool,
     /// Further addresses of the target.
     #[field(proto = 7, list_type = atomic)]
     pub portals: Vec<String>,
-    /// Whether discovery authenticates itself by CHAP.
+    /// True if discovery uses CHAP authentication.
     #[field(proto = 8)]
     pub chap_auth_discovery: bool,
-    /// Whether sessions authenticate themselves by CHAP.
+    /// True if sessions use CHAP authentication.
     #[field(proto = 11)]
     pub chap_auth_session: bool,
     /// Secret with what CHAP needs.
@@ -65,7 +65,7 @@ pub struct GlusterfsVolumeSource {
     /// Name of the Glusterfs volume that is mounted.
     #[field(proto = 2, keep)]
     pub path: String,
-    /// Whether mounts can only read.
+    /// True if mounts are read-only.
     #[field(proto = 3)]
     pub read_only: bool,
 }
@@ -94,7 +94,7 @@ pub struct RBDVolumeSource {
     /// Secret with the key, in place of the key ring.
     #[field(proto = 7)]
     pub secret_ref: Option<LocalObjectReference>,
-    /// Whether mounts can only read.
+    /// True if mounts are read-only.
     #[field(proto = 8)]
     pub read_only: bool,
 }
@@ -117,7 +117,7 @@ pub struct CephFSVolumeSource {
     /// Secret with the key, in place of the file.
     #[field(proto = 5)]
     pub secret_ref: Option<LocalObjectReference>,
-    /// Whether mounts can only read.
+    /// True if mounts are read-only.
     #[field(proto = 6)]
     pub read_only: bool,
 }
@@ -145,7 +145,7 @@ pub struct FCVolumeSource {
     /// File system of the disk; ext4 when empty.
     #[field(proto = 3)]
     pub fs_type: String,
-    /// Whether mounts can only read.
+    /// True if mounts are read-only.
     #[field(proto = 4)]
     pub read_only: bool,
     /// World wide identifiers of the disk. Excludes targetWWNs and lun.
@@ -162,7 +162,7 @@ pub struct QuobyteVolumeSource {
     /// Name of a volume that Quobyte has already.
     #[field(proto = 2, keep)]
     pub volume: String,
-    /// Whether mounts can only read.
+    /// True if mounts are read-only.
     #[field(proto = 3)]
     pub read_only: bool,
     /// User that the volume is mounted as; the one of the service account when not given.
@@ -179,13 +179,13 @@ pub struct QuobyteVolumeSource {
 /// A volume of Portworx.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PortworxVolumeSource {
-    /// What Portworx calls the volume.
+    /// ID of the volume in Portworx.
     #[field(name = "volumeID", proto = 1, keep)]
     pub volume_id: String,
     /// File system of the volume; ext4 when empty.
     #[field(proto = 2)]
     pub fs_type: String,
-    /// Whether mounts can only read.
+    /// True if mounts are read-only.
     #[field(proto = 3)]
     pub read_only: bool,
 }
@@ -202,7 +202,7 @@ pub struct ScaleIOVolumeSource {
     /// Secret with the user and password for signing in to the gateway.
     #[field(proto = 3, keep)]
     pub secret_ref: Option<LocalObjectReference>,
-    /// Whether the gateway is reached over TLS.
+    /// True if the gateway is accessed through TLS.
     #[field(proto = 4)]
     pub ssl_enabled: bool,
     /// Name of the protection domain.
@@ -220,7 +220,7 @@ pub struct ScaleIOVolumeSource {
     /// File system of the volume; xfs when empty.
     #[field(proto = 9, default = "xfs")]
     pub fs_type: String,
-    /// Whether mounts can only read.
+    /// True if mounts are read-only.
     #[field(proto = 10)]
     pub read_only: bool,
 }
@@ -237,7 +237,7 @@ pub struct StorageOSVolumeSource {
     /// File system of the volume; ext4 when empty.
     #[field(proto = 3)]
     pub fs_type: String,
-    /// Whether mounts can only read.
+    /// True if mounts are read-only.
     #[field(proto = 4)]
     pub read_only: bool,
     /// Secret with what is needed for signing in to StorageOS.

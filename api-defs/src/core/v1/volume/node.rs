@@ -9,8 +9,8 @@ pub struct HostPathVolumeSource {
     /// Path on the node. Links are followed.
     #[field(proto = 1, keep)]
     pub path: String,
-    /// What must be at the path, or is made there: empty for no check, DirectoryOrCreate, Directory, FileOrCreate,
-    /// File, Socket, CharDevice or BlockDevice.
+    /// Type that the path must have: empty for no check, DirectoryOrCreate, Directory, FileOrCreate, File, Socket,
+    /// CharDevice or BlockDevice.
     #[field(
         proto = 2,
         known(
@@ -31,7 +31,7 @@ pub struct HostPathVolumeSource {
 /// A folder that starts empty.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EmptyDirVolumeSource {
-    /// Where it lives: empty for the node's disk, Memory, HugePages or HugePages-SIZE.
+    /// Storage medium: empty for the node's disk, Memory, HugePages or HugePages-SIZE.
     #[field(proto = 1, go_type = "StorageMedium")]
     pub medium: String,
     /// The most that it may hold. In memory the limits of the containers count as well.
@@ -59,7 +59,7 @@ pub struct ImageVolumeSource {
     /// The image or artifact whose content becomes the volume, as name with tag or digest.
     #[field(proto = 1)]
     pub reference: String,
-    /// When the image is fetched: Always, Never or IfNotPresent. By default Always for the tag latest, else
+    /// Pull policy of the image: Always, Never or IfNotPresent. By default Always for the tag latest, otherwise
     /// IfNotPresent.
     #[field(proto = 2, known("Always", "Never", "IfNotPresent"), go_type = "PullPolicy")]
     pub pull_policy: String,

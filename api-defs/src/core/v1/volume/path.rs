@@ -2,7 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 
-/// Whether a part of `path` goes one level up.
+/// True if `path` contains a `..` element.
 pub(crate) fn steps_back(path: &str) -> bool {
     path.split('/').any(|part| part == "..")
 }

@@ -10,7 +10,7 @@ use crate::core::v1::{DownwardAPIVolumeFile, KeyToPath, LocalObjectReference};
 /// Several sources in one folder.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ProjectedVolumeSource {
-    /// What the volume is made of; each source puts its own files into the same folder.
+    /// Sources of the volume. Each source adds its files to the same directory.
     #[field(proto = 1, keep, optional, list_type = atomic)]
     pub sources: Vec<VolumeProjection>,
     /// Permissions of the files, 0644 by default. Decimal in JSON: 420.
@@ -47,10 +47,10 @@ pub struct SecretProjection {
     /// The secret in the pod's namespace.
     #[field(inline, proto = 1)]
     pub local_object_reference: LocalObjectReference,
-    /// Which keys become files, and where; all of them under their own names when empty.
+    /// Keys that become files, and the paths of the files. When empty, all keys become files under their own names.
     #[field(proto = 2, list_type = atomic)]
     pub items: Vec<KeyToPath>,
-    /// Whether the pod can start without the secret or a key.
+    /// True if the pod can start without the secret or a key.
     #[field(proto = 4)]
     pub optional: Option<bool>,
 }
@@ -69,10 +69,10 @@ pub struct ConfigMapProjection {
     /// The config map in the pod's namespace.
     #[field(inline, proto = 1)]
     pub local_object_reference: LocalObjectReference,
-    /// Which keys become files, and where; all of them under their own names when empty.
+    /// Keys that become files, and the paths of the files. When empty, all keys become files under their own names.
     #[field(proto = 2, list_type = atomic)]
     pub items: Vec<KeyToPath>,
-    /// Whether the pod can start without the config map or a key.
+    /// True if the pod can start without the config map or a key.
     #[field(proto = 4)]
     pub optional: Option<bool>,
 }
@@ -83,7 +83,7 @@ pub struct ServiceAccountTokenProjection {
     /// For whom the token is; the API server when empty.
     #[field(proto = 1)]
     pub audience: String,
-    /// How long it is valid, in seconds: at least 600, 3600 by default.
+    /// Validity of the token in seconds, at least 600. 3600 by default.
     #[field(proto = 2)]
     pub expiration_seconds: Option<i64>,
     /// Path of the file in the volume.
@@ -103,7 +103,7 @@ pub struct ClusterTrustBundleProjection {
     /// The labels of the signer's bundles; none when absent, all when empty.
     #[field(proto = 3)]
     pub label_selector: Option<LabelSelector>,
-    /// Whether the pod can start without the bundles.
+    /// True if the pod can start without the bundles.
     #[field(proto = 5)]
     pub optional: Option<bool>,
     /// Path of the file in the volume.
@@ -120,7 +120,7 @@ pub struct PodCertificateProjection {
     /// Kind of the key: RSA3072, RSA4096, ECDSAP256, ECDSAP384, ECDSAP521 or ED25519.
     #[field(proto = 2, expected)]
     pub key_type: String,
-    /// How long the certificate may be valid at most, in seconds: from 3600 to 7862400; 86400 when absent.
+    /// Maximum validity of the certificate in seconds, 3600 to 7862400. 86400 when absent.
     #[field(proto = 3)]
     pub max_expiration_seconds: Option<i32>,
     /// Path of a file with the key and the chain of certificates. Preferred to two files.
@@ -132,7 +132,7 @@ pub struct PodCertificateProjection {
     /// Path of a file with the chain alone.
     #[field(proto = 6)]
     pub certificate_chain_path: String,
-    /// What the signer is told besides.
+    /// Annotations for the signer.
     #[field(proto = 7)]
     pub user_annotations: BTreeMap<String, String>,
 }

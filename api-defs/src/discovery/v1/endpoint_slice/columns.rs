@@ -4,7 +4,7 @@ use planesmith_machinery::table::Cell;
 
 use super::EndpointSlice;
 
-/// How many are shown; the rest is counted.
+/// Maximum number of items that a cell lists. The rest is counted.
 const SHOWN: usize = 3;
 
 pub(super) fn ports(slice: &EndpointSlice) -> Cell {

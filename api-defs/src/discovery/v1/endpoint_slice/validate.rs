@@ -1,4 +1,4 @@
-//! What a legal slice is.
+//! Validation of endpoint slices.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What is wrong with schemas.
+//! Validation of flow schemas.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Which requests match.
+//! Rules that select requests by subject, verb and resource.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
@@ -6,7 +6,7 @@ use planesmith_machinery::names;
 
 use super::Subject;
 
-/// What requests can be.
+/// Legal verbs of requests.
 const VERBS: [&str; 9] = [
     "create",
     "delete",
@@ -22,7 +22,7 @@ const VERBS: [&str; 9] = [
 /// Requests by who sends them and what they ask for: one of the senders, and one of the rules.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PolicyRulesWithSubjects {
-    /// Who sends the requests.
+    /// Senders of the requests.
     #[field(proto = 1, keep, list_type = atomic)]
     pub subjects: Vec<Subject>,
     /// Requests for resources.
@@ -36,7 +36,7 @@ pub struct PolicyRulesWithSubjects {
 /// Requests for resources.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourcePolicyRule {
-    /// What is asked for; * is everything.
+    /// Verbs of the requests; * stands for all.
     #[field(proto = 1, keep, list_type = set)]
     pub verbs: Vec<String>,
     /// The groups of the resources; * is every group.
@@ -45,7 +45,7 @@ pub struct ResourcePolicyRule {
     /// The resources; * is every resource.
     #[field(proto = 3, keep, list_type = set)]
     pub resources: Vec<String>,
-    /// Whether requests outside of namespaces match.
+    /// True if requests outside of namespaces match.
     #[field(proto = 4)]
     pub cluster_scope: bool,
     /// The namespaces in which requests match; * is every namespace.
@@ -56,7 +56,7 @@ pub struct ResourcePolicyRule {
 /// Requests for paths that are no resources.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NonResourcePolicyRule {
-    /// What is asked for; * is everything.
+    /// Verbs of the requests; * stands for all.
     #[field(proto = 1, keep, list_type = set)]
     pub verbs: Vec<String>,
     /// The paths; a * as the last step stands for everything below, * alone for all paths.

@@ -1,4 +1,4 @@
-//! Who sends requests.
+//! Senders of requests.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;

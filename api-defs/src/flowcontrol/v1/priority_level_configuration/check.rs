@@ -1,4 +1,4 @@
-//! What is wrong with levels.
+//! Validation of priority levels.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names::in_range;
@@ -11,7 +11,7 @@ use super::{
 
 const MAX_QUEUES: i32 = 10_000_000;
 
-/// How many bits of a hash are there to choose the queues of a flow with.
+/// Number of bits of the hash that selects the queues of a flow.
 const HASH_BITS: f64 = 60.0;
 
 impl PriorityLevelConfigurationSpec {

@@ -1,10 +1,10 @@
-//! Where requests go.
+//! Backends of ingresses.
 
 use planesmith_machinery::Struct;
 
 use crate::core::v1::TypedLocalObjectReference;
 
-/// Where requests go: a service or another object, never both.
+/// Backend of requests: either a service or another object.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressBackend {
     /// A service in the same namespace.

@@ -7,7 +7,7 @@ use planesmith_machinery::table::Cell;
 use super::Ingress;
 use crate::core::v1::service::first_filled;
 
-/// How many hosts are shown; the rest is counted.
+/// Maximum number of hosts that a cell lists. The rest is counted.
 const SHOWN: usize = 3;
 
 pub(super) fn class(ingress: &Ingress) -> Cell {

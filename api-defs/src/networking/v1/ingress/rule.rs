@@ -1,30 +1,30 @@
-//! Which requests go where.
+//! Rules that route requests.
 
 use planesmith_machinery::Struct;
 
 use super::IngressBackend;
 
-/// Which requests for one host go where.
+/// Rule that routes the requests for one host.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressRule {
     /// The host, as a domain name without a port; `*.example.com` stands for all hosts one level below example.com. Empty
     /// for all hosts.
     #[field(proto = 1)]
     pub host: String,
-    /// What is done with the requests.
+    /// Routes of the requests.
     #[field(inline, proto = 2)]
     pub ingress_rule_value: IngressRuleValue,
 }
 
-/// What is done with requests for a host.
+/// Routes of the requests for a host.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressRuleValue {
-    /// Where HTTP requests go. Without it, to the default backend.
+    /// Routes of HTTP requests. Without them, requests go to the default backend.
     #[field(proto = 1)]
     pub http: Option<HTTPIngressRuleValue>,
 }
 
-/// Where HTTP requests go, by path.
+/// Routes of HTTP requests by path.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HTTPIngressRuleValue {
     /// Paths and their backends; at least one.
@@ -38,8 +38,8 @@ pub struct HTTPIngressPath {
     /// The path, starting with a slash; needed unless pathType is ImplementationSpecific.
     #[field(proto = 1)]
     pub path: String,
-    /// How the path is compared with that of a request: Exact to the letter; Prefix element by element, so that /foo takes
-    /// /foo/bar but not /foobar; ImplementationSpecific as the controller likes.
+    /// Type of path matching: Exact compares the whole path; Prefix compares element by element, so that /foo matches
+    /// /foo/bar but not /foobar; ImplementationSpecific leaves the comparison to the controller.
     #[field(
         proto = 3,
         keep,

@@ -1,4 +1,4 @@
-//! What became of an ingress.
+//! Observed state of ingresses.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use planesmith_machinery::{Struct, ip};
 
 use crate::core::v1::service::check_balancer_hostname;
 
-/// What became of an ingress.
+/// Observed state of an ingress.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressStatus {
     /// Addresses at which a load balancer takes requests for the ingress.
@@ -15,7 +15,7 @@ pub struct IngressStatus {
     pub load_balancer: IngressLoadBalancerStatus,
 }
 
-/// Where requests are taken.
+/// Ingress points of a load balancer.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressLoadBalancerStatus {
     /// The points at which requests enter.
@@ -37,7 +37,7 @@ pub struct IngressLoadBalancerIngress {
     pub ports: Vec<IngressPortStatus>,
 }
 
-/// What became of a port.
+/// Observed state of a port at a load balancer.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressPortStatus {
     /// Number of the port that the load balancer listens on.
@@ -46,7 +46,8 @@ pub struct IngressPortStatus {
     /// Its protocol: TCP, UDP or SCTP.
     #[field(proto = 2, keep, known("TCP", "UDP", "SCTP"), go_type = "v1.Protocol")]
     pub protocol: String,
-    /// Why the port is not open: one word in CamelCase, with a prefix such as example.com/ unless it is common knowledge.
+    /// Reason why the port is not open: a CamelCase name, with a prefix such as example.com/ unless Kubernetes defines
+    /// it.
     #[field(proto = 3)]
     pub error: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What a legal ingress is.
+//! Validation of ingresses.
 
 use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::{ip, names};
@@ -12,7 +12,7 @@ const PATH_TYPES: [&str; 3] = ["Exact", "ImplementationSpecific", "Prefix"];
 const ILLEGAL_PARTS: [&str; 5] = ["//", "/./", "/../", "%2f", "%2F"];
 const ILLEGAL_ENDS: [&str; 2] = ["/..", "/."];
 
-/// What is tolerated in an ingress because it stood there before it was forbidden.
+/// Rule violations that an update may keep because the stored ingress already has them.
 #[derive(Clone, Copy, Default)]
 struct Tolerance {
     secret_names: bool,
@@ -166,7 +166,7 @@ impl HTTPIngressPath {
 }
 
 impl IngressBackend {
-    /// Whether the name of the service is one that was illegal until names could start with a digit.
+    /// True if the service's name was illegal before names could start with a digit.
     fn has_relaxed_name(&self) -> bool {
         let name = self.service.as_ref().map(|service| service.name.as_str());
         name.is_some_and(|name| names::dns_label(name).is_empty() && !names::dns_label_1035(name).is_empty())

@@ -1,4 +1,4 @@
-//! What a legal network policy is.
+//! Validation of network policies.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::{IPBlock, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec};
 const PROTOCOLS: [&str; 3] = ["TCP", "UDP", "SCTP"];
 const TYPES: [&str; 2] = ["Ingress", "Egress"];
 
-/// What is tolerated because it stood in the policy before.
+/// Rule violations that an update may keep because the stored policy already has them.
 struct Tolerance<'o> {
     values: SelectorValues,
     ranges: BTreeSet<&'o str>,

@@ -8,7 +8,7 @@ use planesmith_machinery::meta::{LabelSelector, LabelSelectorRequirement};
 /// The label that no pod has.
 const LABEL: &str = "pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match";
 
-/// What says "everything" in a version; the other one's way of saying it says "nothing".
+/// The selector that matches everything in a version. The other version's selector for everything matches nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::policy) enum Everything {
     /// The empty selector.
@@ -46,7 +46,8 @@ impl Everything {
         selector
     }
 
-    /// What the version says instead of an empty selector: nothing in `v1`, everything in `v1beta1`.
+    /// Returns the selector that the version needs besides the empty one: it matches nothing in `v1` and everything in
+    /// `v1beta1`.
     fn special(self) -> LabelSelector {
         let operator = match self {
             Everything::V1 => "Exists",

@@ -1,4 +1,4 @@
-//! What is wrong with how much of a capacity a claim may take.
+//! Validation of the request policies of capacities.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::quantity::Quantity;

@@ -1,4 +1,4 @@
-//! What is wrong with a device.
+//! Validation of devices.
 
 use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::go_value::GoValue;
@@ -97,7 +97,7 @@ impl Device {
 }
 
 impl Device {
-    /// Whether a slice holds fewer devices when one is like this.
+    /// True if the device uses features that lower the maximum number of devices of a slice.
     pub(in crate::resource::v1) fn is_advanced(&self) -> bool {
         let lists = self.attributes.values().any(DeviceAttribute::has_list);
         lists || !self.taints.is_empty() || !self.consumes_counters.is_empty()
@@ -105,7 +105,7 @@ impl Device {
 }
 
 impl DeviceAttribute {
-    /// How many values there are in lists.
+    /// Returns the number of values in lists.
     fn listed(&self) -> usize {
         self.ints.len() + self.bools.len() + self.strings.len() + self.versions.len()
     }
@@ -114,7 +114,7 @@ impl DeviceAttribute {
         self.listed() > 0
     }
 
-    /// How many values it counts for.
+    /// Returns the number of values that the attribute counts for.
     fn count(&self) -> usize {
         self.listed().max(1)
     }

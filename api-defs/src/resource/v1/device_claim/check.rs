@@ -1,4 +1,4 @@
-//! What is wrong with wishes for devices.
+//! Validation of requests for devices.
 
 use std::collections::{BTreeMap, BTreeSet};
 

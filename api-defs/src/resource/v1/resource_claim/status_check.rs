@@ -1,4 +1,4 @@
-//! What is wrong with a write to the status of a claim.
+//! Validation of the status of claims.
 
 use std::collections::BTreeSet;
 
@@ -86,7 +86,7 @@ fn check_devices(claim: &ResourceClaim, errors: &mut FieldErrors) {
     }
 }
 
-/// What a device, or a share of it, is called in the whole cluster.
+/// Returns the cluster-wide ID of a device or of a share of it.
 fn device_id(driver: &str, pool: &str, device: &str, share: Option<&str>) -> String {
     match share {
         None => format!("{driver}/{pool}/{device}"),
@@ -95,7 +95,7 @@ fn device_id(driver: &str, pool: &str, device: &str, share: Option<&str>) -> Str
 }
 
 impl AllocatedDeviceStatus {
-    /// What the device is called in the whole cluster.
+    /// Returns the cluster-wide ID of the device.
     pub(in crate::resource::v1) fn id(&self) -> String {
         device_id(&self.driver, &self.pool, &self.device, self.share_id.as_deref())
     }

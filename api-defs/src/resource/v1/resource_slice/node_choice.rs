@@ -1,4 +1,4 @@
-//! Which nodes can reach the devices of a slice, or a device.
+//! The nodes that can access the devices of a slice, or a device.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;

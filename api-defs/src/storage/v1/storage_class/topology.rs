@@ -1,4 +1,4 @@
-//! Where volumes of a class may be made.
+//! Topologies in which volumes of a class can be provisioned.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ pub(super) fn check(terms: &[TopologySelectorTerm], errors: &mut FieldErrors) {
     }
 }
 
-/// What clients are told about terms that are accepted.
+/// Returns the warnings about valid terms.
 pub(super) fn warnings(terms: &[TopologySelectorTerm]) -> Vec<String> {
     let mut warnings = Vec::new();
     for (term, place) in terms.iter().zip(0..) {

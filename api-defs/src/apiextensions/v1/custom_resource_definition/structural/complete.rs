@@ -1,4 +1,5 @@
-//! What is restricted has to be there: a field that is named under allOf, anyOf, oneOf or not is also named outside.
+//! The completeness rule of structural schemas: a field under allOf, anyOf, oneOf or not is also declared outside of
+//! them.
 
 use planesmith_machinery::field_error::FieldErrors;
 

@@ -6,7 +6,7 @@ use planesmith_machinery::schema_or::SchemaOrBool;
 
 use crate::apiextensions::v1::JSONSchemaProps;
 
-/// What a schema says of values beyond their type.
+/// Checks the value validations of a schema: all keywords except those about types.
 pub(super) fn check_values(schema: &JSONSchemaProps, errors: &mut FieldErrors) {
     let lets_first = schema
         .all_of

@@ -9,7 +9,7 @@ use crate::apiextensions::v1::CustomResourceDefinition;
 const APPROVED: &str = "api-approved.kubernetes.io";
 const WHERE: &str = "see https://github.com/kubernetes/enhancements/pull/1111";
 
-/// Whether a kind may be in the group that it is in.
+/// State of the API approval that a kind in a protected group needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApprovalState {
     /// The annotation is neither a URL nor says that there is no approval.
@@ -22,17 +22,17 @@ pub enum ApprovalState {
     Missing,
 }
 
-/// What is known of the approval of a kind.
+/// API approval of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approval {
-    /// What the annotation says.
+    /// State that the annotation expresses.
     pub state: ApprovalState,
     /// The same for people.
     pub message: String,
 }
 
 impl CustomResourceDefinition {
-    /// Whether the kind was approved; `None` in groups where nobody asks.
+    /// Returns the API approval of the kind; `None` when its group needs no approval.
     #[must_use]
     pub fn approval(&self) -> Option<Approval> {
         let group = self.spec.group.as_str();
@@ -61,7 +61,7 @@ impl CustomResourceDefinition {
     }
 }
 
-/// Whether text has a scheme and a host.
+/// True if `text` is a URL with a scheme and a host.
 fn is_url(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else {
         return false;

@@ -1,4 +1,4 @@
-//! How objects get from one version to another.
+//! Validation of the conversion between versions.
 
 use std::collections::BTreeSet;
 
@@ -93,7 +93,7 @@ fn check_reviews(versions: &[String], known_required: bool, errors: &mut FieldEr
     }
 }
 
-/// Whether a version is among those that the server speaks.
+/// True if `versions` contains a review version that the server supports.
 pub(super) fn has_known(versions: &[String]) -> bool {
     versions.iter().any(|version| KNOWN.contains(&version.as_str()))
 }

@@ -19,7 +19,7 @@ pub(super) fn check(schema: &JSONSchemaProps, tolerance: &Tolerance, errors: &mu
     check_below(schema, &Place::object(schema), tolerance, errors);
 }
 
-/// Whether a default has fields that its schema does not know.
+/// True if a default has fields that its schema does not specify.
 pub(super) fn has_unknown_fields(schema: &JSONSchemaProps) -> bool {
     let mut errors = FieldErrors::default();
     check(schema, &Tolerance::NONE, &mut errors);
@@ -27,7 +27,7 @@ pub(super) fn has_unknown_fields(schema: &JSONSchemaProps) -> bool {
     found.any(|error| error.detail == UNKNOWN_FIELDS)
 }
 
-/// Where a schema stands in that of the object of the API around it.
+/// Position of a schema within the schema of the API object that encloses it.
 #[derive(Clone, Copy)]
 struct Place<'p> {
     /// The schema of the object.
@@ -37,7 +37,7 @@ struct Place<'p> {
     is_metadata: bool,
 }
 
-/// How a schema is reached.
+/// One step of the path from the schema of the enclosing object to a nested schema.
 #[derive(Clone, Copy)]
 enum Step<'p> {
     /// It is that of the object.
@@ -155,7 +155,7 @@ fn compiled(schema: &JSONSchemaProps, as_object: bool) -> Structural {
     Structural::compile(&schema)
 }
 
-/// What is wrong with the metadata of `object`.
+/// Returns the errors in the metadata of `object`; `None` when there are none.
 fn metadata_problem(schema: &Structural, mut object: Value) -> Option<String> {
     if let Err(error) = schema.complete_embedded(&mut object, Malformed::Refused) {
         return Some(error.message());
@@ -180,7 +180,7 @@ fn check_value(schema: &Structural, value: &Value, is_object: bool, errors: &mut
     }
 }
 
-/// Whether a value has only fields that its schema knows.
+/// True if the schema specifies all fields of the value.
 fn fits(schema: &Structural, value: &Value) -> bool {
     let holder = Structural {
         properties: [("value".into(), Arc::new(schema.clone()))].into_iter().collect(),

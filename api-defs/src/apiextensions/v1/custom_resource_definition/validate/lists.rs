@@ -1,4 +1,4 @@
-//! How elements of lists and entries of maps are owned.
+//! Validation of list types and map types, which determine the ownership of elements and entries.
 
 use std::collections::BTreeSet;
 
@@ -55,7 +55,7 @@ fn check_type(schema: &JSONSchemaProps, wanted: &str, because: &str, errors: &mu
     }
 }
 
-/// Whether elements of a set have parts with owners of their own.
+/// True if the elements of a set have parts that can have owners of their own.
 pub(super) fn is_set_of_parts(schema: &JSONSchemaProps) -> bool {
     if schema.x_kubernetes_list_type.as_deref() != Some("set") {
         return false;
@@ -119,7 +119,7 @@ fn check_keyed(schema: &JSONSchemaProps, errors: &mut FieldErrors) {
     }
 }
 
-/// Whether elements, or their keys, can be missing or null.
+/// True if elements of the list, or keys of the elements, can be missing or null.
 pub(super) fn has_unsound_keys(schema: &JSONSchemaProps) -> bool {
     let mut errors = FieldErrors::default();
     check_keys(schema, &mut errors);

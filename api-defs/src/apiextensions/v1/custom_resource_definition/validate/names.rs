@@ -1,4 +1,4 @@
-//! What a kind and its resource are called.
+//! Validation of the names of a kind and its resource.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names::dns_label_1035;

@@ -15,7 +15,7 @@ use crate::apiextensions::v1::{CustomResourceValidation, JSONSchemaProps};
 
 /// Types that OpenAPI knows.
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
-/// What the root of a schema may have beside a status of its own path.
+/// Keywords that are allowed at the root of a schema when the status subresource is enabled.
 const AT_ROOT: &str = "[Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength \
                        MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs \
                        Example XPreserveUnknownFields XValidations]";
@@ -68,7 +68,7 @@ pub(super) fn check(
     }
 }
 
-/// Whether the type of a schema is one of OpenAPI, or none.
+/// True if the type of a schema is empty or a type of OpenAPI.
 pub(super) fn has_known_type(schema: &JSONSchemaProps) -> bool {
     schema.type_.is_empty() || TYPES.contains(&schema.type_.as_str())
 }
@@ -113,7 +113,7 @@ fn check_root_beside_status(schema: &JSONSchemaProps, errors: &mut FieldErrors) 
 #[derive(Clone, Copy)]
 struct Walk<'a> {
     tolerance: &'a Tolerance,
-    /// Why there may be no defaults, if there may be none.
+    /// Reason why defaults are forbidden; `None` when they are allowed.
     forbidden_defaults: Option<&'a str>,
     /// The schema is for metadata of an object.
     is_inside_metadata: bool,

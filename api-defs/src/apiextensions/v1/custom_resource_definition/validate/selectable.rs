@@ -8,7 +8,7 @@ use super::super::structural::unsupported;
 use crate::apiextensions::v1::json_schema_path::{Notation, follow};
 use crate::apiextensions::v1::{JSONSchemaProps, SelectableField};
 
-/// How many there may be.
+/// Maximum number of selectable fields of a version.
 pub(super) const MAX: u64 = 8;
 
 pub(super) fn check(

@@ -1,4 +1,4 @@
-//! What is let pass because it was there before.
+//! Rule violations that an update may keep because the stored object already has them.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::apiextensions::v1::{
 };
 use crate::certificates::authorities_complaint;
 
-/// What a declaration may and may not do, seen from the one that it replaces.
+/// Rules that apply to a declaration, relaxed according to the declaration that it replaces.
 #[derive(Clone, Debug)]
 pub(super) struct Tolerance {
     /// A version of reviews that the server speaks has to be there.
@@ -115,7 +115,7 @@ impl Tolerance {
         }
     }
 
-    /// Whether the version `name`, or all when it is empty, may have too many selectable fields.
+    /// True if the version `name` may exceed the limit of selectable fields. An empty name stands for all versions.
     pub(super) fn lets_many_fields(&self, name: &str) -> bool {
         self.many_fields.contains(name)
     }

@@ -1,4 +1,4 @@
-//! What is wrong with containers that are added to look into a running pod.
+//! Validation of ephemeral containers, which are added to debug a running pod.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use super::Surroundings;
 use crate::core::v1::{Container, EphemeralContainer};
 
-/// What such containers cannot have, because nothing may rely on them.
+/// Error text of fields that ephemeral containers cannot have.
 const REFUSED: &str = "cannot be set for an Ephemeral Container";
 
 /// Reports what is wrong with the containers added to a pod whose other containers are `others`.

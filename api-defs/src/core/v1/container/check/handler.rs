@@ -1,4 +1,4 @@
-//! What is wrong with the actions of probes and hooks.
+//! Validation of the actions of probes and hooks.
 
 use planesmith_machinery::facts::Rule;
 use planesmith_machinery::field_error::FieldErrors;

@@ -1,4 +1,4 @@
-//! What is wrong with mounts and devices.
+//! Validation of volume mounts and devices.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +45,7 @@ pub(super) fn check(container: &Container, volumes: &GoodVolumes<'_>, errors: &m
     }
 }
 
-/// Which part of the volume is mounted; most of it is reported at the list.
+/// Checks the subpath of a mount. Most errors have the path of the list instead of the element, as in kube-apiserver.
 fn check_part(mount: &VolumeMount, index: usize, errors: &mut FieldErrors) {
     if !mount.sub_path.is_empty() {
         check_descending("volumeMounts.subPath", &mount.sub_path, errors);
@@ -62,7 +62,7 @@ fn check_part(mount: &VolumeMount, index: usize, errors: &mut FieldErrors) {
     check_descending("volumeMounts.subPathExpr", &mount.sub_path_expr, errors);
 }
 
-/// How it is mounted.
+/// Checks the mount propagation and the recursive read-only mode.
 fn check_ways(mount: &VolumeMount, container: &Container, errors: &mut FieldErrors) {
     let mut errors = errors.at("volumeMounts");
     if let Some(propagation) = mount.mount_propagation.as_deref() {

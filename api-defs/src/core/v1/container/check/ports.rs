@@ -1,4 +1,4 @@
-//! What is wrong with ports.
+//! Validation of ports.
 
 use std::collections::BTreeSet;
 

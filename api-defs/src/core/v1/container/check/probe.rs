@@ -1,4 +1,4 @@
-//! What is wrong with probes.
+//! Validation of probes.
 
 use planesmith_machinery::field_error::FieldErrors;
 

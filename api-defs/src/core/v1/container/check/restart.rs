@@ -1,4 +1,4 @@
-//! What is wrong with when a container is started again.
+//! Validation of container restart policies.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ const RESIZABLE: [&str; 2] = ["cpu", "memory"];
 const RESTART_CONTAINER: &str = "RestartContainer";
 const AFTER_RESIZING: [&str; 2] = ["NotRequired", RESTART_CONTAINER];
 
-/// How many rules a container can have.
+/// Maximum number of rules of a container.
 const MAX_RULES: usize = 20;
 
-/// How many codes a rule can name.
+/// Maximum number of exit codes in a rule.
 const MAX_CODES: usize = 255;
 
 impl Container {
@@ -53,7 +53,7 @@ impl Container {
         }
     }
 
-    /// Whether the container is to be started again when what it has changes.
+    /// True if any resource change restarts the container.
     #[must_use]
     pub(crate) fn restarts_after_resizing(&self) -> bool {
         let mut policies = self.resize_policy.iter();
@@ -70,8 +70,8 @@ impl Container {
         }
     }
 
-    /// Whether the container, of a pod with the restart policy `of_pod`, may be started again after it ended with `code`.
-    /// Rules that start all containers again are not looked at: in such a pod any of them may.
+    /// True if the container, in a pod with the restart policy `of_pod`, may be restarted after it exited with `code`.
+    /// Rules that restart all containers are not considered: in such a pod any container may be restarted.
     #[must_use]
     pub(crate) fn may_restart(&self, of_pod: &str, code: i32) -> bool {
         let own = self.restart_policy.as_deref();
@@ -90,8 +90,8 @@ impl Container {
 }
 
 impl PodSpec {
-    /// Whether the end of some container starts all others again. What was stored goes on when the feature is switched
-    /// off.
+    /// True if the exit of some container restarts all others. Independent of the feature gate, so that stored pods
+    /// stay valid.
     #[must_use]
     pub(crate) fn restarts_all(&self) -> bool {
         let mut containers = self.init_containers.iter().chain(&self.containers);
@@ -101,7 +101,7 @@ impl PodSpec {
         })
     }
 
-    /// Whether rules stand in the spec that a feature brought.
+    /// True if the spec contains rules that a newer feature introduced.
     pub(crate) fn has_new_restart_rules(&self) -> bool {
         let mut beside = self.init_containers.iter().filter(|container| container.is_sidecar());
         self.restarts_all() || beside.any(|container| !container.restart_policy_rules.is_empty())

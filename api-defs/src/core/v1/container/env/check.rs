@@ -1,4 +1,4 @@
-//! What is wrong with environment variables and where they come from.
+//! Validation of environment variables and their sources.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
@@ -150,7 +150,7 @@ impl FileKeySelector {
     }
 }
 
-/// Where a field of the pod is told to a container.
+/// The destination of a pod field in a container, which determines the supported field paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldPaths {
     /// In variables.
@@ -190,7 +190,7 @@ fn subscript(path: &str) -> Option<(&str, &str)> {
     (!path.is_empty()).then_some((path, key))
 }
 
-/// What a path of the pod's fields is called today.
+/// Returns the current name of a pod field's path.
 fn known_path(path: &str) -> Result<&str, String> {
     if let Some((map, _)) = subscript(path) {
         return match map {
@@ -246,7 +246,7 @@ impl ObjectFieldSelector {
     }
 }
 
-/// Whose resource is told.
+/// Container that a resource reference reads from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResourceOf {
     /// That of the container that is told.

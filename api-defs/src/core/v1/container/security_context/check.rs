@@ -1,4 +1,4 @@
-//! What is wrong with the security settings of containers, and those that pods have as well.
+//! Validation of the security settings of containers, including those that pods share.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;

@@ -1,4 +1,4 @@
-//! Whether containers may be as powerful as the node's own programs.
+//! Process-wide switch that permits privileged containers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,7 +10,7 @@ pub fn allow_privileged_containers() {
     ALLOWED.store(true, Ordering::Relaxed);
 }
 
-/// Whether containers can be privileged.
+/// True if privileged containers are permitted.
 pub(crate) fn are_allowed() -> bool {
     ALLOWED.load(Ordering::Relaxed)
 }

@@ -1,4 +1,4 @@
-//! What is wrong with settings of Windows.
+//! Validation of Windows options.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
@@ -35,7 +35,7 @@ impl WindowsSecurityContextOptions {
     }
 }
 
-/// What is wrong with `DOMAIN\USER`, whose first part may be missing.
+/// Returns the errors in a user name of the form `DOMAIN\USER`, whose domain is optional.
 fn user_problems(name: &str) -> Vec<String> {
     let only = |problem: &str| vec![problem.to_owned()];
     if name.is_empty() {

@@ -1,4 +1,4 @@
-//! What is wrong with a change of a pod's status.
+//! Validation of updates of a pod's status.
 
 use std::collections::BTreeSet;
 

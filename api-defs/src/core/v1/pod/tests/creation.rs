@@ -1,4 +1,4 @@
-//! What pods are refused for, what they are given, and what their makers are told.
+//! Creation of pods: errors, defaults and warnings.
 
 use planesmith_machinery::rules::Rules as _;
 use serde_json::{Value, json};

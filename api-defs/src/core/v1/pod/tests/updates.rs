@@ -1,4 +1,4 @@
-//! What may change in a pod, and through which subresource.
+//! Updates of pods: mutable fields and the subresources that change them.
 
 use planesmith_machinery::rules::Rules as _;
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@ use planesmith_machinery::go_format::quote;
 
 use crate::core::v1::{DownwardAPIVolumeFile, KeyToPath, Volume, VolumeProjection};
 
-/// What is said of files of `volume` that would lie at one place, or one inside another.
+/// Returns warnings about files of `volume` with equal or nested paths.
 pub(super) fn overlaps(volume: &Volume) -> Vec<String> {
     let source = &volume.volume_source;
     let mut found = Vec::new();
@@ -50,7 +50,7 @@ fn warning(volume: &str, of: Source<'_>, words: &str) -> String {
     format!("volume {} ({of}): overlapping paths: {words}", quote(volume))
 }
 
-/// What puts files in a volume.
+/// A source of files in a volume.
 #[derive(Clone, Copy)]
 struct Source<'a> {
     kind: &'static str,

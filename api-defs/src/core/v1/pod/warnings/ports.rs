@@ -9,7 +9,7 @@ use super::Walk;
 use crate::core::v1::ContainerPort;
 use crate::core::v1::pod::placed_container::PlacedContainer;
 
-/// Where a port is.
+/// Position of a port in the pod.
 struct At<'a> {
     place: &'a PlacedContainer<'a>,
     index: usize,
@@ -69,7 +69,7 @@ impl Walk<'_> {
     }
 }
 
-/// How two definitions of a port are in each other's way.
+/// Returns the kind of conflict between two definitions of a port; `None` when they do not conflict.
 fn conflict(port: &ContainerPort, other: &ContainerPort) -> Option<&'static str> {
     if port.host_ip == other.host_ip && port.host_port == other.host_port {
         Some("duplicate")

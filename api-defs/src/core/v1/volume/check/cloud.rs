@@ -1,4 +1,4 @@
-//! What is wrong with disks of clouds.
+//! Validation of cloud disks.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;

@@ -1,4 +1,4 @@
-//! What is wrong with volumes filled from objects of the API.
+//! Validation of volumes that are filled from API objects.
 
 use planesmith_machinery::field_error::FieldErrors;
 

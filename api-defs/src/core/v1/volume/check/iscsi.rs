@@ -5,13 +5,13 @@ use planesmith_machinery::names;
 
 use crate::core::v1::ISCSIVolumeSource;
 
-/// Where the longest part at the end of `name` begins that has no spaces and none of a few signs.
+/// Returns the start of the longest suffix of `name` without spaces and certain punctuation.
 fn unique_part(name: &str) -> usize {
     let illegal = |c: char| matches!(c, ',' | ';' | '*' | '&' | '$' | '|') || c.is_ascii_whitespace();
     name.rfind(illegal).map_or(0, |at| at + 1)
 }
 
-/// Whether somewhere in `name` stands `iqn.YYYY-MM.domain`, and behind it either the end or `:something` up to the end.
+/// True if `name` contains `iqn.YYYY-MM.domain`, followed by the end or by `:something` up to the end.
 fn is_qualified(name: &str) -> bool {
     // Looked for once, and not from each place that may be a beginning.
     let unique_part = unique_part(name);
@@ -42,7 +42,7 @@ fn is_qualified(name: &str) -> bool {
     })
 }
 
-/// Whether `name` is a prefix of three letters, any sign, and `length` letters and digits.
+/// True if `name` is a prefix of three characters, any character but a line break, and `length` letters and digits.
 fn is_numbered(name: &str, length: usize) -> bool {
     let mut rest = name.chars().skip(3);
     rest.next().is_some_and(|sign| sign != '\n')

@@ -1,4 +1,4 @@
-//! What is wrong with volumes reached over a network, and with those of drivers.
+//! Validation of network volumes and of driver volumes.
 
 use std::collections::BTreeMap;
 
@@ -113,7 +113,7 @@ impl QuobyteVolumeSource {
     }
 }
 
-/// Whether the text is a host and a port as Go splits them: one colon, or brackets around a host with several.
+/// True if Go can split the text into host and port: it has one colon, or brackets around a host with several.
 fn is_host_and_port(text: &str) -> bool {
     match text.strip_prefix('[') {
         Some(rest) => rest

@@ -1,4 +1,4 @@
-//! What is wrong with volumes that combine several sources.
+//! Validation of projected volumes.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::core::v1::{
     ServiceAccountTokenProjection, VolumeProjection,
 };
 
-/// What two files at one path are told.
+/// Error text of two files at the same path.
 const CONFLICT: &str = "conflicting duplicate paths";
 
 /// The kinds of keys that certificates of pods can have.
