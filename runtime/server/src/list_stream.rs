@@ -1,4 +1,4 @@
-//! The bodies of lists, put together or encoded while they are sent.
+//! The bodies of lists, assembled or encoded while they are sent.
 //!
 //! Whatever the size of a list, one chunk of it is in memory beside the cache.
 
@@ -18,14 +18,14 @@ pub(crate) use messages::{MessageList, WriteMessage};
 pub(crate) use slices::{Begun, CHUNK, SlicedBody, Slices, begin};
 pub(crate) use text::{NumberOf, TextList, WriteItem};
 
-/// A list whose items are slices of what the cache holds: something in front, items between commas, something behind.
+/// A list whose items are slices of cached bytes: a head, items separated by commas, and a tail.
 #[derive(Debug)]
 pub struct ListStream {
     head: Vec<u8>,
     entries: Vec<Arc<Entry>>,
-    /// Bytes of each entry that are left out.
+    /// Bytes at the start of each entry that are left out.
     skip: usize,
-    /// In front of each item's bytes.
+    /// Text in front of each item's bytes.
     open: &'static str,
     tail: Vec<u8>,
     position: Position,
@@ -40,8 +40,8 @@ enum Position {
 }
 
 impl ListStream {
-    /// A list that starts with `head` and ends with `tail`; each item is `open` and the bytes of an entry behind the first
-    /// `skip` ones.
+    /// Returns a list that starts with `head` and ends with `tail`; each item is `open` and the bytes of an entry after
+    /// the first `skip` ones.
     #[must_use]
     pub fn new(head: Vec<u8>, entries: Vec<Arc<Entry>>, skip: usize, open: &'static str, tail: Vec<u8>) -> Self {
         let count = entries.len();
@@ -59,12 +59,12 @@ impl ListStream {
         }
     }
 
-    /// Bytes that are still to come.
+    /// Bytes that are not sent yet.
     pub(crate) fn left(&self) -> usize {
         self.left
     }
 
-    /// Appends what comes next until `chunk` has `enough` bytes.
+    /// Appends the next bytes until `chunk` has `enough` bytes.
     fn fill(&mut self, chunk: &mut Vec<u8>, enough: usize) {
         self.append(chunk, enough);
         self.left = self.left.saturating_sub(chunk.len());
@@ -95,7 +95,7 @@ impl ListStream {
     }
 }
 
-/// The bytes of an entry behind the first `skip` ones.
+/// The bytes of an entry after the first `skip` ones.
 fn rest(entry: &Entry, skip: usize) -> &[u8] {
     entry.bytes().get(skip..).unwrap_or_default()
 }

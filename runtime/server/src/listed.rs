@@ -1,11 +1,11 @@
-//! Certificates of authorities, one by one.
+//! Trusted certificates of authorities.
 
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::{CertificateError, Error, RootCertStore};
 use x509_parser::extensions::ExtendedKeyUsage;
 use x509_parser::prelude::{ASN1Time, FromDer as _, X509Certificate};
 
-/// A list of authorities. As in Go, what stands in it is believed itself, also when it says of itself that it is an authority.
+/// A list of trusted authorities. As in Go, a certificate in the list is trusted directly, even if it is itself a CA.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
     certificates: Vec<CertificateDer<'static>>,
@@ -26,18 +26,18 @@ impl Listed {
     ///
     /// # Errors
     ///
-    /// When it cannot be used.
+    /// The certificate cannot be used.
     pub(crate) fn add(&mut self, certificate: CertificateDer<'static>) -> Result<(), Error> {
         self.roots.add(certificate.clone())?;
         self.certificates.push(certificate);
         Ok(())
     }
 
-    /// Adds all of some authorities.
+    /// Adds several authorities.
     ///
     /// # Errors
     ///
-    /// When one of them cannot be used.
+    /// One of them cannot be used.
     pub(crate) fn add_all(
         &mut self,
         certificates: impl IntoIterator<Item = CertificateDer<'static>>,
@@ -47,25 +47,26 @@ impl Listed {
             .try_for_each(|certificate| self.add(certificate))
     }
 
-    /// Adds those that can be used.
+    /// Adds the authorities that can be used and ignores the others.
     pub(crate) fn add_usable(&mut self, certificates: impl IntoIterator<Item = CertificateDer<'static>>) {
         for certificate in certificates {
-            // Others are not what anybody is believed by.
+            // A certificate that cannot be used verifies nothing.
             let _ = self.add(certificate);
         }
     }
 
-    /// What certificates are signed by.
+    /// The trust anchors that verify signatures of certificates.
     pub(crate) fn roots(&self) -> &RootCertStore {
         &self.roots
     }
 
-    /// The authorities as they were read.
+    /// The certificates of the authorities, as they were read.
     pub(crate) fn certificates(&self) -> &[CertificateDer<'static>] {
         &self.certificates
     }
 
-    /// Whether `certificate` is believed because it is listed, when it is for what `serves` wants; `None` when it is not listed.
+    /// Checks a `certificate` that is trusted because it is listed, for its validity and for a usage that `serves`
+    /// accepts; `None` if it is not listed.
     pub(crate) fn check(
         &self,
         certificate: &CertificateDer<'_>,
@@ -77,7 +78,7 @@ impl Listed {
     }
 }
 
-/// Checks what is left to check of a certificate that is believed by itself.
+/// Checks the validity and the usage of a certificate that is trusted directly.
 fn check(
     certificate: &CertificateDer<'_>,
     now: UnixTime,

@@ -1,4 +1,4 @@
-//! Where connections come in.
+//! The listener: accepts and serves connections.
 
 mod activity;
 mod client_certificate;
@@ -30,39 +30,39 @@ use crate::connection::Connection;
 use crate::sending::Answer;
 use crate::shutdown::Shutdown;
 
-/// How long connections in other protocols may take to say their end, when the server stops.
+/// Time that connections in other protocols have to send their closing messages when the server stops.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// What a connection may cost.
+/// Limits of connections.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionLimits {
-    /// Open connections; for a further one, the connection is closed that has been without a request for the longest time.
-    /// When all are in use it waits in the kernel's queue.
+    /// Maximum number of open connections. For a further one, the connection that was without a request for the longest
+    /// time is closed; while all are in use, it waits in the kernel's queue.
     pub connections: usize,
     /// Minimum time without a request before a connection is closed for another one.
     pub idle_for_others: Duration,
-    /// How long a TLS handshake may take.
+    /// Maximum duration of a TLS handshake.
     pub handshake: Duration,
-    /// How long the head of a request may take to arrive.
+    /// Maximum time in which the head of a request must arrive.
     pub head: Duration,
-    /// How long a connection without requests is kept.
+    /// Time without requests after which a connection is closed.
     pub idle: Duration,
-    /// How often a quiet HTTP/2 client is asked whether it is still there, and how long it may take to answer.
+    /// Interval of pings on a quiet HTTP/2 connection, and time that the client has to answer one.
     pub ping: Duration,
-    /// Bytes of a request's head.
+    /// Maximum size of a request's head, in bytes.
     pub head_size: u32,
-    /// Requests at once on one HTTP/2 connection.
+    /// Maximum number of concurrent requests on one HTTP/2 connection.
     pub streams: u32,
 }
 
 impl ConnectionLimits {
-    /// Requests at once on one HTTP/2 connection unless something else is asked for: as many as Go's clients begin before they
-    /// know the limit.
+    /// Default number of concurrent requests on one HTTP/2 connection: as many as Go's clients begin before they know
+    /// the limit.
     pub const STREAMS: u32 = 100;
 }
 
 impl Default for ConnectionLimits {
-    /// kube-apiserver's values where it has them.
+    /// Returns kube-apiserver's values where it has them.
     fn default() -> Self {
         Self {
             connections: 16_384,
@@ -86,7 +86,7 @@ pub trait Service: Send + Sync + 'static {
         connection: Arc<Connection>,
     ) -> impl Future<Output = Answer> + Send + 'static;
 
-    /// A client did not get through the TLS handshake.
+    /// Called when a client failed the TLS handshake.
     fn handshake_failed(&self) {}
 }
 
@@ -98,11 +98,11 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Opens a socket at `address`; without `tls` it speaks plain HTTP.
+    /// Opens a socket at `address`; without `tls` it serves plain HTTP.
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// The error of the operating system.
     pub async fn bind(address: SocketAddr, tls: Option<Tls>) -> io::Result<Self> {
         Ok(Self {
             socket: TcpListener::bind(address).await?,
@@ -114,21 +114,21 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// Those of the operating system.
+    /// The error of the operating system.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
 
-    /// Its certificates; `None` when it speaks plain HTTP.
+    /// Its certificates; `None` when it serves plain HTTP.
     #[must_use]
     pub fn tls(&self) -> Option<&Arc<Tls>> {
         self.tls.as_ref()
     }
 
-    /// Serves until `stop` is said, then lets running requests finish for at most `drain`; those that went on in another
-    /// protocol may say their end for at most a second after that.
+    /// Serves until `stop` is signalled, then lets running requests finish for at most `drain`. Connections in other
+    /// protocols have a further second at most for their closing messages.
     ///
-    /// New connections are refused from the word on; open ones are told to go away when their requests are answered.
+    /// New connections are refused from the signal on; open ones are told to close when their requests are answered.
     pub async fn serve<S: Service>(
         self,
         service: Arc<S>,
@@ -161,8 +161,8 @@ impl Listener {
         drop(self.socket);
         match tokio::time::timeout(drain, graceful.shutdown()).await {
             Ok(()) => {
-                // Connections that went on in another protocol are nobody's any more, but watches among them have an end
-                // to tell.
+                // Connections in other protocols have no task here any more, but watches among them have closing
+                // messages to send.
                 at_most(drain.min(FAREWELL), places.all_free(limits.connections)).await;
             }
             Err(_) => tracing::warn!(?drain, "some connections did not end in time"),
@@ -172,14 +172,14 @@ impl Listener {
         }
     }
 
-    /// The next connection, whatever happens to those that break before they are accepted.
+    /// The next connection; connections that break before they are accepted are ignored.
     async fn accept(&self, places: &Places) -> (TcpStream, SocketAddr) {
         loop {
             match self.socket.accept().await {
                 Ok(accepted) => return accepted,
                 Err(error) if is_about_one_connection(&error) => {}
                 Err(error) => {
-                    // Out of descriptors or memory: connections that end make room again.
+                    // Out of descriptors or memory: connections that close free some.
                     let closes_one = places.close_quietest();
                     tracing::error!(%error, closes_one, "cannot accept connections");
                     tokio::time::sleep(Duration::from_millis(250)).await;

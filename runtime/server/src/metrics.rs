@@ -1,4 +1,4 @@
-//! `/metrics`: what the server counts, under the names that kube-apiserver's dashboards and alerts use.
+//! `/metrics`: the server's metrics, under the names that kube-apiserver's dashboards and alerts use.
 
 mod access;
 mod admission;
@@ -34,11 +34,11 @@ pub use queues::{QueueMeter, Ticket};
 pub(crate) use requests::{LongRequest, RequestMetrics, SizeOfAnswer};
 pub(crate) use resource::{BodyUse, ResourceMetrics, StoreUse, WatchMetrics};
 
-/// Everything that a chain of servers counts.
+/// All metrics of a chain of servers.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
-    /// What is shown at `/metrics/slis`: whether the server was well.
+    /// The metrics at `/metrics/slis`: results of health checks.
     service_levels: Registry,
     requests: RequestMetrics,
     access: AccessMetrics,
@@ -52,7 +52,7 @@ pub struct Metrics {
     process: process::ProcessMetrics,
     queues: queues::QueueMetrics,
     storage: storage::StorageMetrics,
-    /// Held while everything is shown.
+    /// Locked while the metrics are rendered.
     showing: Mutex<()>,
     check_state: GaugeVec,
     check_runs: IntCounterVec,
@@ -65,7 +65,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Nothing has been counted.
+    /// Returns metrics without counts.
     #[must_use]
     pub fn new() -> Self {
         let registry = Registry::new();
@@ -83,7 +83,7 @@ impl Metrics {
             &["request_kind"],
         );
         for kind in ["readOnly", "mutating"] {
-            // What cannot be handled at once is refused.
+            // Requests that cannot be served at once are refused, so the queue is always empty.
             in_queue.with_label_values(&[kind]).set(0);
         }
         let features = gauges(
@@ -135,12 +135,13 @@ impl Metrics {
         metrics
     }
 
-    /// Shows the size of a store.
+    /// Adds the metrics of a store.
     pub fn show_storage(&self, storage: Storage) {
         self.storage.set_storage(storage);
     }
 
-    /// Shows what `collector` counts. One whose names are taken already is left out, with a word in the log.
+    /// Adds the metrics of `collector`. A collector with names that are registered already is left out, with a warning
+    /// in the log.
     pub fn register(&self, collector: impl Collector + 'static) {
         add(&self.registry, collector);
     }
@@ -153,30 +154,30 @@ impl Metrics {
         &self.access
     }
 
-    /// Counts how many APIServices lead nowhere.
+    /// Metrics of unavailable APIServices.
     #[must_use]
     pub fn api_services(&self) -> &ApiServiceMetrics {
         &self.api_services
     }
 
-    /// Counts what goes through the queue `name`, as kube-controller-manager calls it where it has it.
+    /// The meter of the queue `name`, which is the name in kube-controller-manager where that has the queue.
     #[must_use]
     pub fn queue(&self, name: &'static str) -> Arc<QueueMeter> {
         self.queues.queue(name)
     }
 
-    /// Counts how often tokens have to be looked at.
+    /// An observer that counts lookups in the cache of tokens.
     #[must_use]
     pub fn observe_tokens(&self) -> Arc<dyn TokenCacheObserver> {
         Arc::clone(&self.token_cache) as Arc<dyn TokenCacheObserver>
     }
 
-    /// The metrics of a resource in one version.
+    /// The metrics of one version of a resource.
     pub(crate) fn resource(&self, facts: &'static ResourceFacts) -> ResourceMetrics {
         ResourceMetrics::new(&self.resources, facts)
     }
 
-    /// Counts what a chain of the plugins `names` does.
+    /// An observer that counts and times the plugins `names` of an admission chain.
     pub(crate) fn observe_admission(&self, names: &[&'static str]) -> Arc<dyn Observer> {
         self.admission.of_chain(names)
     }
@@ -186,12 +187,12 @@ impl Metrics {
         self.failed_handshakes.inc();
     }
 
-    /// Shows whether a feature is on; `stage` is `ALPHA`, `BETA` or empty.
+    /// Sets the metric of a feature; `stage` is `ALPHA`, `BETA` or empty.
     pub fn show_feature(&self, name: &str, stage: &str, enabled: bool) {
         self.features.with_label_values(&[name, stage]).set(i64::from(enabled));
     }
 
-    /// Shows which build this is.
+    /// Sets the metric of the build.
     pub(crate) fn show_version(&self, version: &Version) {
         let labels = [
             ("major", &version.major),
@@ -213,7 +214,7 @@ impl Metrics {
         self.register(build);
     }
 
-    /// Counts one answer of a health check at `/endpoint`.
+    /// Counts one result of a health check at `/endpoint`.
     pub(crate) fn observe_check(&self, endpoint: &str, name: &str, passed: bool) {
         let status = if passed { "success" } else { "error" };
         self.check_state
@@ -224,7 +225,7 @@ impl Metrics {
 
     /// The answer at `/metrics`.
     pub(crate) fn answer(&self, in_flight: &InFlight) -> Response {
-        // What is counted anew would be counted twice, or missed, by two at the same time.
+        // Two renderings at the same time would count refreshed values twice or miss them.
         let _alone = self.showing.lock().unwrap_or_else(PoisonError::into_inner);
         let (reading, writing) = in_flight.counts();
         for (kind, count) in [("readOnly", reading), ("mutating", writing)] {
@@ -244,10 +245,10 @@ impl Metrics {
     }
 }
 
-/// Shared by everything that counts.
+/// Metrics shared by all code that counts.
 pub type SharedMetrics = Arc<Metrics>;
 
-/// Why building a metric cannot fail.
+/// The reason that building a metric cannot fail.
 const VALID: &str = "names and labels are constants that follow the rules";
 
 fn gauges(registry: &Registry, name: &str, help: &str, labels: &[&str]) -> IntGaugeVec {

@@ -1,8 +1,8 @@
-//! In which form the client takes the answer.
+//! Negotiation of the encoding and kind of an answer.
 //!
-//! A server offers each answer in a few media types, and reads may also ask for another kind of object (`;as=Table`).
-//! Matching follows kube-apiserver to the letter, its oddities included: media types are case-sensitive, `application/*`
-//! matches nothing, and unknown parameters are passed over.
+//! A server offers each answer in a few media types, and reads may also request another kind of object (`;as=Table`).
+//! Matching follows kube-apiserver exactly, including its oddities: media types are case-sensitive, `application/*`
+//! matches nothing, and unknown parameters are ignored.
 
 mod accept;
 mod page;
@@ -17,7 +17,7 @@ pub(crate) use self::page::{GROUP, PageForm, negotiate_page, negotiate_refusal};
 use crate::features::CBOR_SERVING;
 use crate::request::Query;
 
-/// How bytes stand for an object.
+/// The encoding of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// `application/json`.
@@ -26,49 +26,50 @@ pub enum Format {
     Yaml,
     /// `application/vnd.kubernetes.protobuf`.
     Protobuf,
-    /// `application/cbor`; only where it is switched on.
+    /// `application/cbor`; only if the feature is on.
     Cbor,
 }
 
-/// The media type of documents in CBOR, one after the other.
+/// The media type of a sequence of CBOR documents.
 const CBOR_STREAM: &str = "application/cbor-seq";
 
-/// As which kind of object the answer comes.
+/// The kind of object in which the answer is rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// As it is.
+    /// The object itself.
     Object,
-    /// As rows of cells.
+    /// A Table: rows of cells.
     Table,
-    /// Only its metadata.
+    /// The object's metadata.
     PartialObject,
-    /// Only the metadata of each item of a list.
+    /// The metadata of each item of a list.
     PartialObjectList,
 }
 
-/// The form of an answer that was agreed on.
+/// The negotiated encoding and kind of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// Media type.
+    /// Encoding.
     pub format: Format,
-    /// Indented for people.
+    /// True if the output is indented for people.
     pub pretty: bool,
     /// Kind of object.
     pub target: Target,
-    /// Tables and metadata say that they are of `meta.k8s.io/v1beta1`, as old clients want them.
+    /// True if tables and metadata have the version `meta.k8s.io/v1beta1`, which old clients request.
     pub beta: bool,
 }
 
-/// What an endpoint can answer with.
+/// The answers that an endpoint offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
-    /// One object as it is: Status objects and other answers that are no resources.
+    /// One object itself: Status objects and other answers that are not resources.
     Plain,
     /// A resource's object.
     Object,
-    /// An object that no table is made of: what is posted and not stored, and parts of objects with paths of their own.
+    /// An object that cannot be rendered as a table: an object that is posted and not stored, or a part of an object
+    /// with a path of its own.
     Part,
-    /// A view of an object that is of a declared kind, whatever the object is.
+    /// The Scale of an object, which is of a declared kind, whatever the object is.
     Scale,
     /// A resource's list, or a watch of it.
     Collection,
@@ -83,7 +84,7 @@ impl Format {
         Format::Cbor.media_type(),
     ];
 
-    /// The forms that clients may use.
+    /// The encodings that clients may use.
     pub(crate) fn all() -> &'static [Format] {
         if CBOR_SERVING.is_on() {
             &Self::ALL
@@ -97,7 +98,7 @@ impl Format {
         &Self::MEDIA_TYPES[..Self::all().len()]
     }
 
-    /// The media type as answers carry it.
+    /// The media type in the `Content-Type` of answers.
     #[must_use]
     pub const fn media_type(self) -> &'static str {
         match self {
@@ -128,7 +129,7 @@ impl Format {
 }
 
 impl Offer {
-    /// What a request for an object of a kind with `rules` is answered with when `subresource` is in its path.
+    /// The offer for a request for an object of a kind with `rules`, with `subresource` in its path.
     #[must_use]
     pub fn of_object(rules: &RulesTable, subresource: &str) -> Self {
         match subresource {
@@ -139,11 +140,11 @@ impl Offer {
     }
 }
 
-/// Agrees on the form of an answer.
+/// Negotiates the output of an answer.
 ///
 /// # Errors
 ///
-/// 406 when the client takes nothing of what is offered.
+/// 406 when the client accepts none of the offered outputs.
 pub fn negotiate(request: &Parts, offer: Offer) -> ApiResult<Output> {
     let header = accept_header(request);
     let mut output = match header {
@@ -155,12 +156,12 @@ pub fn negotiate(request: &Parts, offer: Offer) -> ApiResult<Output> {
     Ok(output)
 }
 
-/// As [`negotiate`] for an object or a list of a kind that was defined while serving: the header need not name what is
-/// offered, and of such objects nothing but their metadata and their scale is declared in protobuf.
+/// Like [`negotiate`], for an object or a list of a custom kind: the `Accept` header is not checked for an offered
+/// media type first, and of such objects only metadata and scale can be encoded in protobuf.
 ///
 /// # Errors
 ///
-/// 406 when the client takes nothing of what is offered.
+/// 406 when the client accepts none of the offered outputs.
 pub(crate) fn negotiate_custom(request: &Parts, offer: Offer) -> ApiResult<Output> {
     let declared =
         |output: &Output| output.format != Format::Protobuf || output.target != Target::Object || offer == Offer::Scale;
@@ -173,11 +174,12 @@ pub(crate) fn negotiate_custom(request: &Parts, offer: Offer) -> ApiResult<Outpu
     Ok(output)
 }
 
-/// As [`negotiate`] for documents about the server itself: the header need not name what is offered.
+/// Like [`negotiate`], for documents about the server itself: the `Accept` header is not checked for an offered media
+/// type first.
 ///
 /// # Errors
 ///
-/// 406 when the client takes nothing of what is offered.
+/// 406 when the client accepts none of the offered outputs.
 pub(crate) fn negotiate_document(request: &Parts) -> ApiResult<Output> {
     let chosen = match accept_header(request) {
         "" => Some(Output::json()),
@@ -188,7 +190,7 @@ pub(crate) fn negotiate_document(request: &Parts) -> ApiResult<Output> {
     Ok(output)
 }
 
-/// As `negotiate_document` for answers that must go out in any case: JSON for people when nothing else is agreed.
+/// Like `negotiate_document`, for answers that must be sent in any case: indented JSON when nothing else is negotiated.
 #[must_use]
 pub fn negotiate_or_json(request: &Parts) -> Output {
     negotiate_document(request).unwrap_or(Output {
@@ -197,11 +199,11 @@ pub fn negotiate_or_json(request: &Parts) -> Output {
     })
 }
 
-/// The form of a watch on which a list would have gone out as `output`.
+/// The output of a watch for a client whose list would be encoded as `output`.
 ///
 /// # Errors
 ///
-/// 406 when that cannot be streamed.
+/// 406 when that encoding cannot be streamed.
 pub fn streamed(output: Output) -> ApiResult<Output> {
     if output.format.stream_media_type().is_none() {
         let message = "only the following media types are accepted: application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
@@ -214,7 +216,7 @@ pub fn streamed(output: Output) -> ApiResult<Output> {
 }
 
 impl Output {
-    /// Compact JSON of the object as it is.
+    /// Compact JSON of the object itself.
     #[must_use]
     pub const fn json() -> Self {
         Output {
@@ -236,7 +238,7 @@ fn accept_header(request: &Parts) -> &str {
     value.and_then(|value| value.to_str().ok()).unwrap_or_default().trim()
 }
 
-/// The first clause, best quality first, that one of the formats satisfies in a way that is `declared`.
+/// The output for the first clause, best quality first, that one of the formats satisfies and that is `declared`.
 fn choose(header: &str, offer: Offer, declared: impl Fn(&Output) -> bool) -> Option<Output> {
     accept::clauses(header).iter().find_map(|clause| {
         let formats = Format::all().iter();
@@ -246,7 +248,7 @@ fn choose(header: &str, offer: Offer, declared: impl Fn(&Output) -> bool) -> Opt
 }
 
 fn satisfy(clause: &Clause<'_>, format: Format, offer: Offer) -> Option<Output> {
-    // What a stream of CBOR is called may be asked for by its own name.
+    // A client may also name the media type of CBOR streams.
     let is_named = clause.matches(format.media_type()) || format == Format::Cbor && clause.matches(CBOR_STREAM);
     if !is_named {
         return None;
@@ -283,7 +285,8 @@ fn satisfy(clause: &Clause<'_>, format: Format, offer: Offer) -> Option<Output> 
     })
 }
 
-/// Whether the answer is for the eyes of a person: `?pretty`, else a browser or a command line tool.
+/// True if the answer is indented for people: `?pretty` decides, otherwise browsers and command line tools get
+/// indentation.
 fn wants_indentation(request: &Parts) -> bool {
     let query = request.uri.query().unwrap_or_default();
     if query.contains("pretty")
@@ -301,7 +304,7 @@ fn wants_indentation(request: &Parts) -> bool {
         .any(|start| agent.starts_with(start))
 }
 
-/// 406 of the path itself, before anything was looked at.
+/// 406 of the path itself, returned before the request is examined.
 fn nothing_offered(offer: Offer) -> ApiError {
     let streams: &[&str] = match offer {
         Offer::Plain | Offer::Object | Offer::Part | Offer::Scale => &[],
@@ -315,7 +318,7 @@ fn nothing_offered(offer: Offer) -> ApiError {
     with_empty_details(ApiError::new(Reason::NotAcceptable, message))
 }
 
-/// Some failures of media types carry details that say nothing.
+/// Adds the empty details that some errors about media types carry.
 pub(crate) fn with_empty_details(mut error: ApiError) -> ApiError {
     error.status_mut().details = Some(Details::default());
     error

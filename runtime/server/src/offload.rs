@@ -1,9 +1,9 @@
-//! Expensive work, run beside the runtime's workers.
+//! Expensive work, run outside of the runtime's workers.
 //!
-//! The runtime has as few workers as the machine has cores, and a worker that computes answers nobody. Work of
-//! [`Cost::INLINE`] or more therefore runs with its thread taken out of the runtime, so that other tasks go on. [`Offload`]
-//! bounds how many threads do so at once, and how many requests wait for one: the kernel always has time left for the
-//! workers, which answer health checks and small requests.
+//! The runtime has as few workers as the machine has cores, and a worker that computes answers no other request. Work
+//! of [`Cost::INLINE`] or more therefore runs with its thread taken out of the runtime, so that other tasks continue.
+//! [`Offload`] bounds how many threads do so at once, and how many requests wait for one: the kernel always has time
+//! left for the workers, which answer health checks and small requests.
 
 mod cost;
 mod lane;
@@ -22,7 +22,7 @@ pub(crate) use turns::Turns;
 
 use lane::Lane;
 
-/// Runs expensive work of all requests of a server: a few pieces at once, the users that wait in rotation.
+/// Runs expensive work of all requests of a server: a few pieces at once, the waiting users in rotation.
 ///
 /// Short and long pieces have threads of their own, so that a piece of milliseconds never waits for one of seconds.
 #[derive(Debug)]
@@ -38,7 +38,8 @@ impl Default for Offload {
 }
 
 impl Offload {
-    /// Threads for a machine of `cores`: one for each core, and two at least, for short pieces, half as many for long ones.
+    /// Returns an offload for a machine of `cores`: one thread per core, and two at least, for short pieces, half as
+    /// many for long ones.
     pub(crate) fn new(cores: usize) -> Self {
         Self {
             short: Lane::new(cores.max(2)),
@@ -59,7 +60,7 @@ impl Offload {
     }
 }
 
-/// Runs `work`, and lets the other tasks of this thread go on elsewhere meanwhile, where the runtime can do so.
+/// Runs `work`, and moves the other tasks of this thread elsewhere meanwhile, if the runtime can do so.
 pub(crate) fn block_in_place<T>(work: impl FnOnce() -> T) -> T {
     let flavor = Handle::try_current().map(|runtime| runtime.runtime_flavor());
     match matches!(flavor, Ok(RuntimeFlavor::MultiThread)) {

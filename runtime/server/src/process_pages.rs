@@ -1,4 +1,4 @@
-//! Pages about the process, for people who look for the cause of something: `/statusz` and `/flagz`.
+//! Pages about the process, for troubleshooting: `/statusz` and `/flagz`.
 
 mod flags;
 mod status;
@@ -23,27 +23,27 @@ use crate::lifecycle::Config;
 use crate::negotiation::{GROUP, PageForm, negotiate_page, negotiate_refusal};
 use crate::response;
 
-/// What programs call the server on such pages.
+/// The server's name on such pages.
 const COMPONENT: &str = "apiserver";
 
-/// What stands between the name of a value and the value: pages have one of them, so that no program relies on it.
+/// Delimiters between a name and its value. Each start selects one of them, so that no program relies on it.
 const DELIMITERS: [&str; 4] = [":", ": ", "=", " "];
 
 /// One of the pages.
 trait ProcessPage: Send + Sync + 'static {
-    /// The end of its path.
+    /// The last part of its path.
     const NAME: &'static str;
-    /// What it is as an object of the API.
+    /// Its kind as an API object.
     const KIND: &'static str;
 
-    /// The page for people, below its heading.
+    /// The page for people, without its heading.
     fn text(&self) -> String;
 
-    /// What the object holds behind its metadata: members of JSON, each behind a comma.
+    /// The members of the API object behind its metadata, in JSON, each with a leading comma.
     fn members(&self, out: &mut Vec<u8>);
 }
 
-/// The routes of the pages that `config` switches on. Their paths are added to `paths`, which one of them shows.
+/// The routes of the pages that `config` enables. Their paths are added to `paths`, which one of them lists.
 pub(crate) fn router(config: &Config, paths: &mut Vec<String>) -> Router {
     let mut router = Router::new();
     if COMPONENT_FLAGZ.is_on() && !config.flags.is_empty() {
@@ -58,13 +58,13 @@ pub(crate) fn router(config: &Config, paths: &mut Vec<String>) -> Router {
     router
 }
 
-/// Any method gets the page.
+/// Serves a page for all methods.
 fn served<P: ProcessPage>(page: P) -> MethodRouter {
     let page = Arc::new(page);
     any(move |request| std::future::ready(answer(&*page, request)))
 }
 
-/// The page in the form that the client asks for.
+/// The page in the form that the client requests.
 fn answer<P: ProcessPage>(page: &P, request: Request<Body>) -> Response {
     let (request, _) = request.into_parts();
     match negotiate_page(&request, P::KIND) {
@@ -72,7 +72,7 @@ fn answer<P: ProcessPage>(page: &P, request: Request<Body>) -> Response {
         Ok(PageForm::Document { output, version }) => {
             let body = response::text(output, document(page, version));
             let mut response = response::bytes(StatusCode::OK, output.format.media_type(), body);
-            // What was asked for in addition to the media type is said again.
+            // The answer repeats the parameters that the client requested.
             let media_type = format!("{};g={GROUP};v={version};as={}", output.format.media_type(), P::KIND);
             let media_type = HeaderValue::try_from(media_type).expect("names of kinds can stand in headers");
             response.headers_mut().insert(CONTENT_TYPE, media_type);
@@ -119,7 +119,7 @@ fn document<P: ProcessPage>(page: &P, version: &str) -> Vec<u8> {
     out
 }
 
-/// A member of an object in JSON whose value is text.
+/// A member of a JSON object with a text value.
 fn member(name: &str, value: &str, out: &mut Vec<u8>) {
     json::encode_text(name, out);
     out.push(b':');

@@ -1,4 +1,4 @@
-//! The outside of a chain.
+//! The outermost layer of a chain.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::metrics::SharedMetrics;
 use crate::sending::Answer;
 use crate::shutdown::Shutdown;
 
-/// The outside of a chain: the filters and, behind them, the outermost server.
+/// The outermost layer of a chain: the filters and, behind them, the outermost server.
 #[derive(Debug)]
 pub struct Front {
     pub(super) filters: Filters,
@@ -25,7 +25,7 @@ pub struct Front {
 }
 
 impl Front {
-    /// Answers one request, wherever it comes from.
+    /// Answers one request from a client or from inside the process.
     pub async fn serve(&self, request: Request<Body>, connection: Arc<Connection>) -> Response {
         self.answer(request, connection).await.response
     }

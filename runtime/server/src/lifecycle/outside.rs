@@ -1,4 +1,4 @@
-//! The paths that only the outermost server has.
+//! The paths that only the outermost server serves.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,7 @@ use crate::openapi;
 use crate::process_pages;
 use crate::response;
 
-/// The chain behind the paths that only the outermost server has.
+/// Puts the paths that only the outermost server serves in front of the chain.
 pub(super) fn outside(config: &Config, in_flight: InFlight, stopping: &Arc<AtomicBool>, merged: &mut Merged) -> Router {
     let mut router = Router::new();
     let mut paths = std::mem::take(&mut merged.paths);
@@ -97,7 +97,7 @@ fn health_endpoints(metrics: &SharedMetrics, stopping: &Arc<AtomicBool>, merged:
     ]
 }
 
-/// The list of all paths.
+/// The answer at `/`: the list of all paths.
 fn index(paths: &[String], discovery: &Discovery) -> Response {
     let mut paths: Vec<String> = paths.iter().cloned().chain(discovery.paths()).collect();
     paths.sort();

@@ -29,7 +29,7 @@ pub struct PreparedServer {
     shutdown: Shutdown,
 }
 
-/// Why a server stopped out of order.
+/// The reason that a server stopped with an error.
 #[derive(Debug, Error)]
 pub enum RunError {
     /// A hook failed.
@@ -40,7 +40,7 @@ pub enum RunError {
         /// Its error.
         source: HookError,
     },
-    /// A second signal came while requests were still running.
+    /// A second signal arrived while requests were still running.
     #[error("stopped at once by a second signal")]
     Interrupted,
 }
@@ -80,31 +80,31 @@ impl PreparedServer {
         })
     }
 
-    /// The outside of the chain, for requests from inside the process.
+    /// The outermost layer of the chain, for requests from inside the process.
     #[must_use]
     pub fn front(&self) -> Arc<Front> {
         Arc::clone(&self.front)
     }
 
-    /// Lets paths that nobody has be 404 instead of 503 from now on, for servers that only answer from inside the process;
-    /// [`run`](Self::run) does it by itself.
+    /// Answers unknown paths with 404 instead of 503 from now on, for servers that only answer requests from inside the
+    /// process; [`run`](Self::run) does so itself.
     pub fn set_installed(&mut self) {
         self.installing = None;
         self.start_hooks.iter_mut().for_each(Hook::waive_paths);
     }
 
-    /// Serves on `listener` until the first of `signals`, then stops in order.
+    /// Serves on `listener` until the first of `signals`, then shuts down in order.
     ///
-    /// Starting: requests are taken at once; start hooks run too, each when those that it comes after are done,
-    /// and `/readyz` fails until all are. Paths that nobody knows are answered with 503 until the hooks that install paths
-    /// are done.
+    /// Start: the server answers requests at once. Start hooks run concurrently, each once the hooks that it comes
+    /// after are done, and `/readyz` fails until all are. Unknown paths are answered with 503 until the hooks that
+    /// install paths are done.
     ///
-    /// Stopping: `/readyz` fails; after the shutdown delay the stop hooks run; then no connection is taken any more,
-    /// watches end, and running requests may go on for the request timeout.
+    /// Shutdown: `/readyz` fails; after the shutdown delay the stop hooks run; then no new connection is accepted,
+    /// watches end, and running requests have the request timeout to finish.
     ///
     /// # Errors
     ///
-    /// A start hook failed, or a second signal came before the end.
+    /// A start hook failed, or a second signal arrived before the end.
     pub async fn run(self, listener: Listener, mut signals: Signals) -> Result<(), RunError> {
         let Self {
             front,
@@ -121,7 +121,7 @@ impl PreparedServer {
         let mut serving = tokio::spawn(serving);
         drop(installing);
         tokio::select! {
-            // Who is ready has started, even if it is told to stop in the same moment.
+            // A ready server counts as started, even if it is told to stop at the same moment.
             biased;
             result = start(start_hooks, &shutdown) => {
                 result?;
@@ -153,7 +153,7 @@ impl PreparedServer {
     }
 }
 
-/// Refuses two hooks of one name: the health check, and what comes after the hook, would be about one of them only.
+/// Refuses two hooks of one name: the health check and the order of hooks would apply to one of them only.
 fn refuse_repeated(hooks: &[Hook]) -> Result<(), ConfigError> {
     let mut names = HashSet::new();
     match hooks.iter().find(|hook| !names.insert(hook.name())) {
@@ -168,7 +168,7 @@ fn stop_now(stop: &Stop, close: &Stop) -> Result<(), RunError> {
     Err(RunError::Interrupted)
 }
 
-/// Runs the start hooks, all at once but for those that come after others.
+/// Runs the start hooks concurrently, except those that come after others.
 async fn start(hooks: Vec<Hook>, shutdown: &Shutdown) -> Result<(), RunError> {
     let mut running = JoinSet::new();
     for (name, work) in hooks::in_order(hooks, shutdown) {

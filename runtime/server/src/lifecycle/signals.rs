@@ -1,34 +1,34 @@
-//! The word to stop, from outside.
+//! Signals that stop the server.
 
 use std::io;
 
 use tokio::sync::mpsc;
 
-/// Words to stop: the first one means "in an orderly way", the second one "at once".
+/// Signals that stop the server: the first one shuts it down in order, the second one at once.
 #[derive(Debug)]
 pub struct Signals {
     receiver: mpsc::UnboundedReceiver<()>,
 }
 
-/// Says to stop.
+/// Sends the signal to stop.
 #[derive(Clone, Debug)]
 pub struct Signal {
     sender: mpsc::UnboundedSender<()>,
 }
 
 impl Signals {
-    /// Words that are said by other code.
+    /// Returns signals that other code sends.
     #[must_use]
     pub fn manual() -> (Signal, Self) {
         let (sender, receiver) = mpsc::unbounded_channel();
         (Signal { sender }, Self { receiver })
     }
 
-    /// SIGTERM and SIGINT of this process, from now on.
+    /// Receives SIGTERM and SIGINT of this process from now on.
     ///
     /// # Errors
     ///
-    /// The operating system does not let the process listen.
+    /// The operating system does not let the process handle signals.
     pub fn of_process() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         let (sender, signals) = Self::manual();
@@ -45,7 +45,7 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Waits for the next word; forever when nobody can say it any more.
+    /// Waits for the next signal; pends once all senders are dropped.
     pub(super) async fn next(&mut self) {
         if self.receiver.recv().await.is_none() {
             std::future::pending::<()>().await;
@@ -54,9 +54,9 @@ impl Signals {
 }
 
 impl Signal {
-    /// Says the word.
+    /// Sends the signal.
     pub fn stop(&self) {
-        // Nobody listens any more: the server has stopped already.
+        // The receiver is dropped: the server has stopped already.
         let _ = self.sender.send(());
     }
 }

@@ -27,10 +27,10 @@ mod answers;
 mod running;
 mod unread;
 
-/// Bytes of the large echo.
+/// Size of the large echo, in bytes.
 const LARGE: usize = 1 << 20;
 
-/// A resource whose handler says what it was asked, breaks, or waits, depending on the name.
+/// A resource whose handler returns the request's details, panics or waits, depending on the name.
 struct Echo {
     facts: ServedResource,
     waiting: Arc<Notify>,

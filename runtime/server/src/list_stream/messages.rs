@@ -10,14 +10,14 @@ use planesmith_store::Entry;
 use super::slices::{CHUNK, Held, Slices};
 use crate::offload::Cost;
 
-/// Bytes of messages that are kept while the list is measured; further ones are encoded twice.
+/// Bytes of messages that are stored while the list is measured; further ones are encoded twice.
 const KEPT: usize = 1 << 20;
 
 /// Appends the message of an item, without envelope.
 pub(crate) type WriteMessage = Box<dyn FnMut(&Arc<Entry>, &mut Vec<u8>) -> ApiResult<()> + Send>;
 
-/// A list in protobuf. How long it is stands in front of it, so its items are measured first, and an object that cannot be
-/// encoded is found before the answer begins.
+/// A list in protobuf. Its length precedes it, so its items are measured first, and an object that cannot be encoded is
+/// found before the answer begins.
 pub(crate) struct MessageList {
     api_version: &'static str,
     kind: &'static str,
@@ -35,7 +35,7 @@ pub(crate) struct MessageList {
     kept_items: usize,
     /// Bytes of the items.
     items: usize,
-    /// Bytes that are still to come.
+    /// Bytes that are not sent yet.
     left: u64,
     tail: Vec<u8>,
     message: Vec<u8>,
@@ -48,7 +48,8 @@ enum Stage {
 }
 
 impl MessageList {
-    /// The list of `entries`; each item is what `write` appends, whenever it is called. A slice costs `cost`.
+    /// Returns the list of `entries`; each item is what `write` appends, which must be the same at each call. A slice
+    /// costs `cost`.
     pub(crate) fn new(
         (api_version, kind): (&'static str, &'static str),
         meta: &ListMeta,
@@ -75,13 +76,13 @@ impl MessageList {
         }
     }
 
-    /// Lets entries remember how long their messages are, for the next list. Only for the messages of one version.
+    /// Stores the lengths of messages in the entries, for the next list. Only for the messages of one version.
     pub(crate) fn with_lengths(mut self) -> Self {
         self.has_lengths = true;
         self
     }
 
-    /// Appends the next item; returns false when there is none.
+    /// Appends the next item; false if there is none.
     fn item(&mut self, out: &mut Vec<u8>) -> ApiResult<bool> {
         let Some(entry) = self.entries.get(self.done) else {
             return Ok(false);
@@ -109,7 +110,7 @@ impl MessageList {
         Ok(true)
     }
 
-    /// Passes the next items whose lengths are known.
+    /// Skips the next items whose lengths are known.
     fn pass_known(&mut self) {
         while self.has_lengths
             && let Some(length) = self.entries.get(self.done).and_then(|entry| entry.encoded_length())
@@ -119,7 +120,7 @@ impl MessageList {
         }
     }
 
-    /// Measures a slice of the items; true when all are measured.
+    /// Measures a slice of the items; true once all are measured.
     fn measure(&mut self) -> ApiResult<bool> {
         let mut seen = 0;
         let mut kept = std::mem::take(&mut self.kept);
@@ -190,7 +191,7 @@ impl Slices for MessageList {
     }
 }
 
-/// The error of an item that takes other bytes than were announced.
+/// The error for an item whose length differs from the measured one.
 fn changed() -> ApiError {
     ApiError::internal("the items of a list changed while they were encoded")
 }

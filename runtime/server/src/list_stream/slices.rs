@@ -1,4 +1,4 @@
-//! Lists that have to be encoded, a slice at a time.
+//! Lists that are encoded a slice at a time.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,39 +11,39 @@ use planesmith_store::{Entry, Revision};
 
 use crate::offload::{Cost, OwnTask, Turns};
 
-/// Bytes that a slice has at least, unless the list ends or its items are much larger before they are encoded.
+/// Minimum size of a slice in bytes, unless the list ends or its items are much larger before they are encoded.
 pub(crate) const CHUNK: usize = 64 << 10;
 
 /// Encodes a list, a slice at a time.
 pub(crate) trait Slices: Send {
-    /// Appends the next slice, which may be empty, to `out`. Returns true while there are further ones.
+    /// Appends the next slice, which may be empty, to `out`. True while further slices follow.
     ///
     /// # Errors
     ///
-    /// When an object cannot be read or encoded.
+    /// An object cannot be read or encoded.
     fn fill(&mut self, out: &mut Vec<u8>) -> ApiResult<bool>;
 
     /// The expected cost of a slice.
     fn cost(&self) -> Cost;
 
-    /// Bytes that are still to come, if that is known.
+    /// Bytes that are not sent yet; `None` if unknown.
     fn left(&self) -> Option<u64>;
 
-    /// The memory that the list holds.
+    /// The memory that the list keeps allocated.
     fn held(&self) -> Held;
 }
 
 /// Bytes of objects and their encodings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Held {
-    /// Those that are there for the list alone.
+    /// Bytes that only the list keeps.
     pub(crate) own: usize,
-    /// Those that the cache has, too, as long as nobody replaces them.
+    /// Bytes that are shared with the cache, as long as the objects are not replaced.
     pub(crate) shared: usize,
 }
 
 impl Held {
-    /// The memory of `entries`. Those that no store holds are there for their list alone.
+    /// The memory of `entries`. Unstored entries belong to their list alone.
     pub(super) fn of(entries: &[Arc<Entry>]) -> Self {
         let mut held = Self::default();
         for entry in entries {
@@ -76,39 +76,39 @@ impl Held {
     }
 }
 
-/// The body of a list that is encoded while it is sent, one slice ahead of the client. Expensive slices are made beside the
-/// runtime's workers, each in a task of its own: the task of a connection, which polls the bodies of many answers, goes on
-/// meanwhile, and a thread that one of them waits for is used as soon as it is free.
+/// The body of a list that is encoded while it is sent, one slice ahead of the client. Expensive slices are encoded
+/// outside the runtime's workers, each in a task of its own: the task of a connection, which polls the bodies of many
+/// answers, continues meanwhile, and a thread that becomes free for one of them is used at once.
 pub(crate) struct SlicedBody {
-    /// Encoded before the answer began.
+    /// The part that was encoded before the answer began.
     first: Bytes,
     rest: Rest,
-    /// Bytes that are still to come, if that is known.
+    /// Bytes that are not sent yet; `None` if unknown.
     left: Option<u64>,
-    /// Others had their turn since the last slice.
+    /// True if other tasks were polled since the last slice.
     has_rested: bool,
 }
 
 enum Rest {
-    /// The next slice is still to be made.
+    /// The next slice is not started.
     Idle(Box<dyn Slices>, Turns),
-    /// Comes to nothing when it panicked.
+    /// The next slice is being encoded. Yields `None` when that panicked.
     Making(OwnTask<Made>),
     Ended,
 }
 
-/// The list behind a slice, the slice, and whether there are further ones.
+/// The rest of the list, the slice, and true if further slices follow.
 type Made = (Box<dyn Slices>, Turns, ApiResult<(Vec<u8>, bool)>);
 
 type Sent = Result<Frame<Bytes>, axum::Error>;
 
-/// An object could not be encoded when the answer had begun.
+/// An object could not be encoded after the answer had begun.
 #[derive(Debug, thiserror::Error)]
 #[error("the rest of the list cannot be encoded")]
 struct BrokenList;
 
 impl SlicedBody {
-    /// A list of which `first` is encoded, and the rest is still to come. Its slices are made in `turns`.
+    /// Returns a list of which `first` is encoded, followed by `rest`. Its slices are encoded in `turns`.
     pub(crate) fn new(first: Vec<u8>, rest: Box<dyn Slices>, turns: Turns) -> Self {
         let left = rest.left().map(|left| left + first.len() as u64);
         Self {
@@ -119,7 +119,7 @@ impl SlicedBody {
         }
     }
 
-    /// Makes the next slice, which takes little time, where this is polled. What else is polled there has its turn before.
+    /// Encodes the next slice, which takes little time, in the polling task. Other work of that task is polled first.
     fn poll_cheap(&mut self, mut slices: Box<dyn Slices>, turns: Turns, cx: &mut Context<'_>) -> Poll<Option<Sent>> {
         let mut out = Vec::new();
         if std::mem::take(&mut self.has_rested) {
@@ -158,7 +158,7 @@ impl SlicedBody {
     }
 }
 
-/// Makes the next slice that is not empty.
+/// Encodes the next slice that is not empty.
 async fn next(mut slices: Box<dyn Slices>, turns: Turns) -> Made {
     let mut out = Vec::with_capacity(CHUNK + CHUNK / 4);
     loop {
@@ -216,19 +216,20 @@ impl Body for SlicedBody {
     }
 }
 
-/// The part of a list that is encoded before the answer begins: all of it if it is small.
+/// The part of a list that is encoded before the answer begins: a small list is complete.
 pub(crate) enum Begun {
-    /// All of it.
+    /// The whole list.
     Whole(Vec<u8>),
     /// More than `enough` bytes of it, and the rest.
     Part(Vec<u8>, Box<dyn Slices>),
 }
 
-/// Encodes the first slices of a list until there are more than `enough` bytes, or the list ends. Slices are made in `turns`.
+/// Encodes the first slices of a list until they have more than `enough` bytes, or the list ends. Slices are encoded in
+/// `turns`.
 ///
 /// # Errors
 ///
-/// Those of the slices, and 429 as [`Turns::run`] has it.
+/// Errors of the slices, and 429 as for [`Turns::run`].
 pub(crate) async fn begin(mut slices: Box<dyn Slices>, enough: usize, turns: &Turns) -> ApiResult<Begun> {
     let mut out = Vec::new();
     loop {
@@ -236,7 +237,7 @@ pub(crate) async fn begin(mut slices: Box<dyn Slices>, enough: usize, turns: &Tu
         match more {
             false => return Ok(Begun::Whole(out)),
             true if out.len() > enough => return Ok(Begun::Part(out, slices)),
-            // What others do goes on between the slices.
+            // Other tasks run between the slices.
             true => tokio::task::yield_now().await,
         }
     }
@@ -260,7 +261,7 @@ mod tests {
     use super::*;
     use crate::offload::Offload;
 
-    /// Slices of these sizes; the one without a size fails.
+    /// Slices of these sizes; `None` fails.
     struct Sizes {
         sizes: VecDeque<Option<usize>>,
         cost: Cost,
@@ -334,7 +335,7 @@ mod tests {
         let offload = Arc::new(Offload::new(1));
         let user = UserInfo::default();
         let free = Arc::new(Semaphore::new(0));
-        // The threads for short work are taken.
+        // The threads for short work are occupied.
         for _ in 0..2 {
             let (turns, free) = (offload.turns(&user), Arc::clone(&free));
             tokio::spawn(async move { turns.run_with(Cost::INLINE, free.acquire(), || ()).await });

@@ -1,4 +1,4 @@
-//! Lists in every form that is made of JSON: item by item.
+//! Lists in the encodings that are derived from JSON, item by item.
 
 use std::sync::Arc;
 use std::vec;
@@ -12,19 +12,19 @@ use crate::negotiation::{Format, Output};
 use crate::offload::Cost;
 use crate::response::in_beta;
 
-/// Bytes of objects that a slice is made of, at most.
+/// Maximum bytes of objects for one slice.
 const SLICE: usize = 256 << 10;
-/// As [`SLICE`], in YAML, which takes ten times as long.
+/// Like [`SLICE`], in YAML, which takes ten times as long.
 const YAML_SLICE: usize = 16 << 10;
 
 /// Appends the compact JSON of an item.
 pub(crate) type WriteItem = Box<dyn FnMut(&Arc<Entry>, &mut Vec<u8>) -> ApiResult<()> + Send>;
-/// The number that an item is sorted by.
+/// Returns the number that an item is sorted by.
 pub(crate) type NumberOf = Box<dyn FnMut(&Arc<Entry>) -> ApiResult<i64> + Send>;
 
-/// A list whose items are made of JSON.
+/// A list whose items are derived from JSON.
 pub(crate) struct TextList {
-    /// The compact JSON before the items, the bracket that opens their array included.
+    /// The compact JSON before the items, including the bracket that opens their array.
     pub(crate) head: Vec<u8>,
     /// The compact JSON behind the items.
     pub(crate) tail: Vec<u8>,
@@ -33,13 +33,13 @@ pub(crate) struct TextList {
     beta: bool,
     stage: Stage,
     entries: vec::IntoIter<Arc<Entry>>,
-    /// Bytes of the entries that are left.
+    /// Bytes of the remaining entries.
     held: Held,
     item: Vec<u8>,
 }
 
 enum Stage {
-    /// Items are sorted first, by their numbers; equal ones stay in their order.
+    /// Items are sorted first, by their numbers; equal ones keep their order.
     Sorting(NumberOf, Vec<(i64, Arc<Entry>)>),
     Head,
     Items {
@@ -50,15 +50,15 @@ enum Stage {
 enum Layout {
     Compact,
     Pretty(json::Indenter),
-    /// With what stands behind the items.
+    /// With the part that follows the items.
     Yaml(Vec<u8>),
-    /// With what stands behind the items.
+    /// With the part that follows the items.
     Cbor(Vec<u8>),
 }
 
 impl TextList {
-    /// The list of `entries`, of which there is at least one, in the form `output`; each item is what `write` appends. They come
-    /// in the order of their numbers, if there are any.
+    /// Returns the list of `entries`, which is not empty, in the encoding `output`; each item is what `write` appends.
+    /// Items are sorted by their numbers, if a function for these is given.
     pub(crate) fn new(
         output: Output,
         (head, tail): (Vec<u8>, Vec<u8>),
@@ -95,7 +95,7 @@ impl TextList {
         }
     }
 
-    /// Reads the numbers of the next items; true when all are sorted.
+    /// Reads the numbers of the next items; true once all are sorted.
     fn sort(&mut self) -> ApiResult<bool> {
         let slice = self.slice();
         let Stage::Sorting(number, numbered) = &mut self.stage else {

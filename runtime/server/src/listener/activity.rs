@@ -1,4 +1,4 @@
-//! Whether a connection is in use.
+//! The activity of a connection: its running requests, and the time since the last one.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,24 +13,25 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use thiserror::Error;
 
-/// Time for the last bytes of an answer without a limit to leave over HTTP/1, once it has ended.
+/// Time for the last bytes of an answer without a deadline to be sent over HTTP/1, once the answer has ended.
 const LAST_BYTES: Duration = Duration::from_secs(60);
 
-/// Counts the requests of one connection that are not fully answered.
+/// Counts the requests of one connection whose answers are not fully sent.
 ///
-/// HTTP/1 drops the body of an answer once it has buffered the last bytes. Its answers count until these are written, and those
-/// of pipelined requests are due one by one: a client that sends more requests than it reads answers gains no time.
+/// HTTP/1 drops the body of an answer once it has buffered the last bytes. Its answers count until these are written,
+/// and those of pipelined requests are due one by one: a client that sends more requests than it reads answers gains no
+/// time.
 #[derive(Debug)]
 pub(super) struct Activity {
     opened: Instant,
     running: AtomicUsize,
-    /// When the last request ended, in milliseconds after the connection was opened.
+    /// Time at which the last request ended, in milliseconds after the connection was opened.
     quiet_since: AtomicU64,
     /// The answers that are being sent over HTTP/1, in order.
     answers: Mutex<VecDeque<Sending>>,
 }
 
-/// One answer of HTTP/1 that has not left.
+/// One answer of HTTP/1 that is not fully sent.
 #[derive(Debug)]
 struct Sending {
     /// `None` means no limit.
@@ -40,11 +41,11 @@ struct Sending {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// There is more of the body.
+    /// The body has not ended.
     Body,
-    /// HTTP has the last bytes.
+    /// The HTTP implementation has buffered the last bytes.
     Ended,
-    /// The last bytes are held back to be written together.
+    /// The last bytes are buffered here, to be written together.
     Held,
 }
 
@@ -58,7 +59,7 @@ impl Activity {
         }
     }
 
-    /// Begins a request; it runs until the result is dropped.
+    /// Begins a request, which runs until the result is dropped.
     pub(super) fn begin(self: &Arc<Self>) -> Running {
         self.running.fetch_add(1, Ordering::Relaxed);
         Running {
@@ -67,12 +68,12 @@ impl Activity {
         }
     }
 
-    /// When the first answer is due that is being sent over HTTP/1.
+    /// The earliest deadline of the answers that are being sent over HTTP/1.
     pub(super) fn due(&self) -> Option<Instant> {
         self.answers().iter().filter_map(|answer| answer.due).min()
     }
 
-    /// Reports that HTTP has handed out all bytes that it had.
+    /// Reports that the HTTP implementation has passed on all bytes that it had.
     pub(super) fn handed_out(&self) {
         for answer in &mut *self.answers() {
             if answer.stage == Stage::Ended {
@@ -81,7 +82,7 @@ impl Activity {
         }
     }
 
-    /// Reports that all bytes that were handed out are written.
+    /// Reports that all bytes that were passed on are written.
     pub(super) fn written(&self) {
         let mut answers = self.answers();
         let before = answers.len();
@@ -103,12 +104,12 @@ impl Activity {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there are several requests at once.
+    /// True if several requests are running.
     pub(super) fn is_crowded(&self) -> bool {
         self.running.load(Ordering::Relaxed) > 1
     }
 
-    /// How long there has been no request; `None` while there is one.
+    /// Time since the last request; `None` while one is running.
     pub(super) fn quiet(&self) -> Option<Duration> {
         if self.running.load(Ordering::Relaxed) > 0 {
             return None;
@@ -118,16 +119,16 @@ impl Activity {
     }
 }
 
-/// One request that is not fully answered.
+/// One request whose answer is not fully sent.
 #[derive(Debug)]
 pub(super) struct Running {
     activity: Arc<Activity>,
-    /// Its answer is being sent over HTTP/1.
+    /// True once its answer is being sent over HTTP/1.
     is_sent_in_order: bool,
 }
 
 impl Running {
-    /// Reports that its answer is sent next, on a connection that sends one at a time, and is due at `until`.
+    /// Reports that the answer is sent next, on a connection that sends one at a time, and is due at `until`.
     pub(super) fn send_in_order(&mut self, until: Option<Instant>) {
         self.is_sent_in_order = true;
         self.activity.answers().push_back(Sending {
@@ -155,7 +156,7 @@ impl Drop for Running {
 #[error("the rest of the answer is lost")]
 struct BrokenBody;
 
-/// The body of an answer, which keeps its connection in use until it is sent or given up.
+/// The body of an answer, which keeps its connection in use until it is sent or dropped.
 #[derive(Debug)]
 pub(super) struct RunningBody {
     pub(super) body: Body,
@@ -168,7 +169,7 @@ impl http_body::Body for RunningBody {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let body = Pin::new(&mut self.body);
-        // Past this point a panic would end all requests of the connection; the broken body alone ends here.
+        // Outside of this function a panic would end all requests of the connection; here it ends only the broken body.
         catch_unwind(AssertUnwindSafe(|| body.poll_frame(cx))).unwrap_or_else(|_| {
             tracing::error!("the body of an answer panicked; this is a bug");
             Poll::Ready(Some(Err(axum::Error::new(BrokenBody))))

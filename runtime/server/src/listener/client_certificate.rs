@@ -1,4 +1,4 @@
-//! Client certificates: asked for, not demanded, and judged after the handshake.
+//! Client certificates: requested, not required, and verified after the handshake.
 
 use std::sync::Arc;
 
@@ -16,20 +16,20 @@ use crate::early_version;
 use crate::listed::Listed;
 use crate::signatures::Signatures;
 
-/// Takes any client certificate whose key the client has.
+/// Accepts any client certificate whose key the client has.
 ///
-/// Whether an authority has signed it is found out when the connection stands: a stranger's certificate is an
-/// authentication that failed (401), which the client can read, not a handshake that broke.
+/// The signature of an authority is verified once the connection is established: an untrusted certificate is an
+/// authentication failure (401), which the client can read, and not a failed handshake.
 #[derive(Debug)]
 pub(super) struct AnyCertificate {
     clients: Option<Judge>,
     proxies: Option<Judge>,
-    /// Whose certificates clients are asked for.
+    /// Names of the authorities that are sent to clients as hints.
     hints: Vec<DistinguishedName>,
     signatures: Signatures,
 }
 
-/// Tells by authorities whose certificates are believed.
+/// Verifies certificates with a set of trusted authorities.
 #[derive(Debug)]
 struct Judge {
     listed: Listed,
@@ -38,7 +38,7 @@ struct Judge {
 }
 
 impl Judge {
-    /// `None` without authorities.
+    /// Returns a verifier; `None` without authorities.
     fn new(listed: Listed, provider: &Arc<CryptoProvider>) -> Result<Option<Self>, TlsError> {
         if listed.roots().is_empty() {
             return Ok(None);
@@ -53,7 +53,7 @@ impl Judge {
         }))
     }
 
-    /// Whether `own` is believed; if not, why.
+    /// Checks that `own` is trusted; the error is the reason that it is not.
     fn check(&self, own: &CertificateDer<'_>, intermediates: &[CertificateDer<'_>]) -> Result<(), String> {
         let now = UnixTime::now();
         let verdict = match self.listed.check(own, now, |usage| usage.client_auth) {
@@ -70,7 +70,7 @@ impl Judge {
 }
 
 impl AnyCertificate {
-    /// Judges by the authorities of clients and of proxies; `None` when there are none of either.
+    /// Returns a verifier with the authorities of clients and of proxies; `None` if there are none of either.
     pub(super) fn new(
         clients: Listed,
         proxies: Listed,
@@ -89,7 +89,7 @@ impl AnyCertificate {
         Ok((!judges_nobody).then_some(any))
     }
 
-    /// What the certificates say that a client sent, its own first.
+    /// The identities in the certificates that a client sent, its own first.
     pub(super) fn judge(&self, sent: &[CertificateDer<'_>]) -> Connection {
         let Some((own, intermediates)) = sent.split_first() else {
             return Connection::default();

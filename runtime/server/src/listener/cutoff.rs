@@ -1,7 +1,7 @@
-//! Answers that their client does not read in time.
+//! Deadlines for answers that clients do not read in time.
 //!
-//! Nobody polls the body of an answer while its client takes nothing, so the limit is kept around it: by the exchange of an
-//! HTTP/2 stream, and by the connection for HTTP/1.
+//! The body of an answer is not polled while its client reads nothing, so the deadline is enforced around it: by the
+//! exchange of an HTTP/2 stream, and by the connection for HTTP/1.
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
@@ -15,20 +15,20 @@ use tokio::time::{Sleep, sleep_until};
 use super::activity::Activity;
 
 thread_local! {
-    /// When the answer is due that was made in the exchange being polled.
+    /// The deadline of the answer that was created in the exchange being polled.
     static DUE: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Reports when the answer is due that has just been made; called within the exchange that it is for.
+/// Sets the deadline of the answer that was just created; called within its exchange.
 pub(super) fn set_due(until: Option<Instant>) {
     DUE.set(until);
 }
 
-/// An exchange of an HTTP/2 connection. It is given up when its answer is not sent in time: the stream is reset, and what waits
-/// to be sent on it is dropped.
+/// An exchange of an HTTP/2 connection. It is dropped when its answer is not sent in time: the stream is reset, and its
+/// unsent data is discarded.
 pub(super) struct Bounded<F> {
     exchange: F,
-    /// Absent until there is an answer that cannot be sent at once.
+    /// `None` until there is an answer that cannot be sent at once.
     timer: Option<Pin<Box<Sleep>>>,
 }
 

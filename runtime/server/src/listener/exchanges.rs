@@ -14,12 +14,12 @@ use tokio::task::coop::unconstrained;
 
 use super::cutoff::Bounded;
 
-/// How long exchanges that can go on are polled before the conversation is.
+/// Time for which ready exchanges are polled before the connection is.
 const LOOK: Duration = Duration::from_millis(1);
 
 type Exchange = Bounded<Pin<Box<dyn Future<Output = ()> + Send>>>;
 
-/// Takes the exchanges that a connection begins. Clones belong to the same connection.
+/// Collects the exchanges that a connection starts. Clones belong to the same connection.
 #[derive(Clone, Default)]
 pub(super) struct Beginning(Arc<Mutex<Vec<Exchange>>>);
 
@@ -32,10 +32,10 @@ impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for Beginni
     }
 }
 
-/// The exchanges under way, polled by the connection's own task.
+/// The running exchanges, polled by the connection's own task.
 ///
-/// An event that fifty watches of a connection tell wakes one task instead of fifty, and what they say leaves together. The
-/// watches are a group to the store: it makes one call, and this task wakes those that have the event.
+/// An event for fifty watches of a connection wakes one task instead of fifty, and their frames are written together.
+/// The watches are a group in the store: it makes one call, and this task wakes those that have the event.
 #[derive(Default)]
 pub(super) struct Exchanges {
     beginning: Beginning,
@@ -44,7 +44,7 @@ pub(super) struct Exchanges {
     bell: Option<(Arc<Bell>, Waker)>,
 }
 
-/// Wakes the connection's task, unless that polls the exchanges already, and remembers that there is something to do.
+/// Wakes the connection's task, unless that task is polling the exchanges, and records that an exchange is ready.
 struct Bell {
     rung: AtomicBool,
     polling: AtomicBool,
@@ -70,7 +70,7 @@ impl Bell {
         self.polling.store(true, Ordering::SeqCst);
     }
 
-    /// Ends polling; the task comes back for what is left.
+    /// Ends polling; the task is woken again for exchanges that are still ready.
     fn end(&self) {
         self.polling.store(false, Ordering::SeqCst);
         if self.rung.load(Ordering::SeqCst) {
@@ -80,7 +80,7 @@ impl Bell {
 }
 
 impl Exchanges {
-    /// The exchanges that come to `beginning`, and the `watches` among them.
+    /// Returns the exchanges that `beginning` collects, and the `watches` among them.
     pub(super) fn new(beginning: Beginning, watches: Arc<WakeGroup>) -> Self {
         Self {
             beginning,
@@ -90,7 +90,7 @@ impl Exchanges {
         }
     }
 
-    /// Lets everything go on that can.
+    /// Polls all exchanges that are ready.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) {
         let begun = std::mem::take(&mut *self.beginning.0.lock().unwrap_or_else(PoisonError::into_inner));
         self.running.extend(begun);
@@ -117,9 +117,10 @@ impl Exchanges {
         bell.begin();
         self.watches.poll(cx);
         let running = &mut self.running;
-        // The budget of one task is for one conversation. The bytes that may wait for the network bound each of these.
+        // The budget of a task is meant for one connection. Each exchange is bounded by the bytes that may wait for the
+        // network.
         let mut steps = pin!(unconstrained(poll_fn(|cx| {
-            // The collection takes a break whenever a few exchanges wake themselves, as those do that sent something.
+            // The collection yields whenever a few exchanges wake themselves, as exchanges do that sent data.
             let begun = Instant::now();
             loop {
                 bell.rung.store(false, Ordering::SeqCst);
@@ -150,7 +151,7 @@ mod tests {
 
     use super::*;
 
-    /// Wakes itself a few times, as an answer does that sent something.
+    /// Wakes itself a few times, like an answer that sent data.
     fn restless(done: &Arc<AtomicUsize>) -> impl Future<Output = ()> + Send + use<> {
         let (done, mut left) = (Arc::clone(done), 3);
         poll_fn(move |cx| {
@@ -239,7 +240,7 @@ mod tests {
                 ttl: None,
             })
         };
-        // Wakes behind the others.
+        // Woken after the others.
         let mut last = things.watch("/things/", WatchFrom::Now).expect("it starts");
         put("a").await.expect("written");
         last.next().await.expect("it goes on");

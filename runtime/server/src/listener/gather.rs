@@ -1,9 +1,9 @@
-//! Writing less often: what a connection has to say at one moment leaves in one piece.
+//! Write coalescing: the output of a connection at one moment is written in one piece.
 //!
-//! An HTTP/2 connection writes and flushes each frame by itself. With many streams, such as watches of one collection, that
-//! is a TLS record and a system call per event and stream, and they cost more than everything else together. Here a flush
-//! only counts once the connection's task has been polled to its end, and a task with several answers under way lets the
-//! tasks that make them go first.
+//! An HTTP/2 connection writes and flushes each frame by itself. With many streams, such as watches of one collection,
+//! that is a TLS record and a system call per event and stream, which cost more than everything else together. Here a
+//! flush takes effect only after the connection's task was polled to its end, and a task with several running answers
+//! yields to the tasks that produce them first.
 
 use std::future::{Future, poll_fn};
 use std::io::{self, IoSlice};
@@ -17,18 +17,18 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::activity::Activity;
 use super::exchanges::Exchanges;
 
-/// Bytes that are held back at most: eight TLS records of the largest size. While the client does not read, they wait in TLS,
-/// and nothing more is taken.
+/// Maximum bytes in the buffer: eight TLS records of the largest size. While the client does not read, they wait in
+/// TLS, and no more bytes are accepted.
 pub(super) const HELD: usize = 128 << 10;
 
-/// Bytes that are usually all there is to say.
+/// Usual maximum of the bytes that a connection writes at once.
 const LITTLE: usize = 4 << 10;
 
-/// The connection's side: reads go through, writes are held back.
+/// The side that the connection writes to: reads pass through, writes are buffered.
 #[derive(Debug)]
 pub(super) struct Gather<IO> {
     shared: Arc<Mutex<Shared<IO>>>,
-    /// Counts the connection as long as somebody has it, also when it goes on in another protocol.
+    /// Keeps the connection counted while either owner uses it, also after an upgrade to another protocol.
     _place: Option<OwnedSemaphorePermit>,
 }
 
@@ -38,23 +38,23 @@ pub(super) struct Outlet<IO> {
     shared: Arc<Mutex<Shared<IO>>>,
 }
 
-/// Hardly contended: both sides belong to one task until somebody takes over the connection.
+/// Rarely contended: both sides belong to one task until the connection is upgraded.
 #[derive(Debug)]
 struct Shared<IO> {
     io: IO,
     held: Vec<u8>,
-    /// How much of `held` is written.
+    /// Number of bytes of `held` that are written.
     written: usize,
-    /// Written bytes still wait below, in TLS: the socket accepts nothing.
+    /// True while written bytes wait in TLS, because the socket accepts none.
     unflushed: bool,
-    /// Nobody looks after the outlet any more, so flushes count at once.
+    /// True once the outlet is dropped, so that flushes take effect at once.
     open: bool,
-    /// Is told what has left.
+    /// Receives notice of the bytes that are written.
     activity: Arc<Activity>,
 }
 
-/// Splits `io` into what the connection writes to, which keeps its `place` among the connections, and what lets it out.
-/// `activity` is told when what was written has left.
+/// Splits `io` into the side that the connection writes to, which keeps its `place` among the connections, and the side
+/// that flushes it. `activity` is notified when the written bytes have been sent.
 pub(super) fn gather<IO>(
     io: IO,
     place: Option<OwnedSemaphorePermit>,
@@ -76,9 +76,9 @@ pub(super) fn gather<IO>(
 }
 
 impl<IO: AsyncWrite + Unpin> Outlet<IO> {
-    /// Runs a conversation over the other side, and its exchanges around each look at it. While `crowded` it is polled
-    /// behind the tasks that are ready now. What it said last has left when it is over: whoever takes over the connection
-    /// may wait for an answer to it.
+    /// Runs a connection over the other side, and polls its exchanges before and after it. While `crowded`, the
+    /// connection is polled after the tasks that are ready now. Its last bytes are sent when this returns: the owner of
+    /// an upgraded connection may wait for an answer to them.
     pub(super) async fn run<T, E: From<io::Error>>(
         self,
         conversation: impl Future<Output = Result<T, E>>,
@@ -110,7 +110,7 @@ impl<IO: AsyncWrite + Unpin> Outlet<IO> {
             let mut shared = lock(&self.shared);
             match shared.poll_write_out(cx) {
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error.into())),
-                // Most connections say nothing most of the time, and hold no memory then.
+                // Most connections have nothing to write most of the time, and need no buffer then.
                 Poll::Ready(Ok(())) => shared.held = Vec::new(),
                 Poll::Pending => {}
             }
@@ -119,7 +119,7 @@ impl<IO: AsyncWrite + Unpin> Outlet<IO> {
         .await
     }
 
-    /// The outcome, once what is held has left. Over a connection that broke nothing leaves.
+    /// The outcome, once the buffer is sent. Nothing is sent over a broken connection.
     fn poll_end<T, E: From<io::Error>>(
         &self,
         cx: &mut Context<'_>,
@@ -139,7 +139,8 @@ fn lock<IO>(shared: &Mutex<Shared<IO>>) -> MutexGuard<'_, Shared<IO>> {
 }
 
 impl<IO: AsyncWrite + Unpin> Shared<IO> {
-    /// Writes and flushes what is held, behind what waits below: that would take as much again while the socket takes nothing.
+    /// Writes and flushes the buffer, after the bytes that wait in TLS: TLS would buffer as much again while the socket
+    /// accepts nothing.
     fn poll_write_out(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_write_below(cx))?;
         self.activity.written();
@@ -163,7 +164,7 @@ impl<IO: AsyncWrite + Unpin> Shared<IO> {
         self.written = 0;
         let flushed = self.poll_flush_below(cx);
         if flushed.is_pending() {
-            // Held for nothing while the client does not read.
+            // An empty buffer needs no memory while the client does not read.
             self.held = Vec::new();
         }
         flushed
@@ -177,7 +178,7 @@ impl<IO: AsyncWrite + Unpin> Shared<IO> {
         Poll::Ready(Ok(()))
     }
 
-    /// Takes as much of `pieces` as there is room for.
+    /// Buffers as much of `pieces` as there is space for.
     fn poll_hold<'a>(
         &mut self,
         cx: &mut Context<'_>,
@@ -190,7 +191,7 @@ impl<IO: AsyncWrite + Unpin> Shared<IO> {
         for piece in pieces {
             let room = HELD - self.held.len();
             if before + piece.len() > LITTLE {
-                // More will follow: growing bit by bit would copy it all again and again.
+                // More will follow: growing in small steps would copy the bytes again and again.
                 self.held.reserve_exact(room);
             }
             self.held.extend_from_slice(&piece[..piece.len().min(room)]);
@@ -285,7 +286,7 @@ mod tests {
                 let mut running = activity.begin();
                 running.send_in_order(Some(due));
                 inside.write_all(&[b'x'; 50]).await?;
-                // As HTTP/1 does: the body ends, and then its last bytes are handed out.
+                // As HTTP/1 does: the body ends, and then its last bytes are passed on.
                 drop(running);
                 inside.flush().await?;
             }
@@ -330,7 +331,7 @@ mod tests {
             .await
             .expect("pipes do not fail");
         assert_eq!(writes.load(Ordering::Relaxed), 1);
-        // Whoever takes over the connection has no outlet.
+        // An upgraded connection has no outlet.
         inside.write_all(b"last").await.expect("pipes do not fail");
         inside.flush().await.expect("pipes do not fail");
         assert_eq!(writes.load(Ordering::Relaxed), 2);
@@ -359,7 +360,7 @@ mod tests {
         assert_eq!(&seen, b"switching");
     }
 
-    /// Takes all that is written, and passes it on when it is flushed for the second time, as TLS does over a full socket.
+    /// Accepts all bytes, and passes them on at the second flush, as TLS does over a full socket.
     struct Hesitant(DuplexStream, Vec<u8>, bool);
 
     impl AsyncWrite for Hesitant {
@@ -401,7 +402,7 @@ mod tests {
         assert_eq!(&seen, b"answer");
     }
 
-    /// Takes all that is written, and never passes it on, as TLS over a socket that nobody reads.
+    /// Accepts all bytes, and never passes them on, like TLS over a socket whose peer does not read.
     struct Blocked(DuplexStream, Arc<AtomicUsize>);
 
     impl AsyncWrite for Blocked {
@@ -430,7 +431,7 @@ mod tests {
                 loop {
                     count.fetch_add(inside.write(&vec![b'x'; piece]).await?, Ordering::Relaxed);
                     if piece < HELD / 4 {
-                        // What is said later finds that the first piece is still there.
+                        // Later writes find that the first piece is still unsent.
                         tokio::task::yield_now().await;
                     }
                 }

@@ -1,4 +1,4 @@
-//! Requests without the name of the host that they are for.
+//! Checks of the `Host` header.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -6,8 +6,8 @@ use http::header::{CONNECTION, CONTENT_TYPE, HOST, HeaderValue};
 use http::{Method, Request, StatusCode, Version};
 use hyper::ext::ReasonPhrase;
 
-/// The answer to a request over HTTP/1.1 whose `Host` header is missing, malformed or repeated: that of Go's server, before
-/// anything else looks at the request. `None` when there is nothing wrong with it.
+/// The answer to a request over HTTP/1.1 whose `Host` header is missing, malformed or repeated: that of Go's server,
+/// before any filter. `None` if the request is valid.
 pub(super) fn refusal<B>(request: &Request<B>) -> Option<Response> {
     if request.version() == Version::HTTP_2 {
         return None;
@@ -20,7 +20,7 @@ pub(super) fn refusal<B>(request: &Request<B>) -> Option<Response> {
         (None, _) if request.version() < Version::HTTP_11 || request.method() == Method::CONNECT => return None,
         (None, _) => Some("missing required Host header"),
     };
-    // The reason is told in the status line, too.
+    // The status line contains the reason, too.
     let reason = why.map_or("Bad Request".to_owned(), |why| format!("Bad Request: {why}"));
     let mut response = Response::new(Body::from(format!("400 {reason}")));
     *response.status_mut() = StatusCode::BAD_REQUEST;
@@ -33,7 +33,7 @@ pub(super) fn refusal<B>(request: &Request<B>) -> Option<Response> {
     Some(response)
 }
 
-/// True for the bytes that Go takes in a `Host` header.
+/// True for the bytes that Go accepts in a `Host` header.
 fn is_of_a_host(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!$%&'()*+,-.:;=[]_~".contains(&byte)
 }

@@ -1,4 +1,4 @@
-//! Who is at the other end of a connection.
+//! The client at the other end of a connection.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use super::Tls;
 use super::tls::Loaded;
 use crate::connection::Connection;
 
-/// The other end of a connection, and what is known of it.
+/// The client of a connection, with its verified certificates.
 pub(super) struct Peer {
-    /// As it was when the connection was opened.
+    /// The facts from when the connection was opened.
     first: Arc<Connection>,
     shown: Option<Shown>,
 }
 
-/// The certificates that a client has shown. They are judged again when authorities change: a proxy keeps its connections
-/// for long, and may have opened them before this server learned to believe it.
+/// The certificates that a client has presented. They are verified again when authorities change: a proxy keeps its
+/// connections for long, and may have opened them before this server learned to trust it.
 struct Shown {
     tls: Arc<Tls>,
     chain: Vec<CertificateDer<'static>>,
@@ -31,7 +31,7 @@ struct Judged {
 }
 
 impl Peer {
-    /// A client about which nothing but its address is known.
+    /// Returns a client of which only the address is known.
     pub(super) fn at(address: SocketAddr) -> Self {
         Self {
             first: Arc::new(Connection {
@@ -42,7 +42,7 @@ impl Peer {
         }
     }
 
-    /// A client that has shown `chain`, its own certificate first, and is judged by `loaded`.
+    /// Returns a client that presented `chain`, its own certificate first, which `loaded` verifies.
     pub(super) fn showing(
         address: SocketAddr,
         chain: Vec<CertificateDer<'static>>,
@@ -68,7 +68,7 @@ impl Peer {
         }
     }
 
-    /// What is known now.
+    /// The current facts about the connection.
     pub(super) fn connection(&self) -> Arc<Connection> {
         match &self.shown {
             None => Arc::clone(&self.first),

@@ -14,8 +14,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// The places of all connections of a listener.
 ///
-/// When they are taken, a new connection gets that of the connection that has been without a request for the longest time:
-/// clients that hold connections they do not use keep nobody out, health checks least of all.
+/// When all are taken, a new connection gets the place of the connection that was without a request for the longest
+/// time: clients with unused connections block no others, least of all health checks.
 #[derive(Debug)]
 pub(super) struct Places {
     free: Arc<Semaphore>,
@@ -25,7 +25,7 @@ pub(super) struct Places {
     next: AtomicU64,
 }
 
-/// A connection that can be asked to leave.
+/// A connection that can be asked to close.
 #[derive(Debug)]
 struct Seat {
     activity: Arc<Activity>,
@@ -36,12 +36,12 @@ struct Seat {
 /// The place of one connection, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
-    /// Kept for as long as the socket is open.
+    /// The permit, while the socket is open.
     pub(super) permit: Option<OwnedSemaphorePermit>,
     pub(super) seated: Seated,
 }
 
-/// That a connection can be asked to leave, until this is dropped.
+/// Registers a connection as one that can be asked to close, until this is dropped.
 #[derive(Debug)]
 pub(super) struct Seated {
     places: Arc<Places>,
@@ -50,7 +50,7 @@ pub(super) struct Seated {
 }
 
 impl Places {
-    /// `count` places; connections leave when they have had no request for `quiet`.
+    /// Returns `count` places; a connection may be closed once it has had no request for `quiet`.
     pub(super) fn new(count: usize, quiet: Duration) -> Arc<Self> {
         Arc::new(Self {
             free: Arc::new(Semaphore::new(count)),
@@ -60,7 +60,7 @@ impl Places {
         })
     }
 
-    /// Waits for the permit of a new connection, and lets a quiet one leave when there is none.
+    /// Waits for the permit of a new connection, and asks a quiet one to close if there is none.
     pub(super) async fn permit(&self) -> Option<OwnedSemaphorePermit> {
         match Arc::clone(&self.free).try_acquire_owned() {
             Ok(permit) => Some(permit),
@@ -100,7 +100,7 @@ impl Places {
         }
     }
 
-    /// Asks the connection to leave that has been without a request for the longest time; false if all are in use.
+    /// Asks the connection that was without a request for the longest time to close; false if all are in use.
     pub(super) fn close_quietest(&self) -> bool {
         let taken = self.lock();
         let idle = taken.values().filter(|seat| !seat.is_leaving.load(Ordering::Relaxed));
@@ -132,12 +132,12 @@ impl Seated {
         &self.seat.activity
     }
 
-    /// Pends until the connection is asked to leave.
+    /// Pends until the connection is asked to close.
     pub(super) async fn asked_to_leave(&self) {
         self.seat.leave.notified().await;
     }
 
-    /// Lets the connection be asked again: a request came in meanwhile.
+    /// Lets the connection be asked again, because a request arrived meanwhile.
     pub(super) fn stay(&self) {
         self.seat.is_leaving.store(false, Ordering::Relaxed);
     }

@@ -29,18 +29,18 @@ use crate::failure;
 use crate::offload::OwnTask;
 use crate::sending::Answer;
 
-/// What a client hears that speaks plain HTTP to the TLS port: the words of kube-apiserver.
+/// The bytes a client receives when it sends plain HTTP to the TLS port: the text of kube-apiserver.
 const PLAIN_HTTP: &[u8] = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
-/// Bytes of it that are read, so that the client reads what it hears.
+/// Bytes of the client's request that are read, so that it receives the answer.
 const MOST_UNREAD: u64 = 256 << 10;
-/// Bytes of one request body that may wait unread: two of the usual objects, and far from the body limit.
+/// Maximum unread bytes of one request body: two typical objects, and far below the body limit.
 const STREAM_WINDOW: u32 = 256 << 10;
-/// Bytes of all request bodies of a connection that may wait unread.
+/// Maximum unread bytes of all request bodies of a connection.
 const CONNECTION_WINDOW: u32 = 1 << 20;
-/// Bytes of one answer that wait for the network.
+/// Maximum bytes of one answer that wait for the network.
 const SEND_BUFFER: usize = 512 << 10;
 
-/// What all connections have in common.
+/// The state that all connections share.
 pub(super) struct Sessions<S> {
     service: Arc<S>,
     limits: ConnectionLimits,
@@ -51,7 +51,7 @@ impl<S: Service> Sessions<S> {
         Self { service, limits }
     }
 
-    /// What speaks HTTP over a connection whose exchanges go to `beginning`.
+    /// The HTTP implementation for a connection whose exchanges go to `beginning`.
     fn builder(&self, beginning: Beginning) -> Builder<Beginning> {
         let limits = &self.limits;
         let mut builder = Builder::new(beginning);
@@ -73,8 +73,8 @@ impl<S: Service> Sessions<S> {
         builder
     }
 
-    /// Serves a connection until it ends; what goes wrong with it is the client's business and only worth a debug line.
-    /// The connection has its `place` until then, also while it goes on in another protocol.
+    /// Serves a connection until it ends. Errors of connections are caused by clients and logged at debug level. The
+    /// connection keeps its `place` until then, also after an upgrade to another protocol.
     pub(super) async fn run(
         &self,
         stream: TcpStream,
@@ -94,7 +94,8 @@ impl<S: Service> Sessions<S> {
             if is_plain_http(&stream).await? {
                 stream.write_all(PLAIN_HTTP).await?;
                 stream.shutdown().await?;
-                // Closed with something unread, the connection would be reset, and the client might never see the answer.
+                // Closing a socket with unread bytes would reset the connection, and the client might never see the
+                // answer.
                 tokio::io::copy(&mut stream.take(MOST_UNREAD), &mut tokio::io::sink()).await?;
                 return Err(io::Error::other("the client speaks plain HTTP"));
             }
@@ -115,7 +116,7 @@ impl<S: Service> Sessions<S> {
                 self.service.handshake_failed();
                 tracing::debug!(%peer, %error, "the TLS handshake failed");
             }
-            // The stream is large and would otherwise be part of each future around it.
+            // The stream is large and would otherwise be a part of each future around it.
             Some(Ok((stream, client))) => Box::pin(self.speak(stream, client, watcher, place)).await,
         }
     }
@@ -149,7 +150,7 @@ impl<S: Service> Sessions<S> {
                         _running: running,
                     }));
                 };
-                // What others do on the same connection goes on meanwhile.
+                // Other requests of the same connection continue meanwhile.
                 let answer = if shares {
                     let answer = OwnTask::run(answer).await.unwrap_or_else(broken);
                     cutoff::set_due(answer.until);
@@ -194,7 +195,7 @@ impl<S: Service> Sessions<S> {
                     seated.stay();
                 }
                 () = tokio::time::sleep(self.limits.idle) => {
-                    // Looked at rarely: an idle connection lives up to twice as long as it must.
+                    // Checked rarely: an idle connection lives up to twice as long as the limit.
                     if activity.quiet().is_some_and(|quiet| quiet >= self.limits.idle) {
                         return;
                     }
@@ -204,13 +205,13 @@ impl<S: Service> Sessions<S> {
     }
 }
 
-/// The answer of a handler that panicked where nothing catches it.
+/// The answer for a handler that panicked outside of the panic guard.
 fn broken() -> Answer {
     tracing::error!("a handler panicked; this is a bug");
     failure::panicked().into()
 }
 
-/// Whether the first byte begins the name of an HTTP method; a TLS record begins with 0x16.
+/// True if the first byte begins the name of an HTTP method; a TLS record begins with 0x16.
 async fn is_plain_http(stream: &TcpStream) -> io::Result<bool> {
     let mut first = [0];
     stream.peek(&mut first).await?;

@@ -36,7 +36,7 @@ const SOON: Duration = Duration::from_millis(30);
 /// Bytes of an answer that no socket takes at once.
 const LARGE: usize = 32 << 20;
 
-/// Says who the client is by its certificate.
+/// Reports the client's identity by its certificate.
 struct WhoAmI;
 
 impl Service for WhoAmI {
@@ -62,7 +62,7 @@ impl Service for WhoAmI {
             };
         }
         assert_ne!(request.uri().path(), "/panics", "asked to");
-        // Reads what was sent, as a handler does that needs the body.
+        // Reads the body, like a handler that needs it.
         let _ = request.into_body().collect().await;
         let text = match &connection.certificate {
             None => "nobody".to_owned(),

@@ -24,32 +24,33 @@ use super::peer::Peer;
 use crate::connection::Connection;
 use crate::listed::Listed;
 
-/// How often the files are looked at for a change. Certificates are replaced days before they end.
+/// Interval between checks of the files for changes. Certificates are replaced days before they expire.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
-/// Where the certificates are; all files are PEM.
+/// Paths of the certificates and keys; all files are PEM.
 #[derive(Clone, Debug)]
 pub struct TlsFiles {
     /// The server's certificate, followed by its chain.
     pub certificate: PathBuf,
     /// The key of the server's certificate.
     pub key: PathBuf,
-    /// Authorities whose client certificates are accepted; without any, and without proxies, clients are not asked for one.
+    /// Authorities whose client certificates are accepted; if there are neither these nor authorities of proxies,
+    /// clients are not asked for a certificate.
     pub client_authorities: Vec<PathBuf>,
-    /// Authorities that sign the certificates of proxies, which say themselves who asks.
+    /// Authorities that sign the certificates of proxies, which name the user in headers.
     pub proxy_authorities: Vec<PathBuf>,
 }
 
-/// Authorities that are found out while serving, PEM.
+/// Authorities that are found while serving, PEM.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Authorities {
-    /// Whose client certificates are accepted.
+    /// Authorities whose client certificates are accepted.
     pub clients: Vec<u8>,
-    /// Who signs the certificates of proxies.
+    /// Authorities that sign the certificates of proxies.
     pub proxies: Vec<u8>,
 }
 
-/// Why there is no TLS.
+/// The reason that TLS cannot be set up.
 #[derive(Debug, Error)]
 pub enum TlsError {
     /// A file cannot be read.
@@ -57,28 +58,28 @@ pub enum TlsError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A file does not hold what it should.
+    /// A file does not contain the expected PEM items.
     #[error("{path} holds no {wanted} in PEM form")]
     Pem {
         /// The file.
         path: PathBuf,
-        /// What it should hold.
+        /// The expected item.
         wanted: &'static str,
-        /// What is wrong with it.
+        /// The error of the parser.
         source: pem::Error,
     },
-    /// A certificate or key does not fit.
+    /// A certificate or key is not valid.
     #[error("the certificate {path} cannot be used with its key")]
     Certificate {
         /// The certificate.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: rustls::Error,
     },
-    /// A key is on a curve that TLS cannot work with here.
+    /// A key is on a curve that the TLS implementation does not support.
     #[error("the key of {path} {P521_COMPLAINT}")]
     Curve {
         /// The file of the key, or of the authority with it.
@@ -89,7 +90,7 @@ pub enum TlsError {
     Authorities(#[source] VerifierBuilderError),
 }
 
-/// TLS with the certificates of some files, which are read again when they change.
+/// TLS with certificates from files, which are read again when they change.
 #[derive(Debug)]
 pub struct Tls {
     files: TlsFiles,
@@ -102,12 +103,12 @@ pub(super) struct Loaded {
     clients: Option<Arc<AnyCertificate>>,
     /// The server's certificate.
     certificate: Option<CertificateDer<'static>>,
-    /// When each file was last changed.
+    /// Modification time of each file.
     changed: Vec<Option<SystemTime>>,
 }
 
 impl Tls {
-    /// Reads the files.
+    /// Reads the certificates from `files`.
     ///
     /// # Errors
     ///
@@ -119,11 +120,11 @@ impl Tls {
         Ok(Self { files, more, current })
     }
 
-    /// Believes `more` from the next connection on, besides the authorities in the files.
+    /// Trusts `more` from the next connection on, besides the authorities in the files.
     ///
     /// # Errors
     ///
-    /// They cannot be used; everything stays as it is.
+    /// The authorities cannot be used; the previous ones remain in use.
     pub fn trust(&self, more: Authorities) -> Result<(), TlsError> {
         if **self.more.load() == more {
             return Ok(());
@@ -134,7 +135,7 @@ impl Tls {
         Ok(())
     }
 
-    /// The certificate that the server shows from the next connection on, in DER.
+    /// The certificate that the server presents from the next connection on, in DER.
     #[must_use]
     pub fn serving_certificate(&self) -> Vec<u8> {
         let loaded = self.current.load();
@@ -145,14 +146,14 @@ impl Tls {
             .unwrap_or_default()
     }
 
-    /// Opens a connection, and says who the client is.
+    /// Accepts a TLS connection, and identifies the client.
     pub(super) async fn accept(
         self: &Arc<Self>,
         stream: TcpStream,
         address: SocketAddr,
     ) -> io::Result<(TlsStream<TcpStream>, Peer)> {
         let loaded = self.current.load_full();
-        // What is written in one piece leaves in one piece, as far as the socket takes it.
+        // A write of one piece is sent in one piece, as far as the socket accepts it.
         let whole = |tls: &mut rustls::ServerConnection| tls.set_buffer_limit(Some(HELD));
         let stream = loaded.acceptor.accept_with(stream, whole).await?;
         let sent = stream.get_ref().1.peer_certificates().unwrap_or_default();
@@ -160,7 +161,7 @@ impl Tls {
         Ok((stream, peer))
     }
 
-    /// Looks at the files from time to time, for as long as it is polled.
+    /// Checks the files periodically, for as long as it is polled.
     pub(super) async fn keep_fresh(&self) {
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
@@ -168,7 +169,7 @@ impl Tls {
         }
     }
 
-    /// Reads the files again when one has changed. Files that cannot be used leave everything as it is.
+    /// Reads the files again if one has changed. If they cannot be used, the previous certificates remain in use.
     pub fn refresh(&self) {
         if self.current.load().changed == times(&self.files) {
             return;
@@ -189,7 +190,7 @@ impl Tls {
 }
 
 impl Loaded {
-    /// What the certificates say that a client at `address` sent, its own first.
+    /// The identities in the certificates that a client at `address` sent, its own first.
     pub(super) fn judge(&self, sent: &[CertificateDer<'_>], address: Option<SocketAddr>) -> Connection {
         let judged = self.clients.as_ref().map(|clients| clients.judge(sent));
         Connection {
@@ -199,7 +200,7 @@ impl Loaded {
     }
 
     fn open(files: &TlsFiles, more: &Authorities) -> Result<Self, TlsError> {
-        // Taken before reading: a change in between is found at the next look.
+        // Read first: a change in between is found at the next check.
         let changed = times(files);
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let clients = authorities(&files.client_authorities, &more.clients)?;
@@ -246,7 +247,7 @@ fn authorities(paths: &[PathBuf], more: &[u8]) -> Result<Listed, TlsError> {
         if usable.is_empty() {
             return Err(TlsError::Curve { path: path.clone() });
         }
-        // Those who have a certificate of the others are not to be locked out.
+        // Clients with a certificate of another authority are not to be locked out.
         for _ in refused {
             tracing::warn!(path = %path.display(), "the key of an authority {P521_COMPLAINT}; its clients are strangers");
         }

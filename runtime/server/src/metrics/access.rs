@@ -1,4 +1,4 @@
-//! Who asks, and whether it may.
+//! Metrics of authentication and authorization.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use prometheus::{Histogram, HistogramVec, IntCounter, Registry};
 
 use super::{counters, histograms};
 
-/// kube-apiserver's buckets, in seconds: a millisecond, and twice as long each.
+/// kube-apiserver's buckets, in seconds: from a millisecond on, each twice the one before.
 fn seconds() -> Vec<f64> {
     (0..15).map(|step| 0.001 * f64::from(1 << step)).collect()
 }
@@ -16,7 +16,7 @@ const FILTER_SECONDS: [f64; 13] = [
     0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 5.0, 10.0, 15.0, 30.0,
 ];
 
-/// Users that are counted by their names; all others have one name together.
+/// Users that are counted by name; all others share one label.
 const USERS: [&str; 7] = [
     "admin",
     "client",
@@ -27,31 +27,31 @@ const USERS: [&str; 7] = [
     "other",
 ];
 
-/// How the credentials of a request were judged.
+/// The result of an authentication.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Credentials {
-    /// They belong to a user.
+    /// The credentials belong to a user.
     Known = 0,
-    /// There are none.
+    /// The request has no credentials.
     Absent = 1,
-    /// They are not valid.
+    /// The credentials are not valid.
     Invalid = 2,
 }
 
-/// How a request was judged.
+/// The result of an authorization.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Judgement {
-    /// It may go on.
+    /// The request is allowed.
     Allowed = 0,
-    /// It may not.
+    /// The request is denied.
     Denied = 1,
-    /// Nobody says that it may.
+    /// No authorizer allows the request.
     NoOpinion = 2,
-    /// It could not be found out.
+    /// The authorizer failed.
     Failed = 3,
 }
 
-/// Attempts to get in.
+/// Counts of authentications and authorizations.
 #[derive(Debug)]
 pub(crate) struct AccessMetrics {
     authentications: [Outcome; 3],
@@ -124,7 +124,7 @@ impl AccessMetrics {
         }
     }
 
-    /// Counts an attempt to find out who asks.
+    /// Counts an authentication.
     pub(crate) fn authenticated(&self, credentials: Credentials, took: Duration) {
         self.authentications[credentials as usize].count(took);
         self.authentication_filter.observe(took.as_secs_f64());
@@ -137,7 +137,7 @@ impl AccessMetrics {
         self.users[index].inc();
     }
 
-    /// Counts a decision.
+    /// Counts an authorization.
     pub(crate) fn authorized(&self, judgement: Judgement, took: Duration) {
         self.authorizations[judgement as usize].count(took);
         self.authorization_filter.observe(took.as_secs_f64());

@@ -1,4 +1,4 @@
-//! How long admission takes.
+//! Durations of admission.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -37,7 +37,7 @@ impl AdmissionMetrics {
         Self { plugins, steps }
     }
 
-    /// Counts what a chain of these plugins does.
+    /// Returns an observer of a chain with these plugins.
     pub(super) fn of_chain(&self, names: &[&'static str]) -> Arc<dyn Observer> {
         let plugin = |name: &&'static str| (*name, Cells::default());
         Arc::new(ChainMetrics {
@@ -48,7 +48,7 @@ impl AdmissionMetrics {
     }
 }
 
-/// One series for each phase, operation and outcome, made when it is first counted.
+/// One series for each phase, operation and outcome, created when it is first counted.
 #[derive(Debug, Default)]
 struct Cells([OnceLock<Histogram>; 16]);
 

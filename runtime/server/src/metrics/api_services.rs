@@ -1,10 +1,10 @@
-//! How many APIServices lead nowhere.
+//! Metrics of unavailable APIServices.
 
 use prometheus::{IntCounterVec, IntGaugeVec, Registry};
 
 use super::{counters, gauges};
 
-/// What is counted of APIServices, under the names of kube-apiserver's aggregator.
+/// The metrics of APIServices, under the names of kube-apiserver's aggregator.
 #[derive(Clone, Debug)]
 pub struct ApiServiceMetrics {
     unavailable: IntGaugeVec,
@@ -29,7 +29,7 @@ impl ApiServiceMetrics {
         }
     }
 
-    /// Shows whether the APIService `name` is available; if not, the reason why. Its status `said` what it was before.
+    /// Sets if the APIService `name` is available; if not, with the reason. `said` is its previous status.
     pub fn show(&self, name: &str, said: bool, is: Result<(), &str>) {
         self.unavailable.with_label_values(&[name]).set(i64::from(is.is_err()));
         if let (true, Err(reason)) = (said, is) {
@@ -37,9 +37,9 @@ impl ApiServiceMetrics {
         }
     }
 
-    /// Shows the APIService `name` no more.
+    /// Removes the APIService `name`.
     pub fn forget(&self, name: &str) {
-        // It may not have been shown yet.
+        // It may not have been set yet.
         let _ = self.unavailable.remove_label_values(&[name]);
     }
 }

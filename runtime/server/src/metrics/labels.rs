@@ -1,11 +1,11 @@
-//! What requests are counted under.
+//! The labels of requests.
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Method, StatusCode};
 
 use crate::request::{Query, RequestInfo, Verb};
 
-/// What is needed of a request's head to count it.
+/// The parts of a request's head that its labels need.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Marks {
     dry_run: &'static str,
@@ -13,7 +13,7 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// Looks at a request that is about to be handled.
+    /// Reads the head of a request that is about to be handled.
     pub(crate) fn of(method: &Method, query: Option<&str>, headers: &HeaderMap) -> Self {
         if *method == Method::GET {
             return Self::default();
@@ -27,7 +27,7 @@ impl Marks {
     }
 }
 
-/// What a request is counted under.
+/// The labels of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Labels<'a> {
     pub(super) verb: &'static str,
@@ -40,7 +40,7 @@ pub(super) struct Labels<'a> {
     pub(super) code: StatusCode,
 }
 
-/// Labels without those that only some metrics have.
+/// The labels that all metrics of requests share.
 pub(super) const PLACE: [&str; 7] = [
     "verb",
     "group",
@@ -68,7 +68,7 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// For a resource that nobody serves: what clients invent is no label.
+    /// The labels for a resource that is not served: names that clients invent do not become labels.
     pub(super) fn without_resource(self) -> Self {
         Self {
             group: "",
@@ -94,7 +94,7 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// The verb as metrics have it: mostly the method.
+/// The verb in metrics: mostly the method.
 fn verb(info: &RequestInfo, apply: bool) -> &'static str {
     const CONNECTIONS: [&str; 5] = ["log", "exec", "portforward", "attach", "proxy"];
     if CONNECTIONS.contains(&info.subresource()) {
@@ -117,7 +117,7 @@ fn verb(info: &RequestInfo, apply: bool) -> &'static str {
     }
 }
 
-/// How much a request is about: lists are about all that the path leads to, whichever names they select.
+/// The scope of a request. The scope of a list is that of its path, even if it selects a single name.
 fn scope(info: &RequestInfo) -> &'static str {
     if !info.is_resource() {
         ""
@@ -130,7 +130,7 @@ fn scope(info: &RequestInfo) -> &'static str {
     }
 }
 
-/// The path, if it is one of those that are asked all the time.
+/// The path, if it is one that probes request.
 fn health_check(path: &str) -> &'static str {
     match path {
         "/healthz" => "/healthz",

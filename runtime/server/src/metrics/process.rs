@@ -1,4 +1,4 @@
-//! What the process costs, as the operating system sees it.
+//! Resource usage of the process, as reported by the operating system.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,10 +7,10 @@ use prometheus::{Counter, Gauge, Registry};
 
 use super::{VALID, add};
 
-/// Processor time in `/proc` is counted in hundredths of a second, on every Linux.
+/// Processor time in `/proc` is in hundredths of a second, on every Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Cost of the process; refreshed when it is shown. Stays zero where there is no `/proc`.
+/// Resource usage of the process; refreshed when it is rendered. Stays zero where there is no `/proc`.
 #[derive(Debug)]
 pub(super) struct ProcessMetrics {
     cpu_seconds: Counter,
@@ -64,7 +64,7 @@ impl ProcessMetrics {
     #[expect(clippy::cast_precision_loss, reason = "metrics are floating point numbers")]
     pub(super) fn refresh(&self) {
         let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-        // The program's name, in parentheses, may hold spaces; fields are counted behind it.
+        // The program's name, in parentheses, may contain spaces; fields are counted behind it.
         let fields: Vec<f64> = stat
             .rsplit_once(')')
             .map_or("", |(_, fields)| fields)
@@ -97,7 +97,7 @@ fn kilobytes(status: &str, name: &str) -> f64 {
         .unwrap_or(0.0)
 }
 
-/// The limit `name` in `/proc/self/limits`; none at all is shown as the largest number.
+/// The limit `name` in `/proc/self/limits`; no limit is rendered as the largest number.
 #[expect(clippy::cast_precision_loss, reason = "metrics are floating point numbers")]
 fn limit(limits: &str, name: &str) -> f64 {
     let line = limits.lines().find_map(|line| line.strip_prefix(name));

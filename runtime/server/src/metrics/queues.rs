@@ -1,4 +1,4 @@
-//! Queues of work that the server itself does.
+//! Queues of the server's own controllers.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,12 +10,12 @@ use prometheus::{
 
 use super::{VALID, add, counters, gauges, histograms};
 
-/// kube-apiserver's buckets, in seconds: a microsecond, and ten times as long each.
+/// kube-apiserver's buckets, in seconds: from a microsecond on, each ten times the one before.
 fn seconds() -> Vec<f64> {
     (-6..4).map(|power| 10_f64.powi(power)).collect()
 }
 
-/// What is counted of all queues.
+/// The metrics of all queues.
 #[derive(Debug)]
 pub(super) struct QueueMetrics {
     added: IntCounterVec,
@@ -28,7 +28,7 @@ pub(super) struct QueueMetrics {
     queues: Mutex<BTreeMap<&'static str, Arc<QueueMeter>>>,
 }
 
-/// What is counted of one queue.
+/// The metrics of one queue.
 #[derive(Debug)]
 pub struct QueueMeter {
     added: IntCounter,
@@ -41,14 +41,14 @@ pub struct QueueMeter {
     begun: Mutex<Begun>,
 }
 
-/// When the work began that is under way, by ticket; the oldest is first.
+/// Start times of the running work, by ticket; the oldest is first.
 #[derive(Debug, Default)]
 struct Begun {
     next: u64,
     times: BTreeMap<u64, Instant>,
 }
 
-/// Work that has begun, to be given back to [`QueueMeter::finished`].
+/// Identifies running work; to be passed to [`QueueMeter::finished`].
 #[derive(Debug)]
 pub struct Ticket(u64);
 
@@ -101,7 +101,7 @@ impl QueueMetrics {
         }
     }
 
-    /// The meter of the queue `name`.
+    /// Returns the meter of the queue `name`.
     pub(super) fn queue(&self, name: &'static str) -> Arc<QueueMeter> {
         let label = &[name];
         let new = || {
@@ -120,7 +120,7 @@ impl QueueMetrics {
         Arc::clone(queues.entry(name).or_insert_with(new))
     }
 
-    /// Shows how long work has been under way at `now`.
+    /// Updates the durations of running work at `now`.
     pub(super) fn refresh(&self, now: Instant) {
         let queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         for queue in queues.values() {
@@ -130,13 +130,13 @@ impl QueueMetrics {
 }
 
 impl QueueMeter {
-    /// Counts a key that waits from now on.
+    /// Counts a key that was added to the queue.
     pub fn added(&self) {
         self.added.inc();
         self.depth.inc();
     }
 
-    /// Counts a key that `waited` and is worked on from `now` on.
+    /// Counts a key that `waited` and whose work starts at `now`.
     pub fn taken(&self, waited: Duration, now: Instant) -> Ticket {
         self.depth.dec();
         self.waited.observe(waited.as_secs_f64());
@@ -147,7 +147,7 @@ impl QueueMeter {
         Ticket(ticket)
     }
 
-    /// Counts work that is done at `now`.
+    /// Counts work that ends at `now`.
     pub fn finished(&self, ticket: &Ticket, now: Instant) {
         let since = self.begun().times.remove(&ticket.0);
         if let Some(since) = since {
@@ -155,7 +155,7 @@ impl QueueMeter {
         }
     }
 
-    /// Counts work that has to be done again.
+    /// Counts work that is repeated after a failure.
     pub fn retried(&self) {
         self.retried.inc();
     }

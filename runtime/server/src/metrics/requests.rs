@@ -1,4 +1,4 @@
-//! Requests by what they ask for and how they were answered.
+//! Counts and durations of requests, by their labels and response codes.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -14,7 +14,7 @@ use super::{counters, gauges, histograms};
 use crate::chain::SharedTable;
 use crate::request::{Context, RequestInfo, Verb};
 
-/// The user as which the server asks itself.
+/// The user of the server's own requests.
 const SELF: &str = "system:apiserver";
 
 /// kube-apiserver's buckets, in seconds.
@@ -25,10 +25,10 @@ pub(super) const SECONDS: [f64; 23] = [
 /// kube-apiserver's buckets, in bytes.
 const BYTES: [f64; 7] = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 
-/// Requests by what they ask for and how they were answered.
+/// Counts and durations of requests, by their labels and response codes.
 ///
-/// Finding the counters of a request takes one hash of its labels and no lock. What clients can invent does not become a
-/// label: requests for resources that nobody serves are counted without a resource.
+/// Finding the counters of a request takes one hash of its labels and no lock. Names that clients invent do not become
+/// labels: requests for resources that are not served are counted without a resource.
 #[derive(Debug)]
 pub(crate) struct RequestMetrics {
     total: IntCounterVec,
@@ -49,16 +49,16 @@ pub(crate) struct RequestMetrics {
 struct Cell {
     total: IntCounter,
     seconds: Histogram,
-    /// Only requests that change something count.
+    /// `None` for requests that read.
     level_seconds: Option<Histogram>,
-    /// Only answers to reads are measured.
+    /// `None` for answers to requests that do not read.
     bytes: Option<Histogram>,
     running: Option<IntGauge>,
     own: OnceLock<IntCounter>,
     labels: [Box<str>; 3],
 }
 
-/// A request that lasts as long as its client wants; counted when this is dropped.
+/// A long-running request; counted when this is dropped.
 #[derive(Debug)]
 pub(crate) struct LongRequest {
     cell: Arc<Cell>,
@@ -74,7 +74,7 @@ impl Drop for LongRequest {
     }
 }
 
-/// The size of an answer that nobody knows before it is sent; observed when this is dropped.
+/// The size of an answer that is only known once it is sent; observed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct SizeOfAnswer {
     sizes: Histogram,
@@ -82,7 +82,7 @@ pub(crate) struct SizeOfAnswer {
 }
 
 impl SizeOfAnswer {
-    /// Counts bytes that are sent.
+    /// Adds the number of bytes that were sent.
     pub(crate) fn add(&mut self, bytes: usize) {
         self.bytes += bytes as u64;
     }
@@ -167,7 +167,7 @@ impl RequestMetrics {
         }
     }
 
-    /// Learns which resources are served.
+    /// Sets the tables of the served resources.
     pub(crate) fn set_tables(&self, tables: Vec<SharedTable>) {
         // Set once, when the chain is prepared; a second chain with the same metrics has the same resources.
         let _ = self.tables.set(tables);
@@ -177,7 +177,7 @@ impl RequestMetrics {
         self.tables.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Counts a request that has been answered, with the size of the answer if it is known.
+    /// Counts an answered request, with the size of the answer if it is known.
     pub(crate) fn observe(&self, ctx: &Context, marks: Marks, code: StatusCode, bytes: Option<u64>) {
         let cell = self.cell(&ctx.info, marks, code);
         cell.count(ctx.received.elapsed());
@@ -195,13 +195,13 @@ impl RequestMetrics {
         }
     }
 
-    /// Begins to measure the answer to a read.
+    /// Begins to measure the answer to a read; `None` for other answers.
     pub(crate) fn measure(&self, ctx: &Context, marks: Marks, code: StatusCode) -> Option<SizeOfAnswer> {
         let sizes = self.cell(&ctx.info, marks, code).bytes.clone()?;
         Some(SizeOfAnswer { sizes, bytes: 0 })
     }
 
-    /// Begins to count a request that lasts as long as its client wants.
+    /// Begins to count a long-running request.
     pub(crate) fn begin(&self, ctx: &Context, marks: Marks, code: StatusCode) -> LongRequest {
         let cell = self.cell(&ctx.info, marks, code);
         if ctx.user.name == SELF {
@@ -225,7 +225,7 @@ impl RequestMetrics {
         own.inc();
     }
 
-    /// Notes that a deprecated version of a resource was asked for; `warning` is what clients are told about it.
+    /// Records a request for a deprecated version of a resource; `warning` is the warning that clients receive.
     pub(crate) fn note_deprecated(&self, info: &RequestInfo, warning: &str) {
         let removed = warning.split_once("unavailable in v").map_or("", |(_, rest)| {
             let end = rest.find(|letter: char| letter != '.' && !letter.is_ascii_digit());
@@ -260,7 +260,8 @@ impl RequestMetrics {
         }
     }
 
-    /// Makes the counters of `labels`. Two hashes that are equal would be counted together, once in 2^64 times.
+    /// Creates the counters of `labels`. Label sets with equal hashes would share counters, with a probability of one
+    /// in 2^64.
     fn make_cell(&self, hash: u64, labels: Labels<'_>, info: &RequestInfo) -> Arc<Cell> {
         let served = !info.is_resource() || self.is_served(info);
         let shown = if served { labels } else { labels.without_resource() };

@@ -1,4 +1,4 @@
-//! What is counted for each resource where its requests are handled.
+//! Metrics of each resource, counted where its requests are handled.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use prometheus::{Histogram, HistogramVec, IntCounter, IntCounterVec, Registry};
 use super::requests::SECONDS;
 use super::{counters, histograms};
 
-/// kube-apiserver's buckets for request bodies, in bytes: from 50 kB on, every 100 kB.
+/// kube-apiserver's buckets for request bodies, in bytes: from 50 kB on, in steps of 100 kB.
 fn body_bytes() -> Vec<f64> {
     (0..31).map(|step| 50e3 + 100e3 * f64::from(step)).collect()
 }
@@ -17,7 +17,7 @@ fn body_bytes() -> Vec<f64> {
 /// kube-apiserver's buckets for watch events, in bytes.
 const EVENT_BYTES: [f64; 8] = [1024.0, 2048.0, 4096.0, 8192.0, 16384.0, 32768.0, 65536.0, 131_072.0];
 
-/// kube-apiserver's buckets for lists that come as watches, in seconds.
+/// kube-apiserver's buckets for lists that are streamed as watches, in seconds.
 const WATCH_LIST_SECONDS: [f64; 17] = [
     0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0, 45.0, 60.0,
 ];
@@ -118,7 +118,7 @@ impl AllResources {
     }
 }
 
-/// What a request body is for.
+/// The purpose of a request body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum BodyUse {
     Create = 0,
@@ -128,7 +128,7 @@ pub(crate) enum BodyUse {
     DeleteCollection = 4,
 }
 
-/// What the store is asked to do.
+/// The operation on the store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum StoreUse {
     Create = 0,
@@ -136,7 +136,7 @@ pub(crate) enum StoreUse {
     Delete = 2,
 }
 
-/// The metrics of one version of a resource. A series is made when it is first counted, and found without looking for it
+/// The metrics of one version of a resource. A series is created when it is first counted, and reached without a lookup
 /// from then on.
 #[derive(Debug)]
 pub(crate) struct ResourceMetrics {
@@ -152,7 +152,7 @@ pub(crate) struct ResourceMetrics {
     store: [OnceLock<StoreMetrics>; 3],
 }
 
-/// What is counted of watches.
+/// The metrics of watches.
 #[derive(Clone, Debug)]
 pub(crate) struct WatchMetrics {
     events: IntCounter,
@@ -198,7 +198,7 @@ impl ResourceMetrics {
         sizes.observe(bytes as f64);
     }
 
-    /// What to count a watch with.
+    /// The metrics of a watch.
     pub(crate) fn watch(&self) -> WatchMetrics {
         let watch = self.watch.get_or_init(|| {
             let version = [self.group, self.version, self.resource];
@@ -212,14 +212,14 @@ impl ResourceMetrics {
         watch.clone()
     }
 
-    /// Counts a watch that has told what was there when it began.
+    /// Counts a watch that has sent the initial objects.
     pub(crate) fn watch_list(&self, scope: &'static str, took: Duration) {
         let labels = [self.group, self.version, self.resource, scope];
         let seconds = self.all.watch_list_seconds.with_label_values(&labels);
         seconds.observe(took.as_secs_f64());
     }
 
-    /// Counts a list of so many objects.
+    /// Counts a list of `objects` objects.
     pub(crate) fn list(&self, objects: usize) {
         let (lists, listed) = self.lists.get_or_init(|| {
             let [group, resource] = self.stored_as;
@@ -230,7 +230,7 @@ impl ResourceMetrics {
         listed.inc_by(objects as u64);
     }
 
-    /// Counts a write that the store has carried out or refused.
+    /// Counts a write that the store has performed or refused.
     pub(crate) fn store(&self, used: StoreUse, took: Duration, refused: bool) {
         let operation = match used {
             StoreUse::Create => "create",
@@ -262,12 +262,12 @@ impl WatchMetrics {
         self.bytes.observe(bytes as f64);
     }
 
-    /// Counts objects told when the watch began.
+    /// Counts the initial objects of a watch.
     pub(crate) fn initial(&self, objects: usize) {
         self.initial.inc_by(objects as u64);
     }
 
-    /// Counts that the client was too slow.
+    /// Counts a watch that was terminated because its client was too slow.
     pub(crate) fn ended(&self) {
         self.ended.inc();
     }

@@ -1,4 +1,4 @@
-//! What is stored, counted when it is shown.
+//! Metrics of stored objects, counted when they are rendered.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -10,17 +10,18 @@ use super::{counters, gauges};
 use crate::chain::SharedTable;
 use crate::routes::StoredCounts;
 
-/// The labels of what is told of one resource.
+/// The labels of a resource.
 const RESOURCE: [&str; 2] = ["group", "resource"];
 
-/// Objects, their bytes, and what becomes of them.
+/// Metrics of objects, their bytes and changes.
 #[derive(Debug)]
 pub(super) struct StorageMetrics {
-    /// Under the name that is on its way out, with group and resource in one.
+    /// The metric under its deprecated name, with group and resource in one label.
     named_objects: IntGaugeVec,
     objects: IntGaugeVec,
     object_bytes: IntGaugeVec,
-    /// The same number under three names: what the store tells, the cache takes in and hands on to watches.
+    /// The same number under three names: changes that the store reports, that the cache receives and that it
+    /// dispatches to watches.
     changes: [IntCounterVec; 3],
     kept_changes: IntGaugeVec,
     revision: IntGaugeVec,
@@ -84,11 +85,11 @@ impl StorageMetrics {
     }
 
     pub(super) fn set_storage(&self, storage: Storage) {
-        // Set once; a second store of the same process would be counted by its own metrics.
+        // Set once; a second store of the same process would have metrics of its own.
         let _ = self.storage.set(storage);
     }
 
-    /// Counts everything anew: resources may have come or gone.
+    /// Counts everything anew: resources may have been added or removed.
     pub(super) fn refresh(&self, tables: &[SharedTable]) {
         let gauges = [&self.objects, &self.object_bytes, &self.kept_changes, &self.revision];
         gauges.iter().for_each(|gauges| gauges.reset());
@@ -127,8 +128,8 @@ impl StorageMetrics {
     }
 }
 
-/// What is stored of each resource, by the group and the name that it is stored under: its versions, and other groups
-/// that serve it too, share the objects.
+/// Counts of the stored objects of each resource, by the group and the name that they are stored under: versions, and
+/// other groups that serve the resource too, share the objects.
 fn stored(tables: &[SharedTable]) -> BTreeMap<(&'static str, &'static str), StoredCounts> {
     let mut stored = BTreeMap::new();
     for table in tables {

@@ -62,7 +62,7 @@ async fn what_clients_invent_is_no_label() {
     }
 }
 
-/// A store whose alarms are raised by hand.
+/// A store whose alarms the test raises.
 #[derive(Clone, Default)]
 struct Alarming(Alarms);
 

@@ -1,4 +1,4 @@
-//! How often tokens have to be looked at.
+//! Metrics of the cache of valid tokens.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use prometheus::{DEFAULT_BUCKETS, Histogram, IntCounter, Registry};
 
 use super::{counters, histograms};
 
-/// What is counted of the cache of valid tokens.
+/// The metrics of the cache of valid tokens.
 #[derive(Debug)]
 pub(super) struct TokenCacheMetrics {
-    /// Of misses, then of hits.
+    /// Counts and durations of misses, then of hits.
     asked: [(IntCounter, Histogram); 2],
     looked_at: [IntCounter; 2],
 }

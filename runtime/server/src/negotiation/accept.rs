@@ -10,14 +10,14 @@ pub(super) struct Clause<'a> {
     pub(super) parameters: Vec<(&'a str, &'a str)>,
 }
 
-/// Clauses and parameters that are looked at; what is behind them does not count.
+/// Maximum number of clauses, and of parameters, that are read; further ones are ignored.
 const MAX_CLAUSES: usize = 64;
 const MAX_PARAMETERS: usize = 16;
 
-/// The clauses of a header, best first. Malformed ones are left out.
+/// The clauses of a header, best first. Malformed ones are ignored.
 pub(super) fn clauses(header: &str) -> Vec<Clause<'_>> {
     let mut clauses: Vec<_> = header.split(',').filter_map(clause).take(MAX_CLAUSES).collect();
-    // Stable: of equal clauses the first counts. Wildcards come after what is named.
+    // Stable: of equal clauses the first counts. Wildcards come after exact types.
     clauses.sort_by(|left, right| {
         let by_quality = right.quality.total_cmp(&left.quality);
         by_quality.then_with(|| left.wildcards().cmp(&right.wildcards()))
@@ -25,7 +25,7 @@ pub(super) fn clauses(header: &str) -> Vec<Clause<'_>> {
     clauses
 }
 
-/// Whether the header names one of `media_types` or `*/*`, whatever the quality.
+/// True if the header names one of `media_types` or `*/*`, whatever the quality.
 pub(super) fn names_any(header: &str, media_types: &[&str]) -> bool {
     header.split(',').any(|part| {
         let range = part.split_once(';').map_or(part, |(range, _)| range).trim();
@@ -62,7 +62,7 @@ fn clause(text: &str) -> Option<Clause<'_>> {
 }
 
 impl Clause<'_> {
-    /// Whether `media_type` is in the range.
+    /// True if `media_type` is in the range.
     pub(super) fn matches(&self, media_type: &str) -> bool {
         let Some((kind, subtype)) = media_type.split_once('/') else {
             return false;

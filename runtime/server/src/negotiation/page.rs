@@ -1,4 +1,5 @@
-//! The form of pages about the process: text for people, unless a document is named with its kind and version.
+//! The output of pages about the process: text for people, unless the client requests a document by its kind and
+//! version.
 
 use http::request::Parts;
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -6,25 +7,26 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use super::accept::{self, Clause};
 use super::{Format, Offer, Output, accept_header, choose, wants_indentation};
 
-/// The group of the documents that such pages are.
+/// The API group of the documents of such pages.
 pub(crate) const GROUP: &str = "config.k8s.io";
 
 const TEXT: &str = "text/plain";
 
-/// The form of a page that was agreed on.
+/// The negotiated output of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PageForm {
     /// Lines of text.
     Text,
-    /// An object of the API.
+    /// An API object.
     Document { output: Output, version: &'static str },
 }
 
-/// Agrees on the form of the page that is of the kind `kind` when it comes as a document.
+/// Negotiates the output of the page whose documents are of the kind `kind`.
 ///
 /// # Errors
 ///
-/// 406 when the client takes nothing of what is offered. A document that is not named exactly is not offered.
+/// 406 when the client accepts none of the offered outputs. A document is offered only to clients that name its exact
+/// kind and version.
 pub(crate) fn negotiate_page(request: &Parts, kind: &str) -> ApiResult<PageForm> {
     let header = accept_header(request);
     if header.is_empty() {
@@ -39,14 +41,14 @@ pub(crate) fn negotiate_page(request: &Parts, kind: &str) -> ApiResult<PageForm>
         Some(PageForm::Text) => Ok(PageForm::Text),
         None => {
             let formats = formats().map(Format::media_type);
-            // Text stands before what is switched on in addition.
+            // Lists text/plain before feature-gated types.
             let (usual, added): (Vec<_>, Vec<_>) = formats.partition(|name| *name != Format::Cbor.media_type());
             Err(ApiError::not_acceptable(&[&usual[..], &[TEXT], &added[..]].concat()))
         }
     }
 }
 
-/// In which form the client is told that there is no page for it.
+/// The encoding of the error for a client that accepts no form of the page.
 pub(crate) fn negotiate_refusal(request: &Parts) -> Output {
     let agreed = choose(accept_header(request), Offer::Plain, |output| {
         is_declared(output.format)
@@ -59,12 +61,12 @@ pub(crate) fn negotiate_refusal(request: &Parts) -> Output {
     output
 }
 
-/// The forms of documents that are pages.
+/// The encodings of documents of pages.
 fn formats() -> impl Iterator<Item = Format> {
     Format::all().iter().copied().filter(|format| is_declared(*format))
 }
 
-/// Nothing of pages is declared in protobuf.
+/// True for all encodings but protobuf, in which pages are not declared.
 fn is_declared(format: Format) -> bool {
     format != Format::Protobuf
 }

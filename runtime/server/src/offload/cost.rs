@@ -4,26 +4,26 @@ use std::ops::Add;
 
 use crate::negotiation::{Format, Output, Target};
 
-/// Expected processor time, on one core of an ordinary machine. Estimates are rough and rather too high than too low.
+/// Expected processor time, on one core of a typical machine. Estimates are rough, and rather too high than too low.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Cost {
     nanos: u64,
 }
 
 impl Cost {
-    /// Work below this runs where it is: taking a thread out of the runtime takes some 20 microseconds, and nobody notices
-    /// a worker that is busy for half a millisecond.
+    /// Work below this cost runs in the calling task: taking a thread out of the runtime takes some 20 microseconds,
+    /// and a worker that is busy for half a millisecond delays no request noticeably.
     pub(crate) const INLINE: Cost = Cost { nanos: 500_000 };
 
-    /// Work from this on is long, and waits for other long work only.
+    /// Work from this cost on is long, and waits for other long work only.
     pub(crate) const LONG: Cost = Cost { nanos: 20_000_000 };
 
-    /// Time of `nanos` nanoseconds.
+    /// A cost of `nanos` nanoseconds.
     pub(crate) const fn of_nanos(nanos: u64) -> Self {
         Self { nanos }
     }
 
-    /// One step of a write or read on an object that takes `bytes` in JSON: to decode, check, track or encode it.
+    /// One step of a write or read on an object of `bytes` in JSON: to decode, check, track or encode it.
     pub(crate) const fn of_json(bytes: usize) -> Self {
         Self::per_byte(bytes, 8)
     }
@@ -33,7 +33,7 @@ impl Cost {
         Self::per_byte(bytes, 16)
     }
 
-    /// Turning `bytes` of stored JSON into protobuf without an object in between.
+    /// Transcoding `bytes` of stored JSON into protobuf.
     pub(crate) const fn of_transcoding(bytes: usize) -> Self {
         Self::per_byte(bytes, 4)
     }
@@ -43,7 +43,7 @@ impl Cost {
         Self::per_byte(bytes, 128)
     }
 
-    /// Making an object of a body of `bytes` that comes as `format`.
+    /// Decoding a body of `bytes` in `format` into an object.
     pub(crate) const fn of_body(format: Format, bytes: usize) -> Self {
         match format {
             Format::Json => Self::of_json(bytes),
@@ -52,7 +52,7 @@ impl Cost {
         }
     }
 
-    /// Encoding an object that takes `bytes` in JSON as `output`. Plain JSON is sent as it is stored.
+    /// Encoding an object of `bytes` in JSON as `output`. Plain JSON is sent as it is stored.
     pub(crate) const fn of_answer(output: Output, bytes: usize) -> Self {
         match (output.format, output.target) {
             (Format::Yaml, _) => Self::of_yaml(bytes),
@@ -62,7 +62,7 @@ impl Cost {
     }
 
     const fn per_byte(bytes: usize, nanos: u64) -> Self {
-        // Bodies are counted in megabytes.
+        // Bodies have megabytes at most.
         Self::of_nanos((bytes as u64).saturating_mul(nanos))
     }
 }

@@ -1,4 +1,4 @@
-//! A bounded number of threads, and those that wait for one.
+//! A bounded number of threads, and the work that waits for one.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,24 +8,24 @@ use tokio::sync::oneshot;
 
 use super::block_in_place;
 
-/// Pieces of work that may wait, however short they are. The users that wait share them.
+/// Maximum number of waiting pieces of work, however short they are. The waiting users share them.
 const MOST_WAITING: usize = 1024;
 
-/// The longest time that a piece of work may be expected to wait.
+/// Maximum expected waiting time of a piece of work.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Threads that work, each on one piece at a time. The users that wait get the next thread in rotation.
+/// A number of threads, each of which runs one piece at a time. The waiting users get the next thread in rotation.
 #[derive(Debug)]
 pub(super) struct Lane {
     width: usize,
     state: Mutex<State>,
 }
 
-/// Too many wait already.
+/// Too much work waits already.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Full;
 
-/// The right to keep a thread; handed to the next one in the queue when it is dropped.
+/// The permit to use a thread; passed to the next waiter when it is dropped.
 #[derive(Debug)]
 pub(super) struct Slot {
     lane: Arc<Lane>,
@@ -36,10 +36,10 @@ pub(super) struct Slot {
 struct State {
     running: usize,
     waiting: usize,
-    /// Those that wait, by user; the user whose turn is next comes first.
+    /// The waiting work by user; the user whose turn is next comes first.
     queues: VecDeque<Queue>,
     next_ticket: u64,
-    /// Moving average of the time that a piece of work takes.
+    /// Moving average of the duration of a piece of work.
     typical: Duration,
 }
 
@@ -50,7 +50,7 @@ struct Queue {
     waiting: VecDeque<(u64, oneshot::Sender<Slot>)>,
 }
 
-/// A place in the queue, left when this is dropped.
+/// A position in the queue, removed when this is dropped.
 struct Ticket<'a> {
     lane: &'a Lane,
     user: u64,
@@ -59,7 +59,7 @@ struct Ticket<'a> {
 }
 
 impl Lane {
-    /// A lane of `width` threads.
+    /// Returns a lane of `width` threads.
     pub(super) fn new(width: usize) -> Arc<Self> {
         Arc::new(Self {
             width,
@@ -71,8 +71,8 @@ impl Lane {
     ///
     /// # Errors
     ///
-    /// [`Full`] when `is_bounded` and the wait would be too long, or `user` has its share of the queue. What others have in
-    /// the queue does not count but for the rotation, and a user of whom nothing waits yet is never refused.
+    /// [`Full`] when `is_bounded` and the wait would be too long, or `user` has its share of the queue. The work of
+    /// others counts only through the rotation, and a user without waiting work is never refused.
     pub(super) async fn enter(self: &Arc<Self>, user: u64, is_bounded: bool) -> Result<Slot, Full> {
         let mut ticket = {
             let mut state = self.lock();
@@ -94,7 +94,7 @@ impl Lane {
         (&mut ticket.granted).await.map_err(|_| Full)
     }
 
-    /// Gives the thread of a slot to the next one in the queue.
+    /// Passes the thread of a slot to the next waiter.
     fn leave(self: &Arc<Self>, took: Option<Duration>) {
         let next = {
             let mut state = self.lock();
@@ -108,7 +108,7 @@ impl Lane {
             next
         };
         if let Some(next) = next {
-            // Comes back, and is dropped, when nobody waits for it any more; that gives it to the one after.
+            // When the waiter was dropped, the slot comes back and is dropped, which passes it to the next one.
             drop(next.send(Slot::new(self)));
         }
     }
@@ -120,19 +120,19 @@ impl Lane {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing in here panics half done.
+        // A panic cannot leave the state inconsistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl State {
-    /// True if a further piece of `user` would wait too long, with those that get their turn before it.
+    /// True if a further piece of `user` would wait too long, including the pieces that run before it.
     fn is_full_for(&self, user: u64, width: usize) -> bool {
         let queue = self.queues.iter().find(|queue| queue.user == user);
         let Some(own) = queue.map(|queue| queue.waiting.len()) else {
             return false;
         };
-        // Each other user has a turn before each of these, if it has so many that wait.
+        // Each other user has a turn before each of these pieces, as long as it has waiting work.
         let turns = |queue: &Queue| match queue.user == user {
             true => own,
             false => queue.waiting.len().min(own + 1),
@@ -158,7 +158,7 @@ impl State {
         (number, granted)
     }
 
-    /// The next one that gets a thread; its user is at the end of the rotation then.
+    /// The waiter that gets the next thread; its user moves to the end of the rotation.
     fn next(&mut self) -> Option<oneshot::Sender<Slot>> {
         let mut queue = self.queues.pop_front()?;
         let next = queue.waiting.pop_front();
@@ -170,7 +170,7 @@ impl State {
         Some(grant)
     }
 
-    /// Forgets one that waits, if it still does.
+    /// Removes a waiter, if it still waits.
     fn remove(&mut self, user: u64, number: u64) {
         let Some(place) = self.queues.iter().position(|queue| queue.user == user) else {
             return;
@@ -194,7 +194,7 @@ impl Slot {
         }
     }
 
-    /// Does `work`.
+    /// Runs `work`.
     pub(super) fn run<T>(mut self, work: impl FnOnce() -> T) -> T {
         let begin = Instant::now();
         let done = block_in_place(work);
@@ -274,7 +274,7 @@ mod tests {
         let mut third = enter(&lane, 2);
         drop(second);
         assert_eq!(lane.waiting(), 2);
-        // It is granted to the first, which never looks.
+        // The slot is granted to the first waiter, which is never polled.
         drop(slot);
         assert!(poll(third.as_mut()).is_pending());
         drop(first);

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use tokio::task::JoinHandle;
 
-/// Work that may take long or keep a thread, and ends when nobody waits for it any more.
+/// Work that may take long or block a thread; aborted when this is dropped.
 pub(crate) struct OwnTask<T>(JoinHandle<T>);
 
 impl<T: Send + 'static> OwnTask<T> {

@@ -10,8 +10,8 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 
 use super::{Cost, Offload};
 
-/// Runs the expensive work of one request, piece by piece. A request that was admitted once is not refused any more, and one of
-/// a user that keeps the cluster going never is.
+/// Runs the expensive work of one request, piece by piece. A request that was admitted is not refused later, and
+/// requests of users that keep the cluster running never are.
 #[derive(Debug)]
 pub(crate) struct Turns {
     offload: Arc<Offload>,
@@ -30,22 +30,22 @@ impl Turns {
         }
     }
 
-    /// Runs `work`, which is expected to cost `cost`: at once when that is little, else when a thread is free. The thread is
-    /// not one of the runtime's workers meanwhile.
+    /// Runs `work` with the expected cost `cost`: at once if that is low, otherwise when a thread is free. The thread
+    /// is not one of the runtime's workers meanwhile.
     ///
     /// # Errors
     ///
-    /// 429 with `Retry-After` when too much work waits, unless an earlier piece of this request was let in.
+    /// 429 with `Retry-After` when too much work waits, unless an earlier piece of this request was admitted.
     pub(crate) async fn run<T>(&self, cost: Cost, work: impl FnOnce() -> T) -> ApiResult<T> {
         self.run_with(cost, ready(()), work).await
     }
 
-    /// As [`Self::run`], once `memory` is there for the work. Only what has a thread waits for memory, so that whoever waits
-    /// for a thread keeps none from others, and is refused before it waits for either.
+    /// Like [`Self::run`], once `memory` is reserved for the work. Only work with a thread waits for memory, so that
+    /// work that waits for a thread keeps no memory from others, and is refused before it waits for either.
     ///
     /// # Errors
     ///
-    /// As [`Self::run`].
+    /// As for [`Self::run`].
     pub(crate) async fn run_with<T>(&self, cost: Cost, memory: impl Future, work: impl FnOnce() -> T) -> ApiResult<T> {
         if cost < Cost::INLINE {
             return Ok(work());
@@ -61,12 +61,12 @@ impl Turns {
         }
     }
 
-    /// As [`Self::run`] for work that is done in any case, such as the answer to a write that is stored.
+    /// Like [`Self::run`], for work that is never refused, such as the answer to a write that is stored.
     pub(crate) async fn finish<T>(&self, cost: Cost, work: impl FnOnce() -> T) -> T {
         self.finish_with(cost, ready(()), work).await
     }
 
-    /// As [`Self::run_with`] for work that is done in any case.
+    /// Like [`Self::run_with`], for work that is never refused.
     pub(crate) async fn finish_with<T>(&self, cost: Cost, memory: impl Future, work: impl FnOnce() -> T) -> T {
         if cost < Cost::INLINE {
             return work();
@@ -75,7 +75,7 @@ impl Turns {
         let _memory = memory.await;
         match slot {
             Ok(slot) => slot.run(work),
-            // Nobody is refused there.
+            // Unbounded waiters are never refused.
             Err(_) => work(),
         }
     }

@@ -1,4 +1,4 @@
-//! Documents as the features of the program have them; they are written with Kubernetes' defaults.
+//! Documents adapted to the program's features; they are generated with Kubernetes' defaults.
 
 use bytes::Bytes;
 use serde_json::{Map, Value};
@@ -6,17 +6,17 @@ use serde_json::{Map, Value};
 use super::Source;
 use crate::features::{CBOR_SERVING, OPENAPI_ENUMS};
 
-/// What one encoding brings along: a media type, and the one that goes with it.
+/// Media types that CBOR adds: each pair is a media type, and the one added beside it.
 const CBOR: [(&str, &str); 3] = [
     ("application/vnd.kubernetes.protobuf", "application/cbor"),
     ("application/apply-patch+yaml", "application/apply-patch+cbor"),
     ("application/json;stream=watch", "application/cbor-seq"),
 ];
 
-/// The document at `path` of the program, as clients get it.
+/// The program's document at `path`, as clients receive it.
 pub(super) fn declared(path: &str, json: &'static [u8]) -> Source {
     let enums = OPENAPI_ENUMS.is_on();
-    // What is not about a group version knows the older encodings only.
+    // Documents that are not about a group version list the older encodings only.
     let is_version = path.starts_with("api/") || path.matches('/').count() == 2 && path.starts_with("apis/");
     let cbor = is_version && CBOR_SERVING.is_on();
     if enums && !cbor {
@@ -36,11 +36,11 @@ pub(super) fn declared(path: &str, json: &'static [u8]) -> Source {
     })
 }
 
-/// Takes out the values of enumerations.
+/// Removes the values of enumerations.
 fn drop_enums(value: &mut Value) {
     match value {
         Value::Object(members) => {
-            // A property may be called so, too; that is a schema, and no list.
+            // A property may have this name, too; its value is a schema, and not a list.
             members.retain(|name, member| name != "enum" || !member.is_array());
             members.values_mut().for_each(drop_enums);
         }
@@ -49,7 +49,7 @@ fn drop_enums(value: &mut Value) {
     }
 }
 
-/// Adds the media types of CBOR to those that requests and answers have.
+/// Adds the media types of CBOR to those of requests and answers.
 fn add_cbor(value: &mut Value) {
     match value {
         Value::Object(members) => {

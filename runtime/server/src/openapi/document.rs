@@ -1,4 +1,4 @@
-//! One document with what clients need to keep a copy.
+//! One document with its hash and compressed forms.
 
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
@@ -22,19 +22,19 @@ use super::Source;
 use crate::compression::accepts_gzip;
 use crate::sending::Pinned;
 
-/// Smaller documents are sent as they are.
+/// Smaller documents are not compressed.
 const WORTH_COMPRESSING: usize = 1400;
 
-/// A document with its hash and its other forms, made when they are first needed, and each once.
+/// A document with its hash and its other encodings, each computed once, on first use.
 ///
-/// One that was made, or put together of others, is kept in its compressed form only, which is what most clients get.
+/// A document that was computed or merged is cached in its compressed form only, which most clients request.
 #[derive(Debug)]
 pub(super) struct OpenApiDocument {
-    /// Where the document comes from; `None` when only its compressed form is there.
+    /// The source of the document; `None` when only the compressed form is stored.
     source: Option<Source>,
     hash: OnceLock<String>,
     packed: OnceLock<Packed>,
-    /// The document in its other form.
+    /// The document in protobuf.
     protobuf: OnceLock<Box<OpenApiDocument>>,
     changed: Timestamp,
 }
@@ -44,7 +44,7 @@ impl OpenApiDocument {
         Self::of(Some(source), OnceLock::new(), Timestamp::now())
     }
 
-    /// A document of which nothing but its compressed form is kept.
+    /// Returns a document of which only the compressed form is stored.
     pub(super) fn packed(bytes: &[u8]) -> Self {
         Self::of(None, OnceLock::from(Packed::of(bytes)), Timestamp::now())
     }
@@ -72,7 +72,7 @@ impl OpenApiDocument {
         let packed = self.packed.get_or_init(|| {
             let bytes = make();
             let packed = Packed::of(&bytes);
-            // The hash is all that most clients ever ask for.
+            // Most clients request nothing but the hash.
             self.hash.get_or_init(|| hash_of(&bytes));
             made = Some(bytes);
             packed
@@ -88,7 +88,7 @@ impl OpenApiDocument {
         }
     }
 
-    /// The other form of the document, changed when it was.
+    /// The document in protobuf, with the same modification time.
     pub(super) fn protobuf(&self, encode: impl FnOnce(&[u8]) -> Vec<u8>) -> &Self {
         self.protobuf.get_or_init(|| {
             let packed = Packed::of(&encode(&self.bytes()));
@@ -98,14 +98,14 @@ impl OpenApiDocument {
 
     /// SHA-512 in upper-case hexadecimal digits.
     pub(super) fn hash(&self) -> &str {
-        // To make a document makes its hash, too.
+        // Computing the document sets its hash, too.
         let bytes = self.hash.get().is_none().then(|| self.bytes());
         self.hash.get_or_init(|| hash_of(&bytes.unwrap_or_default()))
     }
 
-    /// The document, or 304 when the client has it.
+    /// The document, or 304 when the client's copy is current.
     ///
-    /// `hash` names the state of the document, which for another form of it is that of the JSON form.
+    /// `hash` identifies the state of the document; for another encoding it is that of the JSON form.
     pub(super) fn answer(&self, request: &Parts, media_type: &'static str, hash: &str, compress: bool) -> Response {
         let tag = format!("\"{hash}\"");
         let modified = http_date(self.changed);
@@ -120,7 +120,7 @@ impl OpenApiDocument {
                     .insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             }
             if gzip {
-                // All clients share it.
+                // All clients share the bytes.
                 response.extensions_mut().insert(Pinned::of(0));
             }
             *response.body_mut() = Body::from(if gzip { self.compressed() } else { self.bytes() });
@@ -150,7 +150,7 @@ impl OpenApiDocument {
 #[derive(Debug)]
 struct Packed {
     gzip: Bytes,
-    /// Bytes of the document itself.
+    /// Size of the uncompressed document, in bytes.
     size: usize,
 }
 
@@ -183,7 +183,7 @@ fn hash_of(bytes: &[u8]) -> String {
     hash
 }
 
-/// Whether the client's copy is the current one, by its tag or else by its date.
+/// True if the client's copy is current, by its tag or else by its date.
 fn has_copy(request: &Parts, tag: &str, modified: &str) -> bool {
     if !matches!(request.method, Method::GET | Method::HEAD) {
         return false;
@@ -193,11 +193,11 @@ fn has_copy(request: &Parts, tag: &str, modified: &str) -> bool {
         let mut known = known.split(',').map(str::trim);
         return known.any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag);
     }
-    // A client sends back the date that it was given, so the text is enough.
+    // A client returns the date that it received, so comparing the text is enough.
     header(&IF_MODIFIED_SINCE) == Some(modified)
 }
 
-/// A date as HTTP writes it.
+/// A date in HTTP's format.
 fn http_date(time: Timestamp) -> String {
     time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }

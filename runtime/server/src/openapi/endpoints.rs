@@ -1,4 +1,4 @@
-//! Where the documents are.
+//! The endpoints of the OpenAPI documents.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(super) const V2_PROTOBUF_OLD: &str = "application/com.github.proto-openapi.s
 pub(super) const V3_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf";
 pub(super) const V3_PROTOBUF_OLD: &str = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf";
 
-/// The endpoints; any method will do.
+/// The endpoints, for all methods.
 pub(crate) fn router(documents: OpenApi) -> Router {
     Router::new()
         .route("/openapi/v2", any(v2))
@@ -118,7 +118,8 @@ fn empty(code: StatusCode) -> Response {
     response
 }
 
-/// The form of a document that the client likes best, out of `offers`: names, and what the answer is called.
+/// The client's preferred encoding of a document out of `offers`: pairs of an accepted name and the media type of the
+/// answer.
 fn form(request: &Parts, offers: &[(&str, &'static str)]) -> Option<&'static str> {
     let header = request
         .headers
@@ -126,7 +127,7 @@ fn form(request: &Parts, offers: &[(&str, &'static str)]) -> Option<&'static str
         .and_then(|value| value.to_str().ok())
         .filter(|header| !header.is_empty());
     let mut ranges: Vec<(&str, f64)> = header.unwrap_or("*/*").split(',').map(range).collect();
-    // Those that are liked as much keep their order, but for wildcards, which come last.
+    // Equal qualities keep their order, except that wildcards come last.
     ranges.sort_by(|left, right| {
         let wild = |range: &str| range.matches('*').count();
         right.1.total_cmp(&left.1).then(wild(left.0).cmp(&wild(right.0)))
@@ -142,7 +143,7 @@ fn form(request: &Parts, offers: &[(&str, &'static str)]) -> Option<&'static str
     })
 }
 
-/// A media range without its parameters, and how much it is liked.
+/// A media range without its parameters, and its quality.
 fn range(text: &str) -> (&str, f64) {
     let mut parts = text.split(';').map(str::trim);
     let range = parts.next().unwrap_or_default();
@@ -158,12 +159,12 @@ fn v3_in_protobuf(json: &[u8]) -> Vec<u8> {
     gnostic::encode_v3(&serde_json::from_slice(json).unwrap_or_default())
 }
 
-/// Where a document is found in its present state.
+/// The address of a document in its current state.
 fn address(path: &str, hash: &str) -> String {
     format!("/openapi/v3/{path}?hash={hash}")
 }
 
-/// A copy that is found by its hash never gets old.
+/// A copy that is addressed by its hash never expires.
 fn in_a_year() -> Option<HeaderValue> {
     let date = Timestamp::now().to_zoned(TimeZone::UTC).checked_add(1.year()).ok()?;
     HeaderValue::try_from(date.strftime("%a, %d %b %Y %H:%M:%S UTC").to_string()).ok()

@@ -1,21 +1,21 @@
-//! The protobuf forms of documents: of version 2, which kubectl reads before 1.27, and of version 3.
+//! The protobuf encodings of documents: of version 2, which kubectl before 1.27 reads, and of version 3.
 //!
-//! The messages are those of gnostic: [`v2`] and [`v3`]. They follow the JSON document member by member, so a table for each
-//! message and one walk are enough. Members that Kubernetes' documents never have are left out of the tables.
+//! The messages are those of gnostic: [`v2`] and [`v3`]. They follow the JSON document member by member, so a table for
+//! each message and one walk are enough. Members that Kubernetes' documents never have are left out of the tables.
 
 mod v2;
 mod v3;
 
 use serde_json::Value;
 
-/// One message: which member of the JSON object goes into which field.
+/// One message: maps members of the JSON object to fields.
 struct Message {
     fields: &'static [(&'static str, u32, Kind)],
     /// Field for the members that start with `x-`; 0 for none.
     extensions: u32,
 }
 
-/// How a member is written.
+/// The encoding of a member.
 #[derive(Clone, Copy)]
 enum Kind {
     Text,
@@ -23,14 +23,14 @@ enum Kind {
     Whole,
     Number,
     Texts,
-    /// A value of any kind, as YAML text, of which JSON is a part.
+    /// A value of any kind, as YAML text; JSON is valid YAML.
     Any,
     Anys,
     One(&'static Message),
     Many(&'static Message),
     /// A map from names to messages: a message of repeated pairs.
     Named(&'static Message),
-    /// The map of paths, whose pairs stand behind a field for extensions.
+    /// The map of paths, whose pairs follow a field for extensions.
     Paths,
     /// A map from names to lists of text, in a list.
     Requirements,
@@ -38,7 +38,7 @@ enum Kind {
     SchemaItem,
     /// Types inside a message with one field; one text or several.
     Types,
-    /// A schema or a truth value.
+    /// A schema or a boolean.
     SchemaOrFlag,
     /// Parameters or references to them.
     Parameters,
@@ -50,17 +50,17 @@ enum Kind {
     Securities,
     /// A message, or a reference to one.
     OrReference(&'static Message),
-    /// Several of those.
+    /// A list of messages or references.
     ManyOrReference(&'static Message),
-    /// A map from names to those.
+    /// A map from names to messages or references.
     NamedOrReference(&'static Message),
-    /// A map from status codes to those, behind a field for the default.
+    /// A map from status codes to messages or references, after a field for the default.
     CodedOrReference(&'static Message),
-    /// One of those in a list inside a message with one field.
+    /// A message or reference in a list inside a message with one field.
     ItemOrReference(&'static Message),
-    /// One of those, or a truth value.
+    /// A message, a reference or a boolean.
     FlagOrReference(&'static Message),
-    /// A number, a truth value or a text; other values are not told.
+    /// A number, a boolean or a text; other values are left out.
     Default,
 }
 

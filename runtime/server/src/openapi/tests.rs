@@ -167,7 +167,7 @@ async fn a_document_is_made_once_for_all_its_forms() {
         ask(&openapi, "/openapi/v2", &[]).await;
         ask(&openapi, "/openapi/v2", &[("accept-encoding", "gzip")]).await;
         ask(&openapi, "/openapi/v2", &[("accept", super::endpoints::V2_PROTOBUF)]).await;
-        // What others say changes the whole, and not this part of it.
+        // Documents of other servers change the merged one, but not this part of it.
         openapi.adopt_v2("apis/other.example.com/v1", "{}");
     }
     assert_eq!(made.load(Ordering::Relaxed), 2, "one of each version");

@@ -1,4 +1,4 @@
-//! The version 2 document: one for all group versions, put together when it is first asked for.
+//! The version 2 document: one for all group versions, merged on first use.
 
 use std::collections::HashMap;
 
@@ -6,21 +6,21 @@ use bytes::Bytes;
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-/// Members that are maps from names to what group versions have in common or alone.
+/// Members that are maps by name, whose entries are merged.
 const MERGED: [&str; 3] = [DEFINITIONS, "parameters", "paths"];
 
 const DEFINITIONS: &str = "definitions";
 
-/// What a reference to a definition starts with.
+/// The prefix of a reference to a definition.
 const REFERENCE: &str = "#/definitions/";
 
 /// The kinds that a definition describes.
 const KINDS: &str = "x-kubernetes-group-version-kind";
 
-/// One document out of those of group versions; what several have under one name is that of the first, with the kinds of all.
+/// Merges the documents of group versions; of several entries with one name the first counts, with the kinds of all.
 ///
-/// Those of `others`, other servers, come last: where one of them defines a name in its own way, its definition gets another
-/// name, and its paths go on to mean that.
+/// Documents of `others`, other servers, come last: if one of them defines a name differently, its definition is
+/// renamed, and its references follow.
 pub(super) fn merge(own: impl IntoIterator<Item = Bytes>, others: impl IntoIterator<Item = Bytes>) -> Value {
     let mut whole = Map::new();
     for part in own.into_iter().filter_map(|part| read(&part)) {
@@ -72,8 +72,8 @@ fn add_kinds(first: &mut Value, mut definition: Value) {
     kinds.sort_by_cached_key(|kind| ["group", "version", "kind"].map(|name| kind[name].to_string()));
 }
 
-/// Renames the definitions of `part` whose names mean something else in `whole`. All get names of one number: the first that
-/// is free for them, or under which they are there already because another server needed them.
+/// Renames the definitions of `part` whose names mean something else in `whole`. All get the same number as a suffix:
+/// the first that is free for all of them, or under which the same definitions exist already because of another server.
 fn tell_apart(whole: &Map<String, Value>, part: &mut Map<String, Value>) {
     let nothing = Map::new();
     let known = whole.get(DEFINITIONS).and_then(Value::as_object).unwrap_or(&nothing);
@@ -86,7 +86,7 @@ fn tell_apart(whole: &Map<String, Value>, part: &mut Map<String, Value>) {
     for number in 2_u64.. {
         let renamed = others.iter().map(|name| ((*name).clone(), format!("{name}_v{number}")));
         let renamed: HashMap<String, String> = renamed.collect();
-        // Looked at first: it is cheap, and a server can have as many such names as it likes.
+        // Checked first: it is cheap, and a server can have as many such names as it likes.
         if renamed.values().any(|name| own.contains_key(name)) {
             continue;
         }
@@ -105,7 +105,7 @@ fn tell_apart(whole: &Map<String, Value>, part: &mut Map<String, Value>) {
     }
 }
 
-/// Whether two definitions say the same, whatever kinds they say it of.
+/// True if two definitions are equal, apart from their kinds.
 fn is_same(left: &Value, right: &Value) -> bool {
     let (Some(left), Some(right)) = (left.as_object(), right.as_object()) else {
         return left == right;
@@ -115,7 +115,7 @@ fn is_same(left: &Value, right: &Value) -> bool {
     facts(left) == facts(right) && others.all(|(name, value)| right.get(name) == Some(value))
 }
 
-/// Lets references follow the new names of definitions.
+/// Updates references to renamed definitions.
 fn refer(value: &mut Value, renamed: &HashMap<String, String>) {
     let mut open = vec![value];
     while let Some(value) = open.pop() {

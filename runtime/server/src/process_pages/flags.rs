@@ -1,4 +1,4 @@
-//! `/flagz`: with which flags the server runs.
+//! `/flagz`: the server's flags.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use planesmith_machinery::json;
 
 use super::{DELIMITERS, ProcessPage};
 
-/// The flags by their names, those that nobody set with their defaults.
+/// The flags by name, with defaults for those that are not set.
 #[derive(Debug)]
 pub(super) struct FlagsPage(pub(super) BTreeMap<String, String>);
 

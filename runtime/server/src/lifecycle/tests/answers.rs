@@ -4,7 +4,7 @@ use futures_util::FutureExt;
 
 use super::*;
 
-/// Code and body, for the privileged user.
+/// Compares code and body, for a privileged user.
 async fn check(request: &str, expected: &str) {
     let mut server = prepared(config(AlwaysAllow));
     server.set_installed();

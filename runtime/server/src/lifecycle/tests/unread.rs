@@ -8,7 +8,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use super::*;
 use crate::sending::SendLimits;
 
-/// Bytes that a client takes of an answer that it does not read.
+/// Bytes that a client accepts of an answer that it does not read.
 const WINDOW: u32 = 1000;
 
 /// A server that serves until this is dropped.
@@ -34,7 +34,7 @@ async fn serve(change: impl FnOnce(&mut Config)) -> Serving {
     }
 }
 
-/// A client over HTTP/2 that is sent no more than it reads.
+/// An HTTP/2 client with a small window: it receives no more than it reads.
 async fn client(serving: &Serving) -> SendRequest<Body> {
     let stream = TcpStream::connect(serving.address).await.unwrap();
     let mut builder = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
@@ -50,7 +50,7 @@ async fn get(client: &mut SendRequest<Body>, name: &str, token: &str) -> HttpRes
     client.send_request(request.body(Body::empty()).unwrap()).await.unwrap()
 }
 
-/// Asks until the answer is `code`.
+/// Repeats the request until the answer is `code`.
 async fn until(client: &mut SendRequest<Body>, name: &str, code: StatusCode) {
     while get(client, name, "bob").await.status() != code {
         tokio::task::yield_now().await;
@@ -90,7 +90,7 @@ async fn who_reads_nothing_gets_no_more_large_answers() {
     assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(refused.headers()["retry-after"], "1");
     assert_eq!(get(&mut client, "small", "bob").await.status(), StatusCode::OK);
-    // Not even the administrator is beyond the limit, but everybody has one of their own.
+    // The limit applies to the administrator, too, but each user has one of its own.
     let other = get(&mut client, "large", "root").await;
     assert_eq!(other.status(), StatusCode::OK);
     let other = other.into_body().collect().await.unwrap().to_bytes();
@@ -106,7 +106,7 @@ async fn an_answer_that_is_not_read_in_time_is_cut_off() {
     let mut unread = get(&mut client, "large", "bob").await.into_body();
     let first = unread.frame().await.unwrap().unwrap();
     assert!(first.data_ref().unwrap().len() <= WINDOW as usize);
-    // The window is open again only when this is dropped.
+    // The window opens again only when this is dropped.
     let rest = async {
         tokio::time::sleep(Duration::from_millis(600)).await;
         unread.collect().await

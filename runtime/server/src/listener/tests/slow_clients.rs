@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Sends `bytes` and nothing more; gives what the server sends until it closes the connection.
+/// Sends `bytes` and nothing more; returns what the server sends until it closes the connection.
 async fn send_and_wait(serving: &Serving, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(serving.address).await.unwrap();
     stream.write_all(bytes).await.unwrap();
@@ -49,7 +49,7 @@ async fn a_connection_without_requests_is_closed() {
     };
     let serving = serve(None, limits).await;
     let mut answer = String::new();
-    // On a busy machine the connection may have been idle for too long before the request is there.
+    // On a slow machine the connection may have been idle for too long before the request arrives.
     while answer.is_empty() {
         answer = send_and_wait(&serving, b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await;
     }
@@ -119,7 +119,7 @@ async fn an_answer_that_is_not_read_in_time_ends() {
 #[tokio::test]
 async fn an_answer_whose_last_bytes_are_not_read_in_time_ends() {
     let serving = serve(None, ConnectionLimits::default()).await;
-    // HTTP/1 knows its length, and has taken all of it at once.
+    // HTTP/1 knows its length, and has buffered all of it at once.
     let answer = send_and_wait(&serving, b"GET /overdue HTTP/1.1\r\nhost: x\r\n\r\n").await;
     assert!(answer.len() < LARGE, "{} bytes", answer.len());
 }

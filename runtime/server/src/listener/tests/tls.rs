@@ -64,7 +64,7 @@ impl Pki {
         )
     }
 
-    /// The authority as a client.
+    /// The authority's own certificate and key, as those of a client.
     fn itself(&self) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
         (self.authority.clone(), self.authority_key.clone_key())
     }
@@ -123,7 +123,7 @@ impl Pki {
     }
 }
 
-/// Shows one certificate, whatever its version.
+/// Presents one certificate, whatever its version.
 #[derive(Debug)]
 struct Shown(Arc<CertifiedKey>);
 
@@ -150,7 +150,7 @@ async fn ask_h1(stream: TlsStream<TcpStream>) -> String {
     ask_again(&mut sender).await
 }
 
-/// The status of an answer; `None` when the server hangs up.
+/// The status of an answer; `None` when the server closes the connection.
 async fn try_ask_h1(stream: TlsStream<TcpStream>) -> Option<StatusCode> {
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
     tokio::spawn(connection);
@@ -208,7 +208,7 @@ async fn client_certificates_of_version_one_name_users_too() {
             let stream = pki.connect_in(versions, &serving, client, b"http/1.1").await;
             assert_eq!(ask_h1(stream).await, expected, "{versions:?}");
         }
-        // Nobody gets in with the certificate of another.
+        // The certificate of another client is refused.
         let (certificate, _) = pki.client("carol", "dev");
         let (_, key) = pki.client("dave", "dev");
         let certificate = as_version_one(&certificate, pki.issuer.key());

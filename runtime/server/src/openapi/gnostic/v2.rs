@@ -149,12 +149,12 @@ pub(super) static SCHEMA: Message = Message {
     extensions: 31,
 };
 
-/// Securities with what they demand.
+/// Security schemes with their requirements.
 pub(super) fn requirement(value: &Value, out: &mut Vec<u8>) {
     entries(value).for_each(|(name, value)| pair(1, name, out, |out| field(value, 1, Kind::Texts, out)));
 }
 
-/// A parameter that stands here or among the shared ones.
+/// A parameter, or a reference to a shared one.
 pub(super) fn parameter_or_reference(value: &Value, out: &mut Vec<u8>) {
     match value.get("$ref") {
         Some(_) => nested(2, out, |out| message(value, &REFERENCE, out)),
@@ -162,7 +162,7 @@ pub(super) fn parameter_or_reference(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// A parameter, by the place where it stands in the request.
+/// A parameter, by its location in the request.
 pub(super) fn parameter(value: &Value, out: &mut Vec<u8>) {
     match value.get("in").and_then(Value::as_str) {
         Some("body") => nested(1, out, |out| message(value, &BODY_PARAMETER, out)),
