@@ -13,7 +13,7 @@ use super::tally;
 pub(super) struct Docs<'a> {
     /// The crate.
     pub(super) owner: &'a str,
-    /// How many doc comments there are.
+    /// The number of doc comments.
     pub(super) total: usize,
     /// Those that open with a question word, with their files.
     pub(super) questions: Vec<(&'a str, &'a DocComment)>,
@@ -35,7 +35,7 @@ pub(super) fn of<'a>(owner: &'a str, sources: &'a Sources, policy: &Policy) -> D
     }
 }
 
-/// How many doc comments open with a question word, by crate.
+/// Counts the doc comments that open with a question word, by crate.
 pub(super) fn counts(docs: &[Docs<'_>]) -> BTreeMap<String, usize> {
     let counts = docs.iter().map(|docs| (docs.owner.to_owned(), docs.questions.len()));
     counts.filter(|(_, count)| *count > 0).collect()

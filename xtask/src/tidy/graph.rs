@@ -11,7 +11,7 @@ pub(super) struct Graph {
 /// The references from one node to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Edge {
-    /// How many references there are.
+    /// The number of references.
     pub(super) count: usize,
     /// The first of them.
     pub(super) example: Site,

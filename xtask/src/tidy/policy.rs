@@ -26,7 +26,7 @@ pub(super) struct Policy {
     /// Names of modules that say nothing.
     #[serde(default)]
     pub(super) module_names: Vec<String>,
-    /// How many lines a source file may have.
+    /// The most lines that a source file may have.
     pub(super) most_lines: usize,
     /// Paths of single machines, which no file may hold.
     #[serde(default)]

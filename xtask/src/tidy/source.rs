@@ -16,7 +16,7 @@ pub(super) type Sources = BTreeMap<String, Source>;
 /// The facts about one source file. Lines are counted from 1.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Source {
-    /// How many lines the file has.
+    /// The number of lines in the file.
     pub(super) lines: usize,
     /// The doc comments.
     pub(super) docs: Vec<DocComment>,
