@@ -66,10 +66,10 @@ planesmith-server.workspace = true
 
 const README: &str = r#"# GROUP_NAME
 
-An API group of its own and the server that serves it.
+A custom API group and its server.
 
-- `src/MODULE_NAME/VERSION_NAME/FILE_NAME.rs` is the kind: its fields, its attributes, and the rules beside it. Edit this one.
-- `src/generated.rs`, `src/generated/` and `src/main.rs` follow from it: `cargo xtask generate` writes them.
+- `src/MODULE_NAME/VERSION_NAME/FILE_NAME.rs` declares the kind: its fields, attributes and rules. Edit this file.
+- `src/generated.rs`, `src/generated/` and `src/main.rs` are generated from it by `cargo xtask generate`.
 
 Add a field, then:
 
@@ -78,7 +78,7 @@ cargo xtask generate
 cargo run --package PACKAGE_NAME -- --data-dir=FOLDER_NAME-data
 ```
 
-The server prints where it listens (`--secure-port` takes another port beside another server) and where its kubeconfig is. In
+The server prints its address and the path of its kubeconfig (`--secure-port` selects another port, for a second server). In
 another terminal:
 
 ```sh
@@ -94,12 +94,13 @@ END
 kubectl get PLURAL_NAME
 ```
 
-A new version is a new folder beside `VERSION_NAME`, with `storage_version = ...` on the version that is not stored.
+To add a version, add a folder next to `VERSION_NAME`, with `storage_version = ...` on the version that is not the storage
+version.
 "#;
 
 const LIB: &str = r#"//! The API group `GROUP_NAME`.
 //!
-//! `MODULE_NAME` is what a person writes; `generated` follows from it.
+//! `MODULE_NAME` is written by hand; `generated` is generated from it.
 
 pub mod generated;
 pub mod MODULE_NAME;
@@ -124,41 +125,41 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::Rules;
 use planesmith_machinery::{Resource, Struct};
 
-/// Say here what it stands for; `kubectl explain` shows it.
+/// Describe the kind here; `kubectl explain` prints this text.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "GROUP_NAME", version = "VERSION_NAME", status, generation, rules)]
 #[resource(
     column(name),
-    column(name = "Phase", type = "string", doc = "How far it is.", path = "status.phase"),
+    column(name = "Phase", type = "string", doc = "The current phase.", path = "status.phase"),
     column(age)
 )]
 pub struct KIND_NAME {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is wanted.
+    /// The desired state.
     #[field(proto = 2)]
     pub spec: KIND_NAMESpec,
-    /// What is.
+    /// The observed state.
     #[field(proto = 3)]
     pub status: KIND_NAMEStatus,
 }
 
-/// What is wanted.
+/// The desired state.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct KIND_NAMESpec {
-    /// A few words.
+    /// A short description.
     #[field(proto = 1, max_length = 200)]
     pub description: String,
-    /// How many are wanted.
+    /// The desired number.
     #[field(proto = 2, default = 1, minimum = 0, maximum = 100)]
     pub count: Option<i32>,
 }
 
-/// What is.
+/// The observed state.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct KIND_NAMEStatus {
-    /// How far it is.
+    /// The current phase.
     #[field(proto = 1, one_of("", "Pending", "Ready"))]
     pub phase: String,
 }
