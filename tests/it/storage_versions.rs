@@ -16,7 +16,7 @@ const FLAGS: [&str; 3] = [
 /// The time limit for the server to detect a change.
 const SHOWN_WITHIN: Duration = Duration::from_secs(60);
 
-/// The condition of a server without a lease.
+/// The storage version entry of a server without a lease.
 fn gone() -> Value {
     json!({
         "apiServerID": "apiserver-gone", "encodingVersion": "v0", "decodableVersions": ["v0"], "servedVersions": ["v0"],

@@ -121,7 +121,7 @@ pub(crate) async fn run(home: &Home, script: &str, variables: &[(&str, &str)]) -
     )
 }
 
-/// Returns a command that uses the server of `home`, isolated from the user's environment: without locale, editor and proxy.
+/// Returns a command that uses the server of `home`, isolated from the user's locale, `KUBE*` variables and proxies.
 pub(crate) fn at_home(program: impl AsRef<OsStr>, home: &Home) -> Command {
     let mut command = Command::new(program);
     command

@@ -166,7 +166,8 @@ fn subresources(version: Version<'_>) -> &'static [SubresourceFacts] {
     leak_slice(status.into_iter().chain(scale).collect())
 }
 
-/// Returns the default deprecation warning of a version. It names the newest version that is better.
+/// Returns the default deprecation warning of a version. It recommends the best version that is served and not deprecated,
+/// if that is better than this one.
 fn usual_deprecation(definition: Definition<'_>, version: Version<'_>) -> String {
     let (group, kind, old) = (definition.group(), definition.accepted("kind"), version.name());
     let better = definition
