@@ -1,8 +1,8 @@
-//! Requests that somebody else answers: programs in pods, agents on nodes.
+//! Proxying: requests that another server answers, such as a program in a pod or an agent on a node.
 //!
-//! Reading order: [`Target`] (whom), [`Link`] (how to get there), [`forward`] (request and answer), [`tunnel`] (connections
-//! that change their protocol, for streams), [`tunnel_spdy`] (the same inside of WebSocket), [`fetch`] (one answer, as it comes), [`ask`] (one
-//! answer, whole).
+//! Reading order: [`Target`] (the server and path), [`Link`] (the connection), [`forward`] (request and answer),
+//! [`tunnel`] (connections that are upgraded, for streams), [`tunnel_spdy`] (the same inside of WebSocket), [`fetch`]
+//! (a streamed answer to a GET), [`ask`] (one answer, whole).
 
 mod answer;
 mod ask;
@@ -60,27 +60,27 @@ const HOP_BY_HOP: [HeaderName; 8] = [
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Whom a request is passed on to.
+/// The target of a proxied request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Whether with TLS.
+    /// True if the connection uses TLS.
     pub secure: bool,
     /// The destination of the connection.
     pub destination: Destination,
-    /// The path there, encoded; empty for the root that was asked for without a slash.
+    /// The path at the target, encoded; empty for the root that the client requested without a slash.
     pub path: String,
-    /// What stands behind the question mark, encoded.
+    /// The query, encoded, without the question mark.
     pub query: String,
 }
 
 impl Target {
-    /// `host:port`, as it stands in headers.
+    /// `host:port`, as in headers.
     #[must_use]
     pub fn authority(&self) -> String {
         self.destination.authority()
     }
 
-    /// The whole address, as messages have it.
+    /// The whole URL, for messages.
     pub(crate) fn url(&self) -> String {
         let scheme = if self.secure { "https" } else { "http" };
         let mark = if self.query.is_empty() { "" } else { "?" };
@@ -101,12 +101,12 @@ impl Target {
     }
 }
 
-/// Passes a request on to `target` and its answer back. Links in `Location` and in pages lead back here; a request that
-/// changes the protocol of its connection becomes a tunnel.
+/// Forwards a request to `target` and returns its answer. Links in `Location` and in pages are rewritten to lead
+/// through this server; a request that upgrades its connection becomes a tunnel.
 ///
 /// # Errors
 ///
-/// 503 when nobody answers there, 400 when the destination may not be reached.
+/// 503 when the target cannot be reached, 400 when the destination is not allowed.
 pub async fn forward(call: &Call, body: Body, target: &Target, link: &Link) -> ApiResult<Response> {
     let request = &call.parts;
     if asks_for_upgrade(&request.headers) {
@@ -142,7 +142,7 @@ pub async fn forward(call: &Call, body: Body, target: &Target, link: &Link) -> A
         }
         None => Body::new(body),
     };
-    // Scripts of pages that the other side serves get no rights here.
+    // Pages of the target do not decide about cross-origin access to this server.
     let cross_origin = |name: &HeaderName| name.as_str().starts_with("access-control-");
     let dropped: Vec<HeaderName> = head.headers.keys().filter(|name| cross_origin(name)).cloned().collect();
     for name in dropped {
@@ -154,11 +154,11 @@ pub async fn forward(call: &Call, body: Body, target: &Target, link: &Link) -> A
     Ok(response)
 }
 
-/// Asks `target` with a GET of its own and gives the answer as it comes.
+/// Sends a GET request to `target` and returns the answer, whose body is streamed.
 ///
 /// # Errors
 ///
-/// When nobody answers there.
+/// The target cannot be reached.
 pub async fn fetch(target: &Target, link: &Link) -> Result<http::Response<AnswerBody>, LinkError> {
     send(&Method::GET, HeaderMap::new(), Body::empty(), target, link).await
 }
@@ -183,10 +183,10 @@ async fn send(
     link.send(target, request).await
 }
 
-/// Takes away what belongs to the connection that a request came over, and whatever its client counts to that. Only the
-/// wish to speak something else stays.
+/// Removes the hop-by-hop headers of a request, and those that its client lists in `Connection`. Only a requested
+/// upgrade is kept.
 ///
-/// To be called before the other side is told anything that it is to believe: a client could have that taken away later.
+/// To be called before headers that the target trusts are added: a client could have those removed later.
 pub fn leave_connection(headers: &mut HeaderMap) {
     let mut kept = end_to_end(headers);
     if asks_for_upgrade(headers) {
@@ -198,7 +198,7 @@ pub fn leave_connection(headers: &mut HeaderMap) {
     *headers = kept;
 }
 
-/// The headers without those that belong to the connection that they came over.
+/// The headers without hop-by-hop headers.
 fn end_to_end(headers: &HeaderMap) -> HeaderMap {
     let named: Vec<String> = headers
         .get_all(CONNECTION)
@@ -216,7 +216,7 @@ fn end_to_end(headers: &HeaderMap) -> HeaderMap {
     kept
 }
 
-/// Adds the client to those who the request came through.
+/// Appends the client's address to `X-Forwarded-For`.
 fn append_sender(call: &Call, headers: &mut HeaderMap) {
     let Some(peer) = call.ctx.peer else { return };
     let before = headers
@@ -229,7 +229,7 @@ fn append_sender(call: &Call, headers: &mut HeaderMap) {
     }
 }
 
-/// Relative links of the page at the root only work when its address ends in a slash.
+/// Relative links of the page at the root only work if its address ends in a slash.
 fn redirect_to_slash(request: &Parts) -> Response {
     let query = request.uri.query().map_or(String::new(), |query| format!("?{query}"));
     let mut response = Response::new(Body::empty());
@@ -240,7 +240,7 @@ fn redirect_to_slash(request: &Parts) -> Response {
     response
 }
 
-/// What stands behind the subresource `proxy` in the encoded path of a request, with its slash in front.
+/// The part of a request's encoded path behind the subresource `proxy`, with its leading slash.
 #[must_use]
 pub fn rest_of_path(request: &Parts) -> String {
     let info = RequestInfo::new(&request.method, &request.uri);

@@ -1,4 +1,4 @@
-//! Random numbers that nobody can foresee.
+//! Unpredictable random numbers.
 
 use std::cell::RefCell;
 
@@ -8,10 +8,11 @@ use uuid::Uuid;
 /// Bytes of a UUID.
 const LENGTH: usize = 16;
 
-/// UUIDs whose bytes are taken from the system at once: a call for each would be felt in small requests.
+/// Number of UUIDs whose bytes are read from the system at once: a system call for each would be noticeable in small
+/// requests.
 const AT_ONCE: usize = 64;
 
-/// Bytes from the system that nobody has seen.
+/// Random bytes from the system that are not used yet.
 struct Unused {
     bytes: [u8; LENGTH * AT_ONCE],
     left: usize,
@@ -25,7 +26,7 @@ thread_local! {
 ///
 /// # Panics
 ///
-/// When the system has no random numbers.
+/// The system has no random numbers.
 pub(crate) fn uuid() -> Uuid {
     UNUSED.with_borrow_mut(|unused| {
         if unused.left == 0 {

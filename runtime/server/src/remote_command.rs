@@ -1,8 +1,8 @@
 //! Commands in containers over WebSocket: clients speak `v5.channel.k8s.io`, kubelets SPDY/3.1, and this server translates, as
 //! kube-apiserver does.
 //!
-//! Reading order: [`translate`], `kubelet` (the connection to the other side), `session` (the streams of both), `outcome`
-//! (what the client is told at the end), `idle` (the end of forgotten connections).
+//! Reading order: [`translate`], `kubelet` (the connection to the kubelet), `session` (the streams of both sides),
+//! `outcome` (the report that the client receives at the end), `idle` (the end of unused connections).
 
 mod idle;
 mod kubelet;
@@ -21,20 +21,20 @@ use crate::features::TRANSLATE_STREAM_CLOSE_WEBSOCKET_REQUESTS;
 use crate::proxy::{Link, Target};
 use crate::websocket::{ChannelHandshake, offers_protocol};
 
-/// The protocol of clients. Version 5 of remote commands can end the input alone.
+/// The protocol of clients. Version 5 of remote commands can close stdin alone.
 const PROTOCOL: &str = "v5.channel.k8s.io";
 
 /// Time without a byte in either direction after which a connection of a client ends; kube-apiserver's value.
 const IDLE_LIMIT: Duration = Duration::from_secs(4 * 60 * 60);
 
-/// The streams that a client wants.
+/// The streams that a client requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StreamFlags {
-    /// To the command.
+    /// Input of the command.
     pub stdin: bool,
-    /// From the command.
+    /// Output of the command.
     pub stdout: bool,
-    /// From the command; with a terminal there is none.
+    /// Error output of the command; a terminal has none.
     pub stderr: bool,
     /// The command runs in a terminal.
     pub tty: bool,
@@ -46,8 +46,8 @@ pub fn is_translated(headers: &HeaderMap) -> bool {
     TRANSLATE_STREAM_CLOSE_WEBSOCKET_REQUESTS.is_on() && offers_protocol(headers, |offered| offered == PROTOCOL)
 }
 
-/// Changes the protocol of a request's connection to WebSocket, and passes streams on to the kubelet at `target`. A kubelet
-/// that refuses is told to the client on the error channel, as the protocol has it.
+/// Upgrades a request's connection to WebSocket, and relays streams to and from the kubelet at `target`. A refusal of
+/// the kubelet is reported to the client on the error channel, as the protocol requires.
 #[must_use]
 pub fn translate(request: &Parts, target: Target, link: Link, flags: StreamFlags) -> Response {
     let (upgrade, response) = match ChannelHandshake::accept(request, PROTOCOL) {

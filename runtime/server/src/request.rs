@@ -1,4 +1,4 @@
-//! What is asked, by whom, and until when.
+//! The parsed request: its target, user, deadline and warnings.
 
 mod context;
 mod duration;

@@ -1,4 +1,4 @@
-//! What objects take from a common pool, such as addresses: taken before a write, given back when it fails.
+//! Reservations from a common pool, such as addresses: made before a write, released when it fails.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,24 +8,24 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::status::ApiResult;
 use planesmith_store::{Collection, Op, WriteError, WriteResult};
 
-/// Takes for the objects of one kind what is in short supply. All objects are in the storage version.
+/// Reserves values from a limited pool for the objects of one kind. All objects are in the storage version.
 ///
-/// A write begins with a reservation, which fills in what was chosen for the object before it is checked. When the write
-/// is stored the reservation is committed, else it is rolled back, whether or not the client still waits. What a request
-/// took that breaks off while it takes is left to whoever repairs the pool.
+/// A write begins with a reservation, which sets the reserved values in the object before it is validated. The
+/// reservation is committed if the write is stored, and rolled back otherwise, even if the client has disconnected.
+/// Values of a request that is aborted while it reserves are left to the repair loop of the pool.
 pub trait Reservations: Send + Sync {
-    /// Takes what an object to be created needs, and tells the object.
+    /// Reserves the values that an object to be created needs, and sets them in the object.
     ///
     /// # Errors
     ///
-    /// What the client is told when there is nothing left, or what it asks for is taken; nothing stays reserved.
+    /// The error for the client when the pool is exhausted or a requested value is taken; nothing stays reserved.
     fn begin_create<'a>(
         &'a self,
         new: &'a mut dyn Object,
         dry_run: bool,
     ) -> BoxFuture<'a, ApiResult<Box<dyn Reservation>>>;
 
-    /// Takes what an object needs that its old state did not.
+    /// Reserves the values that an object needs in addition to those of its old state.
     ///
     /// # Errors
     ///
@@ -37,30 +37,30 @@ pub trait Reservations: Send + Sync {
         dry_run: bool,
     ) -> BoxFuture<'a, ApiResult<Box<dyn Reservation>>>;
 
-    /// Gives back what an object had that is gone now.
+    /// Releases the values of a deleted object.
     fn after_delete<'a>(&'a self, old: &'a dyn Object) -> BoxFuture<'a, ()>;
 }
 
-/// What was taken for one write.
+/// The values that are reserved for one write.
 pub trait Reservation: Send {
-    /// Keeps it, and gives back what the old state had and the new one has not.
+    /// Keeps the values, and releases those that only the old state has.
     fn commit(self: Box<Self>) -> BoxFuture<'static, ()>;
 
-    /// Gives it back.
+    /// Releases the values.
     fn roll_back(self: Box<Self>) -> BoxFuture<'static, ()>;
 }
 
-/// A reservation, or none for kinds that take nothing. What is dropped without a write is given back.
+/// A reservation, or none for kinds that reserve nothing. If it is dropped without a write, it is rolled back.
 pub(crate) struct Held(Option<Box<dyn Reservation>>);
 
-/// What is done once an object is gone: its pool gets back what it had.
+/// The release of an object's values, once the object is deleted.
 pub(crate) struct Gone {
     pub(crate) pool: Arc<dyn Reservations>,
     pub(crate) object: Box<dyn Object>,
 }
 
 impl Held {
-    /// Nothing was taken.
+    /// Returns an empty reservation.
     pub(crate) fn nothing() -> Self {
         Self(None)
     }
@@ -69,15 +69,16 @@ impl Held {
         Self(Some(reservation))
     }
 
-    /// Gives back what was taken, unless a write decided about it.
+    /// Rolls the reservation back, unless a write has committed it or rolled it back.
     pub(crate) async fn give_back(mut self) {
         if let Some(reservation) = self.0.take() {
             reservation.roll_back().await;
         }
     }
 
-    /// Writes, and keeps what was taken if that is stored, else gives it back; gives back what `gone` had. All of it
-    /// happens even if nobody waits for it any more: the store cannot be stopped half way, so the pool must not be either.
+    /// Writes, then commits the reservation if the write is stored and rolls it back otherwise; releases the values of
+    /// `gone`. All of this happens even if the caller is dropped: the store cannot be stopped half way, so the pool
+    /// must not be either.
     pub(crate) async fn write(&mut self, collection: &Arc<Collection>, op: Op, gone: Option<Gone>) -> WriteResult {
         let taken = self.0.take();
         if taken.is_none() && gone.is_none() {
@@ -127,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// Tells what becomes of it.
+    /// Records the outcome of the reservation.
     struct Told(mpsc::UnboundedSender<&'static str>);
 
     impl Reservation for Told {

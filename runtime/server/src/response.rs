@@ -14,13 +14,13 @@ use planesmith_machinery::{cbor, json, meta, protobuf, yaml};
 pub use crate::failure::text as plain_text;
 use crate::negotiation::{self, Format, Output};
 
-/// An answer whose body is all there.
+/// An answer with a complete body.
 #[must_use]
 pub fn bytes(code: StatusCode, media_type: &'static str, body: impl Into<Bytes>) -> Response {
     stream(code, media_type, Body::from(body.into()))
 }
 
-/// An answer whose body comes bit by bit.
+/// An answer with a streamed body.
 #[must_use]
 pub fn stream(code: StatusCode, media_type: &'static str, body: Body) -> Response {
     let mut response = Response::new(body);
@@ -30,7 +30,7 @@ pub fn stream(code: StatusCode, media_type: &'static str, body: Body) -> Respons
     response
 }
 
-/// An answer with an object that is no resource, such as a Status.
+/// An answer with an object that is not a resource, such as a Status.
 #[must_use]
 pub fn structure(code: StatusCode, output: Output, object: &dyn Struct) -> Response {
     let body = match output.format {
@@ -44,7 +44,7 @@ pub fn structure(code: StatusCode, output: Output, object: &dyn Struct) -> Respo
     bytes(code, output.format.media_type(), body)
 }
 
-/// Compact JSON in the form that was agreed on: with a final newline, indented, or as YAML.
+/// Compact JSON in the negotiated encoding: with a final newline, indented, or as YAML.
 #[must_use]
 pub fn text(output: Output, mut compact: Vec<u8>) -> Vec<u8> {
     if output.beta {
@@ -60,7 +60,7 @@ pub fn text(output: Output, mut compact: Vec<u8>) -> Vec<u8> {
             compact.push(b'\n');
             compact
         }
-        // What was just encoded is JSON.
+        // The text is JSON that this server encoded.
         Format::Yaml => yaml::from_json(&compact).unwrap_or(compact),
         Format::Cbor => {
             let mut body = Vec::with_capacity(compact.len());
@@ -72,8 +72,8 @@ pub fn text(output: Output, mut compact: Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// Tables and metadata in compact JSON as those of the older version of their group. Inside of texts quotes are escaped, so
-/// that nothing else looks like a version.
+/// Tables and metadata in compact JSON, with the older version of their group. Quotes inside of texts are escaped, so
+/// nothing else looks like a version.
 pub(crate) fn in_beta(compact: &[u8]) -> Vec<u8> {
     const VERSION: &[u8] = b"\"apiVersion\":\"meta.k8s.io/v1\"";
     let mut out = Vec::with_capacity(compact.len() + 64);
@@ -88,7 +88,7 @@ pub(crate) fn in_beta(compact: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A route for GET alone. Other methods are refused without a header that tells which one is allowed, as axum's `get` would.
+/// A route for GET alone. Other methods are refused without the `Allow` header that axum's `get` would send.
 pub fn get_only<F>(answer: F) -> MethodRouter
 where
     F: Fn(&Parts) -> Response + Clone + Send + Sync + 'static,
@@ -102,7 +102,7 @@ where
     })
 }
 
-/// The answer to a request that failed, in a form that its client takes if there is one.
+/// The answer to a request that failed, in an encoding that its client accepts if there is one.
 #[must_use]
 pub fn failure(request: &Parts, error: &ApiError) -> Response {
     failure_as(negotiation::negotiate_or_json(request), error)

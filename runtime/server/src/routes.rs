@@ -1,7 +1,7 @@
-//! Who answers for which resource.
+//! Routing: the handlers of resources.
 //!
-//! [`Routes`] is filled while a server is put together and then compiled into a [`RouteTable`], which never changes: a
-//! server that learns a new resource while serving swaps the whole table.
+//! [`Routes`] is filled while a server is assembled and then compiled into a [`RouteTable`], which never changes: a
+//! server that adds a resource while serving swaps the whole table.
 
 mod served;
 mod table;
@@ -23,49 +23,49 @@ use crate::stores::ResourceStore;
 
 /// Answers the requests for one resource in one version, subresources included.
 pub trait ResourceHandler: Send + Sync {
-    /// What discovery says about the resource, and which paths and methods it has; requests for others never arrive.
+    /// The resource's entry in discovery, with its paths and methods; requests for others never arrive.
     fn facts(&self) -> &ServedResource;
 
     /// Answers one request.
     fn serve(self: Arc<Self>, ctx: Context, request: Request<Body>) -> BoxFuture<'static, Response>;
 
-    /// Where the objects are; `None` for resources that are not stored here.
+    /// The store of the objects; `None` for resources that are not stored here.
     fn objects(&self) -> Option<&Arc<ResourceStore>> {
         None
     }
 
-    /// How much is stored; `None` for resources that are not stored here.
+    /// Counts of the stored objects; `None` for resources that are not stored here.
     fn stored(&self) -> Option<StoredCounts> {
         None
     }
 }
 
-/// How much of a resource is stored.
+/// Counts of a resource's stored objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoredCounts {
-    /// Group that they are stored under, which all that serve them share.
+    /// Group that the objects are stored under, which all groups that serve them share.
     pub group: &'static str,
-    /// Plural name that they are stored under.
+    /// Plural name that the objects are stored under.
     pub resource: &'static str,
-    /// Objects.
+    /// Number of objects.
     pub objects: usize,
     /// Their size, in bytes.
     pub bytes: usize,
-    /// Changes that the watch cache was told of.
+    /// Number of changes that the watch cache received.
     pub changes: u64,
-    /// Changes that watches can still begin at.
+    /// Number of changes that watches can still begin at.
     pub kept_changes: usize,
-    /// The revision of the newest change, also when watches can no longer begin at it; 0 before the first.
+    /// The revision of the newest change, even if watches can no longer begin at it; 0 before the first.
     pub revision: u64,
 }
 
-/// Answers everything below one version of a group: its resources, whichever they are, and its discovery document.
+/// Answers all requests below one version of a group: for any resources and for its discovery document.
 pub trait VersionHandler: Send + Sync {
     /// Answers one request.
     fn serve(self: Arc<Self>, ctx: Context, request: Request<Body>) -> BoxFuture<'static, Response>;
 }
 
-/// The resources of one server, while it is put together.
+/// The resources of one server, while it is assembled.
 #[derive(Default)]
 pub struct Routes {
     handlers: Vec<Arc<dyn ResourceHandler>>,
@@ -74,24 +74,24 @@ pub struct Routes {
     filter: Option<KindFilter>,
 }
 
-/// Whether a kind is switched on.
+/// A filter that returns true if a kind is enabled.
 type KindFilter = Box<dyn Fn(&ResourceFacts) -> bool + Send + Sync>;
 
 impl Routes {
-    /// No resources.
+    /// Returns a set without resources.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Serves of the kinds that are added from now on only those that `filter` lets through.
+    /// Restricts the kinds that are added from now on to those that `filter` accepts.
     #[must_use]
     pub fn only(mut self, filter: impl Fn(&ResourceFacts) -> bool + Send + Sync + 'static) -> Self {
         self.filter = Some(Box::new(filter));
         self
     }
 
-    /// Whether a kind in one version is to be served: it can be, and it is switched on.
+    /// True if a kind in one version is served and enabled.
     pub(crate) fn admits(&self, facts: &ResourceFacts) -> bool {
         facts.served && self.filter.as_ref().is_none_or(|filter| filter(facts))
     }
@@ -101,18 +101,18 @@ impl Routes {
         self.handlers.push(handler);
     }
 
-    /// Lets `handler` answer for a whole version of a group, instead of resources that are added one by one.
+    /// Delegates a whole version of a group to `handler`, instead of resources that are added one by one.
     pub fn claim(&mut self, group: impl Into<String>, version: impl Into<String>, handler: Arc<dyn VersionHandler>) {
         self.claims.push((group.into(), version.into(), handler));
     }
 
-    /// Declares that the server does not own `group` alone: unknown versions and resources in it are passed on instead
+    /// Declares that other servers may serve `group`, too: unknown versions and resources in it are passed on instead
     /// of being answered with a 404 Status. Groups of custom resources are open.
     pub fn open_group(&mut self, group: impl Into<String>) {
         self.open_groups.push(group.into());
     }
 
-    /// Whether anything of a group version was added.
+    /// True if a resource or handler of a group version was added.
     #[must_use]
     pub fn serves(&self, group: &str, version: &str) -> bool {
         let mut facts = self.handlers.iter().map(|handler| handler.facts());

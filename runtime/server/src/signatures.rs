@@ -1,4 +1,4 @@
-//! Whether the other end of a connection has the key of the certificate that it showed.
+//! Signatures of TLS handshakes: they prove that the peer has the key of its certificate.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use rustls::{CertificateError, DigitallySignedStruct, Error, PeerMisbehaved, Sig
 
 use crate::early_version;
 
-/// The algorithms of a scheme in TLS 1.2, where a scheme of ECDSA says nothing of the curve.
+/// Number of algorithms to try for a scheme of TLS 1.2, where ECDSA schemes do not determine the curve.
 const IN_TLS12: usize = usize::MAX;
-/// The algorithms of a scheme in TLS 1.3, where it names the curve, which the first one has.
+/// Number of algorithms to try for a scheme of TLS 1.3, which determines the curve: that of the first algorithm.
 const IN_TLS13: usize = 1;
 
-/// Checks the signatures of handshakes, whoever is believed.
+/// Verifies the signatures of handshakes, independently of trust in the certificate.
 #[derive(Debug)]
 pub(crate) struct Signatures(Arc<CryptoProvider>);
 
@@ -23,7 +23,7 @@ impl Signatures {
         Self(Arc::clone(provider))
     }
 
-    /// Checks what was signed in a handshake of TLS 1.2.
+    /// Verifies a signature in a TLS 1.2 handshake.
     pub(crate) fn check_tls12(
         &self,
         message: &[u8],
@@ -36,7 +36,7 @@ impl Signatures {
         }
     }
 
-    /// The same of TLS 1.3.
+    /// Verifies a signature in a TLS 1.3 handshake.
     pub(crate) fn check_tls13(
         &self,
         message: &[u8],
@@ -50,8 +50,8 @@ impl Signatures {
         }
     }
 
-    /// Checks a signature by the key of a certificate that the library does not read, with the first `most` algorithms of its
-    /// scheme.
+    /// Verifies a signature with the key of a certificate that the library does not read, with the first `most`
+    /// algorithms of its scheme.
     fn check_by_key(
         &self,
         message: &[u8],
@@ -80,7 +80,7 @@ impl Signatures {
         of_scheme.flat_map(move |(_, algorithms)| algorithms.iter().take(most).copied())
     }
 
-    /// How may be signed.
+    /// The supported signature schemes.
     pub(crate) fn schemes(&self) -> Vec<SignatureScheme> {
         self.0.signature_verification_algorithms.supported_schemes()
     }

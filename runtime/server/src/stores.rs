@@ -1,4 +1,4 @@
-//! What all endpoints share: the storage, the kinds, admission, and where time and identity come from.
+//! The state that all endpoints share: the storage, the kinds, admission, the clock and the source of UIDs.
 
 mod indexer;
 mod key;
@@ -32,7 +32,7 @@ pub use object_lister::ObjectLister;
 pub use resource_store::ResourceStore;
 pub use uid::{RandomUids, Uids};
 
-/// What all endpoints of a server share; clones share it too.
+/// The state that all endpoints of a server share; clones share it too.
 ///
 /// All versions of a kind, in all groups that serve it, share one [`ResourceStore`].
 #[derive(Clone)]
@@ -48,9 +48,9 @@ struct Shared {
     scheme: Arc<Scheme>,
     admission: Chain,
     options: StoresOptions,
-    /// Locked only while endpoints are made.
+    /// Locked only while endpoints are created.
     resources: Mutex<ByKind<Arc<ResourceStore>>>,
-    /// Locked only while endpoints are made.
+    /// Locked only while endpoints are created.
     reservations: Mutex<ByKind<Arc<dyn Reservations>>>,
     handlers: Registry<Subresources>,
     responders: Registry<Arc<dyn Responder>>,
@@ -59,7 +59,7 @@ struct Shared {
     offload: Arc<Offload>,
 }
 
-/// What endpoints of some kinds have of their own, by group and resource. Locked only while endpoints are made.
+/// Additions to endpoints of some kinds, by group and resource. Locked only while endpoints are created.
 struct Registry<T>(Mutex<HashMap<(String, String), T>>);
 
 impl<T: Clone> Registry<T> {
@@ -82,24 +82,25 @@ impl<T> Default for Registry<T> {
     }
 }
 
-/// How endpoints behave.
+/// Options of endpoints.
 #[derive(Clone)]
 pub struct StoresOptions {
-    /// Tells the time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Makes identities.
+    /// The source of UIDs.
     pub uids: Arc<dyn Uids>,
-    /// Bytes that a request body may have. Default: 3 MiB.
+    /// Maximum size of a request body, in bytes. Default: 3 MiB.
     pub body_limit: usize,
-    /// A watch whose client names no duration lasts this long, or up to twice as long. Default: 30 minutes.
+    /// Minimum duration of a watch whose client requests none; it lasts up to twice as long. Default: 30 minutes.
     pub min_watch: Duration,
-    /// How often a watch that takes bookmarks gets one. Default: 1 minute.
+    /// Interval of bookmarks on a watch that requests them. Default: 1 minute.
     pub bookmark_interval: Duration,
-    /// How long a read waits for a revision that is still to come. Default: 3 seconds.
+    /// Maximum time that a read waits for a revision that is not visible yet. Default: 3 seconds.
     pub freshness_wait: Duration,
-    /// Where requests are counted.
+    /// The metrics of requests.
     pub metrics: SharedMetrics,
-    /// Who decides about what a request asks for beside its verb. Default: nobody, and all of that is refused.
+    /// Authorizes the additional permissions that some requests need beside their verb. Default: `None`, which refuses
+    /// all of them.
     pub authorizer: Option<Arc<dyn Authorizer>>,
 }
 
@@ -119,13 +120,13 @@ impl Default for StoresOptions {
 }
 
 impl Stores {
-    /// The stores of the kinds in `scheme` on `storage`, with default options and nothing to admit.
+    /// Returns the stores of the kinds in `scheme` on `storage`, with default options and without admission plugins.
     #[must_use]
     pub fn new(storage: Storage, scheme: Arc<Scheme>) -> Self {
         Self::with_options(storage, scheme, Chain::default(), StoresOptions::default())
     }
 
-    /// The stores of the kinds in `scheme` on `storage`.
+    /// Returns the stores of the kinds in `scheme` on `storage`.
     #[must_use]
     pub fn with_options(storage: Storage, scheme: Arc<Scheme>, admission: Chain, options: StoresOptions) -> Self {
         let plugins: Vec<_> = admission.names().collect();
@@ -149,18 +150,18 @@ impl Stores {
         }
     }
 
-    /// Runs expensive work beside the runtime's workers.
+    /// Runs expensive work outside of the runtime's workers.
     pub(crate) fn offload(&self) -> &Arc<Offload> {
         &self.shared.offload
     }
 
-    /// What large bodies wait for.
+    /// The memory bounds for large bodies.
     pub(crate) fn large_bodies(&self) -> &LargeBodies {
         &self.shared.large_bodies
     }
 
-    /// The store of a kind, whichever of its versions `facts` describe. A kind that was defined anew has a new one, over
-    /// the same objects.
+    /// The store of a kind, for any of its versions. A kind that was defined anew has a new store, over the same
+    /// objects.
     #[must_use]
     pub fn resource(&self, facts: &'static ResourceFacts) -> Arc<ResourceStore> {
         let hub = facts.hub();
@@ -175,7 +176,7 @@ impl Stores {
     }
 
     /// Handles the subresource `name` of the kind behind `resource` of `group` with `handler`, in every version that
-    /// declares it. Endpoints that are made before do not know it.
+    /// declares it. Endpoints that were created before do not have it.
     pub fn handle(&self, group: &str, resource: &str, name: &'static str, handler: Arc<dyn Subresource>) {
         self.shared.handlers.change(group, resource, |known| {
             let mut handlers = known.unwrap_or_default();
@@ -190,7 +191,7 @@ impl Stores {
         self.shared.handlers.of(facts).unwrap_or_default()
     }
 
-    /// The subresources of a kind that nothing answers: declared with a handler of their own, which was not given to
+    /// The subresources of a kind without a handler: declared with a handler of their own, which was not passed to
     /// [`Stores::handle`].
     #[must_use]
     pub fn unhandled(&self, facts: &'static ResourceFacts) -> Vec<&'static str> {

@@ -15,7 +15,7 @@ impl ProcessPage for FlagsPage {
     const KIND: &'static str = "Flagz";
 
     fn text(&self) -> String {
-        // Flags never change, and neither does their page.
+        // The flags never change, and neither does their page.
         let delimiter = DELIMITERS[2];
         self.0
             .iter()

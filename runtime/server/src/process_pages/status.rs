@@ -1,4 +1,4 @@
-//! `/statusz`: which program runs, and since when.
+//! `/statusz`: the program's version and start time.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use planesmith_machinery::time::Time;
 use super::{DELIMITERS, ProcessPage, member};
 use crate::version::Version;
 
-/// Paths below which nothing helps to look for a cause.
+/// Paths that the page leaves out because they do not help with troubleshooting.
 const OTHERWISE_KNOWN: [&str; 5] = ["/apis", "/api", "/openid", "/openapi", "/.well-known"];
 
-/// What is said about the running program.
+/// The status of the running program.
 #[derive(Debug)]
 pub(super) struct StatusPage {
     started: Time,
@@ -21,7 +21,7 @@ pub(super) struct StatusPage {
 }
 
 impl StatusPage {
-    /// The page of a program that starts now, by the clock `now`, and has `paths` beside the API.
+    /// Returns the page of a program that starts now, by the clock `now`, and serves `paths` beside the API.
     pub(super) fn new(version: Version, paths: &[String], now: fn() -> Time) -> Self {
         let first = |path: &String| {
             let name = path.split('/').nth(1).filter(|name| !name.is_empty())?;
@@ -41,7 +41,7 @@ impl StatusPage {
         ((self.now)().as_second() - self.started.as_second()).max(0)
     }
 
-    /// The version of the API without what tells builds of it apart.
+    /// The version of the API without its build metadata.
     fn binary_version(&self) -> &str {
         let version = self.version.git_version.trim_start_matches('v');
         version.split_once('+').map_or(version, |(version, _)| version)

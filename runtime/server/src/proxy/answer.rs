@@ -1,4 +1,4 @@
-//! What the other side answers, as it comes.
+//! Answers of proxied servers, with streamed bodies.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
-/// A request's place on a connection that others use too; given back when it is dropped.
+/// A request's place on a shared connection; released when it is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
     _all: Arc<()>,
@@ -19,12 +19,12 @@ pub(super) struct Place {
 pub(super) struct Places(Arc<()>);
 
 impl Places {
-    /// How many are taken.
+    /// The number of places that are taken.
     pub(super) fn taken(&self) -> usize {
         Arc::strong_count(&self.0) - 1
     }
 
-    /// One more.
+    /// Takes a further place.
     pub(super) fn take(&self) -> Place {
         Place {
             _all: Arc::clone(&self.0),

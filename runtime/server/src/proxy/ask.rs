@@ -1,4 +1,4 @@
-//! Questions that the server itself asks.
+//! Requests of the server itself.
 
 use std::time::Duration;
 
@@ -10,15 +10,15 @@ use http_body_util::{BodyExt, Limited};
 
 use super::{Link, LinkError, Target};
 
-/// Bytes that an answer may have.
+/// Maximum size of an answer, in bytes.
 const LIMIT: usize = 64 << 20;
 
-/// What is asked.
+/// A request of the server itself.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// Method.
     pub method: Method,
-    /// Headers; `Host` follows from whom it is for.
+    /// Headers; `Host` is derived from the target.
     pub headers: HeaderMap,
     /// Body; may be empty.
     pub body: Vec<u8>,
@@ -36,7 +36,7 @@ pub struct Reply {
 }
 
 impl Question {
-    /// Reads.
+    /// Returns a GET request.
     #[must_use]
     pub fn get(headers: HeaderMap) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Question {
         }
     }
 
-    /// Sends JSON and takes JSON.
+    /// Returns a POST request that sends and accepts JSON.
     #[must_use]
     pub fn post(mut headers: HeaderMap, json: Vec<u8>) -> Self {
         for name in [ACCEPT, CONTENT_TYPE] {
@@ -60,11 +60,11 @@ impl Question {
     }
 }
 
-/// Asks `target` and waits for the whole answer.
+/// Sends `question` to `target` and waits for the whole answer.
 ///
 /// # Errors
 ///
-/// When nobody answers in time.
+/// The target did not answer in time.
 pub async fn ask(target: &Target, link: &Link, patience: Duration, question: Question) -> Result<Reply, LinkError> {
     let mut request = Request::new(Body::from(question.body));
     *request.method_mut() = question.method;
@@ -86,11 +86,11 @@ pub async fn ask(target: &Target, link: &Link, patience: Duration, question: Que
     answer.unwrap_or(Err(LinkError::Late))
 }
 
-/// Sends JSON to `target`, whose certificate is for `name`, and waits for the whole answer.
+/// Sends JSON to `target`, whose certificate is expected to be for `name`, and waits for the whole answer.
 ///
 /// # Errors
 ///
-/// When nobody answers in time.
+/// The target did not answer in time.
 pub async fn post(
     target: &Target,
     name: &str,

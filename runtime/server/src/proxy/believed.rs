@@ -1,4 +1,4 @@
-//! Which certificates of servers are believed.
+//! Verification of servers' certificates.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use rustls::{CertificateError, DigitallySignedStruct, SignatureScheme};
 use crate::listed::Listed;
 use crate::signatures::Signatures;
 
-/// Whom a connection believes.
+/// Verifies the certificates of servers.
 #[derive(Debug)]
 pub(super) struct Believed {
     whom: Whom,
@@ -22,18 +22,18 @@ pub(super) struct Believed {
 
 #[derive(Debug)]
 enum Whom {
-    /// Any certificate whose owner has its key.
+    /// Trusts any certificate whose owner has its key.
     Anyone,
-    /// What an authority has signed, and the authorities themselves.
+    /// Trusts certificates that an authority has signed, and the authorities themselves.
     Listed {
         authorities: Listed,
-        /// `None` when there are no authorities.
+        /// `None` if there are no authorities.
         judge: Option<Arc<WebPkiServerVerifier>>,
     },
 }
 
 impl Believed {
-    /// Believes anyone.
+    /// Returns a verifier that trusts any certificate.
     pub(super) fn anyone(provider: &Arc<CryptoProvider>) -> Self {
         Self {
             whom: Whom::Anyone,
@@ -41,11 +41,11 @@ impl Believed {
         }
     }
 
-    /// Believes by a list of authorities.
+    /// Returns a verifier that trusts a list of authorities.
     pub(super) fn listed(authorities: Listed, provider: &Arc<CryptoProvider>) -> Self {
         let roots = Arc::new(authorities.roots().clone());
         let builder = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(provider));
-        // Without authorities there is nothing that can be built.
+        // Without authorities no verifier can be built.
         let judge = builder.build().ok();
         Self {
             whom: Whom::Listed { authorities, judge },

@@ -1,4 +1,4 @@
-//! Hosts that connections lead to, and the addresses that they may use.
+//! Destinations of connections, and the addresses that they may use.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -18,22 +18,22 @@ pub struct Destination {
 /// The addresses that a connection may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// All.
+    /// All addresses.
     Any,
-    /// Those of other hosts, and loopback.
+    /// Addresses of other hosts, and loopback.
     OthersAndLoopback,
-    /// Those of other hosts.
+    /// Addresses of other hosts.
     Others,
 }
 
 impl Destination {
-    /// A host that an object names, such as an address in a status. Only addresses of other hosts are dialled: not
+    /// A destination from an object, such as an address in a status. Only addresses of other hosts are dialled: not
     /// loopback, link-local, multicast, broadcast or unspecified ones.
     pub fn of_object(host: impl Into<String>, port: u16) -> Self {
         Self::new(host, port, Scope::Others)
     }
 
-    /// The same with loopback, for those parts of an object that kube-apiserver dials on loopback, too.
+    /// The same destination, also on loopback, for the fields of objects that kube-apiserver dials on loopback, too.
     #[must_use]
     pub fn or_loopback(self) -> Self {
         Self {
@@ -42,7 +42,8 @@ impl Destination {
         }
     }
 
-    /// A host that an administrator chose, in a flag, in a file or as the URL of a webhook. All addresses are dialled.
+    /// A destination that an administrator configured, in a flag, in a file or as the URL of a webhook. All addresses
+    /// are dialled.
     pub fn unrestricted(host: impl Into<String>, port: u16) -> Self {
         Self::new(host, port, Scope::Any)
     }
@@ -78,13 +79,13 @@ impl Destination {
         self.scope
     }
 
-    /// `host:port`, as it stands in headers.
+    /// `host:port`, as in headers.
     #[must_use]
     pub fn authority(&self) -> String {
         authority(&self.host, self.port)
     }
 
-    /// Checks the addresses that the host has now, without a connection. Opening one checks again.
+    /// Checks the current addresses of the host, without a connection. Opening one checks again.
     ///
     /// # Errors
     ///
@@ -130,8 +131,8 @@ impl Scope {
     }
 }
 
-/// True if an address can be that of another host: not loopback, link-local, multicast, broadcast or unspecified, and no
-/// IPv6 form of such an IPv4 address.
+/// True if an address can be that of another host: not loopback, link-local, multicast, broadcast or unspecified, and
+/// not an IPv6 form of such an IPv4 address.
 #[must_use]
 pub fn is_proxyable(address: IpAddr) -> bool {
     let address = innermost(address);
@@ -142,7 +143,7 @@ pub fn is_proxyable(address: IpAddr) -> bool {
     !(is_link_local || address.is_loopback() || address.is_unspecified() || address.is_multicast())
 }
 
-/// The IPv4 address that an IPv6 address stands for, or the address itself.
+/// The IPv4 address that is embedded in an IPv6 address, or the address itself.
 fn innermost(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(address) => embedded(address).map_or(IpAddr::V6(address), IpAddr::V4),
@@ -156,7 +157,7 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
         Some(Ipv4Addr::new(a, b, c, d))
     };
     match address.segments() {
-        // Unspecified and loopback are IPv6's own.
+        // The unspecified address and loopback are IPv6 addresses of their own.
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => None,
         // IPv4-compatible, IPv4-mapped, IPv4-translated (RFC 2765), and NAT64 (RFC 6052).
         [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
@@ -169,10 +170,11 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// The IPv4 address in one of `64:ff9b:1::/48`, which is for translators of a site (RFC 8215). How long their prefixes are is not
-/// known, and the place of the address follows from that (RFC 6052). If it can be read as one of this host, it is.
+/// The IPv4 address in one of `64:ff9b:1::/48`, which is for translators of a site (RFC 8215). The length of their
+/// prefixes is unknown, and it decides the position of the address (RFC 6052). If one of the readings is an address of
+/// this host, that one is returned.
 fn translated_locally(octets: [u8; 16]) -> Ipv4Addr {
-    // Prefixes of 48, 56, 64 and 96 bits; the eighth octet is left out.
+    // Prefixes of 48, 56, 64 and 96 bits; the eighth octet is skipped.
     let places = [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], [12, 13, 14, 15]];
     let readings = places.map(|place| Ipv4Addr::from(place.map(|index: usize| octets[index])));
     let own = readings
@@ -239,7 +241,7 @@ mod tests {
     async fn destinations_of_objects_are_checked_after_resolution() {
         let check = async |destination: Destination| destination.check().await.map_err(|error| error.to_string());
         let refused = Err("address not allowed".to_owned());
-        // Forms that the resolver of the operating system takes for loopback are names here.
+        // Spellings that the resolver of the operating system reads as loopback are names here.
         for host in LOOPBACK
             .into_iter()
             .chain(["localhost", "127.1", "2130706433", "0x7f.1"])

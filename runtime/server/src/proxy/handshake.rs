@@ -1,4 +1,4 @@
-//! Why there is no TLS on a connection, in the words of Go, which clients know.
+//! Errors of TLS handshakes, in the words of Go, which clients know.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use planesmith_machinery::time::Time;
 use rustls::pki_types::{ServerName, UnixTime};
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage};
 
-/// A failed handshake as Go says it.
+/// A failed handshake in Go's words.
 pub(super) fn spoken(error: &io::Error) -> String {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     match inner {
@@ -31,7 +31,7 @@ fn certificate(problem: &CertificateError) -> String {
     let expired = "certificate has expired or is not yet valid";
     let at = |time: &UnixTime| Time::from_second(i64::try_from(time.as_secs()).unwrap_or(i64::MAX));
     match problem {
-        // With a signature that does not fit an authority of that name is none that is known.
+        // A signature by another key of that name counts as one of an unknown authority.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
             "certificate signed by unknown authority".to_owned()
         }
@@ -54,7 +54,7 @@ fn certificate(problem: &CertificateError) -> String {
         }
         // webpki has no code for these.
         CertificateError::Other(problem) => match problem.to_string() {
-            // It is nobody's authority here, or it would have been believed.
+            // The CA is not a trusted authority, or its certificate would have been trusted directly.
             problem if problem.contains("CaUsedAsEndEntity") => "certificate signed by unknown authority".to_owned(),
             problem if problem.contains("EndEntityUsedAsCa") => {
                 "certificate is not authorized to sign other certificates".to_owned()
@@ -65,7 +65,7 @@ fn certificate(problem: &CertificateError) -> String {
     }
 }
 
-/// What is said of a certificate for others than `expected`; `presented` are its names as webpki shows them.
+/// The message for a certificate that is not for `expected`; `presented` are its names as webpki prints them.
 fn other_name(expected: &ServerName<'_>, presented: &[String]) -> String {
     let (kind, wanted) = match expected {
         ServerName::IpAddress(address) => ("IpAddress", std::net::IpAddr::from(*address).to_string()),

@@ -1,4 +1,4 @@
-//! Who we are to others.
+//! The server's identity as a client of other servers.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
 use thiserror::Error;
 
-/// Who we are to others.
+/// The server's identity as a client of other servers.
 #[derive(Clone, Debug)]
 pub struct ClientIdentity {
     /// The certificate, with its chain.
@@ -22,30 +22,30 @@ pub struct ClientIdentity {
     pub key: Pem,
 }
 
-/// A PEM text, or the file that has it.
+/// PEM from a text or a file.
 #[derive(Clone)]
 pub enum Pem {
-    /// The file.
+    /// The path of a file.
     File(PathBuf),
-    /// The text.
+    /// The text itself.
     Text(Vec<u8>),
 }
 
-/// Why there is no TLS to others.
+/// The reason that TLS to other servers cannot be set up.
 #[derive(Debug, Error)]
 pub enum TrustError {
-    /// A file that is not there, or holds something else.
+    /// A file that is missing or not valid.
     #[error("{path} cannot be read as PEM")]
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error of the parser.
         source: pem::Error,
     },
-    /// A text that holds something else.
+    /// A text that is not valid.
     #[error("the certificate or key cannot be read as PEM")]
     Text(#[source] pem::Error),
-    /// The key is on a curve that TLS cannot work with here.
+    /// The key is on a curve that the TLS implementation does not support.
     #[error("the key of the client certificate {P521_COMPLAINT}")]
     Curve,
     /// A certificate or key that cannot be used.
@@ -54,7 +54,7 @@ pub enum TrustError {
 }
 
 impl TrustError {
-    /// What clients may read of it: nothing about files.
+    /// The message for clients, without file names.
     #[must_use]
     pub fn client_message(&self) -> &'static str {
         match self {
@@ -65,7 +65,7 @@ impl TrustError {
 }
 
 impl Pem {
-    /// The certificates in it.
+    /// The certificates of the file or text.
     pub(super) fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, TrustError> {
         let read = || -> Result<Vec<_>, pem::Error> {
             match self {
@@ -98,7 +98,7 @@ impl Pem {
         }
     }
 
-    /// When the file was last changed.
+    /// Modification time of the file; `None` for a text.
     fn changed(&self) -> Option<SystemTime> {
         match self {
             Pem::File(path) => path.metadata().and_then(|file| file.modified()).ok(),
@@ -115,7 +115,7 @@ impl From<PathBuf> for Pem {
 
 impl std::fmt::Debug for Pem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // It may be a key.
+        // The text may be a key.
         match self {
             Pem::File(path) => path.fmt(f),
             Pem::Text(text) => write!(f, "{} bytes", text.len()),
@@ -123,7 +123,7 @@ impl std::fmt::Debug for Pem {
     }
 }
 
-/// An identity as it is shown when a connection is opened: with what its files hold then.
+/// An identity that is presented when a connection is opened, with the content of its files at that time.
 #[derive(Debug)]
 pub(super) struct Shown {
     identity: ClientIdentity,
@@ -134,16 +134,16 @@ pub(super) struct Shown {
 #[derive(Debug)]
 struct Loaded {
     key: Arc<CertifiedKey>,
-    /// When the files were last changed.
+    /// Modification times of the files.
     changed: [Option<SystemTime>; 2],
 }
 
 impl Shown {
-    /// Reads the files.
+    /// Reads the files of `identity`.
     ///
     /// # Errors
     ///
-    /// When they cannot be read, or do not belong together.
+    /// The files cannot be read, or the key does not belong to the certificate.
     pub(super) fn open(identity: &ClientIdentity, provider: &Arc<CryptoProvider>) -> Result<Self, TrustError> {
         Ok(Self {
             identity: identity.clone(),
@@ -152,7 +152,8 @@ impl Shown {
         })
     }
 
-    /// Files that cannot be used, because they are just being exchanged for example, leave everything as it is.
+    /// If the files cannot be used, for example because they are just being replaced, the previous identity remains in
+    /// use.
     fn current(&self) -> Arc<CertifiedKey> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if loaded.changed != changed(&self.identity) {
@@ -170,7 +171,7 @@ impl Shown {
 
 impl Loaded {
     fn read(identity: &ClientIdentity, provider: &CryptoProvider) -> Result<Self, TrustError> {
-        // Taken before reading: a change in between is found at the next look.
+        // Read first: a change in between is found at the next check.
         let changed = changed(identity);
         let (chain, key) = (identity.certificate.certificates()?, identity.key.private_key()?);
         let key = CertifiedKey::from_der(chain, key, provider)?;

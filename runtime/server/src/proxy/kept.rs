@@ -1,4 +1,4 @@
-//! Connections that are kept for the next request.
+//! The pool of connections to other servers.
 
 use std::error::Error;
 use std::fmt;
@@ -25,21 +25,21 @@ use super::answer::{AnswerBody, Place, Places};
 use super::destination::Scope;
 use super::{Destination, Link, LinkError, Target};
 
-/// How long a connection without requests is kept, as Go does.
+/// Time after which an idle connection is closed; Go's value.
 const IDLE: Duration = Duration::from_secs(90);
 
-/// How often a quiet HTTP/2 connection is asked whether it lives, and how long that may take; Kubernetes' values.
+/// Interval of pings on a quiet HTTP/2 connection, and time to answer one; Kubernetes' values.
 const ASK_EVERY: Duration = Duration::from_secs(30);
 const ASK_FOR: Duration = Duration::from_secs(15);
 
-/// What HTTP/2 and its predecessor are called in a TLS handshake.
+/// The names of HTTP/2 and HTTP/1.1 in TLS handshakes (ALPN).
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// How many requests share an HTTP/2 connection. Most servers allow as many, few less; one too many would wait until
-/// another ends, and watches do not end.
+/// Maximum number of requests that share an HTTP/2 connection. Most servers allow as many, few allow less; a request
+/// beyond the limit would wait until another ends, and watches do not end.
 const TOGETHER: usize = 100;
 
-/// Connections to servers that speak TLS, by address.
+/// Pooled TLS connections to other servers, by address.
 #[derive(Clone)]
 pub(super) struct Kept {
     link: Arc<Link>,
@@ -55,7 +55,7 @@ struct Lane {
 }
 
 impl Kept {
-    /// Connections that are opened by `link`.
+    /// Returns a pool whose connections `link` opens.
     pub(super) fn new(link: &Link) -> Self {
         let mut tls = ClientConfig::clone(&link.tls);
         tls.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
@@ -76,14 +76,15 @@ impl Kept {
         place.scheme = Some(http::uri::Scheme::HTTPS);
         place.authority = target.authority().parse().ok();
         *request.uri_mut() = Uri::from_parts(place).map_err(|_| LinkError::Address)?;
-        // It is that of the address, which HTTP/2 has a word of its own for.
+        // HTTP/2 sends the host in `:authority`, which is taken from the URI.
         request.headers_mut().remove(HOST);
         let (client, place) = self.lane(target.destination.scope());
         let answer = client.request(request).await.map_err(|error| innermost(&error))?;
         Ok(answer.map(|body| AnswerBody::new(body, Some(place))))
     }
 
-    /// The first lane of that scope with a free place: later ones fall idle when there are few requests, and lose their connections.
+    /// The first lane of that scope with a free place: later ones become idle when there are few requests, and lose
+    /// their connections.
     fn lane(&self, scope: Scope) -> (Client<Dialer, Body>, Place) {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         let is_free = |lane: &Lane| lane.scope == scope && lane.places.taken() < TOGETHER;
@@ -114,7 +115,7 @@ impl Lane {
     }
 }
 
-/// The error that says most: what opening the connection failed with, if that was it.
+/// The most specific error: that of opening the connection, if that failed.
 fn innermost(error: &(dyn Error + 'static)) -> LinkError {
     let mut inner = error;
     while let Some(source) = inner.source() {
@@ -137,7 +138,7 @@ impl fmt::Debug for Kept {
 struct Dialer {
     link: Arc<Link>,
     tls: Arc<ClientConfig>,
-    /// The addresses that connections may use; a URI does not tell.
+    /// The addresses that connections may use, which a URI does not contain.
     scope: Scope,
 }
 

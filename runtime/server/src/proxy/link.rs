@@ -1,4 +1,4 @@
-//! The way to somebody else: TCP, and TLS where it is wanted.
+//! Connections to other servers: TCP, with or without TLS.
 
 use std::io;
 use std::sync::Arc;
@@ -20,39 +20,39 @@ use super::answer::AnswerBody;
 use super::kept::Kept;
 use super::{Destination, Target, handshake};
 
-/// How connections to others are opened; cheap to clone.
+/// Opens connections to other servers; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// Whom to believe, and who we are.
+    /// The trusted certificates, and the own identity.
     pub tls: Arc<ClientConfig>,
-    /// How long opening a connection may take.
+    /// Maximum time for opening a connection.
     pub patience: Duration,
-    /// Whose certificate is expected; that of the host unless it is told otherwise.
+    /// The expected name in the certificate; `None` for the destination's host.
     name: Option<String>,
     kept: Option<Kept>,
 }
 
-/// Why nobody answered, in the words of Go, which clients know.
+/// The reason that there is no answer, in the words of Go, which clients know.
 #[derive(Debug, Error)]
 pub enum LinkError {
-    /// No connection.
+    /// The connection could not be opened.
     #[error("dial tcp {address}: {}", spoken(source))]
     Dial {
         /// `host:port`.
         address: String,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// No TLS on the connection.
+    /// The TLS handshake failed.
     #[error("{}", handshake::spoken(.0))]
     Tls(io::Error),
-    /// The connection broke, or what came over it is no HTTP.
+    /// The connection broke, or the answer is not valid HTTP.
     #[error("{0}")]
     Http(#[from] hyper::Error),
     /// The answer is too large, or broke off.
     #[error("unexpected EOF")]
     Cut,
-    /// There is no answer in time.
+    /// There was no answer in time.
     #[error("context deadline exceeded")]
     Late,
     /// The address cannot be part of a request.
@@ -61,19 +61,19 @@ pub enum LinkError {
     /// The host has no address.
     #[error("dial tcp: lookup {0}: no such host")]
     Lookup(String),
-    /// The addresses of the host are not known in time.
+    /// The addresses of the host were not found in time.
     #[error("dial tcp: lookup {0}: i/o timeout")]
     LateLookup(String),
-    /// The host has an address that the destination may not use.
+    /// The host has an address that is not allowed for the destination.
     #[error("address not allowed")]
     NotAllowed,
-    /// A request over a connection that is kept failed.
+    /// A request over a pooled connection failed.
     #[error("{0}")]
     Kept(String),
 }
 
 impl Link {
-    /// Connections that take no longer than `patience` to open.
+    /// Returns a link whose connections take at most `patience` to open.
     #[must_use]
     pub fn new(tls: Arc<ClientConfig>, patience: Duration) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl Link {
         }
     }
 
-    /// The same to servers whose certificate is for `name`, wherever they are.
+    /// The same link to servers whose certificate is for `name`, whatever their address.
     #[must_use]
     pub fn expecting(self, name: impl Into<String>) -> Self {
         let kept = None;
@@ -92,14 +92,14 @@ impl Link {
         Self { name, kept, ..self }
     }
 
-    /// The same with connections that are kept for the next request, over HTTP/2 where the other side speaks it.
+    /// The same link with pooled connections, over HTTP/2 where the server supports it.
     #[must_use]
     pub fn keeping(self) -> Self {
         let kept = Some(Kept::new(&self));
         Self { kept, ..self }
     }
 
-    /// Sends a request, over a connection of its own unless connections are kept.
+    /// Sends a request, over a connection of its own unless connections are pooled.
     pub(super) async fn send(
         &self,
         target: &Target,
@@ -111,7 +111,7 @@ impl Link {
         }
     }
 
-    /// Sends a request over a connection of its own, which may then change its protocol.
+    /// Sends a request over a connection of its own, which may be upgraded.
     pub(crate) async fn send_alone(
         &self,
         target: &Target,
@@ -127,7 +127,7 @@ impl Link {
         }
     }
 
-    /// A TLS connection that speaks one of the protocols of `tls`.
+    /// Opens a TLS connection with one of the protocols of `tls`.
     pub(super) async fn open(
         &self,
         destination: &Destination,
@@ -157,19 +157,19 @@ impl Link {
             source,
         };
         let opening = async {
-            // The addresses that were checked, and no others: a second look-up could find others.
+            // The addresses that were checked, and no others: a second lookup could return others.
             let addresses = destination.addresses().await?;
             TcpStream::connect(&*addresses).await.map_err(failed)
         };
         let stream = tokio::time::timeout(self.patience, opening).await;
         let stream = stream.unwrap_or_else(|_| Err(failed(io::ErrorKind::TimedOut.into())))?;
-        // Small requests go out at once; without it they only go out a little later.
+        // Small requests are sent at once; if the option cannot be set, they are only sent a little later.
         let _ = stream.set_nodelay(true);
         Ok(stream)
     }
 }
 
-/// `host:port`, as it stands in headers.
+/// `host:port`, as in headers.
 pub(super) fn authority(host: &str, port: u16) -> String {
     match host.contains(':') {
         true => format!("[{host}]:{port}"),
@@ -182,7 +182,7 @@ where
     IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    // Ends with the answer, or when nobody reads it any more.
+    // Ends with the answer, or when its body is dropped.
     tokio::spawn(async move {
         if let Err(error) = connection.with_upgrades().await {
             tracing::debug!(%error, "a connection to a backend broke");
@@ -192,7 +192,7 @@ where
     Ok(answer.map(|body| AnswerBody::new(body, None)))
 }
 
-/// A failure to connect as Go says it.
+/// A connection failure in Go's words.
 fn spoken(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => "connect: connection refused".to_owned(),

@@ -1,4 +1,4 @@
-//! The addresses of names.
+//! Lookups of host names.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs as _};
@@ -7,26 +7,26 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-/// Threads that look up names at a time.
+/// Maximum number of concurrent lookups; each uses one thread.
 const THREADS: usize = 32;
-/// Time that a lookup may take, with the wait for a thread; the operating system waits for servers of names that do not answer
-/// for longer.
+/// Maximum time for a lookup, including the wait for a thread; the operating system waits longer for DNS servers that
+/// do not answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Looks up names, a few at a time. A lookup takes one of the runtime's threads for blocking work until the operating system is
-/// done with it, even if nobody waits for it any more.
+/// Looks up names, a few at a time. A lookup occupies one of the runtime's threads for blocking work until the
+/// operating system returns, even if its result is no longer needed.
 #[derive(Debug)]
 pub(super) struct Lookups {
     threads: Arc<Semaphore>,
     patience: Duration,
 }
 
-/// The reason why there is no address.
+/// The reason that there is no address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoAddress {
-    /// The name has none.
+    /// The name has no address.
     Unknown,
-    /// Nobody said in time.
+    /// The lookup took too long.
     Late,
 }
 
@@ -38,19 +38,19 @@ impl Lookups {
         }
     }
 
-    /// The lookups of names that objects give. Whatever these are, other names are still looked up.
+    /// The lookups of names from objects. They cannot delay lookups of other names.
     pub(super) fn of_objects() -> &'static Self {
         static LOOKUPS: LazyLock<Lookups> = LazyLock::new(|| Lookups::new(THREADS, PATIENCE));
         &LOOKUPS
     }
 
-    /// The lookups of names that administrators chose.
+    /// The lookups of names that administrators configured.
     pub(super) fn of_administrators() -> &'static Self {
         static LOOKUPS: LazyLock<Lookups> = LazyLock::new(|| Lookups::new(THREADS, PATIENCE));
         &LOOKUPS
     }
 
-    /// Looks up `host`; the addresses are those of `port` there.
+    /// Looks up `host`; the addresses have the port `port`.
     #[allow(clippy::disallowed_methods, reason = "destinations check the addresses")]
     pub(super) async fn find(&self, host: &str, port: u16) -> Result<Vec<SocketAddr>, NoAddress> {
         let host = host.to_owned();

@@ -1,4 +1,4 @@
-//! Links in the pages that the other side serves.
+//! Links in the pages of proxied servers.
 
 use std::io::{self, Read, Write};
 
@@ -17,16 +17,17 @@ use super::answer::AnswerBody;
 use super::link::LinkError;
 use super::tags::with_links;
 
-/// Bytes that a page may have, packed or not; larger ones go through as they are.
+/// Maximum size of a page, compressed or not, in bytes; larger ones are passed on unchanged.
 const LIMIT: usize = 8 << 20;
 
-/// KiB that the pages of all requests may have together while they come in; the others go through as they are.
+/// Maximum size of the pages of all requests together while they are received, in KiB; further ones are passed on
+/// unchanged.
 static GATHERED: Semaphore = Semaphore::const_new(64 << 10);
 
-/// Pages that are unpacked, changed and packed at the same time.
+/// Maximum number of pages that are decompressed, rewritten and compressed at the same time.
 static AT_WORK: Semaphore = Semaphore::const_new(2);
 
-/// How a page is packed.
+/// The content encoding of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Coding {
     Plain,
@@ -35,7 +36,7 @@ enum Coding {
 }
 
 impl Coding {
-    /// That of an answer; `None` for one that cannot be undone here.
+    /// The content encoding of an answer; `None` for one that is not supported.
     fn of(headers: &HeaderMap) -> Option<Self> {
         match headers.get(CONTENT_ENCODING).map(http::HeaderValue::as_bytes) {
             None | Some(b"") => Some(Self::Plain),
@@ -76,15 +77,15 @@ impl Coding {
     }
 }
 
-/// Whether an answer is a page that could hold links.
+/// True if an answer is a page that may contain links.
 pub(super) fn is_page(headers: &HeaderMap) -> bool {
     let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let media_type = media_type.and_then(|value| value.split(';').next());
     media_type.is_some_and(|media_type| media_type.trim() == "text/html")
 }
 
-/// The page with `link` applied to its links. One that is too large, or packed in an unknown way, stays as it is, and so
-/// does one for which there is no room.
+/// The page with `link` applied to its links. A page that is too large, that has an unsupported encoding or for which
+/// there is no memory is returned unchanged.
 pub(super) async fn rewritten(
     headers: &mut HeaderMap,
     mut body: AnswerBody,
@@ -129,7 +130,7 @@ pub(super) async fn rewritten(
     Ok(Body::from(page))
 }
 
-/// Does what takes long where no other request waits for it.
+/// Runs long work on a thread for blocking work.
 async fn at_work(page: Bytes, work: impl FnOnce(&[u8]) -> io::Result<Vec<u8>> + Send + 'static) -> io::Result<Vec<u8>> {
     let _turn = AT_WORK.acquire().await.map_err(io::Error::other)?;
     tokio::task::spawn_blocking(move || work(&page))

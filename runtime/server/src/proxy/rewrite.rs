@@ -1,4 +1,4 @@
-//! Links that lead back through the proxy.
+//! Rewrites links so that they lead through the proxy.
 
 use http::header::{HOST, HeaderMap, HeaderName};
 use http::request::Parts;
@@ -8,10 +8,10 @@ use super::Target;
 
 const FORWARDED_URI: HeaderName = HeaderName::from_static("x-forwarded-uri");
 
-/// Knows what stands in front of the other side's paths here.
+/// Maps paths of the target to paths of this server.
 #[derive(Debug)]
 pub(super) struct Rewriter {
-    /// The path of the request without what was passed on.
+    /// The path of the request without the part that is passed on.
     prefix: String,
     /// `Host` of the request.
     host: String,
@@ -29,7 +29,7 @@ impl Rewriter {
         }
     }
 
-    /// Tells the other side how the client calls it, and keeps the name by which it asked.
+    /// Tells the target the client's URI, and keeps the `Host` of the client's request.
     pub(super) fn announce(&self, target: &Target, headers: &mut HeaderMap) {
         let uri = self.behind_prefix(&target.path);
         let values = [(FORWARDED_URI, uri.as_str()), (HOST, self.host.as_str())];
@@ -42,12 +42,11 @@ impl Rewriter {
         }
     }
 
-    /// Where a link of the other side is to be found through the proxy. Relative links and those to somebody else stay as
-    /// they are.
+    /// The address of the target's link through the proxy. Relative links and links to other servers stay as they are.
     pub(super) fn rewrite(&self, link: &str, target: &Target) -> String {
-        // Fragments are no part of what is parsed.
+        // The parser does not accept fragments.
         let (address, fragment) = link.split_at(link.find('#').unwrap_or(link.len()));
-        // Without a scheme, `//host/path` would be taken for a path.
+        // Without a scheme, `//host/path` would be parsed as a path.
         let absolute = match address.starts_with("//") {
             true => format!("http:{address}"),
             false => address.to_owned(),
@@ -69,7 +68,7 @@ impl Rewriter {
             true => path.to_owned(),
             false => self.behind_prefix(path),
         };
-        // Who names the host of the request knows it; the address of the target is of no use to the client.
+        // A client that uses the host of the request knows it; the address of the target is of no use to the client.
         let origin = match authority {
             Some(authority) if authority == self.host => address.split(authority).next().unwrap_or_default(),
             _ => return path + fragment,

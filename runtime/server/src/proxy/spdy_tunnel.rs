@@ -1,4 +1,4 @@
-//! SPDY inside of WebSocket: clients whose way only lets WebSocket through forward ports so.
+//! SPDY inside of WebSocket, for port forwarding by clients behind proxies that pass only WebSocket.
 
 use std::io;
 use std::time::Duration;
@@ -26,14 +26,14 @@ use crate::features::PORT_FORWARD_WEBSOCKETS;
 use crate::spdy;
 use crate::websocket::{ChannelHandshake, config, offered_protocols, offers_protocol};
 
-/// In front of the protocols of SPDY streams, as clients offer them in WebSocket.
+/// The prefix of the protocols of SPDY streams, as clients offer them in WebSocket.
 const PREFIX: &str = "SPDY/3.1+";
 const SUFFIX: &str = ".k8s.io";
 
-/// Time a client has to accept the notice that the other side has ended.
+/// Time that a client has to accept the notice that the target has closed its connection.
 const END_WITHIN: Duration = Duration::from_secs(10);
 
-/// Bytes of a message to the client.
+/// Maximum size of a message to the client, in bytes.
 const PIECE: usize = 32 << 10;
 
 const STREAM_PROTOCOL: HeaderName = HeaderName::from_static("x-stream-protocol-version");
@@ -44,18 +44,18 @@ pub fn is_spdy_tunnel(headers: &HeaderMap) -> bool {
     PORT_FORWARD_WEBSOCKETS.is_on() && offers_protocol(headers, |offered| tunneled(offered).is_some())
 }
 
-/// The protocol of streams in an offer.
+/// The stream protocol in an offered WebSocket protocol.
 fn tunneled(offered: &str) -> Option<&str> {
     let protocol = offered.strip_prefix(PREFIX)?;
     protocol.ends_with(SUFFIX).then_some(protocol)
 }
 
-/// Changes the protocol of a request's connection to WebSocket, in whose messages the client speaks SPDY with `target`. A
-/// refusal of the other side reaches the client as it is.
+/// Upgrades a request's connection to WebSocket, in whose messages the client speaks SPDY with `target`. A refusal of
+/// the target is returned to the client unchanged.
 ///
 /// # Errors
 ///
-/// 400 for a destination that may not be reached, 500 when nobody answers there.
+/// 400 for a destination that is not allowed, 500 when the target cannot be reached.
 pub async fn tunnel_spdy(call: &Call, target: &Target, link: &Link) -> ApiResult<Response> {
     let request = &call.parts;
     let headers = spdy_headers(&request.headers);
@@ -72,7 +72,7 @@ pub async fn tunnel_spdy(call: &Call, target: &Target, link: &Link) -> ApiResult
         .get(STREAM_PROTOCOL)
         .and_then(|chosen| chosen.to_str().ok());
     let chosen = chosen.map(|chosen| format!("{PREFIX}{}", chosen.trim()));
-    // A client that did not offer what was chosen hears of none.
+    // A protocol that the client did not offer is not returned to it.
     let chosen = chosen.filter(|chosen| offered_protocols(&request.headers).any(|offered| offered == chosen));
     let chosen = chosen.and_then(|chosen| HeaderValue::try_from(chosen).ok());
     let (client, response) = match ChannelHandshake::accept_tunnel(request, chosen) {
@@ -114,7 +114,7 @@ fn spdy_headers(sent: &HeaderMap) -> HeaderMap {
     headers
 }
 
-/// Passes on bytes in both directions, until one side ends.
+/// Relays bytes in both directions, until one side ends.
 async fn relay<C, B>(client: C, backend: B) -> Result<(), Error>
 where
     C: AsyncRead + AsyncWrite + Unpin,
@@ -164,7 +164,7 @@ where
         while client.next().await.transpose()?.is_some() {}
         Ok::<(), Error>(())
     });
-    // The other side is told by the end of its connection.
+    // The target sees the end of its connection.
     let _ = tokio::join!(ended, writer.shutdown());
     relayed
 }

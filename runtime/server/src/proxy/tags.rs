@@ -1,6 +1,6 @@
-//! Tags of HTML with links in them. Everything else is copied as it stands.
+//! HTML tags that contain links. All other bytes are copied unchanged.
 
-/// Elements whose content is text, whatever it looks like.
+/// Elements whose content is text, even if it looks like tags.
 const TEXT: [&str; 10] = [
     "iframe",
     "noembed",
@@ -14,7 +14,7 @@ const TEXT: [&str; 10] = [
     "xmp",
 ];
 
-/// Whether an attribute holds a link.
+/// True if an attribute contains a link.
 fn is_link(tag: &str, attribute: &str) -> bool {
     let links: &[&str] = match tag {
         "a" | "area" | "base" | "link" => &["href"],
@@ -65,7 +65,7 @@ pub(super) fn with_links(page: &[u8], link: &dyn Fn(&str) -> String) -> Vec<u8> 
     reader.out
 }
 
-/// Reads a page; what was read and not copied yet lies between `copied` and `at`.
+/// Reads a page; bytes that were read but not copied are between `copied` and `at`.
 struct Reader<'a> {
     page: &'a [u8],
     at: usize,
@@ -83,13 +83,13 @@ impl<'a> Reader<'a> {
         self.copied = self.at;
     }
 
-    /// Goes on behind `end`, or to the end of the page.
+    /// Continues behind `end`, or at the end of the page.
     fn skip_past(&mut self, end: &[u8]) {
         let found = self.rest().windows(end.len()).position(|window| window == end);
         self.at = found.map_or(self.page.len(), |found| self.at + found + end.len());
     }
 
-    /// Goes on at the tag that ends the element `tag`.
+    /// Continues at the tag that ends the element `tag`.
     fn skip_text(&mut self, tag: &str) {
         let is_end = |window: &[u8]| window.starts_with(b"</") && window[2..].eq_ignore_ascii_case(tag.as_bytes());
         let found = self.rest().windows(tag.len() + 2).position(is_end);
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         String::from_utf8_lossy(&self.page[start..self.at]).to_ascii_lowercase()
     }
 
-    /// Reads the attributes of a tag, to behind its end.
+    /// Reads the attributes of a tag, up to and including its end.
     fn attributes(&mut self, tag: &str, link: &dyn Fn(&str) -> String) {
         loop {
             self.skip_while(|byte| byte.is_ascii_whitespace() || byte == b'/');
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
                     self.at += 1;
                     return;
                 }
-                // A sign without a name is part of one.
+                // An equals sign at the start of a name is part of the name.
                 Some(b'=') => self.at += 1,
                 Some(_) => {}
             }
@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the value of an attribute, and replaces it when `link` does.
+    /// Reads the value of an attribute, and applies `link` to it.
     fn value(&mut self, link: Option<&dyn Fn(&str) -> String>) {
         let start = self.at;
         let value = match self.rest().first() {
@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Characters that stand for something else in attributes; the first form is the one that is written.
+/// Characters that attributes escape; the first form is the one that is written.
 const ENTITIES: [(char, &[&str]); 5] = [
     ('"', &["&#34;", "&quot;", "&#x22;"]),
     ('\'', &["&#39;", "&apos;", "&#x27;"]),

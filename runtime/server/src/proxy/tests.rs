@@ -30,7 +30,7 @@ fn call(parts: Parts) -> Call {
     Call::new(ctx, parts)
 }
 
-/// A backend that answers one request with `answer`; what it was asked comes out of the task.
+/// A backend that answers one request with `answer`; its task returns the request.
 async fn backend(answer: &'static str) -> (Target, tokio::task::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -75,7 +75,7 @@ async fn requests_go_on_and_links_come_back() {
     );
 }
 
-/// What is left of headers, sorted.
+/// The remaining headers, sorted.
 fn left(headers: &[(&'static str, &'static str)]) -> Vec<String> {
     let headers = headers
         .iter()

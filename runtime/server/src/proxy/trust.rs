@@ -1,4 +1,4 @@
-//! Whom connections to others believe.
+//! Trust in the servers of outgoing connections.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use super::believed::Believed;
 use super::identity::{ClientIdentity, Pem, Shown, TrustError};
 use crate::listed::Listed;
 
-/// Whom a connection believes.
+/// The servers that a connection trusts.
 #[derive(Clone, Copy, Debug)]
 pub enum Trust<'a> {
-    /// Any certificate whose owner has its key: who is reached is then known by the address alone.
+    /// Trusts any certificate whose owner has its key: the server is identified by its address alone.
     Anyone,
     /// Certificates that the authorities in a PEM file have signed.
     File(&'a Path),
@@ -25,7 +25,7 @@ pub enum Trust<'a> {
     System,
 }
 
-/// Where operating systems keep their authorities; the first that is there counts. The places where Go looks.
+/// Paths of the operating systems' trusted authorities, as in Go; the first that exists counts.
 const SYSTEM_AUTHORITIES: [&str; 6] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -35,11 +35,12 @@ const SYSTEM_AUTHORITIES: [&str; 6] = [
     "/etc/ssl/cert.pem",
 ];
 
-/// TLS to others. Without an authority any certificate is believed, as kube-apiserver does with kubelets and pods.
+/// TLS settings for outgoing connections. Without an authority any certificate is trusted, as kube-apiserver does for
+/// kubelets and pods.
 ///
 /// # Errors
 ///
-/// When a file cannot be read, or a key does not fit its certificate.
+/// A file cannot be read, or a key does not belong to its certificate.
 pub fn client_tls(
     authority: Option<&Path>,
     identity: Option<&ClientIdentity>,
@@ -47,20 +48,20 @@ pub fn client_tls(
     client_tls_to(authority.map_or(Trust::Anyone, Trust::File), identity)
 }
 
-/// TLS to somebody whose certificate is signed by one of the authorities in `pem`.
+/// TLS settings for servers whose certificate is signed by one of the authorities in `pem`.
 ///
 /// # Errors
 ///
-/// When there is no authority that can be read.
+/// There is no authority that can be read.
 pub fn client_tls_by(pem: &[u8]) -> Result<Arc<ClientConfig>, TrustError> {
     client_tls_to(Trust::Bundle(pem), None)
 }
 
-/// TLS to those whom `trust` believes, who get to see the certificate of `identity`.
+/// TLS settings for servers that `trust` accepts, to which the certificate of `identity` is presented.
 ///
 /// # Errors
 ///
-/// When a file cannot be read, an authority cannot be used, or a key does not fit its certificate.
+/// A file cannot be read, an authority cannot be used, or a key does not belong to its certificate.
 pub fn client_tls_to(trust: Trust<'_>, identity: Option<&ClientIdentity>) -> Result<Arc<ClientConfig>, TrustError> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
@@ -72,7 +73,7 @@ pub fn client_tls_to(trust: Trust<'_>, identity: Option<&ClientIdentity>) -> Res
         Trust::System => {
             let bundle = SYSTEM_AUTHORITIES.iter().find_map(|path| std::fs::read(path).ok());
             let bundle = bundle.unwrap_or_default();
-            // Some of an operating system's authorities may be older than what is accepted here.
+            // Some authorities of an operating system may use algorithms that are too old to be accepted here.
             listed.add_usable(CertificateDer::pem_slice_iter(&bundle).flatten());
         }
     }

@@ -1,4 +1,4 @@
-//! Connections that change their protocol: SPDY and WebSocket streams go through as they are.
+//! Upgraded connections: SPDY and WebSocket streams are relayed unchanged.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -12,12 +12,13 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use super::{AnswerBody, Link, LinkError, Target, append_sender, end_to_end, leave_connection};
 use crate::endpoint::Call;
 
-/// Passes on a request that changes the protocol of its connection, and from then on everything in both directions. An
-/// answer that keeps the protocol reaches the client as it is when it is a refusal.
+/// Forwards a request that upgrades its connection, and relays all bytes in both directions from then on. An answer
+/// that refuses the upgrade is returned to the client unchanged.
 ///
 /// # Errors
 ///
-/// 400 for a request that changes nothing and for a destination that may not be reached, 500 when nobody answers there.
+/// 400 for a request without an upgrade and for a destination that is not allowed, 500 when the target cannot be
+/// reached.
 pub async fn tunnel(call: &Call, target: &Target, link: &Link) -> ApiResult<Response> {
     let request = &call.parts;
     if !asks_for_upgrade(&request.headers) {
@@ -48,19 +49,19 @@ pub async fn tunnel(call: &Call, target: &Target, link: &Link) -> ApiResult<Resp
     Ok(response)
 }
 
-/// The answer of another server to a change of protocol.
+/// The answer of another server to an upgrade.
 pub(super) enum Switch {
-    /// It agrees.
+    /// The server has upgraded the connection.
     Done(http::Response<AnswerBody>),
-    /// It refuses; the answer is for the client.
+    /// The server refuses; the answer is for the client.
     Refused(Response),
 }
 
-/// Asks `target` to change the protocol of a new connection, in the name of the client of `call`.
+/// Requests an upgrade of a new connection to `target`, on behalf of the client of `call`.
 ///
 /// # Errors
 ///
-/// 400 for a destination that may not be reached, 500 when nobody answers there.
+/// 400 for a destination that is not allowed, 500 when the target cannot be reached.
 pub(super) async fn switch(
     call: &Call,
     target: &Target,
@@ -96,7 +97,7 @@ pub(super) async fn switch(
     Ok(Switch::Refused(response))
 }
 
-/// True if the headers of an answer agree to `protocol`.
+/// True if the headers of an answer confirm the upgrade to `protocol`.
 pub(crate) fn is_switched_to(protocol: &str, headers: &HeaderMap) -> bool {
     let says = |name, wanted: &str| {
         let value = headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());

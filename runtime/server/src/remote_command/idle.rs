@@ -1,4 +1,4 @@
-//! The end of connections on which nothing moves.
+//! The end of idle connections.
 
 use std::io;
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// A connection that fails with [`io::ErrorKind::TimedOut`] once nothing was read and nothing written for a time. Both
+/// A connection that fails with [`io::ErrorKind::TimedOut`] once no byte was read or written for a time. Both
 /// directions belong to one task.
 #[derive(Debug)]
 pub(super) struct IdleTimeout<IO> {
@@ -29,7 +29,7 @@ impl<IO> IdleTimeout<IO> {
         }
     }
 
-    /// Passes on the result of an operation; one that waits fails at the deadline.
+    /// Returns the result of an operation; a pending one fails at the deadline.
     fn watch<T>(&mut self, cx: &mut Context<'_>, result: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if result.is_ready() {
             self.last_use = Instant::now();
@@ -82,7 +82,7 @@ mod tests {
         client.write_u8(1).await.unwrap();
         assert_eq!(server.read_u8().await.unwrap(), 1);
         assert_eq!(server.read_u8().await.unwrap_err().kind(), io::ErrorKind::TimedOut);
-        // A client that does not read is as silent as one that does not write.
+        // A client that does not read counts as idle, like one that does not write.
         server.write_u8(2).await.unwrap();
         assert_eq!(server.write_u8(3).await.unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
@@ -91,7 +91,7 @@ mod tests {
     async fn each_byte_starts_the_time_anew() {
         let (mut client, server) = tokio::io::duplex(1);
         let mut server = IdleTimeout::new(server, Duration::from_secs(3600));
-        // As if the time had begun long ago.
+        // As if the time had started long ago.
         server.timer.as_mut().reset(Instant::now());
         tokio::time::sleep_until(server.timer.deadline()).await;
         client.write_u8(1).await.unwrap();

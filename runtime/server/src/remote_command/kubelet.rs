@@ -16,7 +16,7 @@ use crate::spdy;
 /// Time a kubelet has to answer once it is connected.
 const ANSWER_WITHIN: Duration = Duration::from_secs(120);
 
-/// Bytes of a refusal that are told to the client.
+/// Bytes of a refusal that are reported to the client.
 const REFUSAL_LIMIT: usize = 64 << 10;
 
 const STREAM_PROTOCOL: HeaderName = HeaderName::from_static("x-stream-protocol-version");
@@ -24,7 +24,7 @@ const STREAM_PROTOCOL: HeaderName = HeaderName::from_static("x-stream-protocol-v
 /// Versions of the protocol of remote commands over SPDY, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Version {
-    /// Errors are text; what kubelets speak that choose nothing.
+    /// Errors are text; the version of kubelets that choose none.
     Text,
     /// Terminals have a stream for their size.
     Resize,
@@ -40,7 +40,7 @@ const VERSIONS: [(&str, Version); 5] = [
     ("channel.k8s.io", Version::Text),
 ];
 
-/// Asks the kubelet at `target` for streams.
+/// Opens a connection for streams to the kubelet at `target`.
 ///
 /// # Errors
 ///
@@ -92,7 +92,7 @@ fn request(target: &Target) -> Result<Request<Body>, http::Error> {
     request.body(Body::empty())
 }
 
-/// Returns the reason that a kubelet gives when it refuses: the message of a Status, or its text.
+/// The reason that a kubelet gives when it refuses: the message of a Status, or its text.
 fn refusal(body: &[u8]) -> String {
     #[derive(Deserialize)]
     struct StatusLike {

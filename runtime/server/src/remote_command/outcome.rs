@@ -13,9 +13,9 @@ const EXIT_CODE: &str = "ExitCode";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Success,
-    /// The command said so.
+    /// The exit code of the command.
     Exit(u8),
-    /// Something else failed.
+    /// Any other failure.
     Internal(String),
 }
 
@@ -46,11 +46,11 @@ struct RemoteCause {
 }
 
 impl Outcome {
-    /// Reads what the error stream said; `is_whole` if the kubelet has ended it.
+    /// Reads the content of the error stream; `is_whole` if the kubelet has ended it.
     pub(super) fn read(version: Version, message: &[u8], is_whole: bool) -> Self {
         let text = || String::from_utf8_lossy(message);
         if message.is_empty() {
-            // Kubelets of these versions say that a command succeeded.
+            // Kubelets of these versions report success explicitly.
             return match version == Version::Status && !is_whole {
                 true => Self::Internal("error reading from error stream: unexpected EOF".to_owned()),
                 false => Self::Success,
@@ -82,7 +82,7 @@ impl Outcome {
         }
     }
 
-    /// The Status as Go writes it.
+    /// The Status as Go encodes it.
     pub(super) fn to_json(&self) -> Vec<u8> {
         let mut out = br#"{"metadata":{},"status":"#.to_vec();
         let mut part = |before: &str, text: &str| {

@@ -26,10 +26,10 @@ const FINISH_WITHIN: Duration = Duration::from_secs(15 * 60);
 /// Time that remaining data has to reach the kubelet, once the command has ended.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Bytes of one message of a client about the size of its terminal; one size takes some thirty.
+/// Maximum size of a client's message about the size of its terminal, in bytes; a usual one has some thirty.
 const MAX_RESIZE: usize = 1 << 10;
 
-/// Bytes that a kubelet may say on its error stream.
+/// Maximum bytes on a kubelet's error stream.
 const MAX_ERROR: usize = 1 << 20;
 
 const STDIN: u8 = 0;
@@ -37,7 +37,7 @@ const STDOUT: u8 = 1;
 const STDERR: u8 = 2;
 const ERROR: u8 = 3;
 const RESIZE: u8 = 4;
-/// Ends the channel that the next byte names.
+/// Closes the channel that the next byte names.
 const CLOSE: u8 = 255;
 
 /// The size of a terminal, in characters.
@@ -60,7 +60,8 @@ struct Streams {
     is_stdin_open: AtomicBool,
 }
 
-/// Serves a client that has changed its protocol, until its command has ended or it leaves. `kubelet` opens the other side.
+/// Serves a client over its upgraded connection, until its command has ended or it disconnects. `kubelet` opens the
+/// other side.
 pub(super) async fn run<C, K>(
     client: C,
     flags: StreamFlags,
@@ -70,7 +71,7 @@ pub(super) async fn run<C, K>(
     K: AsyncRead + AsyncWrite,
 {
     let mut client = WebSocketStream::from_raw_socket(client, Role::Server, Some(websocket::config())).await;
-    // Tells the client that the connection stands.
+    // Reports to the client that the connection is established.
     let first = match (flags.stdout, flags.stderr) {
         (true, _) => STDOUT,
         (false, true) => STDERR,
@@ -89,8 +90,8 @@ pub(super) async fn run<C, K>(
     }
 }
 
-/// Tells a client how its command ended, and waits until it has closed the connection; what it says meanwhile is dropped. A
-/// connection that this side closed at once could lose what is still on its way to the client.
+/// Reports the outcome of a command to its client, and waits until the client has closed the connection; data that it
+/// sends meanwhile is dropped. Closing the connection at once could lose data that is still in transit to the client.
 async fn finish<C>(client: &mut WebSocketStream<C>, outcome: Option<Outcome>) -> Result<(), Error>
 where
     C: AsyncRead + AsyncWrite + Unpin,
@@ -107,7 +108,7 @@ where
     Ok(())
 }
 
-/// Passes on what both sides say; `None` when the client leaves before the command ends.
+/// Relays data in both directions; `None` when the client disconnects before the command ends.
 async fn exchange<C, K>(
     client: &mut WebSocketStream<C>,
     flags: StreamFlags,
@@ -126,11 +127,11 @@ where
     let mut work = pin!(converse(client, flags, connection, version));
     tokio::select! {
         outcome = &mut work => {
-            // The senders are gone with the work, so that the driver ends with what they have sent.
+            // The senders were dropped with the work, so the driver ends after their last data.
             let _ = tokio::time::timeout(LINGER, driver).await;
             outcome
         }
-        // What a broken connection has brought is still read.
+        // Data that a broken connection has delivered is still read.
         _ = &mut driver => work.await,
     }
 }
@@ -171,7 +172,7 @@ impl Streams {
             error,
             stdin: open(flags.stdin, "stdin").await?,
             stdout: open(flags.stdout, "stdout").await?,
-            // A terminal shows both.
+            // A terminal displays both.
             stderr: open(flags.stderr && !flags.tty, "stderr").await?,
             resize: open(flags.tty && version >= Version::Resize, "resize").await?,
             is_stdin_open: AtomicBool::new(flags.stdin),
@@ -184,20 +185,20 @@ impl Streams {
         found.map(|(_, channel)| channel)
     }
 
-    /// Streams that have to end before the command has.
+    /// Streams that have to end before the command counts as ended.
     fn awaited(&self) -> Vec<StreamId> {
         let output = [self.stdout, self.stderr].into_iter().flatten();
         output.chain([self.error]).collect()
     }
 
-    /// The input, the first time that it ends.
+    /// The stdin stream, at the first time that it ends.
     fn end_of_stdin(&self) -> Option<StreamId> {
         let was_open = self.is_stdin_open.swap(false, Ordering::Relaxed);
         self.stdin.filter(|_| was_open)
     }
 }
 
-/// Passes on what the kubelet says, as fast as the client reads; `None` when the client is gone.
+/// Relays the kubelet's output, as fast as the client reads; `None` when the client has disconnected.
 async fn output<K>(
     connection: &mut Connection<K>,
     mut sink: impl Sink<Message, Error = Error> + Unpin,
@@ -210,7 +211,7 @@ where
     let mut awaited = streams.awaited();
     let mut error = Vec::new();
     while !awaited.is_empty() {
-        // What a broken connection has brought before counts.
+        // Events that a broken connection has delivered before count.
         let Ok(Some(event)) = connection.next().await else {
             break;
         };
@@ -240,7 +241,7 @@ where
     Some(Outcome::read(version, &error, is_whole))
 }
 
-/// Passes on what the client says, as fast as the kubelet reads, until the client leaves or breaks the rules.
+/// Relays the client's input, as fast as the kubelet reads, until the client disconnects or violates the protocol.
 async fn input(mut source: impl Stream<Item = Result<Message, Error>> + Unpin, sender: &Sender, streams: &Streams) {
     while let Some(Ok(message)) = source.next().await {
         let said = match message {
@@ -252,7 +253,7 @@ async fn input(mut source: impl Stream<Item = Result<Message, Error>> + Unpin, s
         let Some((&channel, said)) = said.split_first() else {
             continue;
         };
-        // What cannot be sent any more is dropped: the kubelet's side says why.
+        // Data that cannot be sent any more is dropped: the kubelet's side reports the reason.
         let _ = match (channel, said) {
             (CLOSE, [STDIN]) => match streams.end_of_stdin() {
                 Some(stdin) => sender.finish(stdin).await,
@@ -273,7 +274,8 @@ async fn input(mut source: impl Stream<Item = Result<Message, Error>> + Unpin, s
     }
 }
 
-/// The sizes that a client says, as a kubelet reads them; what is none ends them. A message that is too long says none.
+/// The terminal sizes in a client's message, as a kubelet reads them, up to the first invalid one. A message that is
+/// too long has none.
 fn sizes(said: &[u8]) -> Vec<u8> {
     if said.len() > MAX_RESIZE {
         return Vec::new();

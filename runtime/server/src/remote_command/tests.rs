@@ -101,7 +101,7 @@ async fn a_command_runs_with_a_client_in_web_socket_and_a_kubelet_in_spdy() {
         for kind in ["error", "stdin", "stdout"] {
             assert_eq!(peer.accept().await.1, [("streamtype".to_owned(), kind.to_owned())]);
         }
-        // `cat`: what is said comes back, and with the end of the input the command ends.
+        // `cat`: input comes back as output, and the command ends with the end of the input.
         loop {
             let (stream, bytes, is_last) = peer.data().await;
             assert_eq!(stream, 3);

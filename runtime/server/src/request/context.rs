@@ -1,4 +1,4 @@
-//! What travels with a request.
+//! The context of a request.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -13,33 +13,33 @@ use super::{RequestInfo, Timeline, Warnings};
 use crate::random;
 use crate::shutdown::Shutdown;
 
-/// What travels with a request from the filters to the handler; cheap to clone.
+/// The context that travels with a request from the filters to the handler; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Context {
-    /// What is asked.
+    /// The parsed request.
     pub info: Arc<RequestInfo>,
-    /// Who asks.
+    /// The authenticated user.
     pub user: Arc<UserInfo>,
-    /// Names the request in logs, answers and audit records.
+    /// The request's id in logs, answers and audit records.
     pub id: RequestId,
-    /// When the answer is due; `None` for a request that lasts as long as the client wants.
+    /// Deadline of the answer; `None` for a long-running request.
     pub deadline: Option<Instant>,
-    /// Words of warning for the client.
+    /// Warnings for the client.
     pub warnings: Warnings,
-    /// Heard when the server stops; streams end then.
+    /// Signalled when the server stops; streams end then.
     pub shutdown: Shutdown,
-    /// When the request's head had arrived.
+    /// Time at which the request's head had arrived.
     pub received: Instant,
-    /// Where the time goes.
+    /// Durations of the stages so far.
     pub timeline: Timeline,
     /// Address of the client; `None` for requests made inside the process.
     pub peer: Option<IpAddr>,
-    /// The client program.
+    /// The client program, from its `User-Agent` header.
     pub(crate) agent: Option<HeaderValue>,
 }
 
 impl Context {
-    /// The context of a request about which nothing is known yet.
+    /// Returns the context of a request that was not parsed yet.
     #[must_use]
     pub fn unknown(shutdown: Shutdown) -> Self {
         static INFO: LazyLock<Arc<RequestInfo>> = LazyLock::new(Arc::default);
@@ -60,7 +60,7 @@ impl Context {
     }
 }
 
-/// Names one request: the client's `Audit-ID`, or a new one.
+/// The id of one request: the client's `Audit-ID`, or a new one.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RequestId(Id);
 
@@ -71,13 +71,13 @@ enum Id {
 }
 
 impl RequestId {
-    /// A new name.
+    /// Returns a new id.
     #[must_use]
     pub fn random() -> Self {
         Self(Id::New(random::uuid()))
     }
 
-    /// The name that a client chose.
+    /// Returns an id that a client chose.
     #[must_use]
     pub fn given(id: &str) -> Self {
         Self(Id::Given(id.into()))
@@ -85,7 +85,7 @@ impl RequestId {
 }
 
 impl RequestId {
-    /// Writes the name into `buffer` as far as there is room, and gives what was written.
+    /// Writes the id into `buffer`, cut to its size, and returns the written part.
     pub(crate) fn write<'b>(&self, buffer: &'b mut [u8; 64]) -> &'b [u8] {
         match &self.0 {
             Id::New(id) => id.hyphenated().encode_lower(buffer).as_bytes(),

@@ -1,18 +1,19 @@
-//! Durations as Go writes them.
+//! Durations in Go's notation.
 
 use std::time::Duration;
 
 use planesmith_machinery::go_format::quote;
 
-/// Why a text is no duration, in Go's words.
+/// The reason that a text is not a duration, in Go's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidDuration(pub String);
 
-/// Reads a duration such as `32s` or `1m30s`. Negative ones and zero are zero: they mean that there is no wish.
+/// Parses a duration such as `32s` or `1m30s`. Negative ones and zero are returned as zero, which means that no
+/// duration is requested.
 ///
 /// # Errors
 ///
-/// The text is none, in the words of Go's `time.ParseDuration`.
+/// The text is not a duration; the message is that of Go's `time.ParseDuration`.
 pub fn parse_duration(text: &str) -> Result<Duration, InvalidDuration> {
     let invalid = || InvalidDuration(format!("time: invalid duration {}", quote(text)));
     let (negative, mut rest) = match text.strip_prefix('-') {

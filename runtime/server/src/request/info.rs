@@ -1,4 +1,4 @@
-//! What a path and a method mean.
+//! Request info: the meaning of a path and a method.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use percent_encoding::percent_decode_str;
 use super::Verb;
 use super::query::Query;
 
-/// What a request asks for, read from its method and path once, before anything else looks at it.
+/// The meaning of a request, parsed from its method and path once, before any other filter uses it.
 ///
 /// All texts are slices of one decoded copy of the path.
 ///
@@ -24,7 +24,7 @@ pub struct RequestInfo {
     group: Span,
     version: Span,
     namespace: Span,
-    /// A namespace stands in front of the resource, even if it has no name.
+    /// True if a namespace precedes the resource, even with an empty name.
     is_below_namespace: bool,
     resource: Span,
     name: Span,
@@ -33,7 +33,7 @@ pub struct RequestInfo {
     selected_name: Option<Box<str>>,
 }
 
-/// A piece of the path. Paths are bounded by the listener's header limit, far below 4 GiB.
+/// A range of the path. Paths are bounded by the listener's header limit, far below 4 GiB.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     start: u32,
@@ -46,20 +46,20 @@ impl Span {
     }
 }
 
-/// Path prefixes in front of the verb's name that old clients use instead of a method or parameter.
+/// Path segments behind the API version that old clients use instead of a method or parameter.
 const PATH_VERBS: [&str; 2] = ["proxy", "watch"];
-/// Subresources of a namespace; any other word behind its name is a resource in it.
+/// Subresources of a namespace; any other path segment after its name is a resource in it.
 const NAMESPACE_SUBRESOURCES: [&str; 2] = ["status", "finalize"];
 
 impl Default for RequestInfo {
-    /// A request for nothing.
+    /// Returns the info of `GET /`.
     fn default() -> Self {
         Self::new(&Method::GET, &Uri::from_static("/"))
     }
 }
 
 impl RequestInfo {
-    /// Reads the method, path and query of a request.
+    /// Parses the method, path and query of a request.
     #[must_use]
     pub fn new(method: &Method, uri: &Uri) -> Self {
         let path = match percent_decode_str(uri.path()).decode_utf8_lossy() {
@@ -89,19 +89,19 @@ impl RequestInfo {
         info
     }
 
-    /// Whether a namespace stands in front of the resource in the path, even if it has no name.
+    /// True if a namespace precedes the resource in the path, even with an empty name.
     #[must_use]
     pub fn is_below_namespace(&self) -> bool {
         self.is_below_namespace
     }
 
-    /// Whether the path ends with a verb that it begins with, so that nobody can tell what it is about.
+    /// True if the path ends with one of the old verb segments, so that it names no resource.
     #[must_use]
     pub fn lacks_a_subject(path: &str) -> bool {
         let Some((before, verb)) = path.trim_matches('/').rsplit_once('/') else {
             return false;
         };
-        // The one that few paths end with comes first.
+        // The condition that few paths fulfil is checked first.
         PATH_VERBS.contains(&verb)
             && match before.split_once('/') {
                 Some(("api", version)) => !version.contains('/'),
@@ -159,7 +159,8 @@ impl RequestInfo {
         self.rest = rest;
     }
 
-    /// Without a name a read is a list or a watch, which may be about one name after all, and a delete takes everything.
+    /// Adapts the verb of a request without a name: a read is a list or a watch, which may select a single name after
+    /// all, and a delete removes the collection.
     fn read_query(&mut self, query: &str) {
         match self.verb {
             Verb::Get => {
@@ -175,13 +176,13 @@ impl RequestInfo {
         &self.path[span.range()]
     }
 
-    /// What the request wants to do.
+    /// The verb of the request.
     #[must_use]
     pub fn verb(&self) -> Verb {
         self.verb
     }
 
-    /// The verb as rules and messages write it, which for a path that is no resource is the method in lower case.
+    /// The verb in rules and messages; for a path that is not a resource, it is the method in lower case.
     #[must_use]
     pub fn verb_text(&self) -> Cow<'static, str> {
         match self.verb {
@@ -202,13 +203,13 @@ impl RequestInfo {
         &self.path
     }
 
-    /// Whether the path names a resource; otherwise only [`path`](Self::path) and the verb mean something.
+    /// True if the path names a resource; otherwise only [`path`](Self::path) and the verb are meaningful.
     #[must_use]
     pub fn is_resource(&self) -> bool {
         self.is_resource
     }
 
-    /// `api` or `apis`; empty when the path is no resource.
+    /// `api` or `apis`; empty when the path is not a resource.
     #[must_use]
     pub fn prefix(&self) -> &str {
         self.slice(self.prefix)
@@ -226,7 +227,7 @@ impl RequestInfo {
         self.slice(self.version)
     }
 
-    /// Namespace; empty when the path names none. A path to a namespace itself names it here too.
+    /// Namespace; empty when the path has none. A path to a namespace itself has its name here, too.
     #[must_use]
     pub fn namespace(&self) -> &str {
         self.slice(self.namespace)
@@ -238,7 +239,7 @@ impl RequestInfo {
         self.slice(self.resource)
     }
 
-    /// Name of the object; for a list or watch of exactly one name that name; may be empty.
+    /// Name of the object, or the name that a list or watch selects; may be empty.
     #[must_use]
     pub fn name(&self) -> &str {
         match &self.selected_name {
@@ -259,20 +260,20 @@ impl RequestInfo {
         self.slice(self.subresource)
     }
 
-    /// Whether the path leads to a namespace itself, which it then names twice: as the object and as the namespace.
+    /// True if the path names a namespace itself, which is then both the object and the namespace.
     #[must_use]
     pub fn is_namespace(&self) -> bool {
         !self.namespace.range().is_empty() && self.namespace.start == self.name.start
     }
 
-    /// What stands behind the subresource, without the slash in front; may be empty.
+    /// The path behind the subresource, without its leading slash; may be empty.
     #[must_use]
     pub fn rest(&self) -> &str {
         self.slice(self.rest)
     }
 
-    /// What stands behind the subresource in the path of `uri`, the one that this was read from: still encoded, with its
-    /// slash in front. Empty when there is nothing, or no subresource.
+    /// The path behind the subresource in `uri`, from which this was parsed: still encoded, with its leading slash.
+    /// Empty when there is none, or no subresource.
     #[must_use]
     pub fn encoded_rest<'u>(&self, uri: &'u Uri) -> &'u str {
         let subresource = self.subresource.range();
@@ -282,7 +283,7 @@ impl RequestInfo {
         let path = uri.path();
         let mut at = 0;
         for _ in 0..subresource.end {
-            // A byte is one character or `%` and two digits.
+            // A byte is one character, or `%` and two digits.
             let digits = path.as_bytes().get(at + 1..at + 3);
             let is_encoded = path.as_bytes().get(at) == Some(&b'%')
                 && digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
@@ -291,7 +292,7 @@ impl RequestInfo {
         path.get(at..).unwrap_or_default()
     }
 
-    /// Whether the answer lasts as long as the client wants: watches and streams into a workload.
+    /// True if the client decides how long the answer lasts: watches and streams into a workload.
     ///
     /// Such requests have no deadline and do not count as in flight.
     #[must_use]
@@ -301,11 +302,11 @@ impl RequestInfo {
     }
 }
 
-/// The path without its outer slashes, one piece after the other.
+/// The segments of the path, without its outer slashes.
 #[derive(Clone)]
 struct Parts<'a> {
     path: &'a str,
-    /// Where the next piece starts; past the end when nothing is left.
+    /// Start of the next segment; past the end when none is left.
     at: usize,
     end: usize,
 }
@@ -364,7 +365,7 @@ fn span(start: usize, end: usize) -> Span {
     }
 }
 
-/// Whether the query's first `watch` parameter is anything but `false` or `0`.
+/// True if the query's first `watch` parameter is anything but `false` or `0`.
 fn asks_to_watch(query: &str) -> bool {
     let Some(value) = Query::new(query).first("watch") else {
         return false;
@@ -372,7 +373,7 @@ fn asks_to_watch(query: &str) -> bool {
     !(value.eq_ignore_ascii_case("false") || value == "0")
 }
 
-/// The name that a field selector asks for exactly, if it asks for one.
+/// The exact name that a field selector requires, if it requires one.
 fn selected_name(query: &str) -> Option<Box<str>> {
     let selector = Query::new(query).first("fieldSelector")?;
     let name = selector.split(',').find_map(|term| {
@@ -383,7 +384,7 @@ fn selected_name(query: &str) -> Option<Box<str>> {
     is_segment.then(|| name.into())
 }
 
-/// Undoes the encoding of a query value.
+/// Decodes a query value.
 pub(crate) fn decode(value: &str) -> Cow<'_, str> {
     if value.contains('+') {
         Cow::Owned(

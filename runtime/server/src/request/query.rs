@@ -4,26 +4,26 @@ use std::borrow::Cow;
 
 use super::info::decode;
 
-/// The parameters of a query, in order; a name may stand more than once.
+/// The parameters of a query, in order; a name may occur several times.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'q> {
     text: &'q str,
 }
 
 impl<'q> Query<'q> {
-    /// Reads what stands behind the question mark.
+    /// Returns the parameters of `text`, which is the query without its question mark.
     #[must_use]
     pub fn new(text: &'q str) -> Self {
         Self { text }
     }
 
-    /// All parameters, decoded. Those that cannot be decoded are passed over, and so are those with a semicolon, which once
-    /// stood between parameters.
+    /// All parameters, decoded. Parameters that cannot be decoded are ignored, and so are those with a semicolon, which
+    /// was a separator once.
     pub fn pairs(self) -> impl Iterator<Item = (Cow<'q, str>, Cow<'q, str>)> {
         self.sound().map(|(name, value)| (decode(name), decode(value)))
     }
 
-    /// As [`Query::pairs`], as they are written: a look for one parameter does not decode the values of the others.
+    /// Like [`Query::pairs`], still encoded: looking for one parameter does not decode the values of the others.
     fn sound(self) -> impl Iterator<Item = (&'q str, &'q str)> {
         let pairs = self.text.split('&').filter(|pair| !pair.is_empty() && is_sound(pair));
         pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
@@ -43,7 +43,7 @@ impl<'q> Query<'q> {
     }
 }
 
-/// Whether a pair holds no semicolon, and two digits behind each percent sign.
+/// True if a pair has no semicolon, and two hexadecimal digits after each percent sign.
 fn is_sound(pair: &str) -> bool {
     let mut escapes = pair.split('%').skip(1);
     let is_escape = |text: &str| {

@@ -4,7 +4,7 @@ use http::{Method, Uri};
 
 use super::{RequestInfo, parse_duration};
 
-/// What is read from `METHOD PATH`: verb, group/version, namespace, resource, name and subresource.
+/// The parsed `METHOD PATH`: verb, group/version, namespace, resource, name and subresource.
 fn check(request: &str, expected: &str) {
     let (method, path) = request.split_once(' ').unwrap();
     let uri: Uri = path.parse().unwrap();

@@ -1,38 +1,38 @@
-//! Where the time of a request goes.
+//! Durations of a request's stages.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Steps that are told apart; further ones are added to the last of their stage.
+/// Maximum number of recorded steps; further ones are added to the last step of their stage.
 const MAX_STEPS: usize = 16;
 
-/// A part of handling a request.
+/// A stage of handling a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Finding out who asks.
+    /// Authenticating the user.
     Authentication,
-    /// Deciding whether it may.
+    /// Authorizing the request.
     Authorization,
     /// Waiting for the body.
     Read,
-    /// Making an object of the body.
+    /// Decoding the body into an object.
     Decode,
-    /// Waiting until a revision that the client has seen is here.
+    /// Waiting until a revision that the client has seen is visible.
     Freshness,
     /// Finding objects in the cache.
     Select,
-    /// Carrying out a patch.
+    /// Applying a patch.
     Patch,
-    /// Asking plugins.
+    /// Running admission plugins.
     Admission,
-    /// Checking rules.
+    /// Validating the object.
     Validation,
-    /// Waiting for the turn in the store.
+    /// Waiting in the queue of the store.
     Queue,
     /// Waiting for the disk.
     Sync,
-    /// Writing the answer in the form that the client takes.
+    /// Encoding the answer.
     Encode,
     /// Sending the answer.
     Send,
@@ -63,23 +63,23 @@ impl Stage {
 /// One step of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// What was done.
+    /// The stage.
     pub stage: Stage,
-    /// How long after the request's arrival it began.
+    /// Time from the request's arrival to the start of the step.
     pub begin: Duration,
-    /// How long it took.
+    /// Duration of the step.
     pub took: Duration,
 }
 
-/// The steps of a request so far, in the order of their ends. Clones share one list.
+/// The steps of a request so far, in the order in which they ended. Clones share one list.
 #[derive(Clone)]
 pub struct Timeline {
     received: Instant,
-    // Held only to add a step or to copy them; what a panic leaves behind is still a list of steps.
+    // Locked only to add a step or to copy them; after a panic it is still a valid list of steps.
     steps: Arc<Mutex<Steps>>,
 }
 
-/// Steps in one piece of memory: every request has them.
+/// Steps in one allocation: every request has them.
 #[derive(Default)]
 struct Steps {
     stored: [Option<Stored>; MAX_STEPS],
@@ -104,7 +104,7 @@ impl Timeline {
         }
     }
 
-    /// Does `work`, which is `stage`.
+    /// Runs `work` and records it as `stage`.
     pub fn time<T>(&self, stage: Stage, work: impl FnOnce() -> T) -> T {
         let begin = Instant::now();
         let done = work();
@@ -112,7 +112,7 @@ impl Timeline {
         done
     }
 
-    /// Waits for `work`, which is `stage`.
+    /// Awaits `work` and records it as `stage`.
     pub async fn wait<F: Future>(&self, stage: Stage, work: F) -> F::Output {
         let begin = Instant::now();
         let done = work.await;
@@ -120,7 +120,7 @@ impl Timeline {
         done
     }
 
-    /// Adds a step that is over.
+    /// Adds a finished step.
     pub fn add(&self, stage: Stage, begin: Instant, took: Duration) {
         let micros = |time: Duration| u32::try_from(time.as_micros()).unwrap_or(u32::MAX);
         let step = Stored {

@@ -1,39 +1,39 @@
-//! What a request wants to do.
+//! The verb of a request.
 
 use std::fmt;
 
 use http::Method;
 
-/// What a request wants to do: an action on a resource, or the method for any other path.
+/// The verb of a request: an action on a resource, or the method for any other path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verb {
-    /// Read one object; also GET of a path that is no resource.
+    /// Read one object; also GET of a path that is not a resource.
     Get,
     /// Read a collection.
     List,
-    /// Follow changes.
+    /// Follow the changes of objects.
     Watch,
-    /// Make an object.
+    /// Create an object.
     Create,
     /// Replace an object.
     Update,
-    /// Change parts of an object; also PATCH of a path that is no resource.
+    /// Change parts of an object; also PATCH of a path that is not a resource.
     Patch,
-    /// Remove an object; also DELETE of a path that is no resource.
+    /// Delete an object; also DELETE of a path that is not a resource.
     Delete,
-    /// Remove a collection.
+    /// Delete a collection.
     DeleteCollection,
-    /// Reach through the object, by the old `/proxy/` path prefix.
+    /// Send a request through the object, by the old `/proxy/` path prefix.
     Proxy,
-    /// POST of a path that is no resource.
+    /// POST of a path that is not a resource.
     Post,
-    /// PUT of a path that is no resource.
+    /// PUT of a path that is not a resource.
     Put,
-    /// HEAD of a path that is no resource.
+    /// HEAD of a path that is not a resource.
     Head,
-    /// OPTIONS of a path that is no resource.
+    /// OPTIONS of a path that is not a resource.
     Options,
-    /// A method that has no meaning for a resource, or one that nobody knows.
+    /// A method that has no meaning for a resource, or an unknown one.
     Unknown,
 }
 
@@ -50,7 +50,7 @@ impl Verb {
         Verb::Watch,
     ];
 
-    /// The verb as authorization rules, metrics and discovery write it; empty for [`Verb::Unknown`].
+    /// The verb in authorization rules, metrics and discovery; empty for [`Verb::Unknown`].
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl Verb {
         }
     }
 
-    /// What `method` means for a resource, before it is known whether one object or a collection is meant.
+    /// The verb for `method` on a resource, before the path decides between one object and a collection.
     pub(super) fn of_resource(method: &Method) -> Self {
         match *method {
             Method::GET | Method::HEAD => Verb::Get,
@@ -83,7 +83,7 @@ impl Verb {
         }
     }
 
-    /// What `method` means for any other path.
+    /// The verb for `method` on any other path.
     pub(super) fn of_path(method: &Method) -> Self {
         match *method {
             Method::GET => Verb::Get,
@@ -97,7 +97,7 @@ impl Verb {
         }
     }
 
-    /// Whether the verb leaves everything as it is.
+    /// True if the verb changes nothing.
     #[must_use]
     pub const fn is_read_only(self) -> bool {
         matches!(self, Verb::Get | Verb::List | Verb::Watch | Verb::Head | Verb::Options)

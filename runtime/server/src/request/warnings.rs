@@ -1,14 +1,14 @@
-//! Words of warning for the client.
+//! Warnings for the client.
 
 use std::sync::Arc;
 use std::sync::Mutex;
 
 /// Warnings collected while a request is handled; each becomes a `Warning: 299 - "..."` header of the answer.
 ///
-/// Clones share one list. A text is kept once, however often it is added.
+/// Clones share one list. A text is stored once, however often it is added.
 #[derive(Clone, Debug, Default)]
 pub struct Warnings {
-    // Held only to push or to take; a poisoned list is still a list of texts.
+    // Locked only to push or to take; after a panic it is still a valid list of texts.
     texts: Arc<Mutex<Vec<String>>>,
 }
 

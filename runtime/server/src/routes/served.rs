@@ -1,4 +1,4 @@
-//! What a server says about one resource.
+//! The description of one resource.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::request::Verb;
 /// Text that is static for built-in kinds and owned for custom ones.
 type Text = Cow<'static, str>;
 
-/// A resource in one version, as discovery shows it and as its paths follow from it.
+/// A resource in one version, as discovery lists it; its paths are derived from it.
 #[derive(Clone, Debug)]
 pub struct ServedResource {
     /// API group; empty for the core group.
@@ -18,19 +18,19 @@ pub struct ServedResource {
     pub version: Text,
     /// Name in paths, e.g. `configmaps`.
     pub plural: Text,
-    /// E.g. `configmap`.
+    /// Singular name, e.g. `configmap`.
     pub singular: Text,
-    /// E.g. `ConfigMap`.
+    /// Kind, e.g. `ConfigMap`.
     pub kind: Text,
     /// Abbreviations, e.g. `cm`.
     pub short_names: Vec<Text>,
     /// Groups of resources, e.g. `all`.
     pub categories: Vec<Text>,
-    /// Whether objects live in namespaces.
+    /// True if objects are namespaced.
     pub scope: Scope,
-    /// What can be done, in the order in which discovery lists it.
+    /// Supported verbs, in the order in which discovery lists them.
     pub verbs: Vec<Verb>,
-    /// What can be done though discovery does not tell.
+    /// Supported verbs that discovery does not list.
     pub untold_verbs: Vec<Verb>,
     /// The version in which objects are stored; `None` for resources that are not stored.
     pub stored_as: Option<ServedKind>,
@@ -38,14 +38,14 @@ pub struct ServedResource {
     pub subresources: Vec<ServedSubresource>,
 }
 
-/// A kind by its full name.
+/// A fully qualified kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServedKind {
     /// API group; empty for the core group.
     pub group: Text,
     /// API version.
     pub version: Text,
-    /// E.g. `ConfigMap`.
+    /// Kind, e.g. `ConfigMap`.
     pub kind: Text,
 }
 
@@ -54,10 +54,10 @@ pub struct ServedKind {
 pub struct ServedSubresource {
     /// Last part of the path, e.g. `status`.
     pub name: Text,
-    /// What is read and written there; `None` for the resource's own kind.
+    /// The kind that is read and written there; `None` for the resource's own kind.
     pub kind: Option<ServedKind>,
-    /// What can be done.
+    /// Supported verbs.
     pub verbs: Vec<Verb>,
-    /// Whether anything may follow in the path, with any method (`pods/x/proxy/any/thing`).
+    /// True if any path may follow, with any method (`pods/x/proxy/any/thing`).
     pub open_ended: bool,
 }

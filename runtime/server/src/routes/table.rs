@@ -15,12 +15,12 @@ use crate::request::{RequestInfo, Verb};
 /// Handlers by group, version and resource; never changes.
 #[derive(Clone, Default)]
 pub struct RouteTable {
-    /// Shared by the tables that follow one another.
+    /// Shared by successive tables.
     groups: HashMap<Arc<str>, Arc<GroupRoutes>>,
 }
 
 struct GroupRoutes {
-    /// Unknown versions and resources are someone else's.
+    /// True if unknown versions and resources may belong to another server.
     open: bool,
     versions: Vec<VersionRoutes>,
 }
@@ -28,13 +28,13 @@ struct GroupRoutes {
 struct VersionRoutes {
     name: Box<str>,
     resources: ByResource,
-    /// Made when somebody asks for it: tables of custom resources are swapped more often than that.
+    /// Created on first use: tables of custom resources are swapped more often than the document is requested.
     document: OnceLock<Arc<Document>>,
     /// Answers instead of the resources and the document.
     claim: Option<Arc<dyn VersionHandler>>,
 }
 
-/// Group, version and who answers for it.
+/// Group, version and their handler.
 pub(super) type Claim = (String, String, Arc<dyn VersionHandler>);
 
 /// Names of a group and a version.
@@ -42,21 +42,21 @@ type GroupVersion = (Box<str>, Box<str>);
 
 type ByResource = HashMap<Box<str>, Arc<dyn ResourceHandler>>;
 
-/// What the table says to a request for a resource.
+/// The result of a lookup in the table.
 pub(crate) enum Found {
     /// This handler answers.
     Handler(Arc<dyn ResourceHandler>),
     /// This handler answers for the whole version.
     Version(Arc<dyn VersionHandler>),
-    /// The path is that of a document about a version.
+    /// The path is that of a version's discovery document.
     Document(Arc<Document>),
-    /// The answer is this failure.
+    /// The request is refused with this error.
     Refused(ApiError),
     /// The path exists, but not for this method.
     OtherMethod,
-    /// The path would be here if it existed.
+    /// The path belongs to this table, but does not exist.
     Nothing,
-    /// The path may exist elsewhere.
+    /// The path may exist in another table.
     Elsewhere,
 }
 
@@ -93,8 +93,8 @@ impl RouteTable {
         }
     }
 
-    /// The same table with the routes of `group` as they are in `other`, or without that group if it is not there. What is
-    /// said of other groups is shared, so that a change costs no more than its group.
+    /// The same table with the routes of `group` from `other`, or without that group if `other` does not have it.
+    /// Routes of other groups are shared, so that a change costs no more than its group.
     #[must_use]
     pub fn with_group(&self, group: &str, other: &RouteTable) -> Self {
         let mut table = self.clone();
@@ -105,7 +105,7 @@ impl RouteTable {
         table
     }
 
-    /// The handler of a resource, whatever the request does with it.
+    /// The handler of a resource, for any verb.
     #[must_use]
     pub fn handler(&self, group: &str, version: &str, resource: &str) -> Option<&Arc<dyn ResourceHandler>> {
         self.groups.get(group)?.version(version)?.resources.get(resource)
@@ -125,7 +125,7 @@ impl RouteTable {
         versions.flat_map(|version| version.resources.values())
     }
 
-    /// Who answers a request for a resource.
+    /// The handler of a request for a resource.
     #[must_use]
     pub(crate) fn find(&self, info: &RequestInfo) -> Found {
         let Some(group) = self.groups.get(info.group()) else {
@@ -152,7 +152,7 @@ impl RouteTable {
         }
     }
 
-    /// What the table says to a path below `/api` or `/apis` that is no resource.
+    /// The result for a path below `/api` or `/apis` that is not a resource.
     pub(crate) fn find_document(&self, info: &RequestInfo) -> Found {
         let mut parts = info.path().trim_matches('/').split('/');
         let group = match parts.next() {
@@ -173,7 +173,7 @@ impl RouteTable {
         }
     }
 
-    /// Whether a request is for something in the table, whatever its method.
+    /// True if the table has the resource of a request, for any method.
     pub(crate) fn serves(&self, info: &RequestInfo) -> bool {
         let handler = self.handler(info.group(), info.version(), info.resource());
         handler.is_some_and(|handler| {
@@ -182,20 +182,21 @@ impl RouteTable {
         })
     }
 
-    /// Whether the table has anything of `group`, and answers for all of it.
+    /// True if the table has routes of `group`, and no other server serves that group.
     #[must_use]
     pub fn owns_group(&self, group: &str) -> bool {
         self.groups.get(group).is_some_and(|group| !group.open)
     }
 }
 
-/// Whether an object is created at the path of one, which custom kinds take: the name in the path means nothing.
+/// True if an object is created at the path of an object, which custom kinds accept: the name in the path has no
+/// effect.
 fn is_named_create(facts: &ServedResource, info: &RequestInfo) -> bool {
     let is_named = !info.path_name().is_empty() && info.subresource().is_empty();
     is_named && info.verb() == Verb::Create && facts.verbs.contains(&Verb::Create)
 }
 
-/// What is said of a custom kind where it does not take a request.
+/// The error for a request that a custom kind refuses.
 fn refused_custom(facts: &ServedResource, info: &RequestInfo, refused: &Admission) -> Found {
     let resource = GroupResource::new(facts.group.clone(), facts.plural.clone());
     let is_everywhere = facts.scope == Scope::Namespaced && info.namespace().is_empty();
@@ -243,7 +244,7 @@ enum Admission {
     NoSuchPath,
 }
 
-/// Whether a resource has the path of a request, and for its method.
+/// Checks if a resource has the path of a request, and supports its method.
 fn admits(facts: &ServedResource, info: &RequestInfo) -> Admission {
     const OF_COLLECTION: [Verb; 4] = [Verb::List, Verb::Watch, Verb::Create, Verb::DeleteCollection];
     const OF_OBJECT: [Verb; 4] = [Verb::Get, Verb::Update, Verb::Patch, Verb::Delete];
@@ -260,7 +261,7 @@ fn admits(facts: &ServedResource, info: &RequestInfo) -> Admission {
         () if info.verb() == Verb::Watch && *info.method() != Method::GET => Admission::OtherMethod,
         () if verbs.contains(&info.verb()) && possible.contains(&info.verb()) => Admission::Yes,
         () if facts.untold_verbs.contains(&info.verb()) && possible.contains(&info.verb()) => Admission::Yes,
-        // Lists that cannot be watched say so themselves.
+        // Lists that cannot be watched report that themselves.
         () if info.verb() == Verb::Watch && verbs.contains(&Verb::List) => Admission::Yes,
         () => Admission::OtherMethod,
     };

@@ -1,4 +1,4 @@
-//! The bytes that answers on their way to clients may hold.
+//! Limits on the memory of unsent answers.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,14 +9,14 @@ use planesmith_access::user::UserInfo;
 use super::Pinned;
 use super::snapshots::{Snapshot, Snapshots};
 
-/// Bytes of small answers that are counted for nobody: those of thousands of clients that read as they should.
+/// Bytes of small answers that are not charged to a user: enough for thousands of clients that read at a normal rate.
 const COMMON: usize = 64 << 20;
 
-/// The bytes that answers on their way to clients may hold: what is made for each of them, and what lists keep from being
-/// forgotten. The newest states of objects are in memory in any case and do not count.
+/// Limits on the memory of unsent answers: bytes of the answers themselves, and superseded objects that lists keep in
+/// memory. The newest states of objects are in memory in any case and do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendLimits {
-    /// Bytes of the answers to all users. A quarter is left to nodes, controllers and administrators.
+    /// Bytes of the answers to all users. A quarter is reserved for nodes, controllers and administrators.
     pub server: usize,
     /// Bytes of the answers to one user.
     pub user: usize,
@@ -32,23 +32,23 @@ impl Default for SendLimits {
     }
 }
 
-/// Counts the bytes of answers on their way.
+/// Counts the bytes of unsent answers.
 #[derive(Clone, Debug)]
 pub(crate) struct SendBudget {
     limits: SendLimits,
     held: Arc<Mutex<Held>>,
-    /// Bytes of small answers, of which [`COMMON`] are free.
+    /// Bytes of small answers, of which [`COMMON`] are not charged.
     small: Arc<AtomicUsize>,
 }
 
 #[derive(Debug, Default)]
 struct Held {
     all: Share,
-    /// By name; users without any bytes have no entry.
+    /// By user name; users without unsent answers have no entry.
     users: HashMap<String, Share>,
 }
 
-/// What some answers hold.
+/// The memory of some answers.
 #[derive(Debug, Default)]
 struct Share {
     answers: usize,
@@ -69,11 +69,11 @@ pub(crate) struct Charge {
 #[derive(Debug)]
 pub(crate) struct SmallCharge {
     _common: Common,
-    /// Absent while there are few small answers.
+    /// `None` while there are few small answers.
     _own: Option<Charge>,
 }
 
-/// Bytes of a small answer among those of all users.
+/// Bytes of a small answer in the sum of all users.
 #[derive(Debug)]
 struct Common {
     small: Arc<AtomicUsize>,
@@ -89,8 +89,8 @@ impl SendBudget {
         }
     }
 
-    /// Counts what an answer to `user` holds unless there is too much already. A user without any has room for one answer of
-    /// any size, whatever others do.
+    /// Charges an answer to `user`, unless a limit is reached. A user without unsent answers may have one of any size,
+    /// whatever others do.
     pub(crate) fn admit(&self, user: &Arc<UserInfo>, pinned: Pinned) -> Option<Charge> {
         let reserve = if user.is_system() { 0 } else { self.limits.server / 4 };
         let mut held = lock(&self.held);
@@ -104,13 +104,13 @@ impl SendBudget {
         fits.then(|| self.take(&mut held, user, pinned))
     }
 
-    /// Counts what an answer to `user` holds, however much there is: what was done cannot be refused any more.
+    /// Charges an answer to `user` regardless of limits: the answer to a completed write cannot be refused.
     pub(crate) fn charge(&self, user: &Arc<UserInfo>, pinned: Pinned) -> Charge {
         self.take(&mut lock(&self.held), user, pinned)
     }
 
-    /// Counts the bytes of a small answer to `user`; they are the user's when there are many of all users. `None` if the
-    /// answer `may_be_refused` and the user has too many.
+    /// Counts the bytes of a small answer to `user`; they are charged to the user once small answers of all users are
+    /// many. `None` if the answer `may_be_refused` and the user has reached its limit.
     pub(crate) fn small(&self, user: &Arc<UserInfo>, bytes: usize, may_be_refused: bool) -> Option<SmallCharge> {
         let before = self.small.fetch_add(bytes, Ordering::Relaxed);
         let common = Common {
@@ -128,7 +128,7 @@ impl SendBudget {
         })
     }
 
-    /// Bytes of small answers on their way.
+    /// Bytes of unsent small answers.
     #[cfg(test)]
     pub(crate) fn small_bytes(&self) -> usize {
         self.small.load(Ordering::Relaxed)
@@ -192,7 +192,7 @@ impl Drop for Common {
 }
 
 fn lock(held: &Mutex<Held>) -> MutexGuard<'_, Held> {
-    // Nothing panics half way through a change.
+    // A panic cannot interrupt a change half way.
     held.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,4 +1,4 @@
-//! Bodies that know what of them has left.
+//! Bodies that track which of their bytes were sent.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,26 +14,26 @@ use super::Charge;
 use super::budget::SmallCharge;
 use crate::filters::Permit;
 
-/// The body of a large answer. It ends when its last byte has left for the network, and not before: until then the answer is
-/// under way and can be cut off, and what was taken for it is kept.
+/// The body of a large answer. It ends when its last byte was written to the network, and not before: until then the
+/// answer can be cut off, and its reservations are kept.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     body: Body,
     delivery: Arc<Delivery>,
-    /// Nothing more comes of `body`.
+    /// True once `body` has ended.
     ended: bool,
 }
 
-/// The resources that an answer holds until its last byte has left or its client has disconnected.
+/// The resources that an answer occupies until its last byte was sent or its client has disconnected.
 #[derive(Debug, Default)]
 pub(crate) struct Delivery {
-    /// Bytes that were handed out and have not left.
+    /// Bytes that were passed on and are not written.
     unwritten: AtomicUsize,
-    /// Woken when all have.
+    /// Woken when all bytes are written.
     written: AtomicWaker,
-    /// The right to be in flight.
+    /// The permit of a request in flight.
     _permit: Option<Permit>,
-    /// The memory that is counted.
+    /// The charged memory.
     _charge: Option<Charge>,
 }
 
@@ -47,19 +47,19 @@ impl Delivery {
     }
 }
 
-/// Bytes on their way: whoever drops the last copy has written them, or will not.
+/// Unsent bytes: when the last copy is dropped, they were written or never will be.
 struct Tracked {
     bytes: Bytes,
     delivery: Arc<Delivery>,
 }
 
-/// The bytes of a small answer. Whoever drops the last copy has written them, or will not.
+/// The bytes of a small answer: when the last copy is dropped, they were written or never will be.
 struct Charged {
     bytes: Bytes,
     _charge: SmallCharge,
 }
 
-/// The same bytes, which count until they have left.
+/// The same bytes, charged until they are sent.
 pub(crate) fn charged(bytes: Bytes, charge: SmallCharge) -> Bytes {
     Bytes::from_owner(Charged { bytes, _charge: charge })
 }

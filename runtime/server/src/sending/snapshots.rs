@@ -1,11 +1,11 @@
-//! The moments at which unread lists were read.
+//! Snapshots that unread lists were taken from.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use planesmith_store::Collection;
 
-/// The moment at which a list was read from a collection. States that are replaced later stay in memory for it.
+/// The state of a collection that a list was taken from. Objects that are replaced later stay in memory for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     collection: Arc<Collection>,
@@ -26,14 +26,14 @@ pub(super) struct Snapshots {
 #[derive(Debug)]
 struct Lists {
     collection: Arc<Collection>,
-    /// How many were read when so many bytes had been superseded.
+    /// Number of lists by the bytes that were superseded when they were taken.
     begun: BTreeMap<u64, usize>,
     /// Bytes of the objects of all of them.
     listed: usize,
 }
 
 impl Snapshot {
-    /// The state of `collection` now, of which a list has objects of `listed` bytes.
+    /// Returns a snapshot of `collection` now, for a list whose objects have `listed` bytes.
     pub(crate) fn of(collection: &Arc<Collection>, listed: usize) -> Self {
         Self {
             superseded: collection.superseded_bytes(),
@@ -74,7 +74,8 @@ impl Snapshots {
         }
     }
 
-    /// Bytes of superseded states that these lists may keep in memory together. However many share a state, it is there once.
+    /// Bytes of superseded objects that these lists may keep in memory together. An object that several lists share
+    /// counts once.
     pub(super) fn bytes(&self) -> usize {
         self.collections.values().map(Lists::bytes).sum()
     }

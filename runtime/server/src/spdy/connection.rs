@@ -12,10 +12,10 @@ use super::frame::{self, Frame, FrameReader};
 use super::header_block::HeaderCompressor;
 use super::writer::{self, Driver, Sender};
 
-/// Time the other side has to open a stream; kube-apiserver's value.
+/// Time that the other side has to open a stream; kube-apiserver's value.
 const OPEN_WITHIN: Duration = Duration::from_secs(30);
 
-/// Events that are kept while a stream is opened.
+/// Maximum number of events that are stored while a stream is opened.
 const MAX_EARLY: usize = 64;
 
 /// A stream of a connection.
@@ -33,13 +33,13 @@ impl StreamId {
 pub enum Event {
     /// Data; never empty.
     Data(StreamId, Bytes),
-    /// Nothing follows on the stream, because the other side has ended it.
+    /// The other side has ended the stream.
     End(StreamId),
-    /// The other side broke the stream off.
+    /// The other side has reset the stream.
     Reset(StreamId),
 }
 
-/// The reason a stream cannot be opened.
+/// The reason that a stream cannot be opened.
 #[derive(Debug, Error)]
 pub enum SpdyError {
     /// The other side refuses it.
@@ -60,9 +60,9 @@ pub struct Connection<IO> {
     sender: Sender,
     headers: HeaderCompressor,
     next: u32,
-    /// Time the other side has to open a stream.
+    /// Time that the other side has to open a stream.
     pub(super) open_within: Duration,
-    /// Streams that something may arrive on.
+    /// Streams on which events may arrive.
     open: HashSet<StreamId>,
     /// Events that arrived while a stream was opened.
     early: VecDeque<Event>,
@@ -72,7 +72,7 @@ pub struct Connection<IO> {
 #[derive(Default)]
 struct Meaning {
     opened: Option<StreamId>,
-    /// In the order in which they happened.
+    /// In the order in which they occurred.
     events: [Option<Event>; 2],
 }
 
@@ -86,7 +86,7 @@ impl From<Event> for Meaning {
 }
 
 impl<IO: AsyncRead + AsyncWrite> Connection<IO> {
-    /// Speaks SPDY over a connection that has changed its protocol. Nothing is sent unless the driver is polled.
+    /// Uses SPDY over an upgraded connection. Frames are only sent while the driver is polled.
     ///
     /// # Errors
     ///
@@ -112,14 +112,14 @@ impl<IO: AsyncRead + AsyncWrite> Connection<IO> {
         self.sender.clone()
     }
 
-    /// Opens a stream, and waits until the other side has done so, too.
+    /// Opens a stream, and waits until the other side has confirmed it.
     ///
     /// # Errors
     ///
     /// The other side refuses the stream or does not answer.
     pub async fn open(&mut self, headers: &[(&str, &str)]) -> Result<StreamId, SpdyError> {
         let stream = StreamId(self.next);
-        // The numbers of a client are odd.
+        // Ids of a client's streams are odd.
         self.next += 2;
         let block = self.headers.block(headers)?;
         self.sender.frame(frame::syn_stream(stream.0, &block)).await?;
@@ -148,7 +148,7 @@ impl<IO: AsyncRead + AsyncWrite> Connection<IO> {
         }
     }
 
-    /// The next event; `None` when the connection ends. What arrives is left on the connection until it is asked for.
+    /// The next event; `None` when the connection ends. Data stays on the connection until it is requested.
     ///
     /// # Errors
     ///
@@ -187,7 +187,7 @@ impl<IO: AsyncRead + AsyncWrite> Connection<IO> {
                 self.sender.offer(frame::refuse(stream));
                 Meaning::default()
             }
-            // The numbers of a server are even; the others answer those of the client.
+            // Ids of a server's pings are even; the others answer those of the client.
             Frame::Ping { id } if id % 2 == 0 => {
                 self.sender.offer(frame::ping(id));
                 Meaning::default()

@@ -5,10 +5,10 @@ use std::io;
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-/// Bytes of data that are handed on at once; a larger frame arrives in pieces.
+/// Maximum size of a piece of data, in bytes; a larger frame arrives in pieces.
 pub(super) const PIECE: usize = 32 << 10;
 
-/// Bytes that a control frame may have. Its header block is passed over.
+/// Maximum size of a control frame, in bytes. Its header block is skipped.
 const MAX_CONTROL: usize = 64 << 10;
 
 /// Marks a control frame of version 3.
@@ -25,7 +25,7 @@ const PING: u16 = 6;
 const GOAWAY: u16 = 7;
 const HEADERS: u16 = 8;
 
-/// The other side may not open streams.
+/// Status of a reset: the other side may not open streams.
 const REFUSED_STREAM: u32 = 3;
 
 /// A frame from the other side.
@@ -35,28 +35,28 @@ pub(super) enum Frame {
     SynStream { stream: u32 },
     /// A stream was opened.
     SynReply { stream: u32, is_last: bool },
-    /// A stream was broken off.
+    /// A stream was reset.
     Reset { stream: u32 },
-    /// To be sent back, if the number is one of the other side's.
+    /// A ping, to be sent back if its id is one of the other side's.
     Ping { id: u32 },
     /// No more streams are opened.
     GoAway,
-    /// Further headers, which are passed over.
+    /// Further headers, which are skipped.
     Headers { stream: u32, is_last: bool },
     /// Data, perhaps a part of a frame.
     Data { stream: u32, bytes: Bytes, is_last: bool },
-    /// Settings, windows and what has no meaning here.
+    /// Settings, windows and frames without a meaning here.
     Other,
 }
 
-/// Opens a stream.
+/// A frame that opens a stream.
 pub(super) fn syn_stream(stream: u32, block: &[u8]) -> Vec<u8> {
     // No associated stream, the highest priority, no credential.
     let head = [&stream.to_be_bytes()[..], &[0; 4], &[0, 0]].concat();
     control(SYN_STREAM, &[&head, block].concat())
 }
 
-/// Data, which end the client's side of the stream when they are the last.
+/// A data frame, which ends the client's side of the stream if `is_last`.
 pub(super) fn data(stream: u32, bytes: &[u8], is_last: bool) -> Vec<u8> {
     let mut frame = Vec::with_capacity(bytes.len() + 8);
     frame.extend_from_slice(&(stream & STREAM_MASK).to_be_bytes());
@@ -65,12 +65,12 @@ pub(super) fn data(stream: u32, bytes: &[u8], is_last: bool) -> Vec<u8> {
     frame
 }
 
-/// Asks for the same ping, or answers one.
+/// A ping, or the answer to one.
 pub(super) fn ping(id: u32) -> Vec<u8> {
     control(PING, &id.to_be_bytes())
 }
 
-/// Refuses a stream of the other side.
+/// A frame that refuses a stream of the other side.
 pub(super) fn refuse(stream: u32) -> Vec<u8> {
     control(
         RST_STREAM,
@@ -111,11 +111,12 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         Self { source, rest: None }
     }
 
-    /// The next frame; `None` when the connection ends between two frames. A read that is given up loses its place.
+    /// The next frame; `None` when the connection ends between two frames. Dropping the future loses the position in
+    /// the stream.
     ///
     /// # Errors
     ///
-    /// The connection breaks, or something arrives that is no SPDY/3.
+    /// The connection breaks, or a frame is not valid in SPDY/3.
     pub(super) async fn next(&mut self) -> io::Result<Option<Frame>> {
         if let Some(rest) = self.rest.take() {
             return self.data(rest).await.map(Some);
@@ -189,7 +190,7 @@ fn parse(kind: u16, payload: &[u8], is_last: bool) -> io::Result<Frame> {
     })
 }
 
-/// The number of a stream, which is never zero.
+/// The id of a stream, which is never zero.
 fn named(word: u32) -> io::Result<u32> {
     match word & STREAM_MASK {
         0 => Err(malformed("a frame of no stream")),
@@ -197,7 +198,7 @@ fn named(word: u32) -> io::Result<u32> {
     }
 }
 
-/// Four bytes of a text that has them.
+/// Four bytes of `bytes`, which must have them.
 fn word(bytes: &[u8], at: usize) -> u32 {
     let word = bytes.get(at..at + 4).and_then(|word| word.try_into().ok());
     u32::from_be_bytes(word.unwrap_or_default())

@@ -18,7 +18,7 @@ impl HeaderCompressor {
         Ok(Self(compress))
     }
 
-    /// The next block; names are in lower case.
+    /// The next block; names must be in lower case.
     pub(super) fn block(&mut self, headers: &[(&str, &str)]) -> io::Result<Vec<u8>> {
         let mut plain = Vec::new();
         push_length(headers.len(), &mut plain);
@@ -33,7 +33,7 @@ impl HeaderCompressor {
             let rest = plain.get(taken..).unwrap_or_default();
             self.0.compress_vec(rest, &mut block, FlushCompress::Sync)?;
             let is_taken = self.0.total_in() - start == plain.len() as u64;
-            // Room that is left means that nothing waits in the compressor.
+            // Unused capacity means that no output waits in the compressor.
             if is_taken && block.len() < block.capacity() {
                 return Ok(block);
             }

@@ -84,7 +84,7 @@ async fn pings_are_answered_and_foreign_streams_refused() {
     let (mut connection, mut peer) = connected();
     let served = tokio::spawn(async move {
         peer.accept().await;
-        // Settings, a window update, a ping of the client's own, and what no draft knows.
+        // Settings, a window update, a ping of the client's own, and a frame that no draft defines.
         for (kind, payload) in [
             (4, vec![0; 4]),
             (9, vec![0, 0, 0, 1, 0, 0, 0, 9]),
@@ -203,7 +203,7 @@ proptest! {
     fn any_bytes_are_frames_or_errors(bytes in proptest::collection::vec(any::<u8>(), 0..400), is_control: bool) {
         let mut bytes = bytes;
         if is_control && bytes.len() > 8 {
-            // Gets past the version and has a length that may be there.
+            // Gets past the version check with a plausible length.
             let kind = bytes[3] % 10;
             bytes[..5].copy_from_slice(&[0x80, 3, 0, kind, 0]);
             bytes[5] = 0;

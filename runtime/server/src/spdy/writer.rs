@@ -10,17 +10,17 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use super::connection::StreamId;
 use super::frame::{self, PIECE};
 
-/// Frames that wait to be sent; a sender of data waits when there are more.
+/// Maximum number of frames that wait to be sent; a sender of further data waits.
 const WAITING: usize = 8;
 
 /// Interval between the pings that keep a connection alive; kube-apiserver's value.
 const PING_EVERY: Duration = Duration::from_secs(5);
 
-/// Sends frames; cheap to clone. What is sent leaves while the [`Driver`] is polled.
+/// Sends frames; cheap to clone. They are written while the [`Driver`] is polled.
 #[derive(Clone, Debug)]
 pub struct Sender(mpsc::Sender<Vec<u8>>);
 
-/// Writes what is sent to the connection.
+/// Writes frames to the connection.
 #[derive(Debug)]
 pub struct Driver<W> {
     sink: W,
@@ -54,7 +54,7 @@ impl Sender {
         self.frame(frame::data(stream.number(), &[], true)).await
     }
 
-    /// Ends the client's side of a stream, unless too much waits already.
+    /// Ends the client's side of a stream, unless too many frames wait already.
     pub fn offer_finish(&self, stream: StreamId) {
         self.offer(frame::data(stream.number(), &[], true));
     }
@@ -64,8 +64,8 @@ impl Sender {
         sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 
-    /// Sends a frame that the other side can do without, unless too much waits already: who reads must not wait for who
-    /// writes.
+    /// Sends a frame that the other side can do without, unless too many frames wait already: reading must not wait for
+    /// writing.
     pub(super) fn offer(&self, frame: Vec<u8>) {
         let _ = self.0.try_send(frame);
     }
@@ -86,7 +86,7 @@ impl<W: AsyncWrite + Unpin> Driver<W> {
                 biased;
                 frame = self.waiting.recv() => frame,
                 _ = pings.tick() => {
-                    // The numbers of a client are odd.
+                    // Ids of a client's pings are odd.
                     let id = ping;
                     ping = ping.wrapping_add(2);
                     Some(frame::ping(id))

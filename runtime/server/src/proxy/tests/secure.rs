@@ -1,4 +1,4 @@
-//! TLS to the other side.
+//! TLS to proxied servers.
 
 use std::convert::Infallible;
 use std::io;
@@ -19,7 +19,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::*;
 
-/// A certificate of its own making, which lies in the folder as `ca.pem`, for a server. `is_ca` is what it says of itself.
+/// A self-signed certificate for a server, which is written to `ca.pem` in the folder. `is_ca` is its basic constraint.
 fn tls(is_ca: IsCa) -> (TempDir, ServerConfig) {
     let key = KeyPair::generate().unwrap();
     let mut certificate = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
@@ -57,7 +57,7 @@ async fn secure_backend_with(is_ca: IsCa) -> (TempDir, Target) {
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
         let (stream, _) = listener.accept().await.unwrap();
-        // A client that does not believe the certificate goes away.
+        // A client that does not trust the certificate closes the connection.
         let Ok(mut stream) = TlsAcceptor::from(Arc::new(tls)).accept(stream).await else {
             return;
         };
@@ -114,8 +114,8 @@ async fn an_authority_may_be_its_own_server() {
     assert_eq!(error.to_string(), expected);
 }
 
-/// A server that takes as many requests on one connection as Kubernetes' servers do. What is asked for at `/watch` does
-/// not end. The number is that of its connections.
+/// A server that allows as many requests on one connection as Kubernetes' servers do. The answer at `/watch` does not
+/// end. The counter has the number of its connections.
 async fn shared_backend() -> (u16, Arc<AtomicUsize>) {
     let (_, mut tls) = tls(IsCa::NoCa);
     tls.alpn_protocols = vec![b"h2".to_vec()];
@@ -161,7 +161,7 @@ async fn watches_do_not_hold_up_other_requests() {
     let answer = tokio::time::timeout(Duration::from_secs(20), read()).await;
     assert_eq!(answer.expect("there is an answer"), "ok");
     assert_eq!(connections.load(Ordering::Relaxed), 2);
-    // A place is free again when its answer is.
+    // A place is free again when its answer is dropped.
     watches.pop();
     watches.push(fetch(&watch, &link).await.unwrap());
     assert_eq!(read().await, "ok");

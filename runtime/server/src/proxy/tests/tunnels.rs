@@ -1,4 +1,4 @@
-//! Connections that change their protocol on the way.
+//! Connections that are upgraded on the way.
 
 use std::convert::Infallible;
 
@@ -138,7 +138,7 @@ async fn ask_in_web_socket(port: u16, key: &str) -> http::Response<Incoming> {
     sender.send_request(request).await.unwrap()
 }
 
-/// The key of the standard's example.
+/// The key in the example of the WebSocket standard.
 const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
 
 const AGREED: &str = "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: SPDY/3.1\r\n\

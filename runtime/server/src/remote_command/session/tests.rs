@@ -63,7 +63,7 @@ impl Setting {
         self.kubelet.send(&frame).await;
     }
 
-    /// The Status at the end, after which the connection is closed.
+    /// The final Status, after which the connection is closed.
     async fn ended(mut self) -> String {
         let status = heard(&mut self.client).await;
         assert_eq!(status[0], ERROR, "{}", String::from_utf8_lossy(&status));
@@ -106,7 +106,7 @@ async fn channels_are_streams_and_closing_stdin_closes_nothing_else() {
     assert_eq!(setting.kubelet.data().await, (stdin, b"cat".to_vec(), false));
     setting.say(&[CLOSE, STDIN]).await;
     assert_eq!(setting.kubelet.data().await, (stdin, Vec::new(), true));
-    // What comes behind the end is dropped, and so are channels that are not the client's.
+    // Data behind the end is dropped, and so are channels that are not the client's.
     for dropped in [
         &b"\0late"[..],
         &[CLOSE, STDIN],
@@ -164,7 +164,7 @@ async fn a_terminal_has_a_size_and_no_stderr() {
         .await;
     let sizes = b"{\"Width\":80,\"Height\":24}\n{\"Width\":1,\"Height\":0}\n".to_vec();
     assert_eq!(setting.kubelet.data().await, (resize, sizes, false));
-    // Nobody's terminal is that large: what follows is passed on, and this is not.
+    // No terminal is that large: this message is dropped, and the following ones are passed on.
     let large = [b"\x04", &b"{}".repeat(4 << 10)[..]].concat();
     setting.say(&large).await;
     setting.say(b"\x04{\"Width\":7,\"Height\":8}").await;
@@ -256,7 +256,7 @@ async fn a_client_that_does_not_read_stops_the_kubelet() {
         }
         setting.kubelet
     });
-    // Some buffers are filled, and then nothing is taken any more.
+    // Some buffers are filled, and then no more data is accepted.
     for _ in 0..10_000 {
         tokio::task::yield_now().await;
     }

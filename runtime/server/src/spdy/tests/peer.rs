@@ -1,4 +1,4 @@
-//! The other side of a connection: what a kubelet does.
+//! The other side of a connection: behaves like a kubelet.
 
 use super::*;
 use crate::spdy::frame::{self, ping};
@@ -82,14 +82,14 @@ impl<IO: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin> Peer<IO> {
         }
     }
 
-    /// Opens the stream that is asked for next.
+    /// Opens the stream that is requested next.
     pub(crate) async fn accept(&mut self) -> (u32, Vec<(String, String)>) {
         let asked = self.request().await;
         self.send(&reply(asked.0)).await;
         asked
     }
 
-    /// The next data, and whether they are the last of their stream.
+    /// The next data, and true if it is the last of its stream.
     pub(crate) async fn data(&mut self) -> (u32, Vec<u8>, bool) {
         loop {
             let (first, flags, payload) = self.frame().await;
@@ -103,7 +103,7 @@ impl<IO: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin> Peer<IO> {
         self.io.write_all(frame).await.unwrap();
     }
 
-    /// Waits until the client has ended the connection, and counts what it said meanwhile.
+    /// Waits until the client has closed the connection, and counts the bytes that it sent meanwhile.
     pub(crate) async fn end(mut self) -> usize {
         let mut rest = Vec::new();
         // A connection that breaks has ended, too.
