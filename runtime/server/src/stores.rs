@@ -203,39 +203,39 @@ impl Stores {
         unhandled.map(|subresource| subresource.name).collect()
     }
 
-    /// Answers what is posted to `resource` of `group`, a kind that is declared `create_only`. Endpoints that are made
-    /// before do not know it.
+    /// Answers POST requests for `resource` of `group`, a kind that is declared `create_only`, with `responder`.
+    /// Endpoints that were created before do not have it.
     pub fn answer(&self, group: &str, resource: &str, responder: Arc<dyn Responder>) {
         self.shared.responders.change(group, resource, |_| responder);
     }
 
-    /// Who answers what is posted to a kind that is not stored.
+    /// The responder of a kind that is not stored.
     #[must_use]
     pub fn responder(&self, facts: &'static ResourceFacts) -> Option<Arc<dyn Responder>> {
         self.shared.responders.of(facts)
     }
 
-    /// Shows what `source` makes as `resource` of `group`, a kind that is declared `read_only`. Endpoints that are made before
-    /// do not know it.
+    /// Serves the objects of `source` as `resource` of `group`, a kind that is declared `read_only`. Endpoints that
+    /// were created before do not have it.
     pub fn show(&self, group: &str, resource: &str, source: Arc<dyn Source>) {
         self.shared.sources.change(group, resource, |_| source);
     }
 
-    /// Who makes the objects of a kind that is not stored.
+    /// The source of the objects of a kind that is not stored.
     #[must_use]
     pub fn source(&self, facts: &'static ResourceFacts) -> Option<Arc<dyn Source>> {
         self.shared.sources.of(facts)
     }
 
-    /// Lets `reservations` take what the objects of a kind need around each write. Endpoints that are made before do not
-    /// know it.
+    /// Reserves values for the objects of a kind around each write, with `reservations`. Endpoints that were created
+    /// before do not have it.
     pub fn reserve(&self, facts: &'static ResourceFacts, reservations: Arc<dyn Reservations>) {
         let hub = facts.hub();
         let mut all = self.shared.reservations.lock().unwrap_or_else(PoisonError::into_inner);
         all.insert((hub.group, hub.kind), reservations);
     }
 
-    /// What takes things for the objects of a kind, if anything does.
+    /// The reservations of a kind; `None` for a kind that reserves nothing.
     #[must_use]
     pub fn reservations(&self, facts: &'static ResourceFacts) -> Option<Arc<dyn Reservations>> {
         let hub = facts.hub();
@@ -243,7 +243,7 @@ impl Stores {
         all.get(&(hub.group, hub.kind)).cloned()
     }
 
-    /// Where everything is kept.
+    /// The storage of all objects.
     #[must_use]
     pub fn storage(&self) -> &Storage {
         &self.shared.storage
@@ -255,13 +255,13 @@ impl Stores {
         &self.shared.scheme
     }
 
-    /// What admits writes.
+    /// The admission chain for writes.
     #[must_use]
     pub fn admission(&self) -> &Chain {
         &self.shared.admission
     }
 
-    /// How endpoints behave.
+    /// The options of endpoints.
     #[must_use]
     pub fn options(&self) -> &StoresOptions {
         &self.shared.options

@@ -19,11 +19,11 @@ use crate::list_stream::{NumberOf, TextList, WriteItem};
 use crate::negotiation::Output;
 use crate::request::Query;
 
-/// Reads `includeObject`: what each row shows of its object beside the cells.
+/// Reads `includeObject`: the part of its object that each row includes beside the cells.
 ///
 /// # Errors
 ///
-/// 400 when it is none of the known words.
+/// 400 when the value is unknown.
 pub(crate) fn shown(query: Query<'_>) -> ApiResult<RowObject> {
     match &*query.first("includeObject").unwrap_or_default() {
         "" | "Metadata" => Ok(RowObject::Metadata),
@@ -39,10 +39,11 @@ pub(crate) fn shown(query: Query<'_>) -> ApiResult<RowObject> {
     }
 }
 
-/// Marks the bookmark behind the initial events of a watch, which is told even to those who want rows without objects.
+/// Marks the bookmark after the initial events of a watch, which is sent even to clients that requested rows without
+/// objects.
 pub(crate) const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
-/// The table of one object; the columns are told unless the client knows them already.
+/// The table of one object; with the columns unless the client has them already.
 pub(crate) fn of_one(
     facts: &'static ResourceFacts,
     subject: Subject<'_>,
@@ -121,7 +122,7 @@ impl Rows {
         }
         let printed = subject.printed(self.facts, forms)?;
         if let (Some(printed), RowObject::Metadata) = (&printed, shown) {
-            // It has the metadata that is shown, so the object is made in no other version.
+            // The object has the rendered metadata, so it is converted to no other version.
             table.row_of_metadata(&**printed, &forms.bare_meta(&**printed)?);
             return Ok(());
         }
@@ -142,7 +143,7 @@ impl Rows {
     }
 }
 
-/// The columns of Scales; their cells are made by hand, because a Scale is only a view of an object.
+/// The columns of Scales; their cells are computed here, because a Scale is only a view of an object.
 const SCALE_COLUMNS: [Column; 4] = [
     Column {
         format: "",

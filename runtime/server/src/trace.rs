@@ -1,4 +1,4 @@
-//! Requests for a tracing system, which the server itself knows nothing about.
+//! Requests for a tracing system; this crate has no dependency on one.
 
 use std::fmt;
 use std::time::{Instant, SystemTime};
@@ -7,16 +7,16 @@ use http::HeaderMap;
 
 use crate::request::Step;
 
-/// What a client says its request is part of (the headers `traceparent` and `tracestate`).
+/// The trace that a client's request belongs to (the headers `traceparent` and `tracestate`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceParent {
-    /// The trace.
+    /// The trace ID.
     pub trace: u128,
-    /// The span that the request is made in.
+    /// The span of the client's request.
     pub span: u64,
-    /// Whether the client records the trace.
+    /// True if the client records the trace.
     pub sampled: bool,
-    /// What tracing systems passed on about it; may be empty.
+    /// State that tracing systems have passed on; may be empty.
     pub state: String,
 }
 
@@ -55,27 +55,28 @@ pub struct TracedRequest {
     pub method: String,
     /// Path and query.
     pub target: String,
-    /// Names the request in logs and audit records.
+    /// The request's id in logs and audit records.
     pub id: String,
-    /// How it was answered.
+    /// The status code of the answer.
     pub code: u16,
-    /// What it is part of.
+    /// The client's trace.
     pub parent: Option<TraceParent>,
-    /// Whether the client may say that it is recorded; otherwise it is only linked to what it is part of.
+    /// True if the client decides if the request is recorded; otherwise the request is only linked to the client's
+    /// trace.
     pub trusted: bool,
-    /// When it arrived.
+    /// Time of its arrival.
     pub received: Instant,
-    /// The same by the clock on the wall.
+    /// Time of its arrival by the wall clock.
     pub received_at: SystemTime,
-    /// When it was answered.
+    /// Time of its answer.
     pub answered: Instant,
-    /// Where its time went.
+    /// The durations of its stages.
     pub steps: Vec<Step>,
 }
 
-/// Takes requests for a tracing system. Asked about each request: must be quick.
+/// Receives requests for a tracing system. Called for each request, so it must return quickly.
 pub trait Tracer: Send + Sync + fmt::Debug {
-    /// Whether a request is recorded; `parent` is what it is part of, if its client may decide.
+    /// True if a request is recorded; `parent` is its client's trace, if the client may decide.
     fn samples(&self, parent: Option<&TraceParent>) -> bool;
 
     /// Records a request.

@@ -1,7 +1,7 @@
-//! What can be done with objects: one file per verb, all of them over the tables of the kinds.
+//! The verbs of objects: one file per verb, all of them over the tables of the kinds.
 //!
-//! Reading order: [`get`] and [`list`] (from the cache), [`watch`] (changes as they happen), [`create`] and [`update`] (the
-//! way of every write, in [`write`]), then what is made of them.
+//! Reading order: [`get`] and [`list`] (from the cache), [`watch`] (changes as they happen), [`create`] and [`update`]
+//! (the steps of every write, in [`write`]), then the verbs that build on them.
 
 mod apply;
 mod continue_token;

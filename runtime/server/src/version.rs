@@ -1,4 +1,4 @@
-//! `/version`: what the server says about itself.
+//! `/version`: the version of the server.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -15,25 +15,26 @@ use crate::negotiation::with_empty_details;
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Version {
-    /// First number of the Kubernetes version whose API is served.
+    /// Major number of the Kubernetes version whose API is served.
     pub major: String,
-    /// Second number.
+    /// Minor number.
     pub minor: String,
-    /// First number of the version whose behaviour is shown.
+    /// Major number of the version whose behaviour is emulated.
     pub emulation_major: String,
-    /// Second number.
+    /// Minor number.
     pub emulation_minor: String,
-    /// First number of the oldest version that data stays readable for.
+    /// Major number of the oldest version that data stays readable for.
     pub min_compatibility_major: String,
-    /// Second number.
+    /// Minor number.
     pub min_compatibility_minor: String,
-    /// Whole version, e.g. `v1.36.0+planesmith`. The suffix has neither digits, dots nor dashes, at which clients split it.
+    /// Whole version, e.g. `v1.36.0+planesmith`. The suffix has no digits, dots or dashes, because clients split the
+    /// version at these.
     pub git_version: String,
     /// Commit; may be empty.
     pub git_commit: String,
     /// `clean` or `dirty`.
     pub git_tree_state: String,
-    /// When it was built, RFC 3339.
+    /// Build time, RFC 3339.
     pub build_date: String,
     /// Version of the compiler; the field is named after Go's.
     pub go_version: String,
@@ -70,7 +71,7 @@ impl Default for Version {
 }
 
 impl Version {
-    /// The answer to GET, indented as kube-apiserver has it; there is nothing but JSON.
+    /// The answer to GET, indented as in kube-apiserver; JSON is the only encoding.
     pub(crate) fn answer(&self, request: &Parts) -> Response {
         if !takes_json(&request.headers) {
             let message = "406: Not Acceptable\n\nAvailable representations: application/json";

@@ -1,6 +1,6 @@
-//! WebSocket (RFC 6455), as far as this server speaks it itself: it tells messages, and passes over what a client says.
+//! WebSocket (RFC 6455) in one direction: the server sends messages, and ignores those of the client.
 //!
-//! Streams into workloads are spoken by `tokio-tungstenite`: see `remote_command` and the proxy.
+//! Streams into workloads use `tokio-tungstenite`: see `remote_command` and the proxy.
 
 mod channels;
 mod frame;
@@ -29,10 +29,11 @@ use self::handshake::Handshake;
 pub(crate) use self::handshake::{is_asked_for, offered_protocols, offers_protocol};
 use crate::failure;
 
-/// How long a client may take to read one piece of what it is told.
+/// Maximum time for a client to read one chunk.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Goes on in WebSocket and tells `frames`, until they end or the client does. Each chunk is whole frames.
+/// Upgrades to WebSocket and sends `frames`, until they end or the client closes the connection. Each chunk consists of
+/// whole frames.
 pub(crate) fn answer(request: &Parts, frames: impl Stream<Item = Bytes> + Send + 'static) -> Response {
     let handshake = match Handshake::read(request) {
         Ok(handshake) => handshake,
@@ -53,10 +54,10 @@ pub(crate) fn answer(request: &Parts, frames: impl Stream<Item = Bytes> + Send +
     handshake.response()
 }
 
-/// What the client's side asks to be told between two frames.
+/// An answer to the client that is sent between two frames.
 enum Answer {
     Pong(Bytes),
-    /// The end, and why.
+    /// The end, with a status code.
     Close(u16),
 }
 
@@ -83,7 +84,7 @@ async fn speak(
         in_time(patience, tell(&mut writer, &close(status))).await?;
         in_time(patience, writer.shutdown()).await
     };
-    // Ends with the telling: a frame is never cut by what the client says meanwhile.
+    // The connection ends with `frames`: a frame is never cut by an answer to the client.
     tokio::select! {
         told = telling => told,
         never = listen(reader, sender) => match never {},
@@ -95,13 +96,13 @@ async fn tell(writer: &mut (impl AsyncWrite + Unpin), frame: &[u8]) -> io::Resul
     writer.flush().await
 }
 
-/// Waits for a client that does not read, but not for ever.
+/// Waits for a client that does not read, up to `patience`.
 async fn in_time(patience: Duration, telling: impl Future<Output = io::Result<()>>) -> io::Result<()> {
     let told = tokio::time::timeout(patience, telling).await;
     told.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
-/// Listens until the client ends or breaks the rules, and asks for answers to what it says.
+/// Reads until the client closes the connection or violates the protocol, and requests answers to its frames.
 async fn listen(reader: impl AsyncRead + Unpin, answers: mpsc::Sender<Answer>) -> Infallible {
     let mut reader = BufReader::new(reader);
     loop {
@@ -113,7 +114,7 @@ async fn listen(reader: impl AsyncRead + Unpin, answers: mpsc::Sender<Answer>) -
         };
         let is_last = matches!(answer, Answer::Close(_));
         if answers.send(answer).await.is_err() || is_last {
-            // Whoever tells ends both sides.
+            // The sending side ends both sides.
             return std::future::pending().await;
         }
     }
@@ -126,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// What a client hears that says `said`, while `frames` are told.
+    /// The bytes a client receives when it sends `said` during `frames`.
     async fn heard(said: &[u8], frames: impl Stream<Item = Bytes>) -> Vec<u8> {
         let (mut client, server) = tokio::io::duplex(1 << 10);
         client.write_all(said).await.expect("there is room");

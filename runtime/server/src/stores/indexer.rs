@@ -1,4 +1,4 @@
-//! The rows of objects, which selectors read, and the form of loaded objects.
+//! Rows of objects, which selectors read, and the stored form of loaded objects.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -29,7 +29,7 @@ pub fn row_of(object: &dyn Object) -> Row {
     )
 }
 
-/// The value at a dotted path as selectors write it; `None` where there is none.
+/// The value at a dotted path in the notation of selectors; `None` if there is none.
 fn text_at<'o>(object: &'o dyn Object, path: &str) -> Option<Cow<'o, str>> {
     text_of(&value::get_at(object, path)?.view())
 }
@@ -43,13 +43,13 @@ fn text_of<'o>(leaf: &View<'o>) -> Option<Cow<'o, str>> {
     }
 }
 
-/// Reads the rows of stored JSON without decoding the objects, which is what opening a store of many objects takes time
-/// for.
+/// Reads the rows of stored JSON without decoding the objects, because decoding would dominate the time for opening a
+/// store of many objects.
 pub(super) struct JsonIndexer {
     hub: &'static ResourceFacts,
-    /// In which versions loaded objects may be.
+    /// The versions in which loaded objects may be stored.
     versions: Arc<StoredVersions>,
-    /// The paths that selectors look at, and what counts where nothing stands.
+    /// The paths that selectors read, and the value of each for objects that do not have it.
     paths: Vec<&'static str>,
     zeros: Vec<&'static str>,
 }
@@ -79,7 +79,8 @@ impl Indexer for JsonIndexer {
         Row::new(labels, found.fields.iter().map(|field| &**field))
     }
 
-    /// The objects of a declared kind are read, so that the cache has them in the form in which today's program stores them.
+    /// Objects of a declared kind are decoded, so that the cache has them in the form in which this program stores
+    /// them.
     fn loaded(&self, bytes: &[u8]) -> Loaded {
         if self.hub.custom.is_some() {
             return Loaded::AsStored;
@@ -97,7 +98,7 @@ impl Indexer for JsonIndexer {
 
     fn refitted(&self, bytes: &[u8]) -> Option<Draft> {
         self.hub.custom?;
-        // What was stored in another version is converted when it is read.
+        // An object that was stored in another version is converted when it is read.
         json::type_meta(bytes)
             .ok()
             .filter(|stored| stored.api_version == self.hub.api_version)?;
@@ -108,7 +109,7 @@ impl Indexer for JsonIndexer {
     }
 }
 
-/// The values at dotted paths of a document as selectors compare them, empty where there is none.
+/// The values at dotted paths of a document in the notation of selectors; empty if there is none.
 pub(crate) fn texts_at(json: &[u8], paths: &[&str]) -> Vec<String> {
     let (found, _) = Found::of(json, paths, vec![Cow::Borrowed(""); paths.len()]);
     found.fields.into_iter().map(Cow::into_owned).collect()
@@ -121,7 +122,8 @@ struct Found<'b> {
 }
 
 impl<'b> Found<'b> {
-    /// The labels of a document and the values at `paths`, over `fields`; and whether it is JSON.
+    /// The labels of a document and the values at `paths`, with the defaults `fields`; and true if the document is
+    /// JSON.
     fn of(json: &'b [u8], paths: &'b [&'b str], fields: Vec<Cow<'b, str>>) -> (Self, bool) {
         let mut found = Self {
             paths,
@@ -138,14 +140,14 @@ impl<'b> Found<'b> {
     }
 }
 
-/// Looks at one value on the way to a label or field.
+/// Reads one value on the path to a label or field.
 struct Probe<'b, 'f> {
     path: Vec<Cow<'b, str>>,
     found: &'f mut Found<'b>,
 }
 
 impl<'b> Probe<'b, '_> {
-    /// Whether anything that counts lies at or below the path.
+    /// True if a label or field lies at or below the path.
     fn leads_somewhere(&self) -> bool {
         let path: Vec<&str> = self.path.iter().map(|part| &**part).collect();
         let starts =
@@ -242,6 +244,6 @@ impl<'b> Visitor<'b> for Probe<'b, '_> {
     }
 }
 
-/// A key, borrowed when it is written without escapes.
+/// A key, borrowed if it has no escapes.
 #[derive(serde::Deserialize)]
 struct Key<'b>(#[serde(borrow)] Cow<'b, str>);

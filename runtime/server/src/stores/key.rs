@@ -1,4 +1,4 @@
-//! Where an object lies in the store: kube-apiserver's paths, so that both can work on one store.
+//! Keys of objects in the store: kube-apiserver's paths, so that both can use one store.
 
 use planesmith_machinery::names;
 use planesmith_machinery::resource::Scope;
@@ -24,7 +24,8 @@ pub(super) fn check_name(name: &str) -> ApiResult<()> {
     )))
 }
 
-/// Namespace and name of the object under `key`, which starts with `prefix`; the namespace is empty where there is none.
+/// Namespace and name of the object under `key`, which starts with `prefix`; the namespace is empty for cluster-scoped
+/// objects.
 pub(super) fn split<'k>(prefix: &str, scope: Scope, key: &'k str) -> (&'k str, &'k str) {
     let rest = key.strip_prefix(prefix).unwrap_or(key);
     match scope {

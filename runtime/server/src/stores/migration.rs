@@ -1,4 +1,4 @@
-//! Storage migration: objects that are stored in another version are stored in the storage version.
+//! Storage migration: rewrites objects that are stored in another version in the storage version.
 
 use std::sync::Arc;
 
@@ -9,21 +9,22 @@ use planesmith_store::{Draft, Entry, Expect, ListQuery, Op, Revision, StoredForm
 use super::{ResourceStore, row_of};
 use crate::verbs::store_failure;
 
-/// The objects of one kind that the backend holds in another version than the storage version.
+/// The objects of one kind that the backend has in another version than the storage version.
 ///
-/// Readers see them converted, so that migration changes nothing but what an older program could read. It is for kinds with
-/// few writes, whose objects would stay as they are.
+/// Readers see them converted, so migration only changes which programs can read them. It is for kinds with few writes,
+/// whose objects would otherwise stay in the old version.
 #[derive(Debug)]
 pub struct StorageMigration {
     store: Arc<ResourceStore>,
-    /// The keys of the objects to be written, and their revisions; the next one last. The objects themselves may be replaced
-    /// meanwhile, and would be kept by nobody else.
+    /// The keys of the objects to be written, and their revisions; the next one last. Entries are not stored, because
+    /// they would keep objects in memory that are replaced meanwhile.
     left: Vec<(Arc<str>, Revision)>,
     rewritten: usize,
 }
 
 impl ResourceStore {
-    /// The migration of the objects that are stored in another version now. Objects that expire are left to do so.
+    /// Returns the migration of the objects that are now stored in another version. Objects that expire are left to
+    /// expire.
     #[must_use]
     pub fn migration(self: &Arc<Self>) -> StorageMigration {
         let mut left = self.in_form(StoredForm::OtherVersion);
@@ -37,8 +38,8 @@ impl ResourceStore {
         }
     }
 
-    /// The keys of objects that cannot be read, with the reason for each: their version is unknown, or their bytes do not fit
-    /// its type. The store keeps their bytes.
+    /// The keys of objects that cannot be read, with the reason for each: their version is unknown, or their bytes do
+    /// not match its type. The store keeps their bytes.
     #[must_use]
     pub fn unreadable(&self) -> Vec<(Arc<str>, String)> {
         let entries = self.in_form(StoredForm::Unreadable);
@@ -73,7 +74,7 @@ impl StorageMigration {
         &self.store
     }
 
-    /// The number of objects that are still to be written.
+    /// The number of objects that are not written yet.
     #[must_use]
     pub fn left(&self) -> usize {
         self.left.len()
@@ -85,12 +86,12 @@ impl StorageMigration {
         self.rewritten
     }
 
-    /// Writes the next object, unless a client has written or deleted it meanwhile. Returns true while objects are left.
+    /// Writes the next object, unless a client has written or deleted it meanwhile. True while objects are left.
     ///
     /// # Errors
     ///
-    /// Those of the store; the object stays the next one. An object that cannot be read, or is too large in the storage
-    /// version, is passed over: it stays as it is.
+    /// Errors of the store; the object stays the next one. An object that cannot be read, or is too large in the
+    /// storage version, is skipped and stays unchanged.
     pub async fn step(&mut self) -> ApiResult<bool> {
         let Some((key, revision)) = self.left.last() else {
             return Ok(false);

@@ -16,22 +16,22 @@ use planesmith_store::{Entry, ListQuery, Storage};
 use self::decoded::DecodedObjects;
 use super::ResourceStore;
 
-/// Bytes of the decoded objects that are kept. Plugins read few kinds, of which there are few objects.
+/// Maximum bytes of cached decoded objects. Plugins read few kinds, of which there are few objects.
 const KEPT: usize = 64 << 20;
-/// Lists of objects that are stored as more bytes than that, which would push all others out, are decoded anew each time:
-/// ordinary objects take five times as many when they are decoded.
+/// Maximum stored bytes of a list whose objects are cached. A larger list would evict all other objects, so it is
+/// decoded anew each time: typical objects are five times as large when they are decoded.
 const KEPT_OF_A_LIST: usize = KEPT / 16;
 
 /// Reads the objects of a server's kinds.
 pub struct ObjectLister {
     /// By group and kind of the storage version.
     stores: HashMap<(&'static str, &'static str), ResourceStore>,
-    /// The objects as they were read last. Locked for a lookup at a time.
+    /// The decoded objects. Locked only for one lookup at a time.
     decoded: Mutex<DecodedObjects>,
 }
 
 impl ObjectLister {
-    /// Reads the objects of the kinds in `scheme` on `storage`.
+    /// Returns a lister of the objects of the kinds in `scheme` on `storage`.
     #[must_use]
     pub fn new(storage: &Storage, scheme: &Scheme) -> Self {
         let hubs = scheme.iter().filter(|facts| facts.is_hub());
@@ -48,13 +48,13 @@ impl ObjectLister {
         self.stores.get(&(hub.group, hub.kind))
     }
 
-    /// The object of an entry: kept if it is read again soon.
+    /// The object of an entry, from the cache of decoded objects if it is there.
     fn object(&self, store: &ResourceStore, entry: &Entry) -> ApiResult<Arc<dyn Object>> {
         let decoded = || self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = decoded().get(entry) {
             return Ok(found);
         }
-        // Without the lock: others need not wait for it.
+        // Decoded without the lock, so that other readers do not wait.
         let object: Arc<dyn Object> = store.decode(entry)?.into();
         decoded().put(entry, &object);
         Ok(object)
@@ -66,7 +66,7 @@ impl Lister for ObjectLister {
         let Some(store) = self.store(kind) else {
             return Ok(None);
         };
-        // Nothing is called what no path could have.
+        // An invalid path segment names no object.
         let Ok(key) = store.key(namespace, name) else {
             return Ok(None);
         };

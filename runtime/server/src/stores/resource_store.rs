@@ -23,19 +23,21 @@ pub struct ResourceStore {
     collection: Arc<Collection>,
     storage: Storage,
     versions: Arc<StoredVersions>,
-    /// When the objects of a custom kind were made as the kind is now.
+    /// The epoch in which the objects of a custom kind were adapted to its current definition; `None` for declared
+    /// kinds.
     fit: Option<Fit>,
 }
 
 impl ResourceStore {
-    /// As [`ResourceStore::with_versions`], for a kind that was never stored in another version than `hub`.
+    /// Like [`ResourceStore::with_versions`], for a kind that was never stored in another version than `hub`.
     #[must_use]
     pub fn open(storage: &Storage, hub: &'static ResourceFacts) -> Self {
         Self::with_versions(storage, hub, &Scheme::new())
     }
 
-    /// The objects of the kind with the storage version `hub`, which may be stored in the other versions that `scheme` has of
-    /// the kind. Opening it again gives the same objects; those of a custom kind as the kind is now.
+    /// Returns the store of the kind with the storage version `hub`, which may be stored in the other versions that
+    /// `scheme` has of the kind. Opening it again returns the same objects; those of a custom kind follow the kind's
+    /// current definition.
     #[must_use]
     pub fn with_versions(storage: &Storage, hub: &'static ResourceFacts, scheme: &Scheme) -> Self {
         let versions = Arc::new(StoredVersions::new(hub, scheme));
@@ -51,7 +53,8 @@ impl ResourceStore {
         }
     }
 
-    /// Whether the bytes of an object are known to be as its kind is now, though it may be older.
+    /// True if the bytes of an object are known to match the current definition of its kind, though the object may be
+    /// older.
     pub(crate) fn fits(&self, entry: &Entry) -> bool {
         self.fit.is_some_and(|fit| entry.fits(fit))
     }
@@ -62,13 +65,13 @@ impl ResourceStore {
         self.facts
     }
 
-    /// The bytes.
+    /// The stored bytes.
     #[must_use]
     pub fn collection(&self) -> &Arc<Collection> {
         &self.collection
     }
 
-    /// Where the bytes are kept.
+    /// The storage of the bytes.
     #[must_use]
     pub fn storage(&self) -> &Storage {
         &self.storage
@@ -86,7 +89,7 @@ impl ResourceStore {
         Ok(key)
     }
 
-    /// What the keys of all objects in `namespace` start with; of all objects when it is empty.
+    /// The prefix of the keys of all objects in `namespace`; of all objects when it is empty.
     #[must_use]
     pub fn prefix(&self, namespace: &str) -> String {
         let all = self.collection.prefix();
@@ -116,12 +119,12 @@ impl ResourceStore {
         key::split(self.collection.prefix(), self.facts.scope, key)
     }
 
-    /// Changes an object as the server itself wants it, past validation and admission; again and again until nobody is
-    /// faster. `change` gets the object of the storage version with its resourceVersion. Nothing is stored when `dry_run`.
+    /// Changes an object on behalf of the server itself, without validation and admission; retries on conflicts.
+    /// `change` gets the object of the storage version with its resourceVersion. Nothing is stored when `dry_run`.
     ///
     /// # Errors
     ///
-    /// 404 when there is no such object, those of `change`, and those of the store.
+    /// 404 when there is no such object, errors of `change`, and errors of the store.
     pub async fn modify(
         &self,
         namespace: &str,
@@ -158,17 +161,17 @@ impl ResourceStore {
     ///
     /// # Errors
     ///
-    /// 500 when the bytes are not such an object.
+    /// 500 when the bytes do not encode such an object.
     pub fn decode(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
         self.decode_bytes(entry.bytes())
     }
 
-    /// The object of an entry that is to go: in the version in which it was stored if it cannot be had in the storage version,
-    /// because whoever converts it does not answer.
+    /// The object of an entry that is to be deleted: in the version in which it was stored if it cannot be converted to
+    /// the storage version, for example because its converter does not answer.
     ///
     /// # Errors
     ///
-    /// As [`ResourceStore::decode`].
+    /// As for [`ResourceStore::decode`].
     pub(crate) fn decode_to_delete(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
         self.decode(entry).or_else(|error| {
             let api_version = json::type_meta(entry.bytes()).map(|known| known.api_version);
@@ -178,8 +181,8 @@ impl ResourceStore {
         })
     }
 
-    /// All objects, as the type of the storage version; what cannot be read is passed over. For kinds of which there are
-    /// few enough to hold them all.
+    /// All objects, as the type of the storage version; objects that cannot be read are skipped. For kinds with few
+    /// enough objects to have them all in memory.
     #[must_use]
     pub fn all<R: Resource>(&self) -> Vec<R> {
         // The newest state is never compacted.
@@ -189,7 +192,7 @@ impl ResourceStore {
         entries.iter().filter_map(|entry| self.typed(entry)).collect()
     }
 
-    /// The object of an entry, as the type of the storage version; `None` when it cannot be read.
+    /// The object of an entry, as the type of the storage version; `None` if it cannot be read.
     #[must_use]
     pub fn typed<R: Resource>(&self, entry: &Entry) -> Option<R> {
         self.decode(entry).ok()?.downcast_ref::<R>().cloned()
@@ -199,7 +202,7 @@ impl ResourceStore {
     ///
     /// # Errors
     ///
-    /// 500 when the bytes are not such an object.
+    /// 500 when the bytes do not encode such an object.
     pub fn decode_bytes(&self, bytes: &[u8]) -> ApiResult<Box<dyn Object>> {
         if self.facts.custom.is_some() {
             return custom::read(bytes, self.facts);

@@ -10,13 +10,13 @@ use planesmith_machinery::{conversion, custom, defaulting, json};
 #[derive(Debug)]
 pub(super) struct StoredVersions {
     hub: &'static ResourceFacts,
-    /// The versions that are converted to `hub`, served or not.
+    /// The versions that are converted to `hub`, including those that are not served.
     others: Vec<&'static ResourceFacts>,
     /// The first bytes of every object that was stored in the version `hub`.
     prefix: Vec<u8>,
 }
 
-/// The reason stored bytes are no object of their kind.
+/// The reason that stored bytes are not an object of their kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unreadable {
     /// The program has no such version of the kind.
@@ -26,7 +26,7 @@ pub(super) enum Unreadable {
         api_version: String,
         scheme: &'static str,
     },
-    /// The bytes do not fit the type of their version.
+    /// The bytes do not match the type of their version.
     #[error("{0}")]
     Malformed(String),
 }
@@ -97,7 +97,7 @@ impl StoredVersions {
             return Ok(self.hub);
         }
         let stored = json::type_meta(bytes).map_err(|error| Unreadable::Malformed(error.to_string()))?;
-        // Another hand may have written an object without its type.
+        // Another program may have stored an object without its type.
         let is_of = |facts: &&'static ResourceFacts| {
             (stored.kind.is_empty() || stored.kind == facts.kind)
                 && (stored.api_version.is_empty() || stored.api_version == facts.api_version)

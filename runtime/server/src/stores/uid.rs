@@ -1,14 +1,14 @@
-//! The identities of objects.
+//! UIDs of objects.
 
 use crate::random;
 
-/// Makes identities.
+/// A source of UIDs.
 pub trait Uids: Send + Sync {
-    /// A new one, never given before.
+    /// A new UID that was never returned before.
     fn next(&self) -> String;
 }
 
-/// Random UUIDs from the system's generator: nobody can foresee the identity of an object that is still to be created.
+/// Random UUIDs from the system's generator: the UID of an object to be created cannot be predicted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RandomUids;
 

@@ -1,4 +1,4 @@
-//! What a table shows of an object, made once for all tables until the object changes.
+//! The cells of an object's row, computed once for all tables until the object changes.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,20 +10,20 @@ use planesmith_store::Entry;
 
 use crate::endpoint::{Caching, Form, Forms, metadata_range};
 
-/// Bytes of the place of the metadata: its start and its end.
+/// Bytes of the metadata's position: its start and its end.
 const PLACE: usize = 2 * size_of::<u64>();
 
-/// The cells of a row, and where the entry has its metadata.
+/// The cells of a row, and the position of the metadata in the entry.
 pub(super) struct KeptRow<'e> {
     entry: &'e Arc<Entry>,
-    /// The metadata, where it is no part of the entry's bytes.
+    /// The metadata, if it is not a part of the entry's bytes.
     metadata: Option<Bytes>,
-    /// The place, and the cells as [`PrintedCells`] encodes them.
+    /// The position, and the cells as [`PrintedCells`] encodes them.
     bytes: Bytes,
 }
 
 impl<'e> KeptRow<'e> {
-    /// The row of `entry`, which is as it is stored in the endpoint's version, and so in the one whose columns are printed.
+    /// The row of `entry`, which is stored in the endpoint's version and printed in it.
     pub(super) fn of(entry: &'e Arc<Entry>, forms: &Forms, caching: Caching) -> ApiResult<Self> {
         let bytes = forms.kept(entry, Form::Row, caching, |_| {
             let cells = PrintedCells::of(&*forms.object_to_print(entry)?);

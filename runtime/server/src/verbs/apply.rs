@@ -22,11 +22,11 @@ use crate::negotiation::Output;
 use crate::offload::Cost;
 
 impl Endpoint {
-    /// Makes a part of an object what a manager wants of it; an object that is missing is made.
+    /// Applies a manager's configuration to a part of an object; a missing object is created.
     pub(super) async fn apply(&self, call: &Call, body: Bytes, part: Part<'_>, output: Output) -> ApiResult<Response> {
         let options = WriteOptions::for_apply(call.query())?;
         let bodies = self.stores().large_bodies();
-        // Without a look at it, an apply is YAML.
+        // Until it is parsed, an apply counts as YAML.
         let cost = Cost::of_yaml(body.len());
         let sent = self.run(call, body.len(), cost, || Sent::read(&body)).await??;
         let _counted = bodies.count(body.len(), || weight::of_tree(&sent.document))?;
@@ -81,7 +81,7 @@ impl Endpoint {
         write.respond(code, output, changed.outcome).await
     }
 
-    /// Makes the number of replicas what a manager wants.
+    /// Applies a manager's number of replicas.
     pub(super) async fn apply_scale(
         &self,
         call: &Call,
@@ -91,7 +91,7 @@ impl Endpoint {
     ) -> ApiResult<Response> {
         let options = WriteOptions::for_apply(call.query())?;
         let bodies = self.stores().large_bodies();
-        // Without a look at it, an apply is YAML.
+        // Until it is parsed, an apply counts as YAML.
         let cost = Cost::of_yaml(body.len());
         let sent = self.run(call, body.len(), cost, || Sent::read(&body)).await??;
         let _counted = bodies.count(body.len(), || weight::of_tree(&sent.document))?;
@@ -120,7 +120,7 @@ impl Endpoint {
     }
 }
 
-/// Nobody can apply to the Scale of a custom object, because Scales are no version of its kind.
+/// The error of an apply to the Scale of a custom object: Scales are not a version of its kind.
 fn no_version_of_a_custom_kind(managers: &ScaleManagers<'_>) -> ApiError {
     let version = scale::EXPECTED.api_version;
     let why = format!("request to convert CR to an invalid group/version: {version}");
@@ -144,7 +144,7 @@ fn unconvertible(why: String, sent: &Sent) -> ApiError {
     apply::ApplyError::Unconvertible(why).to_api_error(&sent.subject())
 }
 
-/// What to make of keys that stand twice in a document that can be applied.
+/// Refuses, warns of or ignores repeated keys in an applied document.
 fn judge(call: &Call, sent: &Sent, validation: FieldValidation) -> ApiResult<()> {
     match validation {
         FieldValidation::Ignore => {}

@@ -1,6 +1,7 @@
-//! Where the next page of a list starts.
+//! Continue tokens: the position of the next page of a list.
 //!
-//! The form is kube-apiserver's (`v` `meta.k8s.io/v1`), so that a client may go on at another server on the same store.
+//! The format is kube-apiserver's (`v` `meta.k8s.io/v1`), so that a client may continue at another server on the same
+//! store.
 
 use base64::Engine as _;
 use planesmith_machinery::go_base64::RAW_URL;
@@ -9,30 +10,30 @@ use planesmith_machinery::status::ApiError;
 use planesmith_store::Revision;
 use serde_json::Value;
 
-/// What a page shows.
+/// The state of the objects that a page lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PageState {
     /// The state of the first page.
     At(Revision),
-    /// The newest state: the first page's is no longer known, and the client goes on nevertheless.
+    /// The newest state, for a client that continues although the state of the first page was compacted.
     Newest,
 }
 
-/// Where the next page of a list starts.
+/// The position of the next page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ContinueToken {
     pub(crate) state: PageState,
-    /// The first key that may be shown, below the prefix of the list.
+    /// The first key of the page, below the prefix of the list.
     pub(crate) start: String,
 }
 
 const VERSION: &str = "meta.k8s.io/v1";
 
 impl ContinueToken {
-    /// The token as clients send it back.
+    /// The token in the form in which clients send it back.
     pub(crate) fn encode(&self) -> String {
         let revision = match self.state {
-            // Only numbers of 64 bits are made, which JSON takes.
+            // Revisions have 64 bits; a larger number cannot be encoded.
             PageState::At(revision) => i64::try_from(revision.0).unwrap_or(i64::MAX),
             PageState::Newest => -1,
         };
@@ -42,7 +43,7 @@ impl ContinueToken {
         RAW_URL.encode(text)
     }
 
-    /// Reads what a client sent.
+    /// Parses a client's token.
     ///
     /// # Errors
     ///
@@ -75,9 +76,9 @@ impl ContinueToken {
         if start.is_empty() {
             return Err(refused(format!(": encoded start key empty (version {VERSION})")));
         }
-        // One slash in front means the prefix itself.
+        // A leading slash stands for the list's prefix.
         let below = start.strip_prefix('/').unwrap_or(start);
-        // A start above the list's prefix would show other objects than the path allows.
+        // A start outside of the list's prefix would list objects that the path does not allow.
         if !below.is_empty() && below.split('/').any(|part| matches!(part, "" | "." | "..")) {
             return Err(refused(format!(": {start}")));
         }
@@ -86,14 +87,13 @@ impl ContinueToken {
     }
 }
 
-/// A part of a token, whose name Go reads in any case.
+/// A member of a token; as in Go, the case of its name is ignored.
 fn entry<'t>(token: &'t Value, name: &str) -> Option<&'t Value> {
     let mut entries = token.as_object()?.iter();
     entries.find_map(|(found, value)| found.eq_ignore_ascii_case(name).then_some(value))
 }
 
-/// What Go says of a token of which a part has another type than it must have; `None` when all are right. Null counts as
-/// absent.
+/// Go's message for a token in which a member has the wrong type; `None` if all are right. Null counts as absent.
 fn wrong_type(token: &Value) -> Option<String> {
     let unfit = |found: &str, wanted: &str| Some(format!("json: cannot unmarshal {found} into Go {wanted}"));
     match token {
@@ -101,7 +101,7 @@ fn wrong_type(token: &Value) -> Option<String> {
         Value::Null => return None,
         other => return unfit(json::name_of(other), "value of type storage.continueToken"),
     }
-    // In the order in which servers write them: the first one that is wrong is told.
+    // In the order in which servers write them: the first wrong one is reported.
     [("v", "string"), ("rv", "int64"), ("start", "string")]
         .into_iter()
         .find_map(|(name, wanted)| {
@@ -115,7 +115,7 @@ fn wrong_type(token: &Value) -> Option<String> {
         })
 }
 
-/// Decodes, or tells the first byte that is wrong, counted as Go counts.
+/// Decodes, or returns the position of the first wrong byte, counted as in Go.
 fn decode_base64(text: &str) -> Result<Vec<u8>, usize> {
     RAW_URL.decode(text).map_err(|_| {
         let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');

@@ -1,4 +1,4 @@
-//! Making objects.
+//! Creation of objects.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::negotiation::Offer;
 use crate::offload::Cost;
 use crate::reservations::Held;
 
-/// How often a generated name may turn out to be taken.
+/// Maximum number of attempts to generate a name that is not taken.
 const NAME_ATTEMPTS: usize = 8;
 
 impl Endpoint {
@@ -53,8 +53,8 @@ impl Endpoint {
 }
 
 impl Write<'_> {
-    /// Creates an object of the endpoint's version that is defaulted and tracked. A generated name that is taken is
-    /// generated anew, a few times.
+    /// Creates an object of the endpoint's version that has its defaults and managed fields. A generated name that is
+    /// taken is generated anew, a few times.
     pub(super) async fn create(&self, object: Box<dyn Object>) -> ApiResult<Outcome> {
         let meta = object.meta();
         let generates = meta.name.is_empty() && !meta.generate_name.is_empty();
@@ -83,7 +83,7 @@ impl Write<'_> {
         outcome
     }
 
-    /// Checks and stores an object that has everything that was reserved for it.
+    /// Validates and stores an object whose reservations are made.
     async fn create_held(&self, mut object: Box<dyn Object>, held: &mut Held) -> ApiResult<Outcome> {
         self.pass_on((object.resource().rules.preparation_warnings)(&*object));
         prepare(&mut *object);
@@ -109,7 +109,7 @@ impl Write<'_> {
             }
             return Ok(Outcome::Unstored(self.to_store(object).await?));
         }
-        // Text that is no number counts as none.
+        // Text that is not a number counts as absent.
         if parse_version(&object.meta().resource_version).is_ok_and(|version| version != 0) {
             return Err(ApiError::version_on_create());
         }
@@ -133,14 +133,14 @@ impl Write<'_> {
         meta.uid = uid;
         if meta.name.is_empty() && !meta.generate_name.is_empty() {
             meta.name = match name_rule {
-                // No letters make an address of the start of one.
+                // Appended letters cannot turn the start of an address into an address.
                 NameRule::IpAddress => meta.generate_name.clone(),
                 _ => generated_name(&meta.generate_name),
             };
         }
     }
 
-    /// 409 for a name that is taken by an object that may be on its way out.
+    /// 409 for a name that is taken, possibly by a terminating object.
     fn taken(&self, object: &dyn Object, current: Option<Arc<Entry>>) -> ApiError {
         let resource = self.endpoint.kind().group_resource();
         let meta = object.meta();
@@ -156,7 +156,7 @@ impl Write<'_> {
     }
 }
 
-/// Forgets what only the server decides.
+/// Clears the fields that only the server sets.
 pub(super) fn wipe_system_fields(object: &mut dyn Object) {
     let meta = object.meta_mut();
     meta.creation_timestamp = Time::ZERO;
@@ -166,7 +166,7 @@ pub(super) fn wipe_system_fields(object: &mut dyn Object) {
     meta.self_link.clear();
 }
 
-/// Resets what a creator may not decide.
+/// Resets the fields that a creator may not set.
 fn prepare(object: &mut dyn Object) {
     let facts = object.resource();
     if facts.behavior.generation {

@@ -1,4 +1,4 @@
-//! From a request body to an object.
+//! Decoding of request bodies.
 
 use bytes::Bytes;
 use planesmith_machinery::cbor;
@@ -20,20 +20,20 @@ use crate::endpoint::{Call, Endpoint};
 use crate::negotiation::Format;
 use crate::request::{Stage, Warnings};
 
-/// How much of a body messages show.
+/// Maximum bytes of a body in messages.
 const SHOWN: usize = 30;
 
-/// The kind that a body must hold.
+/// The kind that a body must have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
     pub(super) group: &'static str,
     pub(super) api_version: &'static str,
     pub(super) kind: &'static str,
-    /// The list of kinds that it is in.
+    /// The Go scheme that has the kind, for messages.
     pub(super) scheme: &'static str,
-    /// The kind was defined while serving.
+    /// True for custom kinds.
     pub(super) is_custom: bool,
-    /// The answer to a body that cannot be read, when whoever reads it does not know the kind well enough to say more.
+    /// The message for a body that cannot be read, for readers that do not know the kind well enough to report more.
     pub(super) unknown: Option<&'static str>,
 }
 
@@ -50,7 +50,7 @@ impl From<&'static ResourceFacts> for Expected {
     }
 }
 
-/// Reads bodies that hold objects of one kind.
+/// Decodes bodies with objects of one kind.
 pub(super) struct Decoder<'a> {
     pub(super) scheme: &'a Scheme,
     pub(super) expected: Expected,
@@ -59,7 +59,7 @@ pub(super) struct Decoder<'a> {
 }
 
 impl Endpoint {
-    /// What reads the body of `call` as something of the kind `expected`.
+    /// Returns a decoder for the body of `call`, with an object of the kind `expected`.
     pub(super) fn decoder<'a>(&'a self, call: &'a Call, expected: Expected, options: &WriteOptions<'_>) -> Decoder<'a> {
         Decoder {
             scheme: self.stores().scheme(),
@@ -69,7 +69,8 @@ impl Endpoint {
         }
     }
 
-    /// The object of `kind` in the body of `call`, and the body in JSON as [`Decoder::read`] returns it.
+    /// Decodes the body of `call` into an object of `kind`, and returns it with the body in JSON as [`Decoder::read`]
+    /// does.
     pub(super) fn decode(
         &self,
         call: &Call,
@@ -86,8 +87,7 @@ impl Endpoint {
 }
 
 impl Decoder<'_> {
-    /// Reads `body` over `target`, a zero object of the kind. Returns the body in JSON, which is empty for one that came in
-    /// protobuf.
+    /// Decodes `body` into `target`, a zero object of the kind. Returns the body in JSON, which is empty for protobuf.
     ///
     /// # Errors
     ///
@@ -137,7 +137,7 @@ impl Decoder<'_> {
         protobuf::decode_sent(envelope.raw, target).map_err(|error| self.unfit(&sent, &error.to_string()))
     }
 
-    /// What to make of fields that are unknown or stand twice.
+    /// Refuses, warns of or ignores unknown and repeated fields.
     pub(super) fn judge(&self, findings: &Findings, refuse: impl FnOnce(&str) -> ApiError) -> ApiResult<()> {
         if findings.is_empty() {
             return Ok(());
@@ -154,7 +154,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Completes what the body says it is, and checks it against the kind. `json` is the body in JSON, or empty.
+    /// Completes the body's kind and version, and checks them against the expected kind. `json` is the body in JSON, or
+    /// empty.
     fn check_kind(&self, sent: TypeMeta, body: &[u8], json: &[u8]) -> ApiResult<TypeMeta> {
         let version = GroupVersion::parse(&sent.api_version).map_err(|error| self.unrecognized(&error, body))?;
         if self.expected.is_custom {
@@ -168,8 +169,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Custom objects have to say what they are. They may say that they are of any kind of the version, until they are
-    /// checked.
+    /// Checks the kind and version of a custom object, which are required. Any kind of the version is accepted here,
+    /// and checked later.
     fn check_custom_kind(&self, sent: TypeMeta, body: &[u8], json: &[u8]) -> ApiResult<TypeMeta> {
         let expected = self.expected;
         if sent.kind.is_empty() {
@@ -189,7 +190,7 @@ impl Decoder<'_> {
         Err(ApiError::invalid(&kind, name.unwrap_or_default(), &errors))
     }
 
-    /// 400 about a body that is not known to be of any kind.
+    /// 400 for a body whose kind is not known.
     fn unrecognized(&self, why: &dyn std::fmt::Display, body: &[u8]) -> ApiError {
         if let Some(why) = self.expected.unknown {
             return ApiError::bad_request(why);
@@ -201,7 +202,7 @@ impl Decoder<'_> {
         ))
     }
 
-    /// 400 about a body of a known kind.
+    /// 400 for a body of a known kind.
     fn unfit(&self, sent: &TypeMeta, why: &str) -> ApiError {
         if let Some(why) = self.expected.unknown {
             return ApiError::bad_request(why);
@@ -215,20 +216,20 @@ impl Decoder<'_> {
     }
 }
 
-/// What is said of a document without a kind.
+/// The message for a document without a kind.
 pub(super) fn missing_kind(document: &[u8]) -> String {
     format!("Object 'Kind' is missing in '{}'", String::from_utf8_lossy(document))
 }
 
-/// How a document is not what was expected.
+/// A difference between a document's kind and the expected one.
 pub(super) enum Mismatch {
     /// Another version of the kind.
     Version,
-    /// Something else; in the words of kube-apiserver.
+    /// Another kind; with kube-apiserver's message.
     Kind(String),
 }
 
-/// Fills in what a document does not say about itself.
+/// Sets the parts of kind and version that a document leaves out.
 fn complete(mut sent: TypeMeta, version: &GroupVersion, expected: Expected) -> TypeMeta {
     if version.version.is_empty() && (version.group.is_empty() || version.group == expected.group) {
         expected.api_version.clone_into(&mut sent.api_version);
@@ -239,8 +240,8 @@ fn complete(mut sent: TypeMeta, version: &GroupVersion, expected: Expected) -> T
     sent
 }
 
-/// Whether a document says that it is a Status, a list of versions or the options of a request, which are known beside the
-/// kinds of `version`, whatever that is.
+/// True if a document is a Status, a list of versions or the options of a request, which are known beside the kinds of
+/// `version`, whatever that is.
 pub(super) fn is_of_machinery(sent: &TypeMeta, version: &str) -> bool {
     match sent.kind.as_str() {
         "Status" | "APIVersions" | "APIGroup" | "APIGroupList" | "APIResourceList" => sent.api_version == "v1",
@@ -251,7 +252,7 @@ pub(super) fn is_of_machinery(sent: &TypeMeta, version: &str) -> bool {
     }
 }
 
-/// How a document that says it is `sent` is not what was expected; `json` is the document, or empty.
+/// The difference between a document of the kind `sent` and the expected kind; `json` is the document, or empty.
 pub(super) fn mismatch(scheme: &Scheme, expected: Expected, sent: &TypeMeta, json: &[u8]) -> Option<Mismatch> {
     let TypeMeta { api_version, kind } = sent;
     let fits = |own: &str, expected: &str| own.is_empty() || own == expected;
@@ -260,7 +261,7 @@ pub(super) fn mismatch(scheme: &Scheme, expected: Expected, sent: &TypeMeta, jso
     }
     let is_near = |other: &&'static ResourceFacts| other.hub().rules.scheme_name == expected.scheme;
     let known = scheme.object_kind(api_version, kind).filter(is_near);
-    // It is read as what it says it is before that is compared with what is wanted.
+    // It is decoded as its own kind before that is compared with the expected one.
     if let Some(known) = known.filter(|_| !json.is_empty())
         && let Err(DecodeError::Syntax(why) | DecodeError::Type(why)) =
             custom::decode(json, &mut *known.zero(), Strictness::Lenient)
@@ -291,7 +292,7 @@ pub(super) fn mismatch(scheme: &Scheme, expected: Expected, sent: &TypeMeta, jso
     }))
 }
 
-/// The start of a body: as text when it looks like JSON, else in hexadecimal digits.
+/// The start of a body: as text if it looks like JSON, otherwise in hexadecimal digits.
 fn summary(body: &[u8]) -> String {
     let start = &body[..body.len().min(SHOWN)];
     let mut shown = match body.first() {

@@ -1,4 +1,4 @@
-//! Removing objects, or marking them until what holds them back lets go.
+//! Deletion of objects: removes them, or marks them as terminating until their finalizers are removed.
 
 mod grace;
 mod unreadable;
@@ -32,11 +32,11 @@ use crate::table;
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
 
-/// What became of an object that was to be deleted.
+/// The result of a deletion.
 pub(super) enum Deleted {
-    /// It is gone; this is what it was.
+    /// The object is deleted; this was its last state.
     Gone(Outcome, StatusDetails),
-    /// It stays, marked, until it is let go of.
+    /// The object is terminating, and stays until its finalizers are removed.
     Marked(Outcome),
 }
 
@@ -70,7 +70,8 @@ impl Endpoint {
         }
     }
 
-    /// Tells a client that did not say what becomes of dependents that they stay, for kinds where that surprises.
+    /// Warns a client that did not choose a propagation policy that dependents stay, for kinds where that is
+    /// surprising.
     pub(super) fn warn_about_dependents(&self, call: &Call, options: &DeleteOptions) {
         if let Dependents::Orphaned { warning } = self.kind().hub().rules.dependents
             && !warning.is_empty()
@@ -85,7 +86,7 @@ impl Endpoint {
     ///
     /// # Errors
     ///
-    /// As a delete of the object.
+    /// As for a DELETE of the object.
     pub async fn remove(&self, call: &Call, options: meta::DeleteOptions) -> ApiResult<()> {
         let options = DeleteOptions::new(options)?;
         let write = Write::removal(self, call, &options);
@@ -103,10 +104,10 @@ impl Endpoint {
     }
 }
 
-/// How kube-apiserver names the list of kinds of options.
+/// kube-apiserver's name for the scheme of options.
 const OPTIONS_SCHEME: &str = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27";
 
-/// Reads a DeleteOptions, whatever group it says it is of: each group has one of its own.
+/// Decodes DeleteOptions of any group: each group has one of its own.
 fn decode_options(format: Format, body: &[u8]) -> ApiResult<meta::DeleteOptions> {
     let refused = |why: &dyn std::fmt::Display| ApiError::bad_request(why.to_string());
     let mut options = meta::DeleteOptions::default();
@@ -145,7 +146,7 @@ fn decode_options(format: Format, body: &[u8]) -> ApiResult<meta::DeleteOptions>
     Ok(options)
 }
 
-/// The answer when an object is gone and its kind does not show it once more.
+/// The answer when an object is deleted and its kind does not return it.
 fn success(output: Output, details: StatusDetails) -> Response {
     let status = meta::Status {
         status: "Success".to_owned(),
@@ -156,7 +157,7 @@ fn success(output: Output, details: StatusDetails) -> Response {
 }
 
 impl Write<'_> {
-    /// Deletes the object `name`, again and again until nobody changes it meanwhile.
+    /// Deletes the object `name`; retries while others change it.
     pub(super) async fn delete(&self, name: &str, options: &DeleteOptions) -> ApiResult<Deleted> {
         self.delete_in(self.call.namespace(), name, options).await
     }
@@ -175,7 +176,7 @@ impl Write<'_> {
         }
     }
 
-    /// One attempt on the state `entry`; `None` when somebody changed it meanwhile.
+    /// One attempt on the state `entry`; `None` when the object was changed meanwhile.
     async fn delete_once(&self, key: &str, entry: &Arc<Entry>, options: &DeleteOptions) -> ApiResult<Option<Deleted>> {
         let mut object = self.endpoint.store().decode_to_delete(entry)?;
         if let Some(problem) = (object.resource().rules.deletion_problem)(&*object) {
@@ -211,7 +212,7 @@ impl Write<'_> {
         self.remove(key, entry, object).await
     }
 
-    /// Removes the object whose state is `entry`; `None` when somebody changed it meanwhile.
+    /// Removes the object whose state is `entry`; `None` when the object was changed meanwhile.
     async fn remove(&self, key: &str, entry: &Arc<Entry>, object: Box<dyn Object>) -> ApiResult<Option<Deleted>> {
         let details = self.details(&*object);
         if self.dry_run {
@@ -232,7 +233,7 @@ impl Write<'_> {
         }
     }
 
-    /// Marks an object that has no time left, for those who watch, and removes it.
+    /// Stores an object without a remaining grace period as terminating, so that watches see it, and removes it.
     async fn end(&self, key: &str, entry: &Arc<Entry>, object: Box<dyn Object>) -> ApiResult<Option<Deleted>> {
         let last = object.boxed();
         match self.store_mark(key, entry, object).await? {
@@ -250,7 +251,8 @@ impl Write<'_> {
         }
     }
 
-    /// Marks an object that has finalizers: it has no time left, and goes as soon as they do.
+    /// Marks an object with finalizers as terminating: it has no grace period, and is removed together with its last
+    /// finalizer.
     fn mark(&self, object: &mut dyn Object) {
         let meta = object.meta_mut();
         if meta.deletion_grace_period_seconds.is_none() && meta.generation > 0 {
@@ -273,7 +275,7 @@ impl Write<'_> {
         let mut op = self.put_encoded(key, &*object, encoded, Expect::Revision(entry.revision()));
         if let (Op::Put { row, .. }, false) = (&mut op, std::ptr::eq(object.resource(), self.endpoint.store().facts()))
         {
-            // It stays in the version in which it was stored; what selectors see does not change.
+            // It stays in the version in which it was stored; the values that selectors read do not change.
             row.clone_from(entry.row());
         }
         let write = self.endpoint.store().collection().write(op);
@@ -326,7 +328,7 @@ fn check_preconditions(
     Ok(())
 }
 
-/// The same for kinds whose deletion is a phase, which have words of their own for it.
+/// Checks preconditions for kinds whose deletion is a phase, which have other messages.
 fn check_phased(facts: &ResourceFacts, meta: &ObjectMeta, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
     let revision = entry.revision().to_string();
     for (what, wanted, actual) in [
@@ -341,8 +343,8 @@ fn check_phased(facts: &ResourceFacts, meta: &ObjectMeta, entry: &Entry, options
     Ok(())
 }
 
-/// Sets the finalizers that say what happens to dependents. What the client wants comes before what the object says, and
-/// that before what is usual for the kind.
+/// Sets the finalizers of the propagation policy. The client's choice takes precedence over the object's finalizers,
+/// and these over the kind's default.
 fn apply_propagation(finalizers: &mut Vec<String>, options: &DeleteOptions, usual: Dependents) {
     let has = |name: &str| finalizers.iter().any(|finalizer| finalizer == name);
     let (orphan, foreground) = match (options.orphan_dependents, options.propagation) {
@@ -353,7 +355,7 @@ fn apply_propagation(finalizers: &mut Vec<String>, options: &DeleteOptions, usua
             propagation == Propagation::Foreground,
         ),
         (None, None) => {
-            // The first of the two that stands on the object counts.
+            // If the object has both, the first one counts.
             let first = finalizers
                 .iter()
                 .find(|finalizer| matches!(finalizer.as_str(), ORPHAN | FOREGROUND));

@@ -1,4 +1,4 @@
-//! Removing many objects.
+//! Deletion of collections.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,16 +15,16 @@ use crate::endpoint::{Call, Endpoint};
 use crate::metrics::BodyUse;
 use crate::negotiation::Offer;
 
-/// Removals under way at the same time: enough to share the store's durable batches.
+/// Number of concurrent deletions: enough to share the store's group commits.
 const AT_ONCE: usize = 64;
 
 impl Endpoint {
-    /// Deletes the objects that a list would show, and answers with that list.
+    /// Deletes the objects that a list would return, and answers with that list.
     pub(crate) async fn delete_collection(&self, call: &Call, body: Body) -> ApiResult<Response> {
         let output = self.agree(&call.parts, Offer::Collection)?;
         let mut list = ListOptions::for_list(call.query())?;
         if list.version_match.is_none() && !matches!(&*list.resource_version, "" | "0") {
-            // kube-apiserver lists in pages here, which are of exactly the revision that is asked for.
+            // kube-apiserver lists in pages here, which are of exactly the requested revision.
             list.version_match = Some(VersionMatch::Exact);
         }
         let selection = Selection::new(&list, self.kind(), "")?;
@@ -34,13 +34,13 @@ impl Endpoint {
         let page = self.page(call, &list, &selection).await?;
         let write = Write::removal(self, call, &options);
         let failed = AtomicBool::new(false);
-        // Collected at once, so that the stream holds futures and no closure over borrowed names.
+        // Collected into a vector, so that the stream contains futures and no closure over borrowed names.
         let mut removals = Vec::with_capacity(page.entries.len());
         for entry in &page.entries {
             let (namespace, name) = self.store().names(entry.key());
             removals.push(write.remove_one_of_many(namespace, name, &options, &failed));
         }
-        // What has begun is finished, whatever becomes of the others.
+        // Deletions that have begun are finished, even if others fail.
         let outcomes: Vec<ApiResult<()>> = stream::iter(removals).buffered(AT_ONCE).collect().await;
         outcomes.into_iter().collect::<ApiResult<()>>()?;
         let entries = self.converted(page.entries).await?;
@@ -49,7 +49,7 @@ impl Endpoint {
 }
 
 impl Write<'_> {
-    /// Removes an object, unless the removal of another one `failed` before this one began.
+    /// Deletes an object, unless the deletion of another one `failed` before this one began.
     async fn remove_one_of_many(
         &self,
         namespace: &str,
@@ -62,7 +62,7 @@ impl Write<'_> {
         }
         match self.delete_in(namespace, name, options).await {
             Ok(_) => Ok(()),
-            // Somebody else was faster.
+            // The object was already deleted by another request.
             Err(error) if error.reason() == Some(Reason::NotFound) => Ok(()),
             Err(error) => {
                 failed.store(true, Ordering::Relaxed);

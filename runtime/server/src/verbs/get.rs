@@ -1,4 +1,4 @@
-//! Reading one object.
+//! Reads of one object.
 
 use axum::response::Response;
 use http::StatusCode;
@@ -10,7 +10,7 @@ use crate::negotiation::{Offer, Target};
 use crate::request::Stage;
 
 impl Endpoint {
-    /// Answers with the object as the cache holds it.
+    /// Answers with the object in the cache.
     pub(crate) async fn get(&self, call: &Call) -> ApiResult<Response> {
         let output = self.agree(
             &call.parts,
@@ -19,7 +19,7 @@ impl Endpoint {
         let query = call.query();
         let key = self.store().key(call.namespace(), call.name())?;
         let version = query.first("resourceVersion").filter(|version| !version.is_empty());
-        // A version allows the state that a cache has, as in kube-apiserver; without one it is the newest.
+        // As in kube-apiserver, a resourceVersion allows the state of a cache; without one the newest state is read.
         let may_be_cached = version.is_some();
         if let Some(version) = version {
             let version = parse_version_field(&version).map_err(|why| ApiError::unnamed(500, why))?;

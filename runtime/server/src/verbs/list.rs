@@ -1,4 +1,4 @@
-//! Reading many objects, all of them as they were at one revision.
+//! Lists: reads of many objects at one revision.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::endpoint::{Caching, Call, Endpoint};
 use crate::negotiation::{Offer, Target};
 use crate::request::Stage;
 
-/// Objects that are read at once for a small page: a converter is asked about them together.
+/// Number of objects that are read at once for a small page: a converter gets them in one request.
 const FEWEST_READ: usize = 32;
 
 /// One page of a list.
@@ -23,10 +23,10 @@ pub(crate) struct ListPage {
     pub(crate) entries: Vec<Arc<Entry>>,
 }
 
-/// Which part of which state a page shows.
+/// The part and the state of the objects that a page lists.
 struct Window {
     at: At,
-    /// The first key that the page may show.
+    /// The first key of the page.
     start: Option<String>,
     limit: Option<usize>,
 }
@@ -47,7 +47,7 @@ impl Endpoint {
         call.ctx.timeline.wait(Stage::Encode, encode).await
     }
 
-    /// The objects that `options` ask for.
+    /// The page of objects that `options` request.
     pub(crate) async fn page(
         &self,
         call: &Call,
@@ -85,7 +85,8 @@ impl Endpoint {
         Ok(ListPage { meta, entries })
     }
 
-    /// The entries that are meant, or may be: these come without a limit, because pages are made of the objects that match.
+    /// The entries that match, or may match: the latter without a limit, because pages consist of the objects that
+    /// match.
     fn look_up(&self, namespace: &str, selection: &Selection, window: &Window) -> Result<Page, Compacted> {
         let store = &**self.store();
         let matches = |entry: &Entry| self.may_select(selection, entry);
@@ -103,7 +104,7 @@ impl Endpoint {
         })
     }
 
-    /// True if `entry` is meant, or may be meant and has to be read.
+    /// True if `entry` matches, or may match and has to be read.
     pub(crate) fn may_select(&self, selection: &Selection, entry: &Entry) -> bool {
         let store = &**self.store();
         match selection.reads_objects() && !self.forms().is_as_stored(entry) {
@@ -112,7 +113,7 @@ impl Endpoint {
         }
     }
 
-    /// The first entries that are meant, of those that may be, and one more than `limit` if there are more. Objects behind
+    /// The first matching entries of those that may match, and one more than `limit` if there are more. Objects after
     /// these are not read.
     async fn selected(
         &self,
@@ -137,11 +138,11 @@ impl Endpoint {
         Ok(selected)
     }
 
-    /// True if `entry` is meant, of which `shown` is the same or what a converter has made of it.
+    /// True if `entry` matches; `shown` is the same entry or its converted object.
     ///
     /// # Errors
     ///
-    /// 500 when it has to be read and cannot be.
+    /// 500 when the object has to be read and cannot be.
     pub(crate) fn selects(&self, selection: &Selection, entry: &Entry, shown: &Arc<Entry>) -> ApiResult<bool> {
         let store = &**self.store();
         if !selection.reads_objects() || self.forms().is_as_stored(entry) {
@@ -168,7 +169,7 @@ impl Endpoint {
                 PageState::Newest => At::Latest,
             };
             let start = Some(format!("{base}{}", token.start));
-            // Whoever takes any state takes the whole rest of it.
+            // A client that accepts any state gets all of the rest.
             let limit = limit.filter(|_| !any);
             return Ok(Window { at, start, limit });
         }
@@ -184,7 +185,7 @@ impl Endpoint {
         self.wait_for(call, version).await?;
         let at = match options.version_match {
             Some(VersionMatch::Exact) => At::Exact(Revision(version)),
-            // Pages have always been of exactly the revision that was asked for.
+            // Pages always were of exactly the requested revision.
             None if limit.is_some() => At::Exact(Revision(version)),
             Some(VersionMatch::NotOlderThan) | None => At::Latest,
         };
@@ -192,7 +193,7 @@ impl Endpoint {
     }
 }
 
-/// 410 for a state that is gone; a list that was under way may go on with the newest state.
+/// 410 for a state that was compacted; a list that has begun may continue with the newest state.
 fn expired(start: Option<&str>, base: &str) -> ApiError {
     let Some(start) = start else {
         return ApiError::expired(Expired::List);

@@ -1,4 +1,4 @@
-//! What a request asks for beside its object: query parameters, and the body of a delete.
+//! Options of requests: query parameters, and the body of a delete.
 
 mod delete;
 mod list;
@@ -35,13 +35,13 @@ fn parse_number(text: &str) -> ApiResult<i64> {
     })
 }
 
-/// A truth value in a query: present, and neither `false` nor `0`; `None` when the parameter is absent.
+/// A boolean in a query: present, and neither `false` nor `0`; `None` when the parameter is absent.
 fn flag(query: Query<'_>, name: &str) -> Option<bool> {
     let value = query.first(name)?;
     Some(!(value.eq_ignore_ascii_case("false") || value == "0"))
 }
 
-/// 422 about the options themselves.
+/// 422 for the options themselves, if there are `errors`.
 fn check(kind: &'static str, errors: &FieldErrors) -> ApiResult<()> {
     if errors.is_empty() {
         return Ok(());
@@ -49,10 +49,10 @@ fn check(kind: &'static str, errors: &FieldErrors) -> ApiResult<()> {
     Err(ApiError::invalid(&GroupKind::new("meta.k8s.io", kind), "", errors))
 }
 
-/// What a resourceVersion says that must be a number; the message is Go's.
+/// Parses a resourceVersion that must be a number; the error message is Go's.
 pub(crate) fn parse_version(text: &str) -> Result<u64, String> {
     let quoted = || planesmith_machinery::go_format::quote(text);
-    // Rust would take a sign, Go does not.
+    // Rust would accept a sign, Go does not.
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(format!("strconv.ParseUint: parsing {}: invalid syntax", quoted()));
     }
@@ -60,7 +60,7 @@ pub(crate) fn parse_version(text: &str) -> Result<u64, String> {
         .map_err(|_| format!("strconv.ParseUint: parsing {}: value out of range", quoted()))
 }
 
-/// As [`parse_version`], worded as a field's error; empty text is 0.
+/// Like [`parse_version`], with the error of a field; empty text is 0.
 pub(crate) fn parse_version_field(text: &str) -> Result<u64, String> {
     if text.is_empty() {
         return Ok(0);

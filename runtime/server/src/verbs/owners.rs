@@ -1,15 +1,15 @@
-//! Owners that stand twice.
+//! Repeated owner references.
 
 use std::collections::HashSet;
 
 use planesmith_machinery::meta::ObjectMeta;
 
-/// Removes owner references that stand twice, and words the warning about it.
+/// Removes repeated owner references, and returns the warning about them.
 pub(super) fn drop_repeated(meta: &mut ObjectMeta, after_admission: bool) -> Option<String> {
     if meta.owner_references.len() < 2 {
         return None;
     }
-    // Clients can send tens of thousands: looking each up among all others would keep the server busy for seconds.
+    // Clients can send tens of thousands: comparing each with all others would keep the server busy for seconds.
     let mut seen = HashSet::with_capacity(meta.owner_references.len());
     let first: Vec<bool> = meta.owner_references.iter().map(|owner| seen.insert(owner)).collect();
     let mut first = first.into_iter();

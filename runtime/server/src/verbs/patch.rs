@@ -1,4 +1,4 @@
-//! Changing parts of objects.
+//! Patches of objects.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -30,14 +30,14 @@ use crate::features::CBOR_SERVING;
 use crate::metrics::BodyUse;
 use crate::negotiation::{Offer, with_empty_details};
 
-/// How a patch says what to change.
+/// The type of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PatchKind {
-    /// Operations, one after the other (RFC 6902).
+    /// Operations, applied in order (RFC 6902).
     Json,
-    /// A piece of the object; `null` removes (RFC 7386).
+    /// A partial object; `null` removes a field (RFC 7386).
     Merge,
-    /// As `Merge`, with lists merged by key where the kind says so.
+    /// Like `Merge`, with lists merged by key where the kind declares it.
     Strategic,
 }
 
@@ -48,19 +48,19 @@ const APPLY: &str = "application/apply-patch+yaml";
 const APPLY_CBOR: &str = "application/apply-patch+cbor";
 
 impl PatchKind {
-    /// The kind of the patch in the body; `None` for an apply, which says all that a manager wants instead of what is to
+    /// The type of the patch in the body; `None` for an apply, which is a manager's whole configuration and not a
     /// change.
     ///
     /// # Errors
     ///
-    /// 415 when it is none of those that the server knows.
+    /// 415 when the type is unknown.
     pub(super) fn of(call: &Call, kind: &ResourceFacts) -> ApiResult<Option<Self>> {
         let kind = match body::media_type(&call.parts) {
             Some(JSON) => Some(PatchKind::Json),
             Some(MERGE) => Some(PatchKind::Merge),
             Some(APPLY) => None,
             Some(APPLY_CBOR) if CBOR_SERVING.is_on() => None,
-            // Schemas of custom kinds say nothing about how a strategic merge patch merges lists.
+            // Schemas of custom kinds do not declare how a strategic merge patch merges lists.
             _ if kind.custom.is_some() => {
                 let taken = [JSON, MERGE, APPLY, APPLY_CBOR];
                 let taken = &taken[..if CBOR_SERVING.is_on() { 4 } else { 3 }];
@@ -77,17 +77,17 @@ impl PatchKind {
 }
 
 impl Endpoint {
-    /// Changes a part of an object.
+    /// Patches an object.
     pub(crate) async fn patch(&self, call: &Call, body: Body) -> ApiResult<Response> {
         self.patch_part(call, body, Part::Object).await
     }
 
-    /// Changes a part of the status of an object.
+    /// Patches the status of an object.
     pub(crate) async fn patch_status(&self, call: &Call, body: Body) -> ApiResult<Response> {
         self.patch_part(call, body, Part::Status).await
     }
 
-    /// Changes a part of an object that has rules of its own.
+    /// Patches a part of an object that has rules of its own.
     pub(crate) async fn patch_own_part(&self, call: &Call, body: Body, part: &dyn PartRules) -> ApiResult<Response> {
         self.patch_part(call, body, Part::Own(part)).await
     }
@@ -137,7 +137,7 @@ impl Endpoint {
     }
 }
 
-/// What an apply sends, as YAML or JSON.
+/// The configuration of an apply, as YAML or JSON.
 pub(super) fn patch_text(call: &Call, body: Bytes) -> ApiResult<Bytes> {
     if body::media_type(&call.parts) != Some(APPLY_CBOR) {
         return Ok(body);
@@ -153,28 +153,28 @@ pub(super) struct Patch<'a> {
     pub(super) validation: FieldValidation,
     pub(super) scheme: &'a Scheme,
     pub(super) expected: Expected,
-    /// Nothing but the status is written, whatever else the patch changes.
+    /// True if only the status is written, whatever else the patch changes.
     pub(super) is_of_status: bool,
 }
 
-/// What there is to say of a patch besides the new object.
+/// The findings of a patch besides the new object.
 pub(super) struct Applied {
-    /// What the client is warned about.
+    /// Warnings for the client.
     pub(super) warnings: Vec<String>,
-    /// Fields that the new object holds empty.
+    /// Fields that are empty in the new object.
     pub(super) emptied: Set<'static>,
-    /// The new object as it was read.
+    /// The document of the new object.
     pub(super) document: Vec<u8>,
 }
 
-/// Whether a document says `null` for the field `name` at its top.
+/// True if the top-level field `name` of a document is `null`.
 fn says_null(document: &[u8], name: &str) -> bool {
     let document: serde_json::Value = serde_json::from_slice(document).unwrap_or_default();
     document.get(name).is_some_and(serde_json::Value::is_null)
 }
 
 impl Patch<'_> {
-    /// Makes `target`, a zero object, what `live` becomes through the patch.
+    /// Decodes into `target`, a zero object, the result of the patch on `live`.
     pub(super) fn apply(&self, live: &dyn Struct, target: &mut dyn Struct) -> ApiResult<Applied> {
         let document = json::to_vec(live);
         let facts = live.facts();
@@ -182,8 +182,8 @@ impl Patch<'_> {
             .map_err(|error| self.as_shown(facts, &document, target).unwrap_or(error))
     }
 
-    /// The error when what messages show is in the order of names: documents of custom kinds, and what is merged. `None` when
-    /// all is shown as it came.
+    /// The error for documents that messages print in the order of names: those of custom kinds, and merged ones.
+    /// `None` when all is printed as it was sent.
     fn as_shown(&self, facts: &'static StructFacts, document: &[u8], target: &mut dyn Struct) -> Option<ApiError> {
         let is_merge = self.kind == PatchKind::Merge;
         if !is_merge && !self.expected.is_custom {
@@ -218,7 +218,7 @@ impl Patch<'_> {
             PatchKind::Strategic => patch::strategic_merge_patch(facts, document, body, strictness)?,
         };
         if self.kind == PatchKind::Strategic {
-            // It is of the kind that is patched, whatever it says.
+            // The result has the patched kind, whatever its `kind` is.
             let found = unstructured::decode(&patched.document, target, strictness);
             let found = found.map_err(|why| patched.refuse(why))?;
             return self.judge(patched, &found, target);
@@ -262,8 +262,8 @@ impl Patch<'_> {
         self.judge_found(patched, found, target)
     }
 
-    /// The patched kind, and the other version of it that a patched object says it is of. kube-apiserver reads such an object
-    /// in that version, served or not, and converts it.
+    /// The patched kind, and its other version that a patched object names. kube-apiserver decodes such an object in
+    /// that version, served or not, and converts it.
     fn other_version(&self, sent: &TypeMeta) -> Option<(&'static ResourceFacts, &'static ResourceFacts)> {
         let own = self.scheme.object_kind(self.expected.api_version, self.expected.kind)?;
         let other = self.scheme.object_kind(&sent.api_version, &sent.kind)?;
@@ -271,8 +271,9 @@ impl Patch<'_> {
         is_other.then_some((own, other))
     }
 
-    /// What kube-apiserver makes of an object that is of no version any more: nothing. It reads it as its own type, in which
-    /// all fields have other names, and misses the name of the object then.
+    /// The warnings of kube-apiserver for a patched object without an API version. It decodes the object as its
+    /// internal type, in which all fields have other names, so that nothing is decoded; afterwards it misses the
+    /// object's name.
     fn of_no_version(&self, patched: &Patched) -> ApiResult<Vec<String>> {
         let document: serde_json::Value = serde_json::from_slice(&patched.document).unwrap_or_default();
         let fields = document.as_object().into_iter().flat_map(serde_json::Map::keys);
@@ -287,8 +288,8 @@ impl Patch<'_> {
         }
     }
 
-    /// A patched object of a custom kind has to say what it is, and be what it was; where nothing but the status is written
-    /// only the former.
+    /// Checks the kind and version of a patched custom object, which are required and may not change; if only the
+    /// status is written, they are only required.
     fn check_custom_kind(&self, patched: &Patched) -> ApiResult<()> {
         let sent = json::type_meta(&patched.document).map_err(|error| {
             let why = format!("couldn't get version/kind; json parse error: {error}");
@@ -336,7 +337,7 @@ impl Patch<'_> {
         self.judge(patched, &found, target)
     }
 
-    /// What is to be said of the patch, unless it is refused.
+    /// The findings of the patch, unless it is refused.
     fn judge(&self, patched: Patched, found: &Findings, target: &dyn Struct) -> ApiResult<Applied> {
         if self.validation == FieldValidation::Strict
             && let Some(error) = patched.refuse_strictly(found)
@@ -346,7 +347,7 @@ impl Patch<'_> {
         let mut warnings = patched.findings;
         warnings.extend_from_slice(found.messages());
         let emptied = match self.expected.is_custom {
-            // Documents tell empty from nothing themselves.
+            // Documents distinguish empty from absent themselves.
             true => Set::new(),
             false => fields::emptied(target.facts(), &patched.document),
         };

@@ -1,4 +1,4 @@
-//! The number of replicas of an object, seen as a Scale.
+//! The Scale subresource: the number of replicas of an object.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -41,11 +41,11 @@ pub(super) const EXPECTED: Expected = Expected {
     unknown: None,
 };
 
-/// How kube-apiserver fails to say what is wrong with the Scale of a custom object.
+/// kube-apiserver's message for any invalid Scale of a custom object.
 const UNKNOWN: &str = "no kind is registered for the type v1.Scale in scheme \
                        \"k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781\"";
 
-/// Stands for the number of replicas of a custom object that has none, while it is changed.
+/// Represents an absent number of replicas of a custom object, while it is changed.
 const NOT_SET: i32 = i32::MIN;
 
 impl Endpoint {
@@ -119,7 +119,7 @@ impl Endpoint {
             if live.as_custom().is_some() && found_at(live, facts.spec_replicas).is_none() {
                 before.spec.replicas = NOT_SET;
             }
-            // Only a patch sees who manages the number.
+            // Only a patch sees the managers of the number.
             let stored = &live.meta().managed_fields;
             let managers = ScaleManagers::read(stored, live.resource(), facts.spec_replicas);
             before.metadata.managed_fields = managers.map(|managers| managers.of_scale()).unwrap_or_default();
@@ -156,7 +156,7 @@ impl Endpoint {
     }
 }
 
-/// Answers with a Scale in the form that was agreed on.
+/// Answers with a Scale in the negotiated encoding.
 fn shown(output: Output, query: Query<'_>, scale: &Scale) -> ApiResult<Response> {
     let answer = |object: &dyn Struct| response::structure(StatusCode::OK, output, object);
     match output.target {
@@ -181,7 +181,7 @@ fn shown(output: Output, query: Query<'_>, scale: &Scale) -> ApiResult<Response>
 ///
 /// # Errors
 ///
-/// 500 when a custom object holds something else where the Scale has a number or a text.
+/// 500 when a custom object has another type where the Scale has a number or a text.
 pub(super) fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> ApiResult<Scale> {
     if let Some(custom) = object.as_custom() {
         check_types(&custom.to_document(), facts).map_err(|why| ApiError::unnamed(500, why))?;
@@ -206,7 +206,8 @@ pub(super) fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> ApiResult<Sca
     })
 }
 
-/// Checks the types of what a Scale shows of a document: it may be stored from before its definition was changed.
+/// Checks the types of the fields that a Scale takes from a document: it may be stored from before its definition was
+/// changed.
 fn check_types(document: &serde_json::Value, facts: &ScaleFacts) -> Result<(), String> {
     for path in [facts.spec_replicas, facts.status_replicas] {
         nested_integer(document, path)?;
@@ -217,7 +218,8 @@ fn check_types(document: &serde_json::Value, facts: &ScaleFacts) -> Result<(), S
     Ok(())
 }
 
-/// A copy of `live` with the number of replicas, and the identity, of `scale`. What that says about managers counts for nothing.
+/// A copy of `live` with the number of replicas, and the identity, of `scale`. The managed fields of the Scale are
+/// ignored.
 pub(super) fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> ApiResult<Box<dyn Object>> {
     let wanted = scale.spec.replicas;
     let is_custom = live.as_custom().is_some();
@@ -225,7 +227,7 @@ pub(super) fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> Ap
         let why = format!("the spec replicas field \".{}\" cannot be empty", facts.spec_replicas);
         return Err(ApiError::bad_request(why));
     }
-    // Custom objects are checked as a whole.
+    // Custom objects are validated as a whole.
     if !is_custom {
         check(live, scale)?;
     }
@@ -297,7 +299,7 @@ fn found_at(object: &dyn Object, path: &str) -> Option<i32> {
     Some(i32::try_from(number).unwrap_or(i32::MAX))
 }
 
-/// A selector in the form of a query: text is taken as it is, labels and label selectors are written out.
+/// A selector in the form of a query: a text is used unchanged, labels and label selectors are converted.
 fn selector_at(object: &dyn Object, path: &str) -> String {
     match value::get_at(object, path).map(|value| value.view()) {
         Some(View::Str(text)) => text.to_owned(),

@@ -1,4 +1,4 @@
-//! Which objects a list or watch is about.
+//! Selection of the objects of a list or watch.
 
 use planesmith_machinery::facts::{FieldFacts, StructFacts, TypeFacts};
 use planesmith_machinery::resource::ResourceFacts;
@@ -9,14 +9,14 @@ use planesmith_store::{Entry, Row};
 use super::options::ListOptions;
 use crate::stores::{ResourceStore, texts_at};
 
-/// Which objects a list or watch is about: what its selectors say, compiled to places in rows.
+/// Selects the objects of a list or watch: its selectors, compiled to positions in rows.
 #[derive(Debug, Default)]
 pub(crate) struct Selection {
     labels: LabelQuery,
     fields: Vec<Term>,
-    /// The one name that can match, when there is one.
+    /// The only name that can match, if the selectors determine one.
     name: Option<String>,
-    /// Rows do not decide about every object: see [`Selection::reads_objects`].
+    /// True if rows alone do not decide for every object: see [`Selection::reads_objects`].
     reads_objects: bool,
 }
 
@@ -29,18 +29,18 @@ struct Term {
     negated: bool,
 }
 
-/// Where the value of a field is found.
+/// The source of a field's value.
 #[derive(Clone, Debug)]
 enum Source {
     Name,
     Namespace,
-    /// Positions in the row: the first that is not empty counts. Without any the value is empty.
+    /// Positions in the row: the first value that is not empty counts. Without positions the value is empty.
     Row(Vec<usize>),
 }
 
 impl Selection {
-    /// Compiles the selectors of `options` on objects of `facts`; `path_name` is the name that the path demands
-    /// or a selector was authorized for, or empty.
+    /// Compiles the selectors of `options` on objects of `facts`; `path_name` is the name that the path requires or a
+    /// selector was authorized for, or empty.
     ///
     /// # Errors
     ///
@@ -86,12 +86,12 @@ impl Selection {
         })
     }
 
-    /// Whether every object is meant.
+    /// True if all objects are selected.
     pub(crate) fn is_everything(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
     }
 
-    /// What the keys of everything that is meant start with.
+    /// The common prefix of the keys of all selected objects.
     pub(crate) fn prefix(&self, store: &ResourceStore, namespace: &str) -> String {
         let mut prefix = store.prefix(namespace);
         let one_place = !namespace.is_empty() || store.facts().scope == planesmith_machinery::resource::Scope::Cluster;
@@ -101,19 +101,19 @@ impl Selection {
         prefix
     }
 
-    /// True if fields of custom objects are meant, which each version of their kind has of its own: rows decide only about
-    /// objects whose bytes are their JSON in the version of the endpoint.
+    /// True if fields of custom objects are selected, which differ between the versions of their kind: rows decide only
+    /// about objects whose bytes are their JSON in the version of the endpoint.
     pub(crate) fn reads_objects(&self) -> bool {
         self.reads_objects
     }
 
-    /// Whether `entry` is meant.
+    /// True if `entry` is selected.
     pub(crate) fn matches(&self, store: &ResourceStore, entry: &Entry) -> bool {
         let meets = |term: &Term| (field(store, entry, &term.source) == term.value) != term.negated;
         self.matches_labels(entry.row()) && self.fields.iter().all(meets)
     }
 
-    /// True if `entry` is meant as far as its row tells in every version: by its labels, name and namespace.
+    /// True if `entry` is selected as far as its row decides for every version: by its labels, name and namespace.
     pub(crate) fn may_match(&self, store: &ResourceStore, entry: &Entry) -> bool {
         let meets = |term: &Term| match &term.source {
             Source::Row(_) => true,
@@ -122,7 +122,7 @@ impl Selection {
         self.matches_labels(entry.row()) && self.fields.iter().all(meets)
     }
 
-    /// True if `entry` is meant, whose JSON in the version of the endpoint is `json`.
+    /// True if `entry` is selected, whose JSON in the version of the endpoint is `json`.
     pub(crate) fn matches_json(&self, store: &ResourceStore, entry: &Entry, json: &[u8]) -> bool {
         let terms = || self.fields.iter().filter(|term| matches!(term.source, Source::Row(_)));
         let paths: Vec<&str> = terms().map(|term| term.path.as_str()).collect();
@@ -147,7 +147,7 @@ fn field<'e>(store: &ResourceStore, entry: &'e Entry, source: &Source) -> &'e st
     }
 }
 
-/// Where rows, which are of the storage version, hold the field that `facts` call `path`.
+/// The position, in rows of the storage version, of the field that is `path` in `facts`.
 fn source(facts: &'static ResourceFacts, path: &str) -> Source {
     match path {
         "metadata.name" => Source::Name,

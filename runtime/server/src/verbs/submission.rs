@@ -24,23 +24,23 @@ use crate::offload::Cost;
 use crate::request::Query;
 use crate::response;
 
-/// An object that a client posted to get an answer, decoded, defaulted and past the plugins that may change it.
+/// An object that a client posted for an answer, decoded, defaulted and passed through the mutating plugins.
 ///
-/// A handler checks what is its own business, calls [`admit`](Self::admit) and answers.
+/// A handler makes its own checks, calls [`admit`](Self::admit) and answers.
 pub struct Submission<'a> {
-    /// What was posted, in the storage version of its kind.
+    /// The posted object, in the storage version of its kind.
     pub object: Box<dyn Object>,
     write: Write<'a>,
     output: Output,
     _counted: Counted<'a>,
 }
 
-/// The kind that is posted.
+/// The kinds that a subresource accepts.
 #[derive(Clone, Copy, Debug)]
 pub struct Posted {
-    /// Versions in which the object may come; the first one is what the handler gets.
+    /// Versions in which the object is accepted; the handler gets it in the first one.
     pub kinds: &'static [&'static ResourceFacts],
-    /// Whether the UID and the resourceVersion of the body mean something to the handler.
+    /// True if the UID and the resourceVersion of the body are passed to the handler.
     pub keeps_system_fields: bool,
 }
 
@@ -56,7 +56,7 @@ impl Endpoint {
     ///
     /// # Errors
     ///
-    /// When it is not of a kind that is expected, its names are not those of the path, or a plugin refuses it.
+    /// The object is not of an accepted kind, its names are not those of the path, or a plugin refuses it.
     pub async fn posted<'a>(&'a self, call: &'a Call, body: Body, posted: Posted) -> ApiResult<Submission<'a>> {
         let format = crate::body::format(&call.parts)?;
         let body = self.read_bytes(call, body, BodyUse::Create).await?;
@@ -75,11 +75,11 @@ impl Endpoint {
         Ok(submission)
     }
 
-    /// Asks the plugins whether `call` may open a connection with `parameters` to what its object stands for.
+    /// Runs the admission plugins for a connection that `call` opens with `parameters`.
     ///
     /// # Errors
     ///
-    /// That of the first plugin that refuses.
+    /// The error of the first plugin that refuses.
     pub async fn admit_connection(&self, call: &Call, parameters: &dyn Struct) -> ApiResult<()> {
         let options = WriteOptions::for_create(Query::new(""))?;
         Write::new(self, call, &options, 0).admit_connection(parameters).await
@@ -127,22 +127,22 @@ impl Endpoint {
 }
 
 impl Submission<'_> {
-    /// Asks the plugins that may refuse the object.
+    /// Runs the validating plugins on the object.
     ///
     /// # Errors
     ///
-    /// That of the first plugin that refuses.
+    /// The error of the first plugin that refuses.
     pub async fn admit(&mut self) -> ApiResult<()> {
         self.write.admit(Operation::Create, &mut self.object, None).await
     }
 
-    /// What the kind's own rules say about the object; metadata is the handler's business.
+    /// The violations of the kind's own rules; the handler checks the metadata itself.
     #[must_use]
     pub fn check(&self) -> FieldErrors {
         validation::check_create(&*self.object)
     }
 
-    /// The object as the kind that the handler is for.
+    /// The object as the type of the handler's kind.
     ///
     /// # Errors
     ///
@@ -154,19 +154,19 @@ impl Submission<'_> {
             .ok_or_else(|| ApiError::internal(format!("the handler does not take objects of kind {kind}")))
     }
 
-    /// Whether nothing may be changed.
+    /// True if the request is a dry run.
     #[must_use]
     pub fn is_dry_run(&self) -> bool {
         self.write.dry_run
     }
 
-    /// When the request is handled.
+    /// Time of the request.
     #[must_use]
     pub fn now(&self) -> Time {
         self.write.now
     }
 
-    /// Answers that it is done, without an object.
+    /// Answers with success, without an object.
     #[must_use]
     pub fn done(&self) -> Response {
         let status = meta::Status {
@@ -177,7 +177,7 @@ impl Submission<'_> {
         self.answer_with(&status)
     }
 
-    /// Answers with a structure that is no object of the endpoint's kind.
+    /// Answers with a structure that is not an object of the endpoint's kind.
     #[must_use]
     pub fn answer_with(&self, answer: &dyn Struct) -> Response {
         response::structure(StatusCode::CREATED, self.output, answer)
@@ -187,7 +187,7 @@ impl Submission<'_> {
     ///
     /// # Errors
     ///
-    /// When the object cannot be shown in the form that was agreed on.
+    /// The object cannot be rendered in the negotiated encoding.
     pub fn respond(&self, answer: &dyn Object) -> ApiResult<Response> {
         let (endpoint, query) = (self.write.endpoint, self.write.call.query());
         let answer = endpoint.forms().in_version(answer.boxed())?;
@@ -195,7 +195,7 @@ impl Submission<'_> {
     }
 }
 
-/// What a body says of which version it is; `None` when it says nothing that can be read.
+/// The API version of a body; `None` when it cannot be read.
 fn api_version(format: Format, body: &Bytes) -> Option<String> {
     let sent = match format {
         Format::Json => json::type_meta(body).ok()?,

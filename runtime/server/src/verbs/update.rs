@@ -1,4 +1,4 @@
-//! Changing objects: read, change, check, write if nobody was faster, else again.
+//! Updates of objects: read, change, check, write; repeated on a conflict.
 
 use std::sync::Arc;
 
@@ -27,26 +27,26 @@ use crate::offload::Cost;
 use crate::request::Stage;
 use crate::reservations::Held;
 
-/// Which part of an object an update is about.
+/// The part of an object that an update changes.
 #[derive(Clone, Copy)]
 pub(super) enum Part<'a> {
-    /// All but the status, if that has its own path.
+    /// All but the status, if that has a path of its own.
     Object,
     /// The status.
     Status,
-    /// All but the status, past what an ordinary update may not change.
+    /// All but the status, without the restrictions of ordinary updates.
     Finalizers,
-    /// What has a path of its own besides those.
+    /// Another part with a path of its own.
     Own(&'a dyn PartRules),
 }
 
-/// Makes the new object from the old one, both in the endpoint's version; the new one is defaulted.
+/// Returns the new object for the old one, both in the endpoint's version; the new one has its defaults.
 pub(super) type Make<'a> = dyn Fn(&dyn Object) -> ApiResult<Made> + Sync + 'a;
 
 /// A new object.
 pub(super) struct Made {
     pub(super) object: Box<dyn Object>,
-    /// Fields that come empty with a patch.
+    /// Fields that a patch sets to empty.
     pub(super) emptied: Set<'static>,
 }
 
@@ -59,28 +59,28 @@ impl From<Box<dyn Object>> for Made {
     }
 }
 
-/// Makes the object to create when there is none, in the endpoint's version and defaulted.
+/// Returns the object to create when none exists, in the endpoint's version with its defaults.
 pub(super) type MakeMissing<'a> = dyn Fn() -> ApiResult<Box<dyn Object>> + Sync + 'a;
 
-/// What an update is about.
+/// The description of an update.
 pub(super) struct Change<'a> {
     pub(super) part: Part<'a>,
     pub(super) make: &'a Make<'a>,
-    /// What is created when there is none; nothing when absent.
+    /// The object to create when none exists; `None` for an update that requires one.
     pub(super) otherwise: Option<&'a MakeMissing<'a>>,
-    /// The UID that the old object must have; may be empty.
+    /// The UID that the old object must have; empty for any.
     pub(super) uid: &'a str,
 }
 
-/// What was changed, or made.
+/// The result of an update.
 pub(super) struct Changed {
     pub(super) outcome: Outcome,
     pub(super) created: bool,
 }
 
-/// What a change makes, before anybody else has a say; in the version of the endpoint.
+/// The result of a change before admission, in the endpoint's version.
 struct Begun {
-    /// What was changed, if it is not what was read.
+    /// The old object in the endpoint's version, if that is not the version in which it was read.
     live: Option<Box<dyn Object>>,
     new: Box<dyn Object>,
     emptied: Set<'static>,
@@ -97,7 +97,7 @@ impl Endpoint {
         self.replace(call, body, Part::Status).await
     }
 
-    /// Replaces what holds an object back from going away, and its metadata with it.
+    /// Replaces the finalizers of an object's spec, and its metadata.
     pub(crate) async fn update_finalizers(&self, call: &Call, body: Body) -> ApiResult<Response> {
         self.replace(call, body, Part::Finalizers).await
     }
@@ -117,7 +117,7 @@ impl Endpoint {
         let begin = || -> ApiResult<_> {
             let (mut object, json) = self.decode(call, self.kind(), &options, (format, &body))?;
             self.check_own_names(object.meta_mut(), call)?;
-            // Documents of custom objects lose an empty list before anybody looks at it.
+            // Documents of custom objects lose an empty list earlier.
             let may_forget = object.as_custom().is_none() && object.meta().managed_fields.is_empty();
             if may_forget && fields::forgets_managers(&json) {
                 object.meta_mut().managed_fields = vec![ManagedFieldsEntry::default()];
@@ -150,11 +150,11 @@ impl Endpoint {
         write.respond(code, output, changed.outcome).await
     }
 
-    /// Checks that the object with this metadata is the one in the path.
+    /// Checks that the metadata names the object in the path.
     ///
     /// # Errors
     ///
-    /// 400 when it is not.
+    /// 400 when it names another.
     pub(super) fn check_own_names(&self, own: &mut ObjectMeta, call: &Call) -> ApiResult<()> {
         self.place(own, call.namespace())?;
         let (own, wanted) = (&own.name, call.name());
@@ -171,8 +171,8 @@ impl Endpoint {
 }
 
 impl Write<'_> {
-    /// Carries out a change on the newest state of the object `name`, again and again until nobody is faster, as
-    /// kube-apiserver does: somebody else gets on with it every time, and the request has a deadline.
+    /// Applies a change to the newest state of the object `name`; on a conflict it is repeated without limit, as in
+    /// kube-apiserver: each conflict means that another writer made progress, and the request has a deadline.
     pub(super) async fn change(&self, name: &str, change: &Change<'_>) -> ApiResult<Changed> {
         let store = self.endpoint.store();
         let key = store.key(self.call.namespace(), name)?;
@@ -201,7 +201,7 @@ impl Write<'_> {
         }
     }
 
-    /// Creates what an update did not find; `None` when it is there after all.
+    /// Creates the object that an update did not find; `None` when it exists after all.
     async fn create_missing(&self, mut object: Box<dyn Object>) -> ApiResult<Option<Outcome>> {
         super::create::wipe_system_fields(&mut *object);
         object.meta_mut().resource_version.clear();
@@ -217,7 +217,7 @@ impl Write<'_> {
         }
     }
 
-    /// One attempt on the state `entry`; `None` when somebody was faster.
+    /// One attempt on the state `entry`; `None` on a conflict.
     async fn change_once(&self, key: &str, entry: &Arc<Entry>, change: &Change<'_>) -> ApiResult<Option<Outcome>> {
         let size = self.size_with(entry);
         let bodies = self.endpoint.stores().large_bodies();
@@ -252,7 +252,7 @@ impl Write<'_> {
         outcome
     }
 
-    /// What the change makes of `old`, which is the state `entry`.
+    /// The result of the change on `old`, which is the object of `entry`.
     fn begin_change(&self, key: &str, entry: &Entry, old: &dyn Object, change: &Change<'_>) -> ApiResult<Begun> {
         let name = old.meta().name.as_str();
         if !change.uid.is_empty() && change.uid != old.meta().uid {
@@ -277,7 +277,7 @@ impl Write<'_> {
         Ok(Begun { live, new, emptied })
     }
 
-    /// Checks and stores a change that has everything that was reserved for it.
+    /// Validates and stores a change whose reservations are made.
     async fn change_held(
         &self,
         key: &str,
@@ -332,8 +332,8 @@ impl Write<'_> {
         Ok(())
     }
 
-    /// The object in the version that is worked on: that of the store, or for custom kinds that of the endpoint, because
-    /// each of their versions has rules of its own.
+    /// The object in the version that a write works on: that of the store, or for custom kinds that of the endpoint,
+    /// because each of their versions has rules of its own.
     pub(super) fn to_working_version(&self, object: Box<dyn Object>) -> ApiResult<Box<dyn Object>> {
         match self.works_as_sent() {
             true => Ok(object),
@@ -345,12 +345,12 @@ impl Write<'_> {
         self.endpoint.forms().is_stored() || self.endpoint.kind().custom.is_some()
     }
 
-    /// The object as it is stored, or would be: in the storage version, with the defaults of that version, as everybody
-    /// reads it from now on. Fields of a custom object that the storage version does not know are lost.
+    /// The object as it is stored, or would be: in the storage version, with the defaults of that version, as all
+    /// clients read it from now on. Fields of a custom object that the storage version does not have are lost.
     pub(super) async fn to_store(&self, mut object: Box<dyn Object>) -> ApiResult<Box<dyn Object>> {
         let Some(custom) = object.as_custom() else {
             if !self.endpoint.forms().is_stored() {
-                // The object has the defaults of another version so far.
+                // The object has only the defaults of another version so far.
                 defaulting::set_defaults(&mut *object);
             }
             return Ok(object);
@@ -366,7 +366,7 @@ impl Write<'_> {
         Ok(object)
     }
 
-    /// Takes over from the old object what the update is not about.
+    /// Copies the parts from the old object that the update does not change.
     fn prepare_update(&self, part: Part<'_>, new: &mut Box<dyn Object>, old: &dyn Object) {
         let facts = old.resource();
         new.meta_mut().generation = old.meta().generation;
@@ -379,7 +379,7 @@ impl Write<'_> {
                 (facts.rules.prepare_update)(&mut **new, old);
             }
             Part::Status => {
-                // Metadata is not part of what is protected: agents annotate objects together with their status.
+                // Metadata is not restored: agents annotate objects together with their status.
                 for (index, field) in old.facts().fields.iter().enumerate() {
                     if !matches!(field.name, "status" | "metadata") {
                         value::copy(old.field(index), new.field_mut(index));
@@ -408,7 +408,7 @@ impl Write<'_> {
         if self.dry_run {
             return Ok(Some(Outcome::Unstored(self.to_store(new).await?)));
         }
-        // What clients say of it is told to them when nothing is stored, and not stored.
+        // A dry run returns the client's value, and no write stores it.
         new.meta_mut().self_link.clear();
         let new = self.to_store(new).await?;
         let new = &*new;
@@ -428,7 +428,7 @@ impl Write<'_> {
         }
     }
 
-    /// Removes an object that the update let go of; the client sees it as the update left it.
+    /// Removes an object whose last finalizer the update removed; the client receives the state that the update left.
     async fn remove_released(
         &self,
         key: &str,
@@ -439,7 +439,7 @@ impl Write<'_> {
         if self.dry_run {
             return Ok(Some(Outcome::Unstored(new)));
         }
-        // Plugins were asked about the update; that it is the last word about the object is nothing new to them.
+        // The plugins were called for the update; the removal that follows from it needs no second call.
         let op = Op::Delete {
             key: key.into(),
             expect: Expect::Revision(entry.revision()),
@@ -455,14 +455,14 @@ impl Write<'_> {
     }
 }
 
-/// Keeps the metadata of an object whose status alone is written, but for who manages what.
+/// Restores the metadata of an object of which only the status is written, except for its managed fields.
 fn keep_metadata(new: &mut dyn Object, live: &dyn Object) {
     let managed = std::mem::take(&mut new.meta_mut().managed_fields);
     new.meta_mut().clone_from(live.meta());
     new.meta_mut().managed_fields = managed;
 }
 
-/// Keeps what no update can change, whatever it says.
+/// Restores the fields that no update can change.
 fn keep_system_fields(new: &mut dyn Object, old: &dyn Object) {
     let old = old.meta();
     let new = new.meta_mut();
@@ -478,7 +478,7 @@ fn keep_system_fields(new: &mut dyn Object, old: &dyn Object) {
     }
 }
 
-/// Whether anything but metadata and status differs. The status of a custom kind counts that has no path for it.
+/// True if anything but metadata and status differs. The status counts for custom kinds without a status subresource.
 fn changes_content(new: &dyn Object, old: &dyn Object) -> bool {
     let status_counts = new.as_custom().is_some() && new.resource().subresource("status").is_none();
     new.facts().fields.iter().enumerate().any(|(index, field)| {
@@ -488,7 +488,7 @@ fn changes_content(new: &dyn Object, old: &dyn Object) -> bool {
     })
 }
 
-/// Whether nothing holds an object back any more that is on its way out.
+/// True if a terminating object can be removed.
 fn is_released(new: &dyn Object, old: &dyn Object) -> bool {
     let waits = |seconds: Option<i64>| seconds.is_some_and(|seconds| seconds > 0);
     let meta = new.meta();
@@ -499,9 +499,10 @@ fn is_released(new: &dyn Object, old: &dyn Object) -> bool {
         && !(new.resource().rules.holds_deletion)(new)
 }
 
-/// Whether `encoded` with the revision of `entry` is what `entry` holds.
+/// True if `encoded` with the revision of `entry` equals the bytes of `entry`.
 pub(super) fn shows(entry: &Entry, encoded: &json::Encoded) -> bool {
-    // What the backend has in an earlier form is written anew, as in kube-apiserver, though readers see no difference.
+    // An object that the backend has in an earlier form is written anew, as in kube-apiserver, though readers see no
+    // difference.
     if entry.stored_form() != StoredForm::Current {
         return false;
     }

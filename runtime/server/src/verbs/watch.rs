@@ -1,4 +1,4 @@
-//! Following changes.
+//! Watches.
 
 mod apart;
 mod bookmarks;
@@ -36,7 +36,7 @@ use crate::websocket;
 impl Endpoint {
     /// Answers with a stream of changes.
     ///
-    /// Once the parameters are understood the answer is 200, or a WebSocket: what goes wrong then is an `ERROR` event.
+    /// Once the parameters are valid, the answer is 200, or a WebSocket: later errors are `ERROR` events.
     pub(crate) async fn watch(self: &Arc<Self>, call: &Call) -> ApiResult<Response> {
         let output = self.agree(&call.parts, Offer::Collection)?;
         let options = ListOptions::for_watch(call.query())?;
@@ -128,13 +128,13 @@ impl Endpoint {
         }
     }
 
-    /// True if objects are converted by another program, so that making their frames may wait for it.
+    /// True if another program converts the objects, so that creating their frames may wait for it.
     fn asks_a_converter(&self) -> bool {
         self.kind().custom.is_some_and(|custom| custom.has_converter())
     }
 
-    /// How long the watch lasts: what the client wants, else something between once and twice the configured time, so
-    /// that watches that began together do not end together.
+    /// Duration of the watch: the client's choice, or a random time between once and twice the configured one, so that
+    /// watches that began together do not end together.
     fn duration(&self, options: &ListOptions<'_>) -> Duration {
         options
             .timeout
@@ -142,7 +142,7 @@ impl Endpoint {
     }
 }
 
-/// What the client is told about a watch that cannot start or go on after `version`.
+/// The error for a watch that cannot start or continue after `version`.
 fn failure(error: &WatchError, version: u64) -> ApiError {
     match error {
         WatchError::Compacted { oldest } => ApiError::expired(Expired::CachedWatch {
@@ -153,7 +153,7 @@ fn failure(error: &WatchError, version: u64) -> ApiError {
     }
 }
 
-/// Tells `chunks` as a body, or over a WebSocket where the client asks for that.
+/// Sends `chunks` as a body, or over a WebSocket if the client requests that.
 fn answer(
     call: &Call,
     output: Output,

@@ -1,4 +1,4 @@
-//! What all writes have in common.
+//! The steps that all writes share.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -33,7 +33,7 @@ use crate::offload::{Cost, block_in_place};
 use crate::request::Stage;
 use crate::stores::row_of;
 
-/// A write under way.
+/// A running write.
 pub(super) struct Write<'a> {
     pub(super) endpoint: &'a Endpoint,
     pub(super) call: &'a Call,
@@ -42,39 +42,39 @@ pub(super) struct Write<'a> {
     managing: Managing,
     pub(super) subresource: &'a str,
     pub(super) now: Time,
-    /// Fields that nobody comes to manage by this write, besides those of the kind; see [`Tracking::resets`].
+    /// Fields that this write does not manage, besides those of the kind; see [`Tracking::resets`].
     resets: &'static [&'static str],
-    /// The parameters of the request, for plugins that pass them on.
+    /// The options of the request, for plugins that pass them on.
     options: Box<dyn Struct>,
-    /// Fields that the request sends empty.
+    /// Fields that the request sets to empty.
     emptied: Set<'static>,
-    /// The same and more, for messages.
+    /// Fields that the request sets to empty, with more details, for messages.
     sent_empty: SentEmpty,
-    /// Bytes of the body.
+    /// Size of the body, in bytes.
     pub(super) size: usize,
 }
 
-/// How managed fields are kept up to date.
+/// The update of managed fields.
 #[derive(Clone, Copy, Debug)]
 enum Managing {
-    /// By what the write changed.
+    /// By the fields that the write changed.
     Changes,
-    /// By what a write through a Scale changed; this is where the replicas are.
+    /// By the fields that a write through a Scale changed; the path is that of the replicas.
     Replicas(&'static str),
-    /// The new object comes with them.
+    /// The new object has its final managed fields.
     Done,
 }
 
-/// What a write left.
+/// The result of a write.
 pub(super) enum Outcome {
-    /// What the store holds now.
+    /// The stored entry.
     Stored(Arc<Entry>),
-    /// What it would hold, or held last; in the storage version, or the endpoint's.
+    /// An object that would be stored or was removed; in the storage version, or the endpoint's.
     Unstored(Box<dyn Object>),
 }
 
 impl<'a> Write<'a> {
-    /// A write with a body of `size` bytes.
+    /// Returns a write with a body of `size` bytes.
     pub(super) fn new(endpoint: &'a Endpoint, call: &'a Call, options: &WriteOptions<'_>, size: usize) -> Self {
         let agent = call.parts.headers.get(USER_AGENT);
         let agent = agent.and_then(|agent| agent.to_str().ok()).unwrap_or_default();
@@ -83,7 +83,7 @@ impl<'a> Write<'a> {
         Self { size, ..write }
     }
 
-    /// A removal.
+    /// Returns a removal.
     pub(super) fn removal(endpoint: &'a Endpoint, call: &'a Call, options: &DeleteOptions) -> Self {
         let sent = Box::new(options.sent.clone());
         Self::with_manager(endpoint, call, options.dry_run, String::new(), sent)
@@ -113,7 +113,7 @@ impl<'a> Write<'a> {
         }
     }
 
-    /// The same for a write to a part of the object.
+    /// The same write, for a part of the object.
     pub(super) fn of_part(self, part: Part<'_>) -> Self {
         let resets = match part {
             Part::Own(part) => part.resets(),
@@ -122,10 +122,10 @@ impl<'a> Write<'a> {
         Self { resets, ..self }
     }
 
-    /// The same for a request that sent `json`, which was read as `object`.
+    /// The same write, for a request whose body `json` was decoded as `object`.
     pub(super) fn with_sent(self, json: &Bytes, object: &dyn Object) -> Self {
         if object.as_custom().is_some() {
-            // Documents tell empty from nothing themselves.
+            // Documents distinguish empty from absent themselves.
             return self;
         }
         Self {
@@ -135,7 +135,7 @@ impl<'a> Write<'a> {
         }
     }
 
-    /// The same for a write that comes through a Scale and changes the number at `replicas`.
+    /// The same write through a Scale, which changes the number at `replicas`.
     pub(super) fn through_scale(self, replicas: &'static str) -> Self {
         Self {
             managing: Managing::Replicas(replicas),
@@ -143,12 +143,12 @@ impl<'a> Write<'a> {
         }
     }
 
-    /// Whether the write comes through a Scale.
+    /// True if the write comes through a Scale.
     pub(super) fn is_through_scale(&self) -> bool {
         matches!(self.managing, Managing::Replicas(_))
     }
 
-    /// The same for a write whose new object says itself who manages what.
+    /// The same write, for a new object that has its final managed fields.
     pub(super) fn with_managers(self) -> Self {
         Self {
             managing: Managing::Done,
@@ -156,7 +156,7 @@ impl<'a> Write<'a> {
         }
     }
 
-    /// Who writes what.
+    /// The field manager and its operation.
     pub(super) fn tracking(&self) -> Tracking<'_> {
         Tracking {
             manager: &self.manager,
@@ -167,15 +167,15 @@ impl<'a> Write<'a> {
         }
     }
 
-    /// Brings managed fields up to date; both objects are in the endpoint's version.
+    /// Updates the managed fields; both objects are in the endpoint's version.
     ///
-    /// They are about `size` bytes. A write does not fail because its fields cannot be tracked: nobody manages any then, as in
-    /// kube-apiserver.
+    /// The objects have about `size` bytes. A write does not fail if its fields cannot be tracked: no fields are
+    /// managed then, as in kube-apiserver.
     pub(super) async fn track(&self, size: usize, live: Option<&dyn Object>, new: &mut dyn Object) {
         self.track_patched(size, live, new, &Set::new()).await;
     }
 
-    /// The same for a new object that has the fields `emptied` empty from a patch.
+    /// Like [`Self::track`], for a new object whose fields `emptied` a patch set to empty.
     pub(super) async fn track_patched(
         &self,
         size: usize,
@@ -191,17 +191,17 @@ impl<'a> Write<'a> {
         self.in_turn_for(size, Cost::of_json(size), work).await
     }
 
-    /// As [`Self::in_turn`] for work that is expected to cost `cost`.
+    /// Like [`Self::in_turn`], for work with the expected cost `cost`.
     async fn in_turn_for<T>(&self, size: usize, cost: Cost, work: impl FnOnce() -> T) -> T {
         match self.may_ask_a_converter() {
-            // No turn lasts while somebody else is waited for.
+            // A turn must not wait for another party.
             true if cost >= Cost::INLINE => block_in_place(work),
             true => work(),
             false => self.endpoint.finish(self.call, size, cost, work).await,
         }
     }
 
-    /// True if work on objects may ask a conversion webhook, about managers of other versions for example.
+    /// True if work on objects may call a conversion webhook, for example for managers of other versions.
     fn may_ask_a_converter(&self) -> bool {
         self.endpoint.kind().custom.is_some_and(CustomKind::has_converter)
     }
@@ -255,7 +255,7 @@ impl<'a> Write<'a> {
         }
     }
 
-    /// Lets the plugins change the new object.
+    /// Runs the mutating plugins on the new object.
     pub(super) async fn mutate(
         &self,
         operation: Operation,
@@ -264,7 +264,7 @@ impl<'a> Write<'a> {
     ) -> ApiResult<()> {
         let chain = self.endpoint.stores().admission();
         if chain.handles(operation, Phase::Mutating) {
-            // The name is copied: plugins may change the object that has it.
+            // The name is copied: plugins may change the object that it belongs to.
             let name = old.unwrap_or(&**new).meta().name.clone();
             let mut objects = Objects {
                 new: Some(&mut **new),
@@ -279,7 +279,7 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
-    /// Asks the plugins about the new object.
+    /// Runs the validating plugins on the new object.
     pub(super) async fn admit(
         &self,
         operation: Operation,
@@ -301,7 +301,7 @@ impl<'a> Write<'a> {
         self.call.ctx.timeline.wait(Stage::Admission, validate).await
     }
 
-    /// Asks the plugins about the removal of an object.
+    /// Runs the plugins for the removal of an object.
     pub(super) async fn admit_removal(&self, name: &str, old: &dyn Object) -> ApiResult<()> {
         let chain = self.endpoint.stores().admission();
         let warn = |text: String| self.call.ctx.warnings.add(text);
@@ -317,7 +317,7 @@ impl<'a> Write<'a> {
         timeline.wait(Stage::Admission, validate).await
     }
 
-    /// Asks the plugins about a connection to the object in the path.
+    /// Runs the plugins for a connection to the object in the path.
     pub(super) async fn admit_connection(&self, parameters: &dyn Struct) -> ApiResult<()> {
         let chain = self.endpoint.stores().admission();
         let warn = |text: String| self.call.ctx.warnings.add(text);
@@ -338,7 +338,7 @@ impl<'a> Write<'a> {
         warn: &'w (dyn Fn(String) + Sync),
     ) -> Attributes<'w> {
         let resource = self.endpoint.kind();
-        // What is posted below an object need not say its name.
+        // An object that is posted to a subresource need not have a name.
         let name = if name.is_empty() { self.call.name() } else { name };
         let is_namespace = resource.group.is_empty() && resource.plural == "namespaces";
         Attributes {
@@ -358,18 +358,18 @@ impl<'a> Write<'a> {
         }
     }
 
-    /// Refuses an object that breaks rules.
+    /// Refuses an object with validation errors.
     pub(super) fn refuse_invalid(&self, object: &dyn Object, errors: &FieldErrors) -> ApiResult<()> {
         if errors.is_empty() {
             return Ok(());
         }
-        // A kind that moved to another group is still called by the group in which it is stored.
+        // A kind that moved to another group is still named after the group in which it is stored.
         let kind = self.endpoint.kind().hub().group_kind();
         let errors = self.sent_empty.shown_in(errors);
         Err(ApiError::invalid(&kind, &object.meta().name, &errors))
     }
 
-    /// Passes on what the kind says about an accepted object.
+    /// Adds the kind's warnings about an accepted object.
     pub(super) fn warn_about(&self, object: &dyn Object, old: Option<&dyn Object>) {
         self.pass_on((object.resource().rules.warnings)(object, old));
     }
@@ -380,12 +380,12 @@ impl<'a> Write<'a> {
         }
     }
 
-    /// The write of an object of the storage version.
+    /// The operation that stores an object of the storage version.
     pub(super) fn put(&self, key: &str, object: &dyn Object, expect: Expect) -> Op {
         self.put_encoded(key, object, json::encode_for_storage(object), expect)
     }
 
-    /// As [`Self::put`], when the object is encoded already.
+    /// Like [`Self::put`], for an object that is encoded already.
     pub(super) fn put_encoded(&self, key: &str, object: &dyn Object, encoded: json::Encoded, expect: Expect) -> Op {
         Op::Put {
             key: key.into(),
@@ -396,16 +396,16 @@ impl<'a> Write<'a> {
         }
     }
 
-    /// Bytes that a change of `entry` is about: of the body, or of what it changes.
+    /// Size of a change of `entry`, in bytes: that of the body, or of the entry if it is larger.
     pub(super) fn size_with(&self, entry: &Entry) -> usize {
         self.size.max(entry.bytes().len())
     }
 
-    /// Checks what is to be stored, which is about `size` bytes.
+    /// Validates an object of about `size` bytes.
     ///
     /// # Errors
     ///
-    /// 429 when the check is expensive and too many wait.
+    /// 429 when the validation is expensive and too much work waits.
     pub(super) async fn validate<T>(&self, size: usize, check: impl FnOnce() -> T) -> ApiResult<T> {
         let check = || self.call.ctx.timeline.time(Stage::Validation, check);
         let kind = self.endpoint.kind();
@@ -417,7 +417,7 @@ impl<'a> Write<'a> {
         self.endpoint.run(self.call, size, cost, check).await
     }
 
-    /// Waits until the store has carried out `write`, or refused it.
+    /// Waits until the store has performed or refused `write`.
     pub(super) async fn stored(&self, used: StoreUse, write: impl Future<Output = WriteResult>) -> WriteResult {
         let begin = Instant::now();
         let result = write.await;
@@ -430,7 +430,7 @@ impl<'a> Write<'a> {
         result
     }
 
-    /// Answers with what was written.
+    /// Answers with the result of the write.
     pub(super) async fn respond(&self, code: StatusCode, output: Output, outcome: Outcome) -> ApiResult<Response> {
         let query = self.call.query();
         let outcome = match outcome {
@@ -455,7 +455,7 @@ impl<'a> Write<'a> {
 }
 
 impl Endpoint {
-    /// The body of a write and its form.
+    /// The body of a write and its format.
     pub(super) async fn read_body(&self, call: &Call, body: Body, used: BodyUse) -> ApiResult<(Format, Bytes)> {
         let format = body::format(&call.parts)?;
         Ok((format, self.read_bytes(call, body, used).await?))
@@ -469,11 +469,11 @@ impl Endpoint {
         Ok(body)
     }
 
-    /// Gives an object the namespace of the path, and none to an object that lives in none.
+    /// Sets an object's namespace to that of the path, or clears it for cluster-scoped objects.
     ///
     /// # Errors
     ///
-    /// 400 when the object names another.
+    /// 400 when the object has another namespace.
     pub(super) fn place(&self, object: &mut ObjectMeta, namespace: &str) -> ApiResult<()> {
         let namespace = match self.kind().scope {
             Scope::Namespaced => namespace,
@@ -490,13 +490,13 @@ impl Endpoint {
     }
 }
 
-/// What a client is told when the store did not take a write, other than for a conflict.
+/// The error for a client when the store did not perform a write, other than for a conflict.
 pub(crate) fn store_failure(error: &WriteError) -> ApiError {
     match error {
         WriteError::Full => ApiError::storage_full(),
         WriteError::TooLarge { limit, .. } => ApiError::too_large(&format!("limit is {limit}")),
         WriteError::Closed => ApiError::service_unavailable("the store is closed"),
-        // The error names no file, and only who runs the server can mend it.
+        // The error contains no file name, and only an administrator can repair the store.
         WriteError::ReadOnly(_) => ApiError::internal(error.to_string()),
         WriteError::Io(_) => ApiError::internal("the store could not write, and the outcome of the write is unknown"),
         WriteError::Conflict { .. } => ApiError::internal("the store refused the write"),

@@ -1,4 +1,4 @@
-//! Connections with streams of both sides, which `tokio-tungstenite` speaks once the protocol has changed.
+//! Connections with streams in both directions, for which `tokio-tungstenite` is used after the upgrade.
 
 use axum::response::Response;
 use base64::Engine as _;
@@ -12,10 +12,10 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use super::handshake::Handshake;
 use crate::failure;
 
-/// Bytes that a message of a client may have, as in kube-apiserver.
+/// Maximum size of a client's message, in bytes, as in kube-apiserver.
 const MAX_MESSAGE: usize = 32 << 20;
 
-/// Bytes that wait until the client takes them, besides the message that is written.
+/// Maximum bytes that wait until the client reads them, besides the message that is being written.
 const MAX_WAITING: usize = 1 << 20;
 
 /// The limits of such a connection.
@@ -28,26 +28,26 @@ pub(crate) fn config() -> WebSocketConfig {
         .max_frame_size(Some(MAX_MESSAGE))
 }
 
-/// The change of a connection's protocol to WebSocket.
+/// The upgrade of a connection to WebSocket.
 pub(crate) struct ChannelHandshake;
 
 impl ChannelHandshake {
-    /// Agrees to `protocol`, as kube-apiserver does for streams that it serves itself.
+    /// Accepts `protocol`, as kube-apiserver does for streams that it serves itself.
     ///
     /// # Errors
     ///
-    /// The answer to a client that offers something else.
+    /// The answer to a client that does not offer the protocol.
     pub(crate) fn accept(request: &Parts, protocol: &'static str) -> Result<(OnUpgrade, Response), Box<Response>> {
         let handshake = Handshake::for_protocol(request, protocol);
         let handshake = handshake.map_err(|refused| Box::new(refused.response()))?;
         Ok((upgrade(request)?, handshake.response()))
     }
 
-    /// Agrees to what another server chose, as kube-apiserver does for tunnels.
+    /// Accepts the protocol that another server chose, as kube-apiserver does for tunnels.
     ///
     /// # Errors
     ///
-    /// The answer to a client whose handshake is wrong.
+    /// The answer to a client whose handshake is invalid.
     pub(crate) fn accept_tunnel(
         request: &Parts,
         protocol: Option<HeaderValue>,
@@ -69,13 +69,13 @@ fn upgrade(request: &Parts) -> Result<OnUpgrade, Box<Response>> {
     upgrade.ok_or_else(|| Box::new(failure::text(StatusCode::BAD_REQUEST, why)))
 }
 
-/// True if the key has the 16 bytes that it should have.
+/// True if the key has 16 bytes, as required.
 fn has_key(headers: &HeaderMap) -> bool {
     let key = headers.get(SEC_WEBSOCKET_KEY).and_then(|key| STANDARD.decode(key).ok());
     key.is_some_and(|key| key.len() == 16)
 }
 
-/// The name of the status, which is all that is said of a wrong handshake.
+/// An answer with the name of the status, which is the whole body for an invalid handshake.
 fn refused(status: StatusCode) -> Box<Response> {
     let reason = status.canonical_reason().unwrap_or_default();
     let mut response = failure::text(status, format!("{reason}\n"));

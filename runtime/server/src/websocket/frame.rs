@@ -1,15 +1,15 @@
-//! Frames: the pieces that messages travel in.
+//! WebSocket frames.
 
 use std::io;
 
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-/// The end of what was to be told.
+/// Status: all frames were sent.
 pub(super) const NORMAL: u16 = 1000;
-/// The client breaks the rules.
+/// Status: the client violates the protocol.
 const PROTOCOL_ERROR: u16 = 1002;
-/// The client says too much at once.
+/// Status: the client's message is too large.
 const TOO_LONG: u16 = 1009;
 
 const FINAL: u8 = 0x80;
@@ -20,11 +20,11 @@ const CLOSE: u8 = 8;
 const PING: u8 = 9;
 const PONG: u8 = 10;
 
-/// Set in the opcodes of frames about the conversation.
+/// The bit that control frames have in their opcodes.
 const CONTROL: u8 = 8;
-/// Bytes that the payload of such a frame may have.
+/// Maximum payload of a control frame, in bytes.
 const MAX_CONTROL: u64 = 125;
-/// Bytes that a message may have that is passed over.
+/// Maximum size of an ignored message, in bytes.
 const MAX_MESSAGE: u64 = 32 << 20;
 
 /// Appends a message in one frame.
@@ -32,14 +32,14 @@ pub(crate) fn push_message(is_text: bool, payload: &[u8], out: &mut Vec<u8>) {
     push_frame(if is_text { TEXT } else { BINARY }, payload, out);
 }
 
-/// Says that nothing follows.
+/// A close frame.
 pub(super) fn close(status: u16) -> Bytes {
     let mut out = Vec::new();
     push_frame(CLOSE, &status.to_be_bytes(), &mut out);
     out.into()
 }
 
-/// Answers a ping.
+/// The answer to a ping.
 pub(super) fn pong(payload: &[u8]) -> Bytes {
     let mut out = Vec::new();
     push_frame(PONG, payload, &mut out);
@@ -63,16 +63,16 @@ fn push_frame(opcode: u8, payload: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(payload);
 }
 
-/// What a client says.
+/// A frame from a client.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Heard {
-    /// It wants to know whether somebody is there.
+    /// A ping, to be answered.
     Ping(Vec<u8>),
-    /// Something that means nothing here.
+    /// A message, which is ignored.
     Message,
-    /// It ends.
+    /// The client closes the connection.
     Close,
-    /// Something that ends the conversation with this status: a frame without a mask, or one that is too long.
+    /// A frame that closes the connection with this status: one without a mask, or one that is too long.
     Against(u16),
 }
 
@@ -80,7 +80,7 @@ pub(super) enum Heard {
 ///
 /// # Errors
 ///
-/// When the connection ends.
+/// The connection ends.
 pub(super) async fn hear(reader: &mut (impl AsyncRead + Unpin)) -> io::Result<Heard> {
     let opcode = reader.read_u8().await? & 0x0f;
     let length = reader.read_u8().await?;

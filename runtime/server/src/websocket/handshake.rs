@@ -1,4 +1,4 @@
-//! How a client and the server agree to speak WebSocket.
+//! WebSocket handshakes.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -13,34 +13,34 @@ use http::{Method, StatusCode};
 pub(crate) use planesmith_access::upgrade::asks_for_web_socket as is_asked_for;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 
-/// The only version that is spoken.
+/// The only supported version.
 const VERSION: HeaderValue = HeaderValue::from_static("13");
-/// What the standard mixes into each key.
+/// The GUID of the standard that is appended to each key.
 const MIXED_IN: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/// What was agreed on.
+/// An accepted handshake.
 #[derive(Debug)]
 pub(super) struct Handshake {
     accept: HeaderValue,
     protocol: Option<HeaderValue>,
 }
 
-/// Why nothing was agreed on.
+/// The reason that a handshake is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     NoKey,
     Version,
     Method,
-    /// None of the protocols that are offered is spoken.
+    /// None of the offered protocols is supported.
     UnknownProtocol,
-    /// Browsers tell which page asks, and others must tell something too.
+    /// Browsers send the origin of the page, and other clients must send one, too.
     Origin,
-    /// More than one protocol is offered, and none is better than the other.
+    /// Several protocols are offered, and none is preferred.
     Protocols,
 }
 
 impl Handshake {
-    /// Reads what a client offers.
+    /// Reads a client's handshake.
     pub(super) fn read(request: &Parts) -> Result<Self, Refusal> {
         let headers = &request.headers;
         let accept = accept(headers)?;
@@ -57,7 +57,7 @@ impl Handshake {
         Ok(Self { accept, protocol })
     }
 
-    /// Reads what a client offers that wants `protocol`, whichever page asks.
+    /// Reads the handshake of a client that must offer `protocol`, from a page of any origin.
     pub(super) fn for_protocol(request: &Parts, protocol: &'static str) -> Result<Self, Refusal> {
         if request.method != Method::GET {
             return Err(Refusal::Method);
@@ -72,13 +72,13 @@ impl Handshake {
         }
     }
 
-    /// Agrees to a key that was checked, and to `protocol`.
+    /// Accepts a key that was checked, and `protocol`.
     pub(super) fn agreeing(request: &Parts, protocol: Option<HeaderValue>) -> Result<Self, Refusal> {
         let accept = accept(&request.headers)?;
         Ok(Self { accept, protocol })
     }
 
-    /// The answer behind which the other protocol begins.
+    /// The answer after which the connection is a WebSocket.
     pub(super) fn response(self) -> Response {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
@@ -114,17 +114,17 @@ impl Refusal {
     }
 }
 
-/// True if a client asks for WebSocket with a protocol that is `wanted`.
+/// True if a client requests WebSocket with a protocol that is `wanted`.
 pub(crate) fn offers_protocol(headers: &HeaderMap, wanted: impl Fn(&str) -> bool) -> bool {
     is_asked_for(headers) && offered_protocols(headers).any(wanted)
 }
 
-/// The protocols that a client offers, the best first.
+/// The protocols that a client offers, most preferred first.
 pub(crate) fn offered_protocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     first(headers, &SEC_WEBSOCKET_PROTOCOL).split(',').map(str::trim)
 }
 
-/// The answer to the key of a client that speaks the right version.
+/// The answer to the key of a client with the supported version.
 fn accept(headers: &HeaderMap) -> Result<HeaderValue, Refusal> {
     let key = first(headers, &SEC_WEBSOCKET_KEY);
     if key.is_empty() {
@@ -142,7 +142,7 @@ fn first<'h>(headers: &'h HeaderMap, name: &HeaderName) -> &'h str {
     value.unwrap_or_default()
 }
 
-/// Whether Go takes the text for the URI of a request: a path, or something behind a scheme.
+/// True if Go accepts the text as the URI of a request: a path, or a scheme with a remainder.
 fn is_uri(text: &str) -> bool {
     let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
     let has_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -164,7 +164,7 @@ mod tests {
         request.body(()).expect("legal").into_parts().0
     }
 
-    /// The key of the standard's example.
+    /// The key in the example of the WebSocket standard.
     const KEY: (&str, &str) = ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==");
     const RIGHT: (&str, &str) = ("sec-websocket-version", "13");
     const PAGE: (&str, &str) = ("origin", "http://example.com");

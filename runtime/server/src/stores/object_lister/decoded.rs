@@ -1,4 +1,4 @@
-//! Objects that were decoded lately.
+//! The cache of recently decoded objects.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::weight;
 use planesmith_store::{Entry, Revision};
 
-/// Decoded objects by key, bounded by the bytes that they take: first in, first out, with a second chance for what was used
-/// meanwhile.
+/// Decoded objects by key, bounded by their memory: first in, first out, with a second chance for objects that were
+/// used meanwhile.
 pub(super) struct DecodedObjects {
     budget: usize,
     weight: usize,
@@ -21,12 +21,12 @@ struct Decoded {
     revision: Revision,
     object: Arc<dyn Object>,
     weight: usize,
-    /// Used since it was looked at last.
+    /// True if the object was used since the last eviction pass reached it.
     hot: bool,
 }
 
 impl DecodedObjects {
-    /// Keeps objects of `budget` bytes.
+    /// Returns a cache of `budget` bytes.
     pub(super) fn new(budget: usize) -> Self {
         Self {
             budget,
@@ -36,7 +36,7 @@ impl DecodedObjects {
         }
     }
 
-    /// The object of this state.
+    /// The decoded object of this entry's revision.
     pub(super) fn get(&mut self, entry: &Entry) -> Option<Arc<dyn Object>> {
         let found = self.by_key.get_mut(entry.key())?;
         if found.revision != entry.revision() {
@@ -46,7 +46,7 @@ impl DecodedObjects {
         Some(Arc::clone(&found.object))
     }
 
-    /// Keeps the object of this state in the place of an older one, and lets others go for it.
+    /// Caches the object of this entry in place of an older one, and evicts others for it.
     pub(super) fn put(&mut self, entry: &Entry, object: &Arc<dyn Object>) {
         let new = Decoded {
             revision: entry.revision(),

@@ -1,21 +1,21 @@
-//! How long an object may go on after its deletion.
+//! Grace periods of deletions.
 
 use planesmith_machinery::object::Object;
 use planesmith_machinery::time::Time;
 
-/// How the deletion of an object begins.
+/// The start of an object's deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// At once: the kind knows no grace, or the object has none left.
+    /// At once: the kind has no grace period, or none of it is left.
     Now,
-    /// It was marked just now, and has so many seconds.
+    /// The object was marked just now, and has this many seconds.
     Begun(i64),
-    /// It was marked before, and a client cannot give it more time.
+    /// The object was marked before, and the request does not shorten its time.
     UnderWay,
 }
 
-/// Marks an object whose kind ends gracefully, or shortens the time that it has. `requested` is the grace period that
-/// the client asks for, in seconds; a negative one means as little as there is.
+/// Marks an object whose kind has a grace period, or shortens the rest of it. `requested` is the grace period of the
+/// client's request, in seconds; a negative one means the shortest.
 pub(super) fn begin(object: &mut dyn Object, requested: Option<i64>, now: Time) -> End {
     let requested = requested.map(|seconds| if seconds < 0 { 1 } else { seconds });
     let Some(seconds) = (object.resource().rules.grace_period)(object, requested) else {
@@ -40,9 +40,9 @@ pub(super) fn begin(object: &mut dyn Object, requested: Option<i64>, now: Time) 
     End::Begun(seconds)
 }
 
-/// The time so many seconds after another; the latest there is when there are too many.
+/// The time that many seconds later; the latest time if that is beyond it.
 fn later(time: Time, seconds: i64) -> Time {
-    /// The end of the year 9999, a day before its last so that it is one everywhere on earth.
+    /// The end of the year 9999, less one day so that it is in that year in every time zone.
     const LATEST: i64 = 253_402_207_200;
     let now = time.as_second();
     Time::from_second(now.saturating_add(seconds).clamp(0, LATEST))
@@ -56,13 +56,13 @@ mod tests {
 
     use super::*;
 
-    /// A kind that ends gracefully.
+    /// A kind with a grace period.
     #[derive(Clone, Debug, Default, PartialEq, Resource)]
     #[resource(group = "test.example.com", version = "v1", kind = "Slow", rules)]
     struct Slow {
         /// Metadata.
         metadata: ObjectMeta,
-        /// How long it takes, in seconds.
+        /// Its grace period, in seconds.
         takes: i64,
     }
 

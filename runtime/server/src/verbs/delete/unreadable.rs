@@ -1,4 +1,4 @@
-//! Removing objects that cannot be read any more.
+//! Deletion of objects that cannot be read.
 
 use axum::response::Response;
 use planesmith_access::authorization::{Attributes, Decision, Target};
@@ -13,12 +13,12 @@ use crate::metrics::StoreUse;
 use crate::negotiation::Output;
 use crate::verbs::write::{Write, store_failure};
 
-/// What somebody must be allowed to do with an object, beside deleting it.
+/// The verb that a user needs for the object, in addition to deleting it.
 const VERB: &str = "unsafe-delete-ignore-read-errors";
 
 impl Write<'_> {
-    /// Removes the object in the path if it cannot be read. Finalizers and plugins, which would have to read it, are not
-    /// asked.
+    /// Deletes the object in the path if it cannot be read. Finalizers and plugins, which would have to read it, are
+    /// skipped.
     pub(super) async fn delete_unreadable(&self, output: Output) -> ApiResult<Response> {
         let (endpoint, call) = (self.endpoint, self.call);
         endpoint.authorize_unsafe_delete(call)?;

@@ -1,4 +1,4 @@
-//! What a delete asks for, in its query or its body.
+//! Options of a delete, from its query or its body.
 
 use std::borrow::Cow;
 
@@ -9,38 +9,38 @@ use super::{flag, number};
 use crate::features::ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION;
 use crate::request::Query;
 
-/// How an object is deleted.
+/// The options of a delete.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DeleteOptions {
     /// The UID that the object must have.
     pub(crate) uid: Option<String>,
     /// The resourceVersion that the object must have.
     pub(crate) resource_version: Option<String>,
-    /// The old way to say what happens to dependents.
+    /// The deprecated choice for dependents.
     pub(crate) orphan_dependents: Option<bool>,
-    /// What happens to dependents; `None` means what the object or kind says.
+    /// The choice for dependents; `None` leaves it to the object or kind.
     pub(crate) propagation: Option<Propagation>,
-    /// Do everything but store the result.
+    /// True if everything is done except for storing the result.
     pub(crate) dry_run: bool,
-    /// Delete the object only if it cannot be read, past everything that would hold it back.
+    /// True if the object is deleted only if it cannot be read, ignoring its finalizers.
     pub(crate) only_unreadable: bool,
-    /// Everything as it was sent.
+    /// The options as they were sent.
     pub(crate) sent: meta::DeleteOptions,
 }
 
-/// What happens to the objects that the deleted one owns.
+/// The treatment of dependents, the objects that the deleted one owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Propagation {
-    /// They go first.
+    /// Dependents are deleted first.
     Foreground,
-    /// They go later.
+    /// Dependents are deleted later.
     Background,
-    /// They stay.
+    /// Dependents stay.
     Orphan,
 }
 
 impl DeleteOptions {
-    /// Reads the query of a delete that has no body.
+    /// Reads the query of a delete without a body.
     pub(crate) fn from_query(query: Query<'_>) -> ApiResult<Self> {
         Self::new(meta::DeleteOptions {
             grace_period_seconds: number(query, "gracePeriodSeconds")?,
@@ -58,7 +58,7 @@ impl DeleteOptions {
     /// Checks the options of a delete as they were sent.
     pub(crate) fn new(mut sent: meta::DeleteOptions) -> ApiResult<Self> {
         if !ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION.is_on() {
-            // As if it was not sent: plugins do not see it either.
+            // Treated as absent: plugins do not see it either.
             sent.ignore_store_read_error_with_cluster_breaking_potential = None;
         }
         validation::check_delete_options(&sent)?;

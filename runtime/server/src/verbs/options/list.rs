@@ -1,4 +1,4 @@
-//! What a list, a watch or the deletion of a collection asks for.
+//! Options of a list, a watch or the deletion of a collection.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::{check, flag, number};
 use crate::features::WATCH_LIST;
 use crate::request::Query;
 
-/// A longer watch ends after this time: far beyond any server's uptime, and near enough to be a point in time.
+/// Maximum duration of a watch: far beyond any server's uptime, and short enough to be added to a point in time.
 const LONGEST_WATCH: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// The parameters of a list, as they were sent.
@@ -18,21 +18,21 @@ const LONGEST_WATCH: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 pub(crate) struct ListOptions<'q> {
     pub(crate) label_selector: Cow<'q, str>,
     pub(crate) field_selector: Cow<'q, str>,
-    /// Empty means the newest state.
+    /// The resourceVersion; empty means the newest state.
     pub(crate) resource_version: Cow<'q, str>,
-    /// `None` means what old servers did.
+    /// The match of the resourceVersion; `None` means the behaviour of old servers.
     pub(crate) version_match: Option<VersionMatch>,
     /// Objects per page; `None` means all.
     pub(crate) limit: Option<u64>,
-    /// Empty for the first page.
+    /// The continue token; empty for the first page.
     pub(crate) continue_token: Cow<'q, str>,
-    /// How long a watch lasts; `None` means that the server decides.
+    /// Duration of a watch; `None` leaves it to the server.
     pub(crate) timeout: Option<Duration>,
     pub(crate) bookmarks: bool,
     send_initial_events: Option<bool>,
 }
 
-/// How a resourceVersion is meant.
+/// The match of a resourceVersion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VersionMatch {
     /// The state at that revision.
@@ -41,10 +41,10 @@ pub(crate) enum VersionMatch {
     NotOlderThan,
 }
 
-/// How a watch begins.
+/// The start of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// With the objects that are there.
+    /// With the existing objects.
     State,
     /// With the first change after the resourceVersion.
     Changes,
@@ -65,13 +65,13 @@ impl<'q> ListOptions<'q> {
 
     /// Reads the parameters of a watch.
     ///
-    /// Where only the path says that it is one, the parameters are judged as those of a list.
+    /// If only the path makes the request a watch, the parameters are checked as those of a list.
     pub(crate) fn for_watch(query: Query<'q>) -> ApiResult<Self> {
         if flag(query, "watch") != Some(true) {
             return Self::for_list(query);
         }
         let (mut options, mut matched) = Self::read(query)?;
-        // What clients meant before they could say it.
+        // The meaning of requests before the parameter existed.
         let from_state = matches!(&*options.resource_version, "" | "0");
         let mut errors = FieldErrors::default();
         if WATCH_LIST.is_on() && options.send_initial_events.is_none() && matched.is_empty() && from_state {
@@ -95,12 +95,12 @@ impl<'q> ListOptions<'q> {
         Ok(options)
     }
 
-    /// Whether the state comes first, and then a bookmark for a client that takes bookmarks.
+    /// True if the client requests the initial objects, followed by a bookmark if it accepts bookmarks.
     pub(crate) fn asks_for_state(&self) -> bool {
         self.send_initial_events == Some(true)
     }
 
-    /// How a watch begins that starts with `version`.
+    /// The start of a watch from `version`.
     pub(crate) fn start(&self, version: u64) -> Start {
         match self.send_initial_events {
             Some(true) => Start::State,
@@ -113,7 +113,7 @@ impl<'q> ListOptions<'q> {
         let text = |name| query.first(name).unwrap_or_default();
         let matched = text("resourceVersionMatch");
         let limit = number(query, "limit")?.and_then(|limit| u64::try_from(limit).ok());
-        // A watch of negative length is over at once.
+        // A watch of negative duration ends at once.
         let timeout = number(query, "timeoutSeconds")?.filter(|seconds| *seconds != 0);
         let timeout = timeout.map(|seconds| u64::try_from(seconds).unwrap_or(0));
         let options = Self {

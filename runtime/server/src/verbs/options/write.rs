@@ -1,4 +1,4 @@
-//! What a create, an update or a patch asks for.
+//! Options of a create, an update or a patch.
 
 use std::borrow::Cow;
 
@@ -13,20 +13,20 @@ use crate::request::Query;
 /// The parameters of a create, an update or a patch.
 #[derive(Clone, Debug)]
 pub(crate) struct WriteOptions<'q> {
-    /// Do everything but store the result.
+    /// True if everything is done except for storing the result.
     pub(crate) dry_run: bool,
-    /// Who owns the fields; empty when the client did not say.
+    /// The field manager; empty when the client did not name one.
     pub(crate) field_manager: Cow<'q, str>,
     pub(crate) field_validation: FieldValidation,
-    /// Take fields from other managers; for apply.
+    /// True if an apply takes over fields from other managers.
     pub(crate) force: bool,
     kind: &'static str,
 }
 
-/// What happens to fields that the kind does not have, or that stand twice.
+/// The treatment of unknown and repeated fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldValidation {
-    /// Nothing.
+    /// They are ignored.
     Ignore,
     /// The client is warned.
     Warn,
@@ -45,7 +45,7 @@ impl<'q> WriteOptions<'q> {
         Self::read(query, "UpdateOptions", FieldErrors::default())
     }
 
-    /// Reads the parameters of a PATCH that is no apply.
+    /// Reads the parameters of a PATCH that is not an apply.
     pub(crate) fn for_patch(query: Query<'q>) -> ApiResult<Self> {
         let mut errors = FieldErrors::default();
         if flag(query, "force").is_some() {
@@ -54,7 +54,7 @@ impl<'q> WriteOptions<'q> {
         Self::read(query, "PatchOptions", errors)
     }
 
-    /// Reads the parameters of a PATCH that applies.
+    /// Reads the parameters of a PATCH that is an apply.
     pub(crate) fn for_apply(query: Query<'q>) -> ApiResult<Self> {
         let mut errors = FieldErrors::default();
         if query.first("fieldManager").is_none_or(|manager| manager.is_empty()) {
@@ -84,7 +84,7 @@ impl<'q> WriteOptions<'q> {
         })
     }
 
-    /// The parameters as an object of the API.
+    /// The parameters as an API object.
     pub(crate) fn as_sent(&self) -> Box<dyn Struct> {
         let dry_run: Vec<String> = self.dry_run.then(|| "All".to_owned()).into_iter().collect();
         let field_manager = self.field_manager.clone().into_owned();

@@ -1,4 +1,4 @@
-//! Chunks of a body that are made by a task of their own.
+//! Body chunks that are created in a task of their own.
 
 use std::pin::pin;
 
@@ -6,10 +6,11 @@ use futures_core::Stream;
 use futures_util::{StreamExt as _, stream};
 use tokio::sync::mpsc;
 
-/// The same chunks, of which one is made ahead.
+/// Returns the same chunks, one of which is created ahead.
 ///
-/// The chunks of most watches are made by the task of their connection. Those of kinds with a converter keep a thread until
-/// it has answered, and nothing else on the connection must wait for that. The task ends when nobody reads on.
+/// The chunks of most watches are created in the task of their connection. Those of kinds with a converter block a
+/// thread until it has answered, and nothing else on the connection must wait for that. The task ends when the result
+/// is dropped.
 pub(super) fn apart<T: Send + 'static>(chunks: impl Stream<Item = T> + Send + 'static) -> impl Stream<Item = T> + Send {
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(async move {

@@ -1,14 +1,14 @@
-//! When a watch gets bookmarks, and which it gets.
+//! Times and revisions of a watch's bookmarks.
 
 use std::time::Duration;
 
 use planesmith_store::Revision;
 use tokio::time::Instant;
 
-/// The last bookmark comes this long before the end, so that a client that goes on has little to catch up with. A watch that
-/// does not last longer gets none.
+/// Time from the last bookmark to the end of the watch, so that a client that resumes has few changes to catch up with.
+/// A shorter watch gets none.
 const BEFORE_THE_END: Duration = Duration::from_secs(2);
-/// Behind the bookmark that closes the initial events the next one comes after this time.
+/// Time from the bookmark that closes the initial events to the next one.
 const AFTER_THE_STATE: Duration = Duration::from_secs(1);
 
 /// The bookmarks of one watch.
@@ -16,15 +16,15 @@ const AFTER_THE_STATE: Duration = Duration::from_secs(1);
 pub(super) struct Bookmarks {
     interval: Duration,
     deadline: Instant,
-    /// What the client knows from the beginning. A bookmark that says no more is not sent, which is also why a watch from a
-    /// version to come gets none before that version.
+    /// The revision that the client has from the beginning. A bookmark that is not newer is not sent, so a watch from a
+    /// future version gets none before that version.
     known: Revision,
-    /// The next one comes soon.
+    /// True if the next bookmark comes soon.
     soon: bool,
 }
 
 impl Bookmarks {
-    /// One every `interval` for a watch until `deadline`, whose client begins with what it knows of `known`.
+    /// Returns one bookmark every `interval` for a watch until `deadline`, whose client has the state of `known`.
     pub(super) fn new(interval: Duration, deadline: Instant, known: Revision) -> Self {
         Self {
             interval,
@@ -34,12 +34,12 @@ impl Bookmarks {
         }
     }
 
-    /// The same for a client that gets the state first, closed by a bookmark.
+    /// The same for a client that gets the initial objects first, closed by a bookmark.
     pub(super) fn after_state(self) -> Self {
         Self { soon: true, ..self }
     }
 
-    /// When the next bookmark is due; `None` when there is none any more.
+    /// Time of the next bookmark; `None` when there are no more.
     pub(super) fn next(&mut self, now: Instant) -> Option<Instant> {
         if std::mem::take(&mut self.soon) {
             return Some((now + AFTER_THE_STATE).min(self.deadline));
@@ -48,7 +48,7 @@ impl Bookmarks {
         Some(last.min(now + self.interval))
     }
 
-    /// Whether a bookmark of `revision` tells the client anything.
+    /// True if a bookmark of `revision` is new to the client.
     pub(super) fn tells(&self, revision: Revision) -> bool {
         revision > self.known
     }
@@ -60,7 +60,7 @@ mod tests {
 
     const MINUTE: Duration = Duration::from_secs(60);
 
-    /// When bookmarks of a watch come that lasts so many seconds, in seconds after its beginning.
+    /// Times of the bookmarks of a watch that lasts `seconds`, in seconds after its beginning.
     fn times(seconds: u64, after_state: bool) -> Vec<u64> {
         let begin = Instant::now();
         let mut bookmarks = Bookmarks::new(MINUTE, begin + Duration::from_secs(seconds), Revision(1));

@@ -1,16 +1,16 @@
-//! Frames that go out together.
+//! Frames that are sent together.
 
 use std::collections::VecDeque;
 
 use bytes::Bytes;
 
-/// Bytes of a frame that is worth a chunk of its own.
+/// Minimum size of a frame with a chunk of its own, in bytes.
 const LARGE: usize = 4 << 10;
 
-/// Bytes of frames that are copied into one chunk, at most: one frame of HTTP/2.
+/// Maximum size of a chunk that combines frames, in bytes: one frame of HTTP/2.
 const TOGETHER: usize = 16 << 10;
 
-/// Frames of one watch that wait to be told, in order.
+/// Frames of one watch that wait to be sent, in order.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
     frames: VecDeque<Bytes>,
@@ -25,10 +25,10 @@ impl Chunk {
         self.frames.is_empty()
     }
 
-    /// The next bytes to tell; `None` when all are told.
+    /// The next bytes to send; `None` when there are none.
     ///
-    /// A client that keeps up gets small frames in one copy, which is soon gone. While something is unsent each frame stays
-    /// the slice that all watches share, however long it waits.
+    /// A client that keeps up gets small frames combined in one short-lived copy. While bytes are unsent, each frame
+    /// stays the slice that all watches share, however long it waits.
     pub(super) fn next(&mut self, all_sent: bool) -> Option<Bytes> {
         let first = self.frames.pop_front()?;
         let small = |frame: &Bytes| frame.len() < LARGE;

@@ -1,4 +1,4 @@
-//! Events as bytes.
+//! Events encoded as frames.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,29 +21,29 @@ use crate::table::{self, INITIAL_EVENTS_END};
 use crate::verbs::selection::Selection;
 use crate::websocket;
 
-/// Bytes of objects whose frames cost little in any form.
+/// Maximum size of objects whose frames are cheap in every encoding, in bytes.
 const SMALL: usize = 2 << 10;
 
-/// Makes the frames of one watch. Frames that do not depend on the client are made once for all watches.
+/// Creates the frames of one watch. Frames that do not depend on the client are created once for all watches.
 #[derive(Debug)]
 pub(super) struct Frames {
     endpoint: Arc<Endpoint>,
     output: Output,
     shown: RowObject,
     selection: Selection,
-    /// Columns are told once per table watch.
+    /// True once the columns were sent, which happens once per watch of a table.
     columns_told: AtomicBool,
-    /// Each frame is a message of a WebSocket.
+    /// True if each frame is a WebSocket message.
     as_messages: bool,
 }
 
-/// What an event says; the numbers tell kept frames apart.
+/// The type of an event; the numbers distinguish cached frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Added = 0,
     Modified = 1,
     Deleted = 2,
-    /// Deleted for this watch: it does not match any more.
+    /// Deleted for this watch: the object does not match any more.
     Left = 3,
 }
 
@@ -69,7 +69,7 @@ impl Frames {
         }
     }
 
-    /// The same as messages of a WebSocket.
+    /// The same frames as WebSocket messages.
     pub(super) fn into_messages(self) -> Self {
         Self {
             as_messages: true,
@@ -85,12 +85,12 @@ impl Frames {
         &self.selection
     }
 
-    /// Whether an object can be told: no single one is the list that some clients ask for.
+    /// True if events can have objects: a single object cannot be rendered as the list that some clients request.
     pub(super) fn tells_objects(&self) -> bool {
         self.output.target != Target::PartialObjectList
     }
 
-    /// Appends the frame of an object that is there when the watch begins, if rows and the object itself match.
+    /// Appends the frame of an object that exists when the watch begins, if its row and the object itself match.
     pub(super) fn push_selected(&self, entry: &Arc<Entry>, out: &mut Vec<u8>) -> ApiResult<()> {
         match self.selection.reads_objects() && !self.selects(entry)? {
             true => Ok(()),
@@ -108,7 +108,7 @@ impl Frames {
         Ok(())
     }
 
-    /// The expected cost of making the frame of an object.
+    /// The expected cost of creating the frame of an object.
     pub(super) fn cost(&self, entry: &Entry) -> Cost {
         let size = entry.bytes().len();
         if size < SMALL {
@@ -121,7 +121,7 @@ impl Frames {
         self.endpoint.forms().cost(entry, self.output) + selection
     }
 
-    /// The expected cost of making the frame of a change.
+    /// The expected cost of creating the frame of a change.
     pub(super) fn cost_of(&self, event: &Arc<Event>) -> Cost {
         let cost = self.cost(event.entry());
         let is_kept = || {
@@ -134,7 +134,7 @@ impl Frames {
         }
     }
 
-    /// The frame of a change; `None` when it is nothing to this watch.
+    /// The frame of a change; `None` when this watch does not report it.
     pub(super) fn event(&self, event: &Arc<Event>) -> ApiResult<Option<Bytes>> {
         let Some(kind) = self.kind_of(event)? else {
             return Ok(None);
@@ -152,7 +152,7 @@ impl Frames {
         frame.map(|frame| Some(self.framed(frame)))
     }
 
-    /// The frame of a bookmark; `last_initial` marks the one behind the initial events.
+    /// The frame of a bookmark; `last_initial` marks the one after the initial events.
     pub(super) fn bookmark(&self, revision: Revision, last_initial: bool) -> ApiResult<Bytes> {
         let mut object = self.endpoint.kind().zero();
         let meta = object.meta_mut();
@@ -168,7 +168,7 @@ impl Frames {
         Ok(self.framed(out.into()))
     }
 
-    /// The frame of a failure.
+    /// The frame of an error.
     pub(super) fn error(&self, error: &ApiError) -> Bytes {
         let status = meta::Status::from(error.status());
         let mut out = Vec::new();
@@ -194,18 +194,18 @@ impl Frames {
 
     fn push_message(&self, frame: &[u8], out: &mut Vec<u8>) {
         let payload = match self.output.format {
-            // A message tells its length itself.
+            // A WebSocket message has its own length.
             Format::Protobuf => frame.get(4..).unwrap_or_default(),
             Format::Json | Format::Yaml | Format::Cbor => frame,
         };
         websocket::push_message(self.output.format == Format::Json, payload, out);
     }
 
-    /// Returns the kind of the event for this watch; `None` when the watch does not report the event.
+    /// The type of the event for this watch; `None` when the watch does not report it.
     ///
     /// # Errors
     ///
-    /// 500 when an object has to be read to tell, and cannot be.
+    /// 500 when an object has to be read to decide, and cannot be.
     fn kind_of(&self, event: &Event) -> ApiResult<Option<Kind>> {
         if self.selection.is_everything() {
             return Ok(Some(match event.kind() {
@@ -229,16 +229,17 @@ impl Frames {
         })
     }
 
-    /// True if the watch is about `entry`.
+    /// True if the watch selects `entry`.
     ///
     /// # Errors
     ///
-    /// 500 when it has to be read to tell, and cannot be.
+    /// 500 when the object has to be read to decide, and cannot be.
     pub(super) fn selects(&self, entry: &Arc<Entry>) -> ApiResult<bool> {
         self.endpoint.selects(&self.selection, entry, entry)
     }
 
-    /// Under which number frames of this form are kept; tables differ from client to client, and few want an old version.
+    /// The number under which frames of this output are cached; `None` for tables, which differ between clients, and
+    /// for the old version, which few request.
     fn kept_as(&self) -> Option<u32> {
         if self.output.beta {
             return None;
@@ -297,7 +298,7 @@ impl Frames {
     }
 }
 
-/// The object of an event: what leaves a selection is shown as it was while it matched.
+/// The object of an event: one that leaves the selection is rendered in the last state that matched.
 fn subject(kind: Kind, event: &Arc<Event>) -> Subject<'_> {
     match (kind, event.previous()) {
         (Kind::Left, Some(previous)) => Subject::Former(previous, event.revision()),
@@ -305,7 +306,7 @@ fn subject(kind: Kind, event: &Arc<Event>) -> Subject<'_> {
     }
 }
 
-/// A frame made of JSON, in the form that the client takes.
+/// A frame derived from JSON, in the client's encoding.
 fn text_frame(format: Format, kind: &str, object: &[&[u8]], out: &mut Vec<u8>) {
     if format != Format::Cbor {
         json_frame(kind, object, out);

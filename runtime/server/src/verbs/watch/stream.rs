@@ -23,51 +23,51 @@ use crate::metrics::WatchMetrics;
 use crate::offload::{Cost, OwnTask, Turns, block_in_place};
 use crate::shutdown::Shutdown;
 
-/// Bytes of initial events that make a chunk.
+/// Size of a chunk of initial events, in bytes.
 const INITIAL: usize = 32 << 10;
 
-/// Bytes of objects whose events are read at once: what a slow watch keeps from being forgotten.
+/// Bytes of objects whose events are read at once: the memory that a slow watch keeps allocated.
 const READ: usize = 16 << 10;
 
-/// What a watch tells before any change.
+/// The initial events of a watch.
 #[derive(Debug, Default)]
 pub(super) struct Initial {
-    /// The objects that are there.
+    /// The existing objects.
     pub(super) entries: VecDeque<Arc<Entry>>,
-    /// Their revision, when a bookmark closes them.
+    /// Their revision, if a bookmark closes them.
     pub(super) end: Option<Revision>,
-    /// How much of the collection is watched, as metrics say it.
+    /// The scope of the watch, as a metrics label.
     pub(super) scope: &'static str,
-    /// When the request arrived.
+    /// Time of the request's arrival.
     pub(super) received: Option<Moment>,
 }
 
-/// A watch under way.
+/// A running watch.
 pub(super) struct WatchStream {
     frames: Arc<Frames>,
-    /// Runs what is expensive.
+    /// Runs expensive work.
     turns: Arc<Turns>,
     watcher: Watcher,
-    /// `None` when the client takes none.
+    /// `None` when the client accepts none.
     bookmarks: Option<Bookmarks>,
     deadline: Instant,
-    /// Made once and polled again and again: registering a timer costs more than telling an event.
+    /// Created once and reset repeatedly: registering a timer costs more than sending an event.
     timer: Pin<Box<Sleep>>,
     stopping: BoxFuture<'static, ()>,
     metrics: WatchMetrics,
-    /// Frames that are made and not told yet.
+    /// Frames that are created and not sent yet.
     chunk: Chunk,
     unsent: Unsent,
 }
 
-/// How far a watch is.
+/// The progress of a watch.
 enum Phase {
     Initial(Initial),
     Changes,
     Over,
 }
 
-/// What woke a watch.
+/// The reason that a watch was woken.
 enum Wake {
     Events(Result<Vec<Arc<Event>>, WatchError>),
     Bookmark,
@@ -109,8 +109,7 @@ impl WatchStream {
         watch
     }
 
-    /// The chunks of the body. A client that does not read is told no more than a little: what it has yet to be told stays in
-    /// the history.
+    /// The chunks of the body. Few chunks are created for a client that does not read: its events stay in the history.
     pub(super) fn run(self, initial: Initial) -> impl Stream<Item = Result<Bytes, Infallible>> + Send {
         self.metrics.initial(initial.entries.len());
         let phase = Phase::Initial(initial);
@@ -120,7 +119,7 @@ impl WatchStream {
         })
     }
 
-    /// The next chunk; `None` at the end.
+    /// The next chunk and phase; `None` at the end.
     async fn next(&mut self, phase: Phase) -> Option<(Bytes, Phase)> {
         let phase = match phase {
             Phase::Initial(initial) => match self.initial(initial).await {
@@ -168,7 +167,7 @@ impl WatchStream {
         }
     }
 
-    /// A chunk with objects; the end for a client that cannot be told any.
+    /// A chunk with objects; the end for a client that requested a form in which objects cannot be rendered.
     fn told(&self, chunk: Bytes, phase: Phase) -> Option<(Bytes, Phase)> {
         self.frames.tells_objects().then_some((chunk, phase))
     }
@@ -179,7 +178,7 @@ impl WatchStream {
             self.watcher.next_within(READ).await
         };
         tokio::select! {
-            // In this order, so that a stream of events cannot outlast its end.
+            // In this order, so that a stream of events cannot outlast the end of the watch.
             biased;
             () = &mut self.stopping => Wake::End,
             () = &mut self.timer => if self.timer.deadline() < self.deadline { Wake::Bookmark } else { Wake::End },
@@ -195,8 +194,7 @@ impl WatchStream {
         }
     }
 
-    /// A chunk of initial events, empty when there is nothing left to tell; `None` when the watch ends before the client takes
-    /// it.
+    /// A chunk of initial events, empty when none are left; `None` when the watch ends before the client reads it.
     async fn initial(&mut self, initial: Initial) -> Option<ApiResult<(Bytes, Phase)>> {
         tokio::select! {
             biased;
@@ -241,7 +239,7 @@ impl WatchStream {
         Ok((chunk.into(), Phase::Changes))
     }
 
-    /// Makes the frames of `events`.
+    /// Creates the frames of `events`.
     async fn events(&mut self, events: &[Arc<Event>]) -> ApiResult<()> {
         for event in events {
             let cost = self.frames.cost_of(event);
@@ -260,7 +258,7 @@ impl WatchStream {
         Ok(())
     }
 
-    /// Makes frames that are expensive, in a task of its own: the connection goes on meanwhile.
+    /// Creates expensive frames in a task of its own: the connection continues meanwhile.
     async fn aside<T: Send + 'static>(
         &mut self,
         cost: Cost,
@@ -268,7 +266,7 @@ impl WatchStream {
     ) -> ApiResult<T> {
         let frames = Arc::clone(&self.frames);
         if frames.endpoint().asks_a_converter() {
-            // This is a task of its own already, and no turn lasts while somebody else is waited for.
+            // This is a task of its own already, and a turn must not wait for another party.
             return block_in_place(|| make(&frames));
         }
         let turns = Arc::clone(&self.turns);
@@ -277,7 +275,7 @@ impl WatchStream {
             .unwrap_or_else(|| Err(ApiError::internal("unable to encode the stored object")))
     }
 
-    /// Makes the frames of changes that can be told now; of none to a client that does not read.
+    /// Creates the frames of changes that can be sent now; none for a client that does not read.
     async fn waiting(&mut self) -> ApiResult<()> {
         if !self.unsent.has_room() {
             return Ok(());
@@ -289,13 +287,13 @@ impl WatchStream {
         self.events(&events).await
     }
 
-    /// Counts that the watch ends because its client did not keep up, and says so.
+    /// Counts a watch that ends because its client did not keep up, and returns its error.
     fn too_slow(&self, error: &WatchError) -> ApiError {
         self.metrics.ended();
         failure(error, self.watcher.progress().0)
     }
 
-    /// Makes the frame of a bookmark if it tells anything, behind the changes up to there.
+    /// Creates the frame of a bookmark if it is new to the client, after the changes up to its revision.
     async fn bookmark(&mut self) -> ApiResult<()> {
         self.waiting().await?;
         let revision = self.watcher.progress();

@@ -1,4 +1,4 @@
-//! The bytes of a watch that wait for its client.
+//! The unsent bytes of a watch.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use std::task::Poll;
 use bytes::Bytes;
 use futures_util::task::AtomicWaker;
 
-/// Bytes of one watch that may be unsent when it tells more. A chunk of the usual size is mostly enough, so that the next one
-/// waits until it left.
+/// Maximum unsent bytes of one watch for which it creates further frames. One chunk of the usual size mostly reaches
+/// it, so that the next one waits until it was sent.
 const ENOUGH: usize = 8 << 10;
 
-/// Counts the bytes of one watch from when they are made until its connection has written them and drops them.
+/// Counts the bytes of one watch from their creation until its connection has written and dropped them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unsent(Arc<Count>);
 
@@ -22,7 +22,7 @@ struct Count {
     watch: AtomicWaker,
 }
 
-/// A chunk on its way to the client.
+/// An unsent chunk.
 struct Underway {
     chunk: Bytes,
     unsent: Unsent,
@@ -38,17 +38,17 @@ impl Unsent {
         })
     }
 
-    /// True if everything was written.
+    /// True if all bytes were written.
     pub(super) fn is_empty(&self) -> bool {
         self.0.bytes.load(Ordering::Acquire) == 0
     }
 
-    /// True if the client keeps up so far that it may be told more.
+    /// True if further frames may be created.
     pub(super) fn has_room(&self) -> bool {
         self.0.bytes.load(Ordering::Acquire) < ENOUGH
     }
 
-    /// Returns once there is room.
+    /// Returns once further frames may be created.
     pub(super) async fn room(&self) {
         poll_fn(|cx| {
             if self.has_room() {
