@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use planesmith_store::{Collection, Draft, Expect, ListQuery, NoIndex, Op, Row, Storage, StorageOptions, WatchFrom};
 use planesmith_store_sled::SledLog;
 
-/// As in the server.
+/// The allocator of the server.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
@@ -125,7 +125,7 @@ async fn write(
     Ok(latencies)
 }
 
-/// What the disk alone takes for overwriting 1.4 KB.
+/// Duration of `fdatasync` after overwriting 1.4 KB, without a store.
 fn fdatasync_alone(folder: &std::path::Path, count: usize) -> std::io::Result<Duration> {
     use std::os::unix::fs::FileExt;
     let path = folder.join("probe");

@@ -15,9 +15,9 @@ use crate::journal::{self, Sealed};
 use crate::state::{KeyHash, Part, Slot};
 use crate::worker::Pulse;
 
-/// The changes of some journal files that follow each other.
+/// The changes of consecutive journal files.
 ///
-/// It has the keys in memory, and of the objects only where they are.
+/// Keys are in memory, objects only as positions in the files.
 #[derive(Debug)]
 pub(crate) struct Changes {
     journal: PathBuf,
@@ -33,7 +33,7 @@ pub(crate) struct Changes {
 struct Last {
     revision: Revision,
     is_put: bool,
-    /// The file that has it, its place there, and the CRC-32 of its bytes.
+    /// The file of the write, its position there, and the CRC-32 of its bytes.
     file: usize,
     offset: u64,
     length: usize,
@@ -41,7 +41,8 @@ struct Last {
 }
 
 impl Changes {
-    /// Reads `files` of the folder `journal`, oldest first. Writes up to `settled` are left out. Slots are of `hash`.
+    /// Reads `files` of the folder `journal`, oldest first. Writes up to `settled` are left out. `hash` places keys in
+    /// slots.
     pub(crate) fn read(
         journal: &Path,
         files: Vec<Sealed>,
@@ -82,7 +83,7 @@ impl Changes {
         })
     }
 
-    /// The hash that the slots are of.
+    /// The hash that places keys in slots.
     pub(crate) fn hash(&self) -> KeyHash {
         self.hash
     }
@@ -92,12 +93,12 @@ impl Changes {
         self.files.last().map_or(Revision::ZERO, |file| file.last)
     }
 
-    /// True if the files have a newer state of `key` than `revision`, or its end.
+    /// True if the files have a newer state of `key` than `revision`, or its deletion.
     pub(crate) fn supersede(&self, key: &str, revision: Revision) -> bool {
         self.last.get(key).is_some_and(|last| last.revision > revision)
     }
 
-    /// Bytes of the objects that are new in `part`; `None` when nothing changed there.
+    /// Bytes of the changed objects in `part`; `None` when nothing changed there.
     pub(crate) fn bytes_in(&self, part: &Part) -> Option<u64> {
         let mut bytes = None;
         for (_, last) in self.lasts(part.slot).filter(|(_, last)| last.revision > part.through) {
@@ -116,7 +117,7 @@ impl Changes {
         keys.filter_map(|(_, key)| Some((key, self.last.get(key)?)))
     }
 
-    /// Hands over the states of `slot` that are newer than `through`, in the order in which they are in the files.
+    /// Passes on the states of `slot` that are newer than `through`, in the order of the files.
     pub(crate) fn puts(
         &self,
         slot: Slot,

@@ -15,7 +15,7 @@ pub(crate) struct Checksummed {
     pub(crate) format: &'static str,
     /// The version that is written.
     pub(crate) version: &'static str,
-    /// The versions that are read besides.
+    /// Earlier versions that can be read.
     pub(crate) earlier: &'static [&'static str],
 }
 
@@ -24,9 +24,9 @@ pub(crate) struct Checksummed {
 pub(crate) enum Content<'a> {
     /// The version, and the lines after it.
     Lines(&'a str, std::str::Lines<'a>),
-    /// Of a version that nobody here knows.
+    /// The file has an unknown version.
     Unknown(&'a str),
-    /// Cut off, or changed.
+    /// The file is cut off or changed.
     Damaged,
 }
 
@@ -39,7 +39,7 @@ impl Checksummed {
         text
     }
 
-    /// Checks `text`, and takes it apart.
+    /// Checks and splits `text`.
     pub(crate) fn decode<'a>(&self, text: &'a str) -> Content<'a> {
         let version = text.lines().next().and_then(|line| line.strip_prefix(self.format));
         let Some(version) = version else {
@@ -68,7 +68,7 @@ pub(crate) fn write(path: &Path, text: &str, disk: &Disk) -> Result<(), LogError
     written.map_err(failed("write", path))
 }
 
-/// Reads the text of the file `path`, which is empty if it is no text; `None` when there is no such file.
+/// Reads the file `path`, which counts as empty if it is not text; `None` when there is no such file.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, LogError> {
     match std::fs::read(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

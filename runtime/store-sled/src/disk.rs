@@ -11,14 +11,14 @@ use planesmith_store::log::LogError;
 
 use crate::folder::failed;
 
-/// Decides which writes and syncs of the journal fail, so that tests can see what becomes of it.
+/// Makes writes and syncs of the journal fail, for tests.
 #[doc(hidden)]
 pub trait DiskFault: Send + Sync + Debug {
-    /// Called before `file`, the file or folder `path`, is synced. A new file may not have that name yet.
+    /// Called before `file`, the file or folder `path`, is synced. The name of a new file may not exist yet.
     ///
     /// # Errors
     ///
-    /// The sync then fails with this error, and nothing becomes durable.
+    /// The sync fails with this error, and nothing becomes durable.
     fn before_sync(&self, path: &Path, file: &File) -> io::Result<()>;
 
     /// Called before `length` bytes are written at byte `at` of `file`, which is or will be the journal file `path`. Default:
@@ -26,7 +26,7 @@ pub trait DiskFault: Send + Sync + Debug {
     ///
     /// # Errors
     ///
-    /// The write then ends early.
+    /// The write ends early.
     fn before_write(&self, path: &Path, file: &File, at: u64, length: usize) -> Result<(), CutWrite> {
         let _ = (path, file, at, length);
         Ok(())
@@ -37,7 +37,7 @@ pub trait DiskFault: Send + Sync + Debug {
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct CutWrite {
-    /// Bytes that are written all the same.
+    /// Bytes that are written before the failure.
     pub written: usize,
     /// The answer of the operating system.
     pub error: io::Error,
@@ -50,7 +50,7 @@ pub(crate) struct Disk {
 }
 
 impl Disk {
-    /// A disk that fails where `fault` says so.
+    /// Returns a disk that fails as `fault` decides.
     pub(crate) fn faulty(fault: Arc<dyn DiskFault>) -> Self {
         Self { fault: Some(fault) }
     }
@@ -72,7 +72,7 @@ impl Disk {
         file.sync_data()
     }
 
-    /// Makes an open file durable with all that is known about it; or the names in an open folder.
+    /// Makes an open file durable with its metadata, or the names in an open folder.
     pub(crate) fn sync_all(&self, file: &File, path: &Path) -> io::Result<()> {
         self.check(path, file)?;
         file.sync_all()

@@ -1,4 +1,4 @@
-//! The folder of a store: its lock, its format, and syncing what is in it.
+//! The folder of a store: its lock, its format, and syncs of its content.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, Hasher};
@@ -18,41 +18,41 @@ const FORMAT: &str = "planesmith-store ";
 /// The version that this crate writes.
 const VERSION: &str = "3";
 
-/// The version of a folder, which decides what has to be in it.
+/// The version of a folder, which determines its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// Without a mark, with journal files of version 1 only, and with a state that is not cut into slots.
+    /// Without a mark, with journal files of version 1 only, and with a state that is not split into slots.
     One,
-    /// With a state that is not cut into slots.
+    /// With a state that is not split into slots.
     Two,
     Three,
 }
 
-/// Further attempts to lock a file, and the time between two.
+/// Maximum number of further attempts to lock a file, and the time between two.
 const LOCK_ATTEMPTS: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
-/// A folder that only this process uses, and whose format it understands.
+/// A folder that is locked for this process and has a known format.
 #[derive(Debug)]
 pub(crate) struct Folder {
-    /// Locked as long as it is open.
+    /// Locked while it is open.
     _lock: File,
     format: Format,
 }
 
 impl Folder {
-    /// Makes the folder if need be, and claims it. The names in it and in its folder `state` are durable then.
+    /// Creates the folder if needed, and locks it. The names in it and in its folder `state` are durable then.
     pub(crate) fn claim(path: &Path, disk: &Disk) -> Result<Self, LogError> {
         create(path, disk)?;
         let lock = lock(path)?;
         if !path.join("format").exists() {
-            // An earlier start may have ended between making a folder and making its name durable.
+            // An earlier start may have ended after it created a folder and before the folder's name was durable.
             sync_names(path, disk)?;
         }
         let format = check_format(path, disk)?;
         create(&path.join("journal"), disk)?;
         create(&path.join("state"), disk)?;
-        // Whoever was here before may not have come to it.
+        // An earlier process may have ended before this sync.
         disk.sync_folder(path)?;
         disk.sync_folder(&path.join("state"))?;
         Ok(Self { _lock: lock, format })
@@ -64,7 +64,7 @@ impl Folder {
     }
 }
 
-/// Turns the operating system's answer into an error that says what was tried, on which file.
+/// Returns a function that adds the failed action and the file to an error of the operating system.
 pub(crate) fn failed(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> LogError {
     let context = format!("cannot {what} {}", path.display());
     move |source| match source.kind() {
@@ -73,7 +73,7 @@ pub(crate) fn failed(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> 
     }
 }
 
-/// An error about what is in `path`, with what to do about it.
+/// The error for damaged content of `path`, with the next step.
 pub(crate) fn damaged(path: &Path, what: &str) -> LogError {
     LogError::Unreadable(format!(
         "{} is damaged: {what}; restore the store's folder from a backup, or move it away to start empty",
@@ -81,7 +81,7 @@ pub(crate) fn damaged(path: &Path, what: &str) -> LogError {
     ))
 }
 
-/// An error about data of another version of this program.
+/// The error for data of another version of this program.
 pub(crate) fn unknown_format(path: &Path, found: &str, known: &str) -> LogError {
     LogError::Unreadable(format!(
         "{} has the store format {found}, this program knows {known}; run the version of the program that wrote it, or choose another folder",
@@ -89,19 +89,19 @@ pub(crate) fn unknown_format(path: &Path, found: &str, known: &str) -> LogError 
     ))
 }
 
-/// A number that nobody can guess, so that nobody can store what looks like a frame.
+/// An unpredictable number, so that clients cannot store bytes that look like a frame.
 pub(crate) fn salt() -> u64 {
     std::hash::RandomState::new().build_hasher().finish()
 }
 
-/// Makes a folder and those above it. Their names are durable when this returns.
+/// Creates a folder and its ancestors. Their names are durable when this returns.
 pub(crate) fn create(path: &Path, disk: &Disk) -> Result<(), LogError> {
     if path.is_dir() {
         return Ok(());
     }
     let parent = parent_of(path);
     create(parent, disk)?;
-    // What is stored includes secrets.
+    // Stored objects include secrets.
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failed("create", path)(error)),
         Ok(()) | Err(_) => disk.sync_folder(parent),
@@ -117,7 +117,7 @@ fn parent_of(path: &Path) -> &Path {
 fn sync_names(path: &Path, disk: &Disk) -> Result<(), LogError> {
     for folder in path.ancestors().filter(|folder| folder.file_name().is_some()) {
         match disk.sync_folder(parent_of(folder)) {
-            // A folder that this user may not read was made by somebody else, with what is in it.
+            // A folder that this user may not read was created by another user, with its content.
             Err(LogError::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => return Ok(()),
             synced => synced?,
         }
@@ -125,19 +125,20 @@ fn sync_names(path: &Path, disk: &Disk) -> Result<(), LogError> {
     Ok(())
 }
 
-/// Makes an empty file that only this user may read.
+/// Creates an empty file that only this user may read.
 pub(crate) fn create_file(path: &Path) -> Result<File, LogError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(true).mode(0o600);
     options.open(path).map_err(failed("create", path))
 }
 
-/// Takes the folder at `path` for this process, until what is returned is dropped. Another process that is about to end is
-/// waited for, a second at most.
+/// Locks the folder at `path` for this process, until the result is dropped. Waits up to a second for another process
+/// that is about to end.
 ///
 /// # Errors
 ///
-/// [`LogError::InUse`] when another process keeps it; otherwise when its file `lock` cannot be made or locked.
+/// [`LogError::InUse`] when another process has locked it; another error when its file `lock` cannot be created or
+/// locked.
 pub fn lock(path: &Path) -> Result<File, LogError> {
     let file = path.join("lock");
     let lock = OpenOptions::new()
@@ -151,8 +152,8 @@ pub fn lock(path: &Path) -> Result<File, LogError> {
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(lock),
-            // A process that is ending, or one that was started by another a moment ago and still
-            // has its files, lets go soon.
+            // A process that is ending, or one that another has just started and that still has its files, releases the
+            // lock soon.
             Err(TryLockError::WouldBlock) if attempts < LOCK_ATTEMPTS => attempts += 1,
             Err(TryLockError::WouldBlock) => {
                 return Err(LogError::InUse(format!(
@@ -189,9 +190,9 @@ fn check_format(path: &Path, disk: &Disk) -> Result<Format, LogError> {
     }
 }
 
-/// Gives the folder the newest version.
+/// Sets the folder to the newest version.
 ///
-/// Renames the finished file into place, so that a crash cannot leave half of it.
+/// The complete file is renamed into place, so that a crash cannot leave half of it.
 pub(crate) fn upgrade_format(path: &Path, disk: &Disk) -> Result<(), LogError> {
     let new = path.join("format.new");
     let mut file = File::create(&new).map_err(failed("create", &new))?;
@@ -209,7 +210,7 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, LogError> {
         .collect()
 }
 
-/// Removes a file, or a folder and what is in it.
+/// Removes a file, or a folder with its content.
 pub(crate) fn remove_tree(path: &Path) -> Result<(), LogError> {
     let removed = if path.is_dir() {
         for entry in entries(path)? {

@@ -1,4 +1,4 @@
-//! The bytes of journals and of records: see `FORMAT.md`.
+//! The format of journals and of records: see `FORMAT.md`.
 
 mod file;
 mod reader;
@@ -21,7 +21,7 @@ const END: u8 = 0xff;
 
 /// Appends the frame of `batch` to `out`, for the file of `header`, which is of version 2.
 ///
-/// `durable` are the bytes that the file is known to have on the disk.
+/// `durable` is the number of bytes of the file that are known to be on the disk.
 pub(crate) fn encode(batch: &Batch, previous: Revision, durable: u64, header: &FileHeader, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(&[0; FRAME_HEADER]);
@@ -63,14 +63,14 @@ fn length(length: usize) -> u32 {
     u32::try_from(length).expect("the engine refuses writes of gigabytes")
 }
 
-/// The bytes at one place of a journal file, as far as they are a frame.
+/// The bytes at one position of a journal file, decoded as a frame.
 #[derive(Debug)]
 pub(crate) enum Frame {
     /// A whole frame.
     Whole(Whole),
     /// Zeros only, to the end of the file.
     End,
-    /// Something else; a frame that never became whole, or damage.
+    /// Other bytes: an incomplete frame, or damage.
     Broken,
 }
 
@@ -78,15 +78,15 @@ pub(crate) enum Frame {
 #[derive(Debug)]
 pub(crate) struct Whole {
     pub(crate) batch: Batch,
-    /// Last revision of the frame before, in whichever file.
+    /// Last revision of the previous frame, which may be in another file.
     pub(crate) previous: Revision,
-    /// Bytes that the file had on the disk before the frame; 0 in version 1.
+    /// Bytes of the file that were on the disk before the frame; 0 in version 1.
     pub(crate) durable: u64,
     /// Bytes of the frame.
     pub(crate) length: usize,
 }
 
-/// The front of a frame.
+/// The header of a frame.
 #[derive(Clone, Copy, Debug, Default)]
 struct Front {
     header: usize,
@@ -98,11 +98,11 @@ struct Front {
     previous: Revision,
     at: u64,
     durable: u64,
-    /// The body has a last byte that belongs to no write.
+    /// True if the body has a last byte that belongs to no write.
     has_end: bool,
 }
 
-/// Reads what stands at the start of `rest`. Objects share the memory of `rest`.
+/// Decodes the start of `rest`. Objects share the memory of `rest`.
 pub(crate) fn decode(rest: &Bytes, header: &FileHeader) -> Frame {
     if rest.iter().all(|byte| *byte == 0) {
         return Frame::End;
@@ -127,7 +127,7 @@ pub(crate) fn length_in_front(rest: &[u8], header: &FileHeader) -> Option<usize>
     front(rest, header).map(|front| front.length)
 }
 
-/// Returns the place of the first whole frame in `rest`, and its length.
+/// The position of the first whole frame in `rest`, and its length.
 pub(crate) fn find_whole(rest: &[u8], header: &FileHeader) -> Option<(usize, usize)> {
     let candidates = rest.windows(FRAME_MAGIC.len()).enumerate();
     candidates
@@ -135,7 +135,7 @@ pub(crate) fn find_whole(rest: &[u8], header: &FileHeader) -> Option<(usize, usi
         .find_map(|(start, _)| Some((start, whole(&rest[start..], header)?.length)))
 }
 
-/// The writes at the start of `rest` as far as they can be read, behind a frame's header of which nothing is expected.
+/// The writes at the start of `rest` as far as they can be read, behind a frame's header whose content is ignored.
 pub(crate) fn legible(rest: &Bytes, header: &FileHeader) -> Vec<Record> {
     let mut reader = Reader { rest };
     let mut records = Vec::new();
@@ -147,7 +147,7 @@ pub(crate) fn legible(rest: &Bytes, header: &FileHeader) -> Vec<Record> {
     records
 }
 
-/// The front of the frame at the start of `rest`, if its checksums match.
+/// The header of the frame at the start of `rest`, if its checksums match.
 fn whole(rest: &[u8], header: &FileHeader) -> Option<Front> {
     let front = front(rest, header)?;
     let frame = rest.get(..front.length)?;
@@ -211,7 +211,7 @@ pub(crate) fn length_of(record: &Record) -> usize {
     WRITE_HEADER + record.key.len() + record.bytes.len()
 }
 
-/// The bytes of the write that starts `bytes`; `None` when not even its header is there.
+/// The length of the write at the start of `bytes`; `None` if its header is not complete.
 pub(crate) fn record_length(bytes: &[u8]) -> Option<usize> {
     let mut header = Reader {
         rest: bytes.get(..WRITE_HEADER)?,
@@ -222,7 +222,7 @@ pub(crate) fn record_length(bytes: &[u8]) -> Option<usize> {
     Some(WRITE_HEADER + key_length + header.u32()? as usize)
 }
 
-/// Reads a write that is all of `bytes`.
+/// Reads a write that consists of all `bytes`.
 pub(crate) fn decode_record_alone(bytes: &Bytes) -> Option<Record> {
     let mut reader = Reader { rest: bytes };
     let record = decode_record(bytes, &mut reader)?;

@@ -20,7 +20,7 @@ use crate::folder::{damaged, entries, failed, remove_tree, salt};
 use crate::space::Space;
 use crate::worker::{Pulse, other};
 
-/// Bytes on disk of a generation with so many bytes of records, at most.
+/// Maximum size on disk of a generation with so many bytes of records.
 pub(crate) fn size_for(records: u64) -> u64 {
     database::size_for(records)
 }
@@ -45,13 +45,13 @@ impl Generation {
         }
     }
 
-    /// The generation in the folder `path`.
+    /// Opens the generation in the folder `path`.
     pub(crate) fn find(path: PathBuf) -> Result<Self, LogError> {
         let manifest = Manifest::read(&path)?;
         Ok(Self::new(path, manifest))
     }
 
-    /// The generation in the folder `path`, which is of the first format and the state at `through`.
+    /// Opens the generation in the folder `path`, which has the first format and the state at `through`.
     pub(crate) fn find_at(path: PathBuf, through: Revision) -> Result<Self, LogError> {
         let found = Self::find(path)?;
         if found.through() != through {
@@ -72,7 +72,7 @@ impl Generation {
         self.manifest.checksum()
     }
 
-    /// In the first format, the last write that it includes; otherwise zero.
+    /// The last write that a generation of the first format includes; zero for others.
     pub(crate) fn through(&self) -> Revision {
         self.manifest.summary.through
     }
@@ -92,7 +92,7 @@ impl Generation {
         self.size() + COPY_OVERHEAD
     }
 
-    /// Hands over all records. They are right if this succeeds.
+    /// Passes on all records, which are valid if this succeeds.
     ///
     /// sled changes the files of a database that it opens, so it gets a copy beside the generation.
     pub(crate) fn read(
@@ -114,7 +114,7 @@ impl Generation {
             true => first_format::read(&scratch.path, summary, pulse, visit),
             false => database::read(&scratch.path, summary, pulse, visit),
         };
-        // The copy is gone when somebody reads about it.
+        // The copy is removed before the error can be read.
         read.map_err(|error| match error {
             LogError::Unreadable(_) => damaged(&self.path, "sled does not find in it what was written"),
             error => error,
@@ -122,7 +122,7 @@ impl Generation {
     }
 }
 
-/// Bytes that sled may write when it opens a copy.
+/// Maximum bytes that sled writes when it opens a copy.
 pub(crate) const COPY_OVERHEAD: u64 = 512 << 10;
 
 /// A folder that is removed when dropped, or at the next start.
@@ -133,26 +133,26 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     fn create(folder: &Path, purpose: &str) -> Result<Self, LogError> {
-        // Nobody else has the name, not even a thread that an earlier attempt left hanging.
+        // The name is unique, even among threads that an earlier attempt left hanging.
         let path = folder.join(format!("{:016x}.{purpose}", salt()));
-        // What is stored includes secrets.
+        // Stored objects include secrets.
         let created = DirBuilder::new().mode(0o700).create(&path);
         created.map_err(failed("create", &path))?;
         Ok(Self { path })
     }
 
-    /// True for the names that such folders have.
+    /// True for names of such folders.
     pub(crate) fn is_name(name: &str) -> bool {
         let purpose = name.rsplit_once('.').map(|(_, purpose)| purpose);
         matches!(purpose, Some("new" | "read"))
     }
 
-    /// A folder for a generation in the making.
+    /// Creates a folder for a generation that is being written.
     pub(crate) fn for_generation(folder: &Path) -> Result<Self, LogError> {
         Self::create(folder, "new")
     }
 
-    /// A folder for the records of a generation.
+    /// Creates a folder for the sorted records of a generation.
     pub(crate) fn for_sorting(folder: &Path) -> Result<Self, LogError> {
         Self::create(folder, "new")
     }
@@ -161,21 +161,21 @@ impl Scratch {
         &self.path
     }
 
-    /// Starts the database in it.
+    /// Starts the database in the folder.
     pub(crate) fn build(&self) -> Result<Building<'_>, LogError> {
         Ok(Building {
             builder: Builder::create(&self.path)?,
         })
     }
 
-    /// Makes what was built durable, and reads it as the next start will.
+    /// Makes the built database durable, and reads it as the next start will.
     pub(crate) fn finish(self, built: &Built, disk: &Disk, space: &Space, pulse: &Pulse) -> Result<Made, LogError> {
         let mut files = Vec::new();
         for path in entries(&self.path)? {
             pulse.beat()?;
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             if path.is_dir() {
-                // sled's folder for values that it does not sync, which are not there.
+                // sled's folder for values that it does not sync, of which there are none.
                 if !entries(&path)?.is_empty() {
                     return Err(other("sled put values elsewhere"));
                 }
@@ -204,7 +204,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Renamed into place it is not there any more; otherwise the next start removes it.
+        // Does not exist after a rename; otherwise the next start removes it.
         let _ = remove_tree(&self.path);
     }
 }
@@ -214,7 +214,7 @@ pub(crate) struct Building<'a> {
     builder: Builder<'a>,
 }
 
-/// The content of a closed database, in numbers.
+/// The summary of a closed database.
 pub(crate) struct Built(Summary);
 
 impl Building<'_> {
@@ -234,7 +234,7 @@ impl Building<'_> {
     }
 }
 
-/// A generation that is complete, durable and verified, but not in its place.
+/// A generation that is complete, durable and verified, but not in place.
 #[derive(Debug)]
 pub(crate) struct Made {
     scratch: Scratch,
@@ -242,7 +242,7 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    /// Gives the generation a name of its own in `folder`, which is durable when this returns.
+    /// Renames the generation to a unique name in `folder`, which is durable when this returns.
     pub(crate) fn publish(self, folder: &Path, through: Revision, disk: &Disk) -> Result<Generation, LogError> {
         let path = folder.join(format!("{through:020}-{:016x}", salt()));
         std::fs::rename(&self.scratch.path, &path).map_err(failed("rename", &self.scratch.path))?;

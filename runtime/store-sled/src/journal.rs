@@ -1,4 +1,4 @@
-//! The checksummed files that answers wait for.
+//! The journal: the checksummed files that answers wait for.
 
 mod content;
 mod files;
@@ -28,18 +28,18 @@ use crate::space::Space;
 pub(crate) use self::mark::Mark;
 pub(crate) use self::recovery::Recovery;
 
-/// Bytes after which a new file starts. The smaller the files, the sooner their space comes back;
-/// each costs three more syncs. Where space is short they are smaller.
+/// Maximum size of a file in bytes. With smaller files space is freed sooner, but each file costs three more syncs.
+/// Files are smaller where space is short.
 pub(crate) const FILE_SIZE: u64 = 8 << 20;
 const SMALLEST_FILE: u64 = 512 << 10;
 
-/// Bytes that beginning a file takes.
+/// Bytes that the start of a file takes.
 const START: u64 = 64 << 10;
 
-/// Files are as many times smaller than the space that the journal may take.
+/// Number of files that the space for the journal is divided into, where it is short.
 const FILES: u64 = 16;
 
-/// The journal of one folder: full files, oldest first, and the one that grows.
+/// The journal of one folder: full files, oldest first, and the active one.
 #[derive(Debug)]
 pub(crate) struct Journal {
     files: Files,
@@ -50,15 +50,15 @@ pub(crate) struct Journal {
     active: Segment,
     /// Bytes after which a new file starts.
     file_size: u64,
-    /// The same where there is space enough.
+    /// The same where there is enough space.
     largest_file: u64,
-    /// Changes after this revision are all there: greater than zero where damaged writes were given up.
+    /// Changes after this revision are complete: greater than zero where damaged writes were given up.
     floor: Revision,
-    /// A sync of the active file failed, and its last frames are not in another file yet.
+    /// True if a sync of the active file failed, and its last frames are not in another file yet.
     is_untrusted: bool,
-    /// The reason nothing is written any more, until the next start.
+    /// The reason that nothing is written any more, until the next start.
     read_only: Option<String>,
-    /// Keeps its memory from append to append.
+    /// Reused from append to append.
     buffer: Vec<u8>,
 }
 
@@ -77,7 +77,7 @@ impl Journal {
         self.active.position().last
     }
 
-    /// Changes after this revision are all there, unless the state has them.
+    /// Changes after this revision are complete, unless the state has them.
     pub(crate) fn floor(&self) -> Revision {
         self.floor
     }
@@ -87,19 +87,20 @@ impl Journal {
         self.sealed.iter().map(|sealed| sealed.bytes).sum::<u64>() + self.active.position().end
     }
 
-    /// Bytes that the newest file has for frames, without growing.
+    /// Bytes that frames can use in the newest file without growing it.
     pub(crate) fn headroom(&self) -> u64 {
         self.active.headroom()
     }
 
-    /// Takes note of how many bytes all files may have together.
+    /// Sets the number of bytes that all files may have together.
     pub(crate) fn fit_into(&mut self, bytes: u64) {
         self.file_size = (bytes / FILES).clamp(SMALLEST_FILE, FILE_SIZE).min(self.largest_file);
     }
 
-    /// Writes `batch` and makes it durable. On an error nothing of it counts, unless it is [`LogError::Unknown`]: then a later
-    /// start may find it, until another batch is written. What does not make the state larger may be written `from_reserve`.
-    /// A full file goes on while the next one would take space of the `kept` bytes, which settling needs.
+    /// Writes `batch` and makes it durable. On an error the batch does not count, unless it is [`LogError::Unknown`]:
+    /// then a later start may find it, until another batch is written. A batch that does not make the state larger may
+    /// be written `from_reserve`. A full file is extended while the next one would use the `kept` bytes, which settling
+    /// needs.
     pub(crate) fn append(&mut self, batch: &Batch, from_reserve: bool, kept: u64) -> Result<(), LogError> {
         let Some(last) = batch.records.last() else {
             return Ok(());
@@ -122,7 +123,7 @@ impl Journal {
                     self.roll()?;
                     self.encode(batch);
                 }
-                // The file may still have what it was given ahead.
+                // The file may still have space that was allocated ahead.
                 Err(LogError::Full) => {}
                 Err(error) => return Err(error),
             }
@@ -133,7 +134,7 @@ impl Journal {
         }
         let mut appended = self.active.append(&self.buffer, last.revision);
         let is_full = matches!(appended, Err(AppendError::Refused(LogError::Full)));
-        // What nobody measures, a quota for one, counts the reserve, too.
+        // Limits that are not measured, such as quotas, count the reserve, too.
         if is_full && from_reserve && self.space.give_way(self.buffer.len() as u64 + START) {
             appended = self.active.append(&self.buffer, last.revision);
         }
@@ -146,7 +147,7 @@ impl Journal {
                 return self.rescue(batch, true);
             }
         }
-        // One huge batch does not keep its memory forever.
+        // The memory of one huge batch is not kept forever.
         self.buffer.shrink_to(1 << 20);
         Ok(())
     }
@@ -157,7 +158,7 @@ impl Journal {
         frame::encode(batch, last, durable, self.active.header(), &mut self.buffer);
     }
 
-    /// The place that the journal has reached.
+    /// The end of the journal.
     fn position(&self) -> Mark {
         let position = self.active.position();
         Mark {
@@ -168,7 +169,7 @@ impl Journal {
         }
     }
 
-    /// The full files that are behind `floor` as a whole, oldest first.
+    /// The full files whose writes are all before or at `floor`, oldest first.
     pub(crate) fn behind(&self, floor: Revision) -> Vec<Sealed> {
         self.sealed
             .iter()
@@ -177,12 +178,13 @@ impl Journal {
             .collect()
     }
 
-    /// Takes note that the file of `sealed` was removed.
+    /// Forgets the file of `sealed`, which was removed.
     pub(crate) fn forget(&mut self, sealed: Sealed) {
         self.sealed.retain(|known| *known != sealed);
     }
 
-    /// Removes what a refused write left, and notes that nothing is on its way any more. What is damaged from then on was damaged by others.
+    /// Removes the rest of a refused write, and marks the journal as closed in order. Damage that is found later was
+    /// not left by this process.
     pub(crate) fn close(&mut self) -> Result<(), LogError> {
         if let Some(reason) = &self.read_only {
             return Err(LogError::ReadOnly(reason.clone()));
@@ -194,7 +196,8 @@ impl Journal {
         let mark = self.position();
         match cleaned {
             Ok(()) => self.mark.store(Mark { closed: true, ..mark }),
-            // The rest of a refused frame stays, and is torn unless the mark says that nothing was on its way.
+            // The rest of a refused frame stays, and counts as torn unless the mark says that the journal was closed in
+            // order.
             Err(AppendError::Refused(error) | AppendError::Untrusted(error)) => {
                 self.mark.store(mark)?;
                 Err(error)
@@ -203,7 +206,7 @@ impl Journal {
     }
 }
 
-/// A write in a full file, and where the bytes of its record are.
+/// A write in a full file, and the position of its record.
 pub(crate) struct Located {
     pub(crate) record: Record,
     pub(crate) offset: u64,
@@ -231,14 +234,14 @@ pub(crate) fn read_sealed(folder: &Path, sealed: Sealed) -> Result<Vec<Located>,
     Ok(located)
 }
 
-/// Opens a full file, to read what [`read_sealed`] has located.
+/// Opens a full file, to read the records that [`read_sealed`] has located.
 pub(crate) fn open_sealed(folder: &Path, sealed: Sealed) -> Result<(std::fs::File, PathBuf), LogError> {
     let path = files::path_of(folder, sealed.number);
     let file = std::fs::File::open(&path).map_err(failed("open", &path))?;
     Ok((file, path))
 }
 
-/// Removes a full file. Without the journal, as this may take a while.
+/// Removes a full file. Does not need the journal, because this may take a while.
 pub(crate) fn remove_sealed(folder: &Path, sealed: Sealed) -> Result<(), LogError> {
     let path = files::path_of(folder, sealed.number);
     std::fs::remove_file(&path).map_err(failed("remove", &path))

@@ -1,4 +1,4 @@
-//! The backend that the engine sees.
+//! The backend that the engine uses.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,22 +19,22 @@ use crate::space::{FileSystem, Meter, Space};
 use crate::state::State;
 use crate::worker::{self, Outcome, Worker, other};
 
-/// Time that loading waits for a record before it checks that sled still goes on.
+/// Time that loading waits for a record before it checks that sled makes progress.
 const STEP: Duration = Duration::from_millis(50);
 
-/// Bytes of journal files that are worth a merge, however small the state is. Reading them at a start takes 0.2 s.
+/// Minimum bytes of journal files for a merge, however small the state is. Reading them at a start takes 0.2 s.
 const WORTHWHILE: u64 = 64 << 20;
 
-/// A merge does not wait for files that take more than this part of what the journal may take.
+/// A merge starts when files take this part of the journal's limit (one fourth).
 const PART_OF_ROOM: u64 = 4;
 
-/// The part of it that history may take, before it is settled.
+/// The part of the limit that history may take before it is settled (one half).
 const PART_FOR_HISTORY: u64 = 2;
 
-/// Bytes that the journal takes for a batch beside the batch: it grows in steps, and begins a file now and then.
+/// Bytes that the journal may grow by in addition to a batch: it grows in steps, and starts new files.
 const GROWTH: u64 = (512 << 10) + 4096;
 
-/// Records on their way from sled to the engine at the start.
+/// Maximum number of records that wait between sled and the engine at the start.
 const LOADING: usize = 64;
 
 /// The store in a folder.
@@ -46,44 +46,44 @@ pub struct SledLog {
     file_size: u64,
     space: Space,
     worthwhile: u64,
-    /// `None` once closed: another process may then use it.
+    /// `None` once closed: another process may use it then.
     folder: Mutex<Option<Folder>>,
-    /// `None` before loading and once closed. Held during an append.
+    /// `None` before loading and once closed. Locked during an append.
     journal: Mutex<Option<Journal>>,
-    /// `None` once closed. Held during a step of compaction, which appends do not wait for.
+    /// `None` once closed. Locked during a step of compaction, which appends do not wait for.
     settling: Mutex<Option<Settling>>,
-    /// Beside the locks, so that nobody waits for the disk to know them.
+    /// Outside of the locks, so that reading it does not wait for the disk.
     journal_bytes: AtomicU64,
     state_bytes: AtomicU64,
-    /// Bytes that the newest journal file has without growing.
+    /// Bytes that the newest journal file has free without growing.
     headroom: AtomicU64,
     history_limit: AtomicU64,
     /// Bytes of the newest states of all keys.
     live: AtomicU64,
-    /// True while the last write was refused by the operating system, for lack of space that nobody measured.
+    /// True if the operating system refused the last write for lack of space that the measurement did not show.
     is_refused: AtomicBool,
     alarms: Alarms,
 }
 
 impl SledLog {
-    /// Claims the folder `path`, which is created if need be.
+    /// Opens and locks the folder `path`, which is created if needed.
     ///
     /// # Errors
     ///
-    /// [`LogError::InUse`] when another process has it, [`LogError::Unreadable`] when it is
-    /// damaged or of a newer version, [`LogError::Io`] and [`LogError::Full`] when the operating
-    /// system refuses. The texts name the folder.
+    /// [`LogError::InUse`] when another process has locked it, [`LogError::Unreadable`] when it is damaged or of a
+    /// newer version, [`LogError::Io`] and [`LogError::Full`] when the operating system refuses. The messages name the
+    /// folder.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LogError> {
         Self::open_on(path.as_ref(), Disk::default(), Arc::new(FileSystem))
     }
 
-    /// As [`SledLog::open`], on a disk that fails where `fault` says so.
+    /// Like [`SledLog::open`], on a disk that fails as `fault` decides.
     #[doc(hidden)]
     pub fn open_faulty(path: impl AsRef<Path>, fault: Arc<dyn DiskFault>) -> Result<Self, LogError> {
         Self::open_on(path.as_ref(), Disk::faulty(fault), Arc::new(FileSystem))
     }
 
-    /// As [`SledLog::open`], on a disk that `meter` measures instead of the operating system.
+    /// Like [`SledLog::open`], on a disk that `meter` measures instead of the operating system.
     #[doc(hidden)]
     pub fn open_measured(path: impl AsRef<Path>, meter: Arc<dyn Meter>) -> Result<Self, LogError> {
         Self::open_on(path.as_ref(), Disk::default(), meter)
@@ -113,9 +113,9 @@ impl SledLog {
         })
     }
 
-    /// With `accepts`, opens a store whose journal is damaged without the acknowledged writes that cannot be read any more,
-    /// and without those behind them. They are logged, and the damaged files are put aside. Clients may have seen
-    /// their revisions, so the next revision is much larger, and history starts anew. Default: such a store does not open.
+    /// With `accepts`, opens a store whose journal is damaged without the acknowledged writes that cannot be read, and
+    /// without those after them. They are logged, and the damaged files are moved aside. Clients may have seen their
+    /// revisions, so the next revision is much larger, and history starts anew. Default: such a store does not open.
     #[must_use]
     pub fn accepting_loss(self, accepts: bool) -> Self {
         Self {
@@ -124,7 +124,7 @@ impl SledLog {
         }
     }
 
-    /// Settles history once its journal files have so many bytes, instead of 64 MB: tests do not write as much.
+    /// Settles history once its journal files have `bytes`, instead of 64 MB, for tests, which write less.
     #[doc(hidden)]
     #[must_use]
     pub fn settling_at(self, bytes: u64) -> Self {
@@ -134,7 +134,7 @@ impl SledLog {
         }
     }
 
-    /// Starts a new journal file after so many bytes, instead of 8 MB: tests do not write as much.
+    /// Starts a new journal file after `bytes`, instead of 8 MB, for tests, which write less.
     #[doc(hidden)]
     #[must_use]
     pub fn rolling_at(self, bytes: u64) -> Self {
@@ -149,28 +149,28 @@ impl SledLog {
         self.headroom.store(journal.headroom(), Ordering::Relaxed);
     }
 
-    /// Bytes by which the state grows when the whole journal is settled, about.
+    /// Approximate bytes by which the state grows when the whole journal is settled.
     fn debt(&self) -> u64 {
         let live = self.space.size_of_state(self.live.load(Ordering::Relaxed));
         live.saturating_sub(self.state_bytes.load(Ordering::Relaxed))
     }
 
-    /// Bytes that the journal may have, with those that it has.
+    /// Maximum size of the journal in bytes, including its current size.
     fn room(&self, journal: &Journal) -> u64 {
         (journal.size() + self.space.free()).saturating_sub(self.debt())
     }
 
-    /// Looks anew at how much the disk can hold.
+    /// Updates the limit of the journal's size.
     fn note_room(&self, journal: &mut Journal) {
         let room = self.room(journal);
         journal.fit_into(room);
         self.history_limit.store(room / PART_FOR_HISTORY, Ordering::Relaxed);
     }
 
-    /// Sets aside what settling needs, as far as there is space.
+    /// Reserves the space that settling needs, as far as there is any.
     fn note_state(&self, state: &State) {
         self.state_bytes.store(state.size(), Ordering::Relaxed);
-        // A slot may be larger than it should be when its objects are.
+        // A slot may be larger than its limit if its objects are.
         self.space.expect_slots_of(self.space.slot().max(state.largest()));
         if let Some(journal) = lock(&self.journal).as_mut() {
             self.note_room(journal);
@@ -185,7 +185,7 @@ impl SledLog {
         LogError::InUse(format!("{} is closed", self.path.display()))
     }
 
-    /// The journal files that are to be settled, if that is worth its while.
+    /// The journal files that are to be settled, if there are enough.
     fn due(&self, state: &State, floor: Revision) -> Option<Vec<Sealed>> {
         let mut journal = lock(&self.journal);
         let journal = journal.as_mut()?;
@@ -196,7 +196,7 @@ impl SledLog {
         (!files.is_empty() && bytes >= patience).then_some(files)
     }
 
-    /// Removes the journal files that are part of the state.
+    /// Removes the journal files that the state includes.
     fn remove_settled(&self, through: Revision) -> Result<(), LogError> {
         let settled: Vec<Sealed> = lock(&self.journal)
             .as_ref()
@@ -227,31 +227,31 @@ impl SledLog {
         }
         match appended.as_ref().map_err(LogError::cause) {
             Err(LogError::Full) => {
-                // Who writes may find space yet; otherwise an alarm follows.
+                // Writers may still find space; otherwise an alarm follows.
                 self.is_refused.store(true, Ordering::Relaxed);
             }
             Err(LogError::ReadOnly(reason)) => {
                 let reason = format!("no writes are accepted until the next start: {reason}");
                 self.alarms.raise(AlarmKind::ReadOnly, reason, &self.path.display());
             }
-            // What is written from the reserve says nothing about the space for other writes.
+            // A write from the reserve does not show that other writes have space.
             Ok(()) if !from_reserve && self.is_refused.swap(false, Ordering::Relaxed) => self.renew_shortage(),
             Ok(()) | Err(_) => {}
         }
         appended
     }
 
-    /// Looks anew at the reason of the alarm about space, if there is one.
+    /// Updates the reason of the alarm about space, if it is raised.
     fn renew_shortage(&self) {
         if self.alarms.all().iter().any(|alarm| alarm.kind == AlarmKind::NoSpace) {
             self.note_shortage();
         }
     }
 
-    /// Raises or ends the alarm about space.
+    /// Raises or clears the alarm about space.
     fn note_shortage(&self) {
         let shortage = self.space.shortage(self.debt() + 2 * GROWTH);
-        // A quota, for one, is not measured.
+        // Limits such as quotas are not measured.
         let is_refused = self.is_refused.load(Ordering::Relaxed);
         let refusal = || is_refused.then(|| "the disk is full; writes are refused until there is space".to_owned());
         match shortage.or_else(refusal) {
@@ -261,15 +261,15 @@ impl SledLog {
     }
 }
 
-/// Bytes of journal files that settling waits for, beside a state of so many bytes and with so much room for the journal.
+/// Bytes of journal files that settling waits for, for a state of `state` bytes and a journal limit of `room` bytes.
 ///
-/// Changes all over the state have all of it written again. So settling waits for journal files of the state's size, and for as
-/// much as is `worthwhile` at all, unless space is short.
+/// Changes in all slots cause the whole state to be written again. So settling waits for journal files of the state's
+/// size, and for `worthwhile` bytes at least, unless space is short.
 fn patience(state: u64, worthwhile: u64, room: u64) -> u64 {
     state.max(worthwhile).min(room / PART_OF_ROOM)
 }
 
-/// Hands the records of the state to `loader`, from a thread that sled may hang.
+/// Passes the records of the state to `loader`. They are read in a thread of their own, because sled may hang.
 fn load_state(state: &State, space: &Space, loader: &mut dyn Loader) -> Result<(), LogError> {
     let homes: Vec<_> = state.homes().map(Arc::clone).collect();
     let space = space.clone();
@@ -283,7 +283,7 @@ fn load_state(state: &State, space: &Space, loader: &mut dyn Loader) -> Result<(
         })
     })?;
     let mut take = |(home, record): (Arc<Generation>, Record)| {
-        // A generation may have records of slots that were made anew since.
+        // A generation may have records of slots that were rewritten since.
         let part = state.part_of(&record.key);
         let current = part.and_then(|part| part.home.as_ref());
         if current.is_some_and(|current| Arc::ptr_eq(current, &home)) {
@@ -293,7 +293,7 @@ fn load_state(state: &State, space: &Space, loader: &mut dyn Loader) -> Result<(
     loop {
         match records.recv_timeout(STEP) {
             Ok(record) => take(record),
-            // The result follows.
+            // The result follows below.
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => match worker.wait(Duration::ZERO) {
                 Outcome::Running => {}
@@ -319,7 +319,7 @@ impl Log for SledLog {
         let mut settling = lock(&self.settling);
         let state = &settling.as_mut().ok_or_else(|| self.closed())?.state;
         load_state(state, &self.space, loader)?;
-        // Slots include the first writes of the journal, each up to another one.
+        // Slots include the first writes of the journal, each up to another revision.
         let is_news = |record: &Record| {
             let part = state.part_of(&record.key);
             part.is_none_or(|part| record.revision > part.through)
@@ -378,7 +378,7 @@ impl Log for SledLog {
     }
 
     fn alarms(&self) -> Vec<Alarm> {
-        // Space may have come back without a write that would notice.
+        // Space may be available again without a write that shows it.
         self.renew_shortage();
         self.alarms.all()
     }
@@ -416,20 +416,20 @@ impl Log for SledLog {
         }
         let journal = lock(&self.journal).take();
         let closed = journal.map_or(Ok(()), |mut journal| journal.close());
-        // Last: nobody may come in before the files are let go of.
+        // Last: no other process may open the folder before its files are closed.
         lock(&self.folder).take();
         closed
     }
 }
 
-/// The same record, with an object that does not keep the memory of a whole file.
+/// The same record, whose object does not share the memory of a whole file.
 fn detached(mut record: Record) -> Record {
     record.bytes = Bytes::copy_from_slice(&record.bytes);
     record
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic half way leaves files that the next start reads like after a crash.
+    // After a panic half way, the next start reads the files as after a crash.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,4 +1,4 @@
-//! A slot of the state is made anew, with what the journal changed there, on a thread of its own.
+//! Rewrites a slot of the state with its changes from the journal, on a thread of its own.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::split::Sorted;
 use crate::state::Job;
 use crate::worker::Pulse;
 
-/// Bytes of records that are written before the free space is looked at again.
+/// Bytes of records that are written between two checks of the free space.
 const LOOK_EVERY: u64 = 256 << 10;
 
-/// The next generation of one slot in the making.
+/// The rewriting of one slot to its next generation.
 #[derive(Debug)]
 pub(crate) struct Merge {
     pub(crate) job: Job,
@@ -30,7 +30,7 @@ pub(crate) struct Merge {
 }
 
 impl Merge {
-    /// Makes the generation; `None` when it would be empty. On an error nothing changed.
+    /// Writes the generation; `None` when it would be empty. On an error nothing changed.
     pub(crate) fn run(&self, pulse: &Pulse) -> Result<Option<Made>, LogError> {
         let _held = self.space.hold(needed(&self.job, &self.changes))?;
         let scratch = Scratch::for_generation(&self.folder)?;
@@ -72,14 +72,14 @@ impl Merge {
     }
 }
 
-/// Bytes on disk of what `job` makes, at most.
+/// Maximum size on disk of the generation that `job` writes.
 pub(crate) fn size_of(job: &Job, changes: &Changes) -> u64 {
     let parts = job.sources.iter();
     let records = parts.map(|part| part.bytes + changes.bytes_in(part).unwrap_or(0));
     generation::size_for(records.sum())
 }
 
-/// Bytes that `job` takes: the new generation, and a copy of one that it reads, at last of itself.
+/// Bytes that `job` needs: the new generation, and a copy of each one that it reads, the new one last.
 pub(crate) fn needed(job: &Job, changes: &Changes) -> u64 {
     let new = size_of(job, changes);
     let homes = job.sources.iter().filter_map(|part| part.home.as_ref());

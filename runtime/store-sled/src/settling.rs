@@ -1,4 +1,4 @@
-//! Rounds of settling: what full journal files change goes into the state, one slot after the other.
+//! Rounds of settling: the changes of full journal files are merged into the state, slot by slot.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -18,16 +18,16 @@ use crate::split::{Sorted, Sorting};
 use crate::state::{Job, Part, State};
 use crate::worker::{self, Outcome, Worker};
 
-/// Time that a step waits for the thread that does the work.
+/// Time that a step waits for the working thread.
 const STEP: Duration = Duration::from_millis(50);
 
-/// Time that closing waits for it.
+/// Time that closing waits for the working thread.
 const CLOSE: Duration = Duration::from_secs(5);
 
-/// Bytes that the list of slots takes, and folders that change.
+/// Bytes for the list of slots and for changes of folders.
 const FOR_LISTS: u64 = 128 << 10;
 
-/// The state, and what is being done for it.
+/// The state, and the work on it.
 #[derive(Debug)]
 pub(crate) struct Settling {
     /// The folder of the store.
@@ -36,11 +36,11 @@ pub(crate) struct Settling {
     space: Space,
     round: Option<Round>,
     work: Option<Work>,
-    /// Work that hangs. There is no other while it does.
+    /// Work that hangs. No other work starts meanwhile.
     stuck: Option<Work>,
 }
 
-/// The changes of some journal files, and the slots that still lack them.
+/// The changes of some journal files, and the slots that do not include them yet.
 #[derive(Debug)]
 struct Round {
     changes: Arc<Changes>,
@@ -50,7 +50,7 @@ struct Round {
 }
 
 impl Round {
-    /// The sorting that has to come before the next job, with so much `space` for it.
+    /// The sorting to run before the next job, with `space` bytes for it.
     fn sorting(&self, space: u64) -> Option<Sorting> {
         let is_sorted = |part: &&Part| self.sorted.as_ref().is_some_and(|sorted| sorted.has(part));
         let next = self.jobs.front()?.sources.first()?;
@@ -61,7 +61,7 @@ impl Round {
     }
 }
 
-/// The work of a thread.
+/// The work of the thread.
 #[derive(Debug)]
 enum Work {
     Read(Worker<Changes>),
@@ -69,7 +69,7 @@ enum Work {
     Merge(Job, Worker<Option<Made>>),
 }
 
-/// The result of a thread.
+/// The result of the thread.
 enum Done {
     Read(Changes),
     Sort(Sorted),
@@ -99,8 +99,9 @@ impl Settling {
         }
     }
 
-    /// Does a little. When there is nothing to do, `files` tells which journal files are to be settled; none is a word for
-    /// later. The state will grow by `growth` bytes at most. After an error the next step begins anew with what is not done yet.
+    /// Performs one short step. If no work is running, `files` returns the journal files to be settled, or `None` for
+    /// now. The state will grow by `growth` bytes at most. After an error the next step starts again with the remaining
+    /// work.
     pub(crate) fn step(
         &mut self,
         growth: u64,
@@ -134,7 +135,7 @@ impl Settling {
         {
             let (folder, changes) = (self.state.folder().to_owned(), Arc::clone(&round.changes));
             let space = self.space.clone();
-            // What was sorted before is not needed any more.
+            // The sorted records are no longer needed.
             round.sorted = None;
             let sort = Worker::start(move |pulse| sorting.run(&folder, &changes, &space, pulse))?;
             self.work = Some(Work::Sort(sort));
@@ -163,7 +164,7 @@ impl Settling {
         Ok(true)
     }
 
-    /// Returns the result of the work, if it has ended.
+    /// The result of the work, if it has ended.
     fn wait(&mut self, patience: Duration) -> Result<Option<Done>, LogError> {
         let outcome = match self.work.take() {
             None => return Ok(None),
@@ -196,7 +197,7 @@ impl Settling {
         }
     }
 
-    /// Takes over what a thread has done.
+    /// Applies the result of the thread.
     fn finish(&mut self, done: Done, growth: u64) -> Result<Progress, LogError> {
         match done {
             Done::Read(changes) => {
@@ -204,7 +205,7 @@ impl Settling {
                 let disk = self.state.disk().clone();
                 self.state.ensure_list(|| upgrade_format(&self.path, &disk))?;
                 let jobs = self.state.plan(self.space.slot(), |part| changes.bytes_in(part));
-                // A round that ends half way has taken space and given nothing back.
+                // A round that stops half way has used space and freed none.
                 let most = jobs.iter().map(|job| merge::needed(job, &changes)).max();
                 self.space
                     .check(growth.min(growth_by(&jobs, &changes)) + most.unwrap_or(0))?;
@@ -236,7 +237,7 @@ impl Settling {
         Ok(Progress::Settled)
     }
 
-    /// An error while work hangs.
+    /// Returns an error while work hangs.
     fn check_stuck(&mut self) -> Result<(), LogError> {
         if self.stuck.as_mut().is_some_and(Work::hangs) {
             return Err(worker::stuck());
@@ -245,19 +246,20 @@ impl Settling {
         Ok(())
     }
 
-    /// True while nothing is being done.
+    /// True if no work is running.
     pub(crate) fn is_idle(&self) -> bool {
         self.work.is_none() && self.stuck.is_none()
     }
 
-    /// Ends what is being done, if it can be ended. Its files are in nobody's way: the next start removes them.
+    /// Cancels the running work, if possible. Files that it leaves do no harm: the next start removes them.
     pub(crate) fn close(&mut self) {
         self.work.iter().for_each(Work::cancel);
         let _ = self.wait(CLOSE);
     }
 }
 
-/// Bytes that the state grows by at most, for all that the journal files tell: not how much they replace.
+/// Maximum growth of the state in bytes for all changes in the journal files, without deducting the objects that they
+/// replace.
 fn growth_by(jobs: &[Job], changes: &Changes) -> u64 {
     let growth = jobs.iter().map(|job| {
         let replaced = job

@@ -1,4 +1,4 @@
-//! Space on the disk: how much there is, and what is set aside so that a full disk can become less full by itself.
+//! Space on the disk: its size, and a reserve with which a full disk can free space.
 
 mod reserve;
 
@@ -14,41 +14,41 @@ use self::reserve::Reserve;
 use crate::folder::failed;
 use crate::generation;
 
-/// Bytes that stay free while sled writes: a failed write would leave it waiting for ever.
+/// Bytes that stay free while sled writes: after a failed write it would wait forever.
 pub(crate) const MARGIN: u64 = 2 << 20;
 
-/// Bytes that are set aside for writes that do not make the state larger.
+/// Bytes that are reserved for writes that do not make the state larger.
 const FOR_WRITES: u64 = 2 << 20;
 
-/// Bytes of the records in one slot: this part of the disk, within these bounds.
+/// Bytes of the records in one slot, as a part of the disk, within these bounds.
 const PART_OF_DISK: u64 = 64;
 const SLOT: std::ops::RangeInclusive<u64> = (2 << 20)..=(4 << 20);
 
-/// Bytes that a slot takes beside its records, at most, when it has half of what it may have.
+/// Maximum bytes of a slot beside its records, when it is half full.
 const SLOT_OVERHEAD: u64 = 256 << 10;
 
 /// The size of a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub struct DiskSize {
-    /// Bytes in all.
+    /// Total bytes.
     pub total: u64,
-    /// Bytes that may still be written.
+    /// Bytes that can still be written.
     pub free: u64,
 }
 
-/// Tells how full the disk of a store is. Tests have their own.
+/// Measures the disk of a store. Tests have their own.
 #[doc(hidden)]
 pub trait Meter: fmt::Debug + Send + Sync {
     /// The size of the file system of `folder`.
     ///
     /// # Errors
     ///
-    /// When the operating system does not say.
+    /// The operating system reports an error.
     fn measure(&self, folder: &Path) -> io::Result<DiskSize>;
 }
 
-/// Asks the operating system.
+/// The measurement of the operating system.
 #[derive(Debug)]
 pub(crate) struct FileSystem;
 
@@ -67,16 +67,16 @@ impl Meter for FileSystem {
 pub(crate) struct Space {
     path: PathBuf,
     meter: Arc<dyn Meter>,
-    /// Bytes of records in one slot.
+    /// Maximum bytes of records in one slot.
     slot: u64,
     reserve: Arc<Mutex<Reserve>>,
-    /// Bytes that the reserve should have.
+    /// Target size of the reserve, in bytes.
     target: Arc<AtomicU64>,
-    /// Bytes that what is being settled may still write.
+    /// Bytes that running work may still write.
     held: Arc<AtomicU64>,
 }
 
-/// Space that nobody else is given, until this is dropped.
+/// Space that is reserved for its owner, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Held(Arc<AtomicU64>);
 
@@ -101,13 +101,13 @@ impl Space {
         Ok(space)
     }
 
-    /// Bytes of the records that one slot should have at most.
+    /// Maximum bytes of the records that one slot should have.
     pub(crate) fn slot(&self) -> u64 {
         self.slot
     }
 
-    /// Sets aside what settling needs when the largest slot has so many bytes of records, as far as there is space. Not while
-    /// something is settled, which has its space from what is set aside.
+    /// Sizes the reserve for settling a largest slot of `bytes` bytes of records, as far as there is space. Not called
+    /// during settling, which uses the reserve.
     pub(crate) fn expect_slots_of(&self, bytes: u64) {
         let target = needed_to_settle(bytes) + FOR_WRITES;
         self.target.store(target, Ordering::Relaxed);
@@ -117,22 +117,22 @@ impl Space {
         reserve.resize(size);
     }
 
-    /// Bytes on disk of a state with so many bytes of records in all its slots, at most.
+    /// Maximum size on disk of a state with `records` bytes of records in all its slots.
     pub(crate) fn size_of_state(&self, records: u64) -> u64 {
-        // Slots have between half of what they may have and all of it.
+        // Slots are between half full and full.
         let slots = records / (self.slot / 2) + 1;
         records + records / 16 + slots * SLOT_OVERHEAD
     }
 
-    /// Bytes that may be written before the reserve is needed.
+    /// Bytes that can be written before the reserve is needed.
     pub(crate) fn free(&self) -> u64 {
         let target = self.target.load(Ordering::Relaxed);
         let available = self.available().unwrap_or(0);
         available.saturating_sub(target)
     }
 
-    /// Makes sure that a file of the journal may grow by `bytes`: for any write, or for one that does not make the state
-    /// larger, which is what the reserve is for.
+    /// Checks that a file of the journal may grow by `bytes`: for any write, or for one that does not make the state
+    /// larger, which may use the reserve.
     pub(crate) fn check_for_writing(&self, bytes: u64, from_reserve: bool) -> Result<(), LogError> {
         let target = self.target.load(Ordering::Relaxed);
         let kept = if from_reserve { target - FOR_WRITES } else { target };
@@ -143,8 +143,8 @@ impl Space {
         Ok(())
     }
 
-    /// Gives back `bytes` of what is set aside for writes, or what is left of it, because a write was refused though there is
-    /// space by all measures. Returns true if there was any left.
+    /// Frees up to `bytes` of the reserve for writes, because a write was refused although the measurement shows space.
+    /// True if any were freed.
     pub(crate) fn give_way(&self, bytes: u64) -> bool {
         let kept = self.target.load(Ordering::Relaxed) - FOR_WRITES;
         let mut reserve = self.reserve();
@@ -155,21 +155,21 @@ impl Space {
         reserve.size() < before
     }
 
-    /// Makes sure that `bytes` may be written to settle something, or to read what is settled.
+    /// Checks that `bytes` can be written for settling or for reading the state, and frees reserve for them.
     pub(crate) fn claim(&self, bytes: u64) -> Result<(), LogError> {
         self.check(bytes)?;
         self.release(bytes);
         Ok(())
     }
 
-    /// As [`Self::claim`], for work that takes a while: until the result is dropped, others leave it these bytes.
+    /// Like [`Self::claim`], for work that takes a while: other work leaves it these bytes until the result is dropped.
     pub(crate) fn hold(&self, bytes: u64) -> Result<Held, LogError> {
         self.claim(bytes)?;
         self.held.store(bytes, Ordering::Relaxed);
         Ok(Held(Arc::clone(&self.held)))
     }
 
-    /// Makes sure that `bytes` could be written to settle something.
+    /// Checks that `bytes` could be written for settling.
     pub(crate) fn check(&self, bytes: u64) -> Result<(), LogError> {
         let available = self.available()?;
         if available >= bytes {
@@ -181,12 +181,12 @@ impl Space {
         Err(LogError::Io { context, source })
     }
 
-    /// True if less is set aside than should be.
+    /// True if the reserve is smaller than its target.
     pub(crate) fn is_depleted(&self) -> bool {
         self.reserve().size() < self.target.load(Ordering::Relaxed)
     }
 
-    /// The reason, in words for clients, if there are no `needed` bytes beside those that are set aside.
+    /// The reason, fit for clients, if `needed` bytes are not available beside the reserve.
     pub(crate) fn shortage(&self, needed: u64) -> Option<String> {
         let (available, kept) = (self.available().ok()?, self.target.load(Ordering::Relaxed) + needed);
         (available < kept).then(|| {
@@ -197,7 +197,7 @@ impl Space {
         })
     }
 
-    /// Gives back so much of the reserve that `bytes` are free beside what is held.
+    /// Frees so much of the reserve that `bytes` are available beside those of running work.
     fn release(&self, bytes: u64) {
         let mut reserve = self.reserve();
         let lacking = (bytes + self.held.load(Ordering::Relaxed)).saturating_sub(self.measure().unwrap_or(0));
@@ -207,7 +207,7 @@ impl Space {
         }
     }
 
-    /// Bytes that are free, with the reserve.
+    /// Available bytes, including the reserve.
     fn available(&self) -> Result<u64, LogError> {
         let reserve = self.reserve();
         Ok(self.measure()? + reserve.size())
@@ -223,7 +223,7 @@ impl Space {
     }
 }
 
-/// Bytes that making a slot with so many bytes of records anew takes: the new generation, and a copy of it or of the old one.
+/// Bytes needed to rewrite a slot of `bytes` bytes of records: the new generation, and a copy of it or of the old one.
 pub(crate) fn needed_to_settle(bytes: u64) -> u64 {
     2 * generation::size_for(bytes) + generation::COPY_OVERHEAD + MARGIN
 }
@@ -267,7 +267,7 @@ mod tests {
         assert!(matches!(space.check_for_writing(free + 1, false), Err(LogError::Full)));
         assert_eq!((reserve(), space.shortage(MB)), (target, None));
 
-        // Somebody else fills the disk.
+        // Another program fills the disk.
         meter.0.store(reserve(), Ordering::SeqCst);
         assert!(matches!(space.check_for_writing(1, false), Err(LogError::Full)));
         let shortage = space.shortage(1).unwrap();

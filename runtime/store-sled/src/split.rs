@@ -1,4 +1,4 @@
-//! A generation that many slots share is read once: its records are sorted into a file for each slot.
+//! Reads a generation that many slots share once, and sorts its records into a file for each slot.
 
 use std::collections::HashMap;
 use std::fs::OpenOptions;
@@ -17,27 +17,27 @@ use crate::space::{MARGIN, Space};
 use crate::state::{Part, Slot};
 use crate::worker::Pulse;
 
-/// Slots that are worth it. Fewer read the generation themselves.
+/// Minimum number of slots for sorting. Fewer slots read the generation themselves.
 const WORTHWHILE: usize = 3;
 
-/// Bytes of one slot's records that wait for a write.
+/// Bytes of one slot's records that wait to be written.
 const BUFFER: usize = 32 << 10;
 
-/// Bytes of the files that are written before the free space is looked at again.
+/// Bytes of the files that are written between two checks of the free space.
 const LOOK_EVERY: u64 = 256 << 10;
 
-/// The part of a generation's records that is to be sorted.
+/// The parts of a generation's records that are to be sorted.
 #[derive(Clone, Debug)]
 pub(crate) struct Sorting {
     home: Arc<Generation>,
     slots: Vec<Slot>,
-    /// Bytes of their records, about.
+    /// Approximate bytes of their records.
     bytes: u64,
 }
 
 impl Sorting {
-    /// The sorting that spares the next of `parts`, which are in the order in which they are needed, from reading their
-    /// generation each: of as many as there is `space` for. `None` if it is not worth it.
+    /// Returns the sorting for the next of `parts`, which are in the order of their use, so that they need not each
+    /// read their generation: for as many as there is `space` for. `None` if there are too few.
     pub(crate) fn of<'a>(mut parts: impl Iterator<Item = &'a Part>, space: u64) -> Option<Self> {
         let first = parts.next()?;
         let home = first.home.as_ref()?;
@@ -54,7 +54,7 @@ impl Sorting {
         (slots.len() >= WORTHWHILE).then_some(Self { home, slots, bytes })
     }
 
-    /// Reads the generation, and writes what is newest in it into files in `folder`.
+    /// Reads the generation, and writes its newest records to files in `folder`.
     pub(crate) fn run(
         mut self,
         folder: &Path,
@@ -102,18 +102,18 @@ impl Sorting {
 pub(crate) struct Sorted {
     home: Arc<Generation>,
     files: Mutex<HashMap<Slot, File>>,
-    /// Last, so that nothing is in it any more.
+    /// Last, so that the folder is empty when it is dropped.
     _scratch: Scratch,
 }
 
 impl Sorted {
-    /// True if the records of `part` are here.
+    /// True if the records of `part` are sorted here.
     pub(crate) fn has(&self, part: &Part) -> bool {
         let is_home = part.home.as_ref().is_some_and(|home| Arc::ptr_eq(home, &self.home));
         is_home && self.files().contains_key(&part.slot)
     }
 
-    /// Hands over the records of `slot`, once: their file is removed. Returns false if they are not here.
+    /// Passes on the records of `slot`, once: their file is removed. False if they are not here.
     pub(crate) fn take(
         &self,
         slot: Slot,
@@ -172,7 +172,7 @@ impl File {
         Ok(added)
     }
 
-    /// Writes what waits. The file is not kept open: there may be more slots than descriptors.
+    /// Writes the waiting records. The file is not kept open: there may be more slots than descriptors.
     fn flush(&mut self) -> Result<(), LogError> {
         self.checksum.update(&self.rest);
         let opened = OpenOptions::new().append(true).open(&self.path);

@@ -16,15 +16,15 @@ use crate::disk::Disk;
 use crate::folder::{damaged, entries, remove_tree};
 use crate::generation::{Generation, Made, Scratch};
 
-/// The generations that count, in a folder of them.
+/// The current generations, in their folder.
 #[derive(Debug)]
 pub(crate) struct State {
     folder: PathBuf,
     disk: Disk,
-    /// Journal files up to here are not needed.
+    /// Journal files up to this revision are not needed.
     settled: Revision,
     hash: KeyHash,
-    /// In the order of their hashes; together they have all.
+    /// In the order of their hashes; together they cover all keys.
     parts: Vec<Part>,
     /// True if the folder has a list. Before the first merge it has none.
     is_listed: bool,
@@ -36,14 +36,14 @@ pub(crate) struct Part {
     pub(crate) slot: Slot,
     /// The last write that the content includes.
     pub(crate) through: Revision,
-    /// Bytes of the records, about.
+    /// Approximate bytes of the records.
     pub(crate) bytes: u64,
-    /// The generation that has the records, perhaps among those of other slots; `None` when there are none.
+    /// The generation with the records, perhaps together with those of other slots; `None` if there are none.
     pub(crate) home: Option<Arc<Generation>>,
 }
 
 impl Part {
-    /// The halves, which share the content; only itself when it is as small as can be.
+    /// The halves of the part, which share the content; only itself if it cannot be halved.
     fn halves(&self) -> Vec<Self> {
         let Some(halves) = self.slot.halves() else {
             return vec![self.clone()];
@@ -66,7 +66,7 @@ impl Part {
     }
 }
 
-/// The next content of a slot, to be made of what is in others now.
+/// The next content of a slot, to be merged from its current sources.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     pub(crate) slot: Slot,
@@ -74,7 +74,7 @@ pub(crate) struct Job {
 }
 
 impl State {
-    /// Reads what `folder` holds; removes what is unfinished or replaced.
+    /// Reads the state in `folder`; removes incomplete and replaced generations.
     pub(crate) fn open(folder: &Path, disk: Disk) -> Result<Self, LogError> {
         let mut state = Self {
             folder: folder.to_owned(),
@@ -122,7 +122,7 @@ impl State {
         Ok(())
     }
 
-    /// Before there were slots, the newest generation had all keys, and its name was its revision.
+    /// In the first format, the newest generation had all keys, and its name was its revision.
     fn take_first_format(&mut self) -> Result<(), LogError> {
         let mut newest = None;
         for path in entries(&self.folder)? {
@@ -144,7 +144,7 @@ impl State {
         Ok(())
     }
 
-    /// Removes generations that no slot needs; and, if nobody works on any, unfinished ones.
+    /// Removes generations that no slot uses; and, if no work is running, incomplete ones.
     fn remove_unlisted(&self, with_unfinished: bool) -> Result<(), LogError> {
         let needed: HashSet<String> = self.homes().map(|home| home.name()).collect();
         for path in entries(&self.folder)? {
@@ -166,7 +166,7 @@ impl State {
         &self.disk
     }
 
-    /// Journal files up to here are not needed.
+    /// Journal files up to this revision are not needed.
     pub(crate) fn settled(&self) -> Revision {
         self.settled
     }
@@ -202,12 +202,12 @@ impl State {
         homes.filter(move |home| seen.insert(Arc::as_ptr(home)))
     }
 
-    /// Bytes of all records, about.
+    /// Approximate bytes of all records.
     pub(crate) fn bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.bytes).sum()
     }
 
-    /// Bytes of the records of the largest slot, about.
+    /// Approximate bytes of the records of the largest slot.
     pub(crate) fn largest(&self) -> u64 {
         self.parts.iter().map(|part| part.bytes).max().unwrap_or(0)
     }
@@ -217,10 +217,10 @@ impl State {
         self.homes().map(|home| home.size()).sum()
     }
 
-    /// Cuts slots that become larger than `target`, and returns what has to be made anew so that every slot includes what
-    /// `added` tells of: bytes that the newest writes bring to a slot, `None` when there is none for it.
+    /// Splits slots that become larger than `target`, and returns the jobs after which every slot includes the changes
+    /// of `added`: bytes that the newest writes add to a slot, `None` for a slot without changes.
     ///
-    /// Slots that became small are put together; those that share a generation get their own.
+    /// Small neighbouring slots are joined; slots that share a generation get their own.
     pub(crate) fn plan(&mut self, target: u64, added: impl Fn(&Part) -> Option<u64>) -> Vec<Job> {
         let mut left: Vec<Part> = std::mem::take(&mut self.parts);
         left.reverse();
@@ -272,7 +272,7 @@ impl State {
         others.filter(|other| Arc::ptr_eq(home, other)).count() > 1
     }
 
-    /// Writes the list, if there is none: from now on the folder is of the newest format.
+    /// Writes the list, if there is none: from then on the folder has the newest format.
     pub(crate) fn ensure_list(&mut self, upgrade: impl FnOnce() -> Result<(), LogError>) -> Result<(), LogError> {
         if !self.is_listed {
             upgrade()?;
@@ -282,8 +282,7 @@ impl State {
         Ok(())
     }
 
-    /// Puts what `job` made into the place of its sources; `None` when nothing is left there. On an error the state stays
-    /// what it is.
+    /// Replaces the sources of `job` with `made`; `None` when no records are left. On an error the state is unchanged.
     pub(crate) fn publish(&mut self, job: &Job, made: Option<Made>, through: Revision) -> Result<(), LogError> {
         let home = made
             .map(|made| made.publish(&self.folder, through, &self.disk))
@@ -309,7 +308,7 @@ impl State {
         self.remove_unlisted(false)
     }
 
-    /// Takes note that every slot includes all writes up to `through`.
+    /// Records that every slot includes all writes up to `through`.
     pub(crate) fn settle(&mut self, through: Revision) -> Result<(), LogError> {
         let mut parts = self.parts.clone();
         parts

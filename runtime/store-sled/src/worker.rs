@@ -1,4 +1,4 @@
-//! Threads for work with sled, which may fail, panic or hang without harm to anybody else.
+//! Threads for work with sled, which may fail, panic or hang without blocking other threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,10 +9,10 @@ use planesmith_store::log::LogError;
 
 use crate::folder::failed;
 
-/// Work that shows no progress for so long is taken for stuck. A sync may take a while.
+/// Work without progress for this time counts as stuck. A sync may take a while.
 const STUCK: Duration = Duration::from_secs(120);
 
-/// Shows that work goes on, and tells it to stop.
+/// Reports the progress of work, and cancels it.
 #[derive(Debug, Default)]
 pub(crate) struct Pulse {
     beats: AtomicU64,
@@ -20,9 +20,9 @@ pub(crate) struct Pulse {
 }
 
 impl Pulse {
-    /// Notes progress.
+    /// Records progress.
     ///
-    /// An error when the work is not wanted any more.
+    /// The work was cancelled.
     pub(crate) fn beat(&self) -> Result<(), LogError> {
         self.beats.fetch_add(1, Ordering::Relaxed);
         if self.cancelled.load(Ordering::Relaxed) {
@@ -32,7 +32,7 @@ impl Pulse {
     }
 }
 
-/// A thread that makes a `T`. Cancelled when dropped, and left alone.
+/// A thread that computes a `T`. Cancelled and detached when dropped.
 #[derive(Debug)]
 pub(crate) struct Worker<T> {
     result: Receiver<Result<T, LogError>>,
@@ -48,7 +48,7 @@ pub(crate) struct Worker<T> {
 pub(crate) enum Outcome<T> {
     Running,
     Done(Result<T, LogError>),
-    /// It neither ends nor goes on.
+    /// It neither ends nor makes progress.
     Stuck,
 }
 
@@ -59,7 +59,7 @@ impl<T: Send + 'static> Worker<T> {
         let beating = Arc::clone(&pulse);
         let thread = std::thread::Builder::new().name("store-settle".to_owned());
         let started = thread.spawn(move || {
-            // A result that nobody waits for is dropped, and cleans up after itself.
+            // A result that is no longer awaited is dropped, and cleans up after itself.
             let _ = sender.send(work(&beating));
         });
         started.map_err(|source| LogError::Io {
@@ -75,7 +75,7 @@ impl<T: Send + 'static> Worker<T> {
         })
     }
 
-    /// Waits for the end of the work, for a while.
+    /// Waits up to `patience` for the end of the work.
     pub(crate) fn wait(&mut self, patience: Duration) -> Outcome<T> {
         match self.result.recv_timeout(patience) {
             Ok(result) => return Outcome::Done(result),
@@ -93,7 +93,7 @@ impl<T: Send + 'static> Worker<T> {
         }
     }
 
-    /// Asks the work to stop.
+    /// Requests the work to stop.
     pub(crate) fn cancel(&self) {
         self.pulse.cancelled.store(true, Ordering::Relaxed);
     }
@@ -105,12 +105,12 @@ impl<T> Drop for Worker<T> {
     }
 }
 
-/// An error of the work itself.
+/// An error of the work that is not one of the operating system.
 pub(crate) fn other(what: &str) -> LogError {
     failed("use", "the settled state".as_ref())(std::io::Error::other(what.to_owned()))
 }
 
-/// The error of work that shows no progress any more.
+/// The error of work without progress.
 pub(crate) fn stuck() -> LogError {
     let source = std::io::Error::new(std::io::ErrorKind::TimedOut, "sled does not go on");
     failed("use", "the settled state".as_ref())(source)

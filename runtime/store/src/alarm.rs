@@ -1,34 +1,34 @@
-//! Faults of a store that last: for health checks, metrics and the log.
+//! Lasting faults of a store: for health checks, metrics and the log.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-/// A fault of a store that does not pass within one request.
+/// A fault of a store that outlasts a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alarm {
-    /// The fault.
+    /// The kind of fault.
     pub kind: AlarmKind,
-    /// The time at which it was first seen.
+    /// The time at which the fault was first detected.
     pub since: SystemTime,
-    /// The cause, fit for clients: without paths or other facts about the host.
+    /// The cause, fit for clients: without paths or other details of the host.
     pub reason: String,
 }
 
-/// The faults that a store tells of.
+/// The kinds of faults that a store reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AlarmKind {
     /// The disk is full: writes that make the state larger are refused.
     NoSpace,
     /// No write is accepted any more, because the disk failed too often.
     ReadOnly,
-    /// History cannot be settled, so that its space does not come back.
+    /// History cannot be settled, so its space is not freed.
     Settling,
 }
 
 impl AlarmKind {
-    /// Every kind, in the order of their names.
+    /// Every kind, sorted by name.
     pub const ALL: [Self; 3] = [Self::NoSpace, Self::ReadOnly, Self::Settling];
 
     /// The name in metrics, logs and health checks, e.g. `no-space`.
@@ -55,9 +55,9 @@ pub struct Alarms {
 }
 
 impl Alarms {
-    /// Raises the alarm `kind`, or gives a raised one another `reason`; since when it is raised stays.
+    /// Raises the alarm `kind`, or changes the `reason` of a raised one; the time since when it is raised stays.
     ///
-    /// `reason` is for clients; `details`, with paths and the answers of the operating system, go to the log, once for each
+    /// `reason` is for clients; `details`, with paths and errors of the operating system, are logged once for each
     /// reason.
     pub fn raise(&self, kind: AlarmKind, reason: impl Into<String>, details: &dyn fmt::Display) {
         let reason = reason.into();
@@ -71,26 +71,26 @@ impl Alarms {
         raised.insert(kind, Alarm { kind, since, reason });
     }
 
-    /// Ends the alarm `kind`, if it is raised.
+    /// Clears the alarm `kind`, if it is raised.
     pub fn clear(&self, kind: AlarmKind) {
         if self.lock().remove(&kind).is_some() {
             tracing::info!(alarm = kind.name(), "the store ends an alarm");
         }
     }
 
-    /// The alarms that are raised, at most one of each kind.
+    /// The raised alarms, at most one of each kind.
     #[must_use]
     pub fn all(&self) -> Vec<Alarm> {
         self.lock().values().cloned().collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<AlarmKind, Alarm>> {
-        // Nothing panics half way through a change.
+        // A panic cannot interrupt a change half way.
         self.raised.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One list of all `alarms`: of each kind the one that was raised first.
+/// Merges `alarms`: of each kind the one that was raised first.
 pub(crate) fn merged(alarms: impl IntoIterator<Item = Alarm>) -> Vec<Alarm> {
     let mut by_kind: BTreeMap<AlarmKind, Alarm> = BTreeMap::new();
     for alarm in alarms {

@@ -1,12 +1,12 @@
-//! The time, for expiry and for the age of history.
+//! The clock, for expiry and for the age of history.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Tells the time of day, in milliseconds since 1970.
+/// Returns the time of day, in milliseconds since 1970.
 pub trait Clock: fmt::Debug + Send + Sync {
-    /// Now.
+    /// The current time.
     fn now(&self) -> u64;
 }
 
@@ -29,7 +29,7 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// A clock that shows `now`, in milliseconds since 1970.
+    /// Returns a clock at `now`, in milliseconds since 1970.
     #[must_use]
     pub fn new(now: u64) -> Self {
         Self {
@@ -37,7 +37,7 @@ impl ManualClock {
         }
     }
 
-    /// Lets `duration` pass.
+    /// Moves the clock forward by `duration`.
     pub fn advance(&self, duration: Duration) {
         let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         self.now.fetch_add(millis, Ordering::SeqCst);

@@ -19,13 +19,13 @@ use crate::watcher::{HistoryRead, Position};
 use crate::write::{Op, Sequencer, Submission, WriteError, WriteResult};
 use crate::{Entry, Event, EventKind, Fit, Indexer, Revision, WatchError, WatchFrom, Watcher};
 
-/// Events that a reader passes over at most while it holds the lock.
+/// Maximum number of events that a reader skips while it has the lock.
 const STEP: usize = 1024;
 
 /// All entries whose keys start with one prefix, and their recent changes.
 ///
-/// Reads never wait for the disk. They see what is durable, in the order of the revisions. None of them holds the lock for
-/// longer than a lookup or a step through the history takes: lists are made from snapshots.
+/// Reads never wait for the disk. They see durable writes, in the order of the revisions. No reader has the lock for
+/// longer than a lookup or a step through the history takes: lists read from snapshots.
 pub struct Collection {
     prefix: Box<str>,
     /// Replaced when the kind changes.
@@ -35,7 +35,7 @@ pub struct Collection {
     /// Guards entries and history together, so that a reader sees both at one revision. Only
     /// the sequencer writes.
     state: RwLock<State>,
-    /// Bytes of all states that a later one has replaced.
+    /// Bytes of all superseded states.
     superseded: AtomicU64,
     subscribers: Subscribers,
 }
@@ -43,31 +43,31 @@ pub struct Collection {
 #[derive(Debug, Default)]
 struct State {
     entries: Entries,
-    /// Of all entries together.
+    /// Bytes of all entries.
     bytes: usize,
     history: History,
 }
 
-/// The content of a collection, in numbers.
+/// Counts about a collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CollectionStats {
-    /// Entries.
+    /// Number of entries.
     pub entries: usize,
-    /// Bytes of the newest states of all entries, as they are stored.
+    /// Bytes of the newest states of all entries, in their stored form.
     pub bytes: usize,
-    /// Changes in the history.
+    /// Number of changes in the history.
     pub events: usize,
-    /// Changes that were shown to readers since the start, with those that were restored; also those that the history has
+    /// Number of changes that were published since the start, including restored ones and those that the history has
     /// forgotten.
     pub published: u64,
-    /// The newest change, also when the history has forgotten it; zero before the first.
+    /// The revision of the newest change, even if the history has forgotten it; zero before the first.
     pub newest: Revision,
-    /// Open watchers.
+    /// Number of open watchers.
     pub watchers: usize,
 }
 
 impl Collection {
-    /// An empty collection. What is behind `sequencer` publishes to it.
+    /// Returns an empty collection, to which the backend of `sequencer` publishes.
     #[must_use]
     pub fn new(prefix: &str, indexer: Arc<dyn Indexer>, horizon: Arc<Horizon>, sequencer: Arc<dyn Sequencer>) -> Self {
         Self {
@@ -81,26 +81,26 @@ impl Collection {
         }
     }
 
-    /// The text that all keys start with.
+    /// The common prefix of all keys.
     #[must_use]
     pub fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// The indexer, which makes the rows of loaded entries.
+    /// The indexer, which computes the rows of loaded entries.
     #[must_use]
     pub fn indexer(&self) -> Arc<dyn Indexer> {
         Arc::clone(&self.indexer.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Makes the rows of all entries anew, and their bytes where the kind makes others of them today. Revisions stay, so
-    /// that watchers notice nothing; what the backend holds stays as it is until the next write. Entries tell by the result
-    /// whether they are known to be as the kind is now.
+    /// Computes the rows of all entries anew, and their bytes where the kind's encoding has changed. Revisions stay, so
+    /// watchers notice nothing; the bytes in the backend stay until the next write. The result identifies the entries
+    /// that were adapted to the kind's current definition.
     pub fn refit(&self, indexer: &Arc<dyn Indexer>) -> Fit {
         let fit = Fit::next();
         *self.indexer.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(indexer);
         let all: Vec<Arc<Entry>> = self.snapshot().entries.iter().map(Arc::clone).collect();
-        // Readers go on meanwhile; what is written in between is refitted below.
+        // Readers continue meanwhile; entries that are written in between are refitted below.
         let refitted = |entry: &Arc<Entry>| entry.refitted(&**indexer, fit).map(Arc::new);
         let all: Vec<_> = all.into_iter().map(|entry| (refitted(&entry), entry)).collect();
         let mut all = all.into_iter().peekable();
@@ -130,23 +130,23 @@ impl Collection {
         self.read().entries.range(prefix, None).peek().is_none()
     }
 
-    /// One page of the entries that `query` selects, all of them as they were at one revision.
+    /// One page of the entries that `query` selects, in the state at one revision.
     ///
-    /// A list of the newest state costs one clone of a pointer per entry; an older state costs
-    /// one step per change since. What follows a page costs nothing.
+    /// A list of the newest state costs one clone of a pointer per entry; an older state also costs one step per change
+    /// since. Entries after the page cost nothing.
     ///
     /// # Errors
     ///
-    /// [`Compacted`] when the history does not reach back to the revision asked for. A revision
-    /// that is still to come is answered with the newest state: wait for it first, with
-    /// `Storage::wait_for`.
+    /// [`Compacted`] when the history does not reach back to the requested revision. A future revision is answered with
+    /// the newest state: wait for it first, with `Storage::wait_for`.
     pub fn list(&self, query: &ListQuery<'_>) -> Result<Page, Compacted> {
         let At::Exact(revision) = query.at else {
             return Ok(self.snapshot().page(query));
         };
         let (snapshot, changes) = {
             let state = self.read();
-            // The floor rises before history is trimmed, which waits for this lock: what is found here is complete.
+            // The floor rises before history is trimmed, which waits for this lock: changes that are found here are
+            // complete.
             let oldest = self.horizon.oldest();
             if revision < oldest {
                 return Err(Compacted { oldest });
@@ -183,11 +183,11 @@ impl Collection {
 
     /// The changes of keys that start with `prefix`.
     ///
-    /// After a revision that is still to come, the watch starts behind it.
+    /// With a future revision, the watch starts after it.
     ///
     /// # Errors
     ///
-    /// [`WatchError::Compacted`] when changes after the revision asked for are gone.
+    /// [`WatchError::Compacted`] when changes after the requested revision are forgotten.
     pub fn watch(self: &Arc<Self>, prefix: &str, from: WatchFrom) -> Result<Watcher, WatchError> {
         let state = self.read();
         let (cursor, progress) = match from {
@@ -204,14 +204,14 @@ impl Collection {
         Ok(Watcher::new(Arc::clone(self), subscription, cursor, progress))
     }
 
-    /// Behind everything that changed so far, for [`Self::has_changed`].
+    /// The position after all changes so far, for [`Self::has_changed`].
     #[must_use]
     pub fn position(&self) -> Position {
         Position(self.read().history.end())
     }
 
-    /// True if anything changed up to `until` that a watcher at `position` had not seen. Changes that are gone count: nobody
-    /// knows any more.
+    /// True if there was a change up to `until` that a watcher at `position` had not seen. Forgotten changes count,
+    /// because they are unknown.
     #[must_use]
     pub fn has_changed(&self, position: Position, until: Revision) -> bool {
         match self.read().history.since(position.0) {
@@ -220,10 +220,10 @@ impl Collection {
         }
     }
 
-    /// The newest entries that `query` selects, and a watcher of every change after them under
-    /// the same prefix: nothing is missed or repeated in between.
+    /// The newest entries that `query` selects, and a watcher of every later change under the same prefix: no change is
+    /// missed or repeated in between.
     ///
-    /// The query's `at`, `start` and `limit` do not count: the list is of the newest state, and whole.
+    /// The query's `at`, `start` and `limit` are ignored: the list is of the newest state, and complete.
     #[must_use]
     pub fn list_and_watch(self: &Arc<Self>, query: &ListQuery<'_>) -> (Page, Watcher) {
         let query = ListQuery {
@@ -241,13 +241,13 @@ impl Collection {
         (snapshot.page(&query), watcher)
     }
 
-    /// Does `op` if its expectation holds, and returns when it is durable and visible.
+    /// Performs `op` if its expectation is met, and returns when it is durable and visible.
     ///
-    /// Dropping the future does not take the write back.
+    /// Dropping the future does not cancel the write.
     ///
     /// # Errors
     ///
-    /// See [`WriteError`]; nothing happened unless it is [`WriteError::Io`].
+    /// See [`WriteError`]; nothing was written unless it is [`WriteError::Io`].
     pub async fn write(self: &Arc<Self>, op: Op) -> WriteResult {
         debug_assert!(op.key().starts_with(&*self.prefix));
         let (reply, answer) = oneshot::channel();
@@ -256,7 +256,7 @@ impl Collection {
         answer.await.unwrap_or(Err(WriteError::Closed))
     }
 
-    /// Returns the content, in numbers.
+    /// Counts about the collection.
     #[must_use]
     pub fn stats(&self) -> CollectionStats {
         let state = self.read();
@@ -270,14 +270,14 @@ impl Collection {
         }
     }
 
-    /// Bytes of the states that were replaced or deleted since the start. The difference of two calls bounds what all readers
-    /// together keep alive that have begun in between, beside the newest states.
+    /// Bytes of the states that were replaced or deleted since the start. The difference of two calls bounds the bytes
+    /// that all readers that began in between keep in memory, beside the newest states.
     #[must_use]
     pub fn superseded_bytes(&self) -> u64 {
         self.superseded.load(Ordering::Relaxed)
     }
 
-    /// Shows `events` to readers, all at once; [`Collection::wake`] then wakes their watchers.
+    /// Makes `events` visible to readers, all at once; [`Collection::wake`] then wakes their watchers.
     ///
     /// For the sequencer: events are durable, in revision order, and newer than all before.
     pub fn publish(&self, events: impl IntoIterator<Item = Arc<Event>>) {
@@ -305,11 +305,11 @@ impl Collection {
         }
         drop(state);
         self.superseded.fetch_add(superseded, Ordering::Relaxed);
-        // Dropping old states can free much; readers do not wait for it.
+        // Dropping old states can free much memory; readers do not wait for it.
         drop(replaced);
     }
 
-    /// Takes over what was loaded: the `states` before all `events`, then those.
+    /// Adds the loaded content: the `states` before all `events`, then the events.
     pub fn restore(&self, states: Vec<Arc<Entry>>, events: Vec<Arc<Event>>) {
         let bytes = states.iter().map(|entry| entry.bytes().len()).sum();
         let newest = states.iter().map(|entry| entry.revision()).max();
@@ -333,7 +333,7 @@ impl Collection {
         self.subscribers.wake_calls()
     }
 
-    /// Ends all watches once they have delivered what is there.
+    /// Ends all watches once they have delivered the remaining events.
     pub fn close(&self) {
         self.subscribers.close();
     }
@@ -342,7 +342,7 @@ impl Collection {
         &self.subscribers
     }
 
-    /// Forgets changes up to and including `floor`, at most `limit` of them. Returns how many.
+    /// Forgets changes up to and including `floor`, at most `limit` of them. Returns their number.
     pub fn trim(&self, floor: Revision, limit: usize) -> usize {
         let mut state = self.write_lock();
         let ends = state.history.numbers().start + 1..;
@@ -352,7 +352,7 @@ impl Collection {
         trimmed.len()
     }
 
-    /// The next events of `watcher`: at most `limit`, and none behind those whose objects together reach `bytes` bytes.
+    /// The next events of `watcher`: at most `limit`, and none after those whose objects together reach `bytes` bytes.
     pub(crate) fn read_history(
         &self,
         watcher: &Watcher,
@@ -372,7 +372,7 @@ impl Collection {
                     oldest: self.horizon.oldest(),
                 });
             }
-            // Forgotten changes of other keys are passed over.
+            // Forgotten changes of other keys are skipped.
             read.cursor = read.cursor.max(state.history.numbers().start);
             let changes = state.history.since(read.cursor).into_iter().flatten();
             let mut taken = 0;
@@ -388,7 +388,7 @@ impl Collection {
                 }
             }
         } else {
-            // Whatever is there, also what the history has forgotten, is about other keys.
+            // All events up to here, including forgotten ones, are about other keys.
             read.cursor = state.history.end().max(read.cursor);
         }
         read.at_end = read.cursor == state.history.end();
@@ -399,7 +399,7 @@ impl Collection {
     }
 
     fn read(&self) -> RwLockReadGuard<'_, State> {
-        // Nothing panics while it holds the lock half way through a change.
+        // A panic cannot interrupt a change half way.
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -413,10 +413,10 @@ fn keys(events: &[Arc<Event>]) -> impl Iterator<Item = &str> {
 }
 
 impl State {
-    /// The revision of which this is the newest state.
+    /// The revision whose state is the newest one.
     ///
-    /// A batch is shown to one collection at once but to several collections one after the other,
-    /// so a collection may be ahead of the horizon, never behind it.
+    /// A batch becomes visible in one collection at once but in several collections one after the other, so a
+    /// collection may be ahead of the horizon, never behind it.
     fn newest(&self, horizon: &Horizon) -> Revision {
         horizon.visible().max(self.history.newest())
     }

@@ -20,8 +20,8 @@ use crate::log::{Batch, Log, LogError};
 use crate::storage::Collections;
 use crate::write::WriteError;
 
-/// Takes whatever is queued, checks it, writes one batch, makes it durable, publishes it,
-/// answers, and wakes watchers: durable before visible, visible before acknowledged.
+/// Takes the queued writes, checks them, appends one batch, makes it durable, publishes it, answers, and wakes
+/// watchers: durable before visible, visible before acknowledged.
 pub(crate) struct Committer {
     queue: Arc<Queue>,
     log: Arc<dyn Log>,
@@ -30,7 +30,7 @@ pub(crate) struct Committer {
     collections: Collections,
     clock: Arc<dyn Clock>,
     notifier: Notifier,
-    /// The last revision that was given away, durable or not.
+    /// The last revision that was assigned, durable or not.
     last: Revision,
     /// Bytes of all newest states.
     live: u64,
@@ -83,15 +83,15 @@ impl Committer {
         }
     }
 
-    /// True if there is space for `work`, if need be after history is forgotten and settled.
+    /// True if there is space for `work`, if necessary after history is forgotten and settled.
     fn has_room(&self, work: &Work) -> bool {
         let bytes = work.bytes();
         let has_room = || self.log.has_room(bytes);
         has_room() || self.retention.make_room(false, has_room)
     }
 
-    /// Writes `batch`. Where there is no space for it, what makes nothing larger goes into the reserve, and `outcome` refuses
-    /// the rest.
+    /// Appends `batch`. If there is no space for it, writes that make nothing larger go into the reserve, and `outcome`
+    /// refuses the rest.
     fn append(&self, batch: &mut Batch, limits: Limits, outcome: &mut Outcome) -> Result<(), LogError> {
         if !limits.may_grow {
             return self.append_from_reserve(batch);
@@ -99,13 +99,14 @@ impl Committer {
         match self.log.append(batch) {
             Err(error) if matches!(error.cause(), LogError::Full) => {
                 if outcome.has_growth() {
-                    // Nobody measured the lack of space before the batch was made.
+                    // The lack of space was not detected before the batch was planned.
                     outcome.separate_growth(&mut batch.records);
                     if batch.records.is_empty() {
                         return Err(error);
                     }
                 }
-                // Where the outcome of the whole batch is unknown, that of a part of it is, until the part is written.
+                // If the outcome of the whole batch is unknown, that of a part of it is, too, until the part is
+                // written.
                 self.append_from_reserve(batch).map_err(|second| match error {
                     LogError::Unknown { .. } => error,
                     _ => second,
@@ -117,7 +118,7 @@ impl Committer {
 
     fn append_from_reserve(&self, batch: &Batch) -> Result<(), LogError> {
         match self.log.append_from_reserve(batch) {
-            // What was written there so far may be settled.
+            // Writes in the reserve so far may be settled.
             Err(error) if matches!(error.cause(), LogError::Full) => {
                 self.retention.make_room(true, || false);
                 let again = self.log.append_from_reserve(batch);
@@ -143,7 +144,7 @@ impl Committer {
                 }
                 self.queue.retry_expiries(outcome.expired(), now);
                 outcome.refuse(&refusal(&error));
-                // The next write is not concerned by the outcome of this one.
+                // The next write does not depend on the outcome of this one.
                 self.queue.note_failure(refusal(error.cause()));
                 return;
             }
@@ -152,7 +153,7 @@ impl Committer {
             self.live = outcome.live(self.live);
             self.log.note_live(self.live);
             let memory = outcome.publish();
-            // Revisions behind the last record were refused, and no start will know of them.
+            // Revisions after the last record were refused, and no start will find them.
             self.horizon
                 .advance(batch.records.last().map_or(self.last, |last| last.revision));
             self.queue.expect_expiry(outcome.expiring());
@@ -171,7 +172,7 @@ impl Committer {
     }
 }
 
-/// Lets nobody wait for a committer that is gone, even if it panicked.
+/// Refuses all waiting writes when the committer ends, even if it panicked.
 struct Abandon(Arc<Queue>);
 
 impl Drop for Abandon {

@@ -1,4 +1,4 @@
-//! Forgets history by itself: what is too old or too much, in small steps.
+//! Forgets history in the background: changes that are too old or too many, in small steps.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,10 +11,10 @@ use crate::log::{Batch, Log};
 use crate::settler::Settling;
 use crate::storage::{Collections, StorageOptions};
 
-/// Events that one collection forgets under one lock.
+/// Maximum number of events that one collection forgets under one lock.
 const STEP: usize = 512;
 
-/// The shortest sleep of the compactor, so that it does many due marks at once.
+/// The shortest sleep of the compactor, so that it handles many due marks at once.
 const PAUSE: Duration = Duration::from_secs(10);
 
 /// The time at which one batch was written, and the cost of keeping its history.
@@ -46,7 +46,7 @@ impl Mark {
     }
 }
 
-/// The marks of everything in the history; decides what to forget.
+/// The marks of all batches in the history; decides which changes to forget.
 pub(crate) struct Marks {
     state: Mutex<State>,
     changed: Condvar,
@@ -54,7 +54,7 @@ pub(crate) struct Marks {
     memory_limit: usize,
     disk_limit: u64,
     clock: Arc<dyn Clock>,
-    /// Tells how much history its disk can hold.
+    /// Reports how much history the disk can store.
     log: Arc<dyn Log>,
 }
 
@@ -63,7 +63,7 @@ struct State {
     marks: VecDeque<Mark>,
     memory: usize,
     disk: u64,
-    /// Somebody asked for this floor.
+    /// The floor that a caller requested.
     wanted: Revision,
     nudged: bool,
     closed: bool,
@@ -88,17 +88,17 @@ impl Marks {
         }
     }
 
-    /// Bytes of history that the disk may hold now.
+    /// Maximum bytes of history on the disk now.
     fn disk_limit(&self) -> u64 {
         self.disk_limit.min(self.log.history_limit())
     }
 
-    /// Forgets at once what is too much for the disk. Returns the floor that this leaves.
+    /// Forgets at once the history that exceeds the limit of the disk. Returns the resulting floor.
     pub(crate) fn forget_for_space(&self) -> Revision {
         let oldest = self.clock.now().saturating_sub(self.window);
         let mut state = self.lock();
         let floor = state.forget(oldest, self.memory_limit, self.disk_limit());
-        // Readers, and what they would read, are left to the thread that forgets.
+        // Readers, and the events that they would read, are left to the compactor's thread.
         state.wanted = state.wanted.max(floor);
         self.changed.notify_one();
         floor
@@ -117,7 +117,7 @@ impl Marks {
         }
     }
 
-    /// Forgets everything up to `revision` soon.
+    /// Forgets all changes up to `revision` soon.
     pub(crate) fn compact_to(&self, revision: Revision) {
         let mut state = self.lock();
         state.wanted = state.wanted.max(revision);
@@ -155,7 +155,7 @@ impl Marks {
         }
     }
 
-    /// Sleeps for at least the pause, unless there is something to do at once.
+    /// Sleeps for at least the pause, unless there is urgent work.
     fn sleep<'a>(&self, state: MutexGuard<'a, State>, due: Option<Duration>) -> MutexGuard<'a, State> {
         let idle = |state: &mut State| {
             let over = state.memory > self.memory_limit || state.disk > self.disk_limit();
@@ -175,7 +175,7 @@ impl Marks {
 }
 
 impl State {
-    /// Drops the marks that are too old or too much. Returns the floor that they leave.
+    /// Drops the marks that are too old or exceed a limit. Returns the resulting floor.
     fn forget(&mut self, oldest: u64, memory_limit: usize, disk_limit: u64) -> Revision {
         let mut floor = std::mem::take(&mut self.wanted);
         while let Some(mark) = self.marks.front() {
@@ -192,7 +192,7 @@ impl State {
     }
 }
 
-/// The means to keep history small, for writers that need space.
+/// Frees history, for writers that need space.
 #[derive(Clone)]
 pub(crate) struct Retention {
     pub(crate) marks: Arc<Marks>,
@@ -201,18 +201,18 @@ pub(crate) struct Retention {
 }
 
 impl Retention {
-    /// Has history forgotten and settled until `has_room`, but not for long. Returns whether there is room.
+    /// Forgets and settles history until `has_room`, within a time limit. True if there is room.
     pub(crate) fn make_room(&self, urgent: bool, has_room: impl Fn() -> bool) -> bool {
         let floor = self.marks.forget_for_space();
-        // New readers are refused before anything goes.
+        // New readers are refused before history is dropped.
         self.horizon.raise_floor(floor);
         self.settling.advance(floor);
         self.settling.make_room(urgent, has_room)
     }
 }
 
-/// The thread that forgets. It never waits for the backend, so that the memory of history stays bounded whatever the disk
-/// does.
+/// The thread that forgets history. It never waits for the backend, so that the memory of history stays bounded
+/// whatever the disk does.
 pub(crate) struct Compactor {
     marks: Arc<Marks>,
     settling: Arc<Settling>,
@@ -238,7 +238,7 @@ impl Compactor {
     pub(crate) fn run(self) {
         let mut trimmed = self.horizon.oldest();
         while let Some(floor) = self.marks.next_floor(trimmed) {
-            // New readers are refused before anything goes.
+            // New readers are refused before history is dropped.
             self.horizon.raise_floor(floor);
             for collection in self.collections.all() {
                 while collection.trim(floor, STEP) == STEP {

@@ -1,6 +1,6 @@
-//! The duties of every backend: one scenario per promise.
+//! The duties of every backend: one scenario per guarantee.
 //!
-//! A backend's tests are one line, which makes a `#[test]` of each scenario:
+//! A backend's tests are one line, which creates a `#[test]` for each scenario:
 //!
 //! ```
 //! planesmith_store::suite!({
@@ -10,8 +10,8 @@
 //! # fn main() {}
 //! ```
 //!
-//! The expression is evaluated once per scenario. It makes a function that opens the backend, on
-//! the same data each time: a scenario calls it again to restart.
+//! The expression is evaluated once per scenario. It returns a function that opens the backend, on the same data each
+//! time: a scenario calls it again to restart.
 
 pub mod compaction;
 pub mod expiry;
@@ -33,16 +33,16 @@ use crate::{
 /// The prefix of the collection that most scenarios use.
 pub const THINGS: &str = "/registry/things/";
 
-/// Another one, which sorts right behind.
+/// Another prefix, which sorts right after it.
 pub const OTHERS: &str = "/registry/things.other/";
 
 /// Time after which a scenario counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Opens the backend under test, again and again on the same data.
+/// Opens the backend under test, repeatedly on the same data.
 pub type Open = Box<dyn Fn() -> Box<dyn Log> + Send + Sync>;
 
-/// Makes a `#[test]` of every scenario.
+/// Creates a `#[test]` for every scenario.
 #[macro_export]
 macro_rules! suite {
     ($backend:expr) => {
@@ -92,7 +92,7 @@ macro_rules! suite {
 ///
 /// # Panics
 ///
-/// When the backend breaks the promise, or the scenario is stuck.
+/// The backend violates the guarantee, or the scenario is stuck.
 pub fn run<F: Future<Output = ()>>(
     open: impl Fn() -> Box<dyn Log> + Send + Sync + 'static,
     scenario: impl FnOnce(Bench) -> F,
@@ -157,7 +157,7 @@ impl std::fmt::Debug for Bench {
     }
 }
 
-/// Indexes what [`put`] writes: the text is a label and a field.
+/// Indexes the objects of [`put`]: the text is a label and a field.
 #[derive(Clone, Copy, Debug)]
 pub struct WordIndex;
 
@@ -178,7 +178,7 @@ pub fn key(name: &str) -> Arc<str> {
     format!("{THINGS}{name}").into()
 }
 
-/// The draft of `word`: in front of it stands the revision.
+/// The draft of `word`, with the revision in front.
 #[must_use]
 pub fn draft(word: &str) -> Draft {
     Draft::new(format!("revision  {word}").into_bytes(), 9)
@@ -194,7 +194,7 @@ pub fn text(revision: Revision, word: &str) -> String {
 ///
 /// # Errors
 ///
-/// As the store's.
+/// Errors of the store.
 pub async fn put(things: &Arc<Collection>, name: &str, word: &str, expect: Expect) -> WriteResult {
     let key = format!("{}{name}", things.prefix());
     let row = word_row(&key, word);
@@ -209,11 +209,11 @@ pub async fn put(things: &Arc<Collection>, name: &str, word: &str, expect: Expec
         .await
 }
 
-/// Writes `word`, whatever was there.
+/// Writes `word`, whatever the previous state.
 ///
 /// # Panics
 ///
-/// When the store refuses.
+/// The store refuses the write.
 pub async fn set(things: &Arc<Collection>, name: &str, word: &str) -> Arc<Entry> {
     put(things, name, word, Expect::Any)
         .await
@@ -225,7 +225,7 @@ pub async fn set(things: &Arc<Collection>, name: &str, word: &str) -> Arc<Entry>
 ///
 /// # Errors
 ///
-/// As the store's.
+/// Errors of the store.
 pub async fn delete(things: &Arc<Collection>, name: &str, expect: Expect) -> WriteResult {
     let key = format!("{}{name}", things.prefix()).into();
     things
@@ -270,7 +270,7 @@ pub fn show_events(events: &[Arc<Event>]) -> Vec<String> {
 ///
 /// # Panics
 ///
-/// When the watch ends before.
+/// The watch ends before.
 pub async fn read(watcher: &mut Watcher, count: usize) -> Vec<Arc<Event>> {
     let mut events = Vec::new();
     while events.len() < count {

@@ -8,8 +8,8 @@ use crate::Revision;
 
 /// An encoded object whose revision is not known yet.
 ///
-/// The revision is part of the canonical encoding, but only the committer knows it. A draft is
-/// everything else, and the offset (the gap) at which the digits go.
+/// The revision is part of the canonical encoding, but only the committer knows it. A draft is everything else, with
+/// the offset (the gap) at which the digits are inserted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
     bytes: Vec<u8>,
@@ -17,11 +17,11 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Takes `bytes` that receive the digits of the revision at the offset `gap`.
+    /// Returns a draft of `bytes`, into which the digits of the revision are inserted at the offset `gap`.
     ///
     /// # Panics
     ///
-    /// When `gap` is behind the end of `bytes`: the encoder computed it from the same buffer.
+    /// `gap` is beyond the end of `bytes`, although the encoder computed it from the same buffer.
     #[must_use]
     pub fn new(bytes: Vec<u8>, gap: usize) -> Self {
         assert!(
@@ -35,7 +35,7 @@ impl Draft {
         }
     }
 
-    /// Takes bytes that do not show their revision.
+    /// Returns a draft of bytes that do not contain their revision.
     #[must_use]
     pub fn gapless(bytes: Vec<u8>) -> Self {
         Self { bytes, gap: None }
@@ -53,7 +53,7 @@ impl Draft {
         self.bytes.is_empty()
     }
 
-    /// The final bytes of the write that got `revision`.
+    /// The final bytes of the write that was assigned `revision`.
     pub(crate) fn fill(self, revision: Revision) -> Encoded {
         let Some(gap) = self.gap else {
             return Encoded {
@@ -69,16 +69,16 @@ impl Draft {
     }
 }
 
-/// Encoded bytes with their revision inside, and where it stands.
+/// Encoded bytes with their revision inside, and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Encoded {
     pub(crate) bytes: Bytes,
-    /// Offset of the revision's digits; `None` when the bytes do not show it.
+    /// Offset of the revision's digits; `None` when the bytes do not contain it.
     pub(crate) gap: Option<u32>,
 }
 
 impl Encoded {
-    /// The same bytes with the digits of `old` exchanged for those of `new`.
+    /// The same bytes with the digits of `old` replaced by those of `new`.
     pub(crate) fn restamped(&self, old: Revision, new: Revision) -> Self {
         let Some(gap) = self.gap else {
             return self.clone();

@@ -1,4 +1,4 @@
-//! Encodings beside the canonical one: made on first use, shared, dropped when room is needed.
+//! Encodings beside the canonical one: computed on first use, shared, dropped when their memory is needed.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,16 +6,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 
 use bytes::Bytes;
 
-/// Names one encoding; the caller decides what the number means.
+/// Identifies an encoding; the caller assigns the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FormId(pub u32);
 
-/// Bytes that all derived encodings of the process may keep together.
+/// Maximum bytes of all derived encodings of the process.
 ///
-/// One budget for the process and not one per store, so that entries need no way back to theirs.
+/// One budget for the process and not one per store, so that entries need no reference to their store.
 const BUDGET: usize = 8 << 20;
 
-/// The same for small encodings, which whoever goes over many entries keeps.
+/// The same for small encodings, which readers of many entries use.
 const SMALL_BUDGET: usize = 16 << 20;
 
 /// The derived encodings of an entry or an event: one lock and one pointer when unused.
@@ -27,20 +27,20 @@ pub(crate) struct Encodings {
 #[derive(Debug)]
 struct Kept {
     forms: Vec<(FormId, Bytes)>,
-    /// Used since the budget last looked.
+    /// True if it was used since the budget last checked.
     hot: AtomicBool,
 }
 
-/// Something that the budget can ask to let its encodings go.
+/// An owner of encodings, which the budget can drop.
 pub(crate) trait Holder: Send + Sync {
     fn encodings(&self) -> &Encodings;
 }
 
 impl Encodings {
-    /// The encoding `id`, made when it is not kept. What cannot be made is not kept either.
+    /// The encoding `id`, computed if it is not cached. A failure is not cached.
     ///
-    /// No lock is held while it is made, because that may take long and may need whoever waits for the same: callers at
-    /// the same moment each make their own, and the first one is kept.
+    /// No lock is held while it is computed, because that may take long and may need another caller of the same
+    /// encoding: concurrent callers each compute their own, and the first one is cached.
     pub(crate) fn get<E>(
         &self,
         holder: impl FnOnce() -> Weak<dyn Holder>,
@@ -63,7 +63,7 @@ impl Encodings {
             return Ok(bytes);
         }
         kept.forms.push((id, made.clone()));
-        // The budget looks into slots, so it is told without this slot's lock.
+        // The budget locks slots, so it is called without this slot's lock.
         drop(slot);
         budget.admit(Ticket {
             holder: holder(),
@@ -73,19 +73,19 @@ impl Encodings {
         Ok(made)
     }
 
-    /// The encoding `id`, if it is kept.
+    /// The encoding `id`, if it is cached.
     pub(crate) fn kept(&self, id: FormId) -> Option<Bytes> {
         self.lock().as_ref().and_then(|kept| kept.find(id))
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Box<Kept>>> {
-        // Nothing panics half way through a change of the slot.
+        // A panic cannot interrupt a change of the slot.
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Drops the encoding `id`, unless it was used since the last call or somebody looks at it right now.
+    /// Drops the encoding `id`, unless it was used since the last call or its slot is locked.
     fn release(&self, id: FormId) -> bool {
-        // The budget is locked for the whole process, and waits for nobody.
+        // The budget's lock is global for the process, so it waits for no other lock.
         let mut slot = match self.slot.try_lock() {
             Ok(slot) => slot,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -101,9 +101,9 @@ impl Encodings {
         true
     }
 
-    /// Drops the encoding `id`, whoever uses it.
+    /// Drops the encoding `id`, even if it is in use.
     fn drop_form(&self, id: FormId) {
-        // Who holds a slot only looks into it.
+        // The slot's lock is only held for a moment.
         Self::forget(&mut self.lock(), id);
     }
 
@@ -118,7 +118,7 @@ impl Encodings {
 }
 
 impl Kept {
-    /// The encoding `id`, which counts as used then.
+    /// The encoding `id`, which counts as used by this.
     fn find(&self, id: FormId) -> Option<Bytes> {
         let (_, bytes) = self.forms.iter().find(|(known, _)| *known == id)?;
         self.hot.store(true, Ordering::Relaxed);
@@ -138,9 +138,9 @@ pub(crate) static SMALL: Budget = Budget {
     queue: Mutex::new((VecDeque::new(), 0)),
 };
 
-/// First in, first out, with a second chance for what was used meanwhile.
+/// First in, first out, with a second chance for encodings that were used meanwhile.
 pub(crate) struct Budget {
-    /// Bytes.
+    /// Maximum bytes.
     limit: usize,
     queue: Mutex<(VecDeque<Ticket>, usize)>,
 }
@@ -188,7 +188,8 @@ mod tests {
     use super::*;
     use crate::{Entry, Row};
 
-    /// With a lock held meanwhile, the readers that wait for it take all workers from the one that holds it.
+    /// If a lock were held meanwhile, the readers that wait for it would block all workers, and with them the one that
+    /// has it.
     #[test]
     fn readers_whose_encodings_wait_for_each_other_get_on_with_few_workers() {
         const READERS: usize = 5;
@@ -241,7 +242,7 @@ mod tests {
         for entry in &entries {
             let made = entry.form(FormId(1), |_| Ok::<_, Infallible>(Bytes::from_static(b"made")));
             assert!(made.is_ok());
-            // Every form is in use all the time.
+            // All encodings are in use all the time.
             assert!(entry.encodings().kept(FormId(1)).is_some());
             let holder: Weak<dyn Holder> = Arc::downgrade(&(Arc::clone(entry) as Arc<dyn Holder>));
             budget.admit(Ticket {

@@ -1,4 +1,4 @@
-//! One object as the cache keeps it.
+//! One object in the cache.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
@@ -9,8 +9,8 @@ use crate::draft::Encoded;
 use crate::encodings::{self, Budget, Encodings, FormId, Holder};
 use crate::{Indexer, Loaded, Revision, Row};
 
-/// The state of one key after one write: the bytes as they go over the wire, and what selectors
-/// read. Never changes.
+/// The state of one key after one write: the bytes that clients receive, and the row that selectors read. Never
+/// changes.
 #[derive(Debug)]
 pub struct Entry {
     key: Arc<str>,
@@ -19,9 +19,9 @@ pub struct Entry {
     row: Row,
     /// Milliseconds since 1970; 0 means that the entry does not expire.
     expires: u64,
-    /// The number of the last [`Fit`] that the bytes are right for; 0 before any.
+    /// The number of the last [`Fit`] that the bytes match; 0 before any.
     fit: AtomicU32,
-    /// Length of an encoding that is not kept; 0 before it is known.
+    /// Length of an encoding that is not cached; 0 before it is known.
     encoded_length: AtomicU32,
     form: StoredForm,
     encodings: Encodings,
@@ -33,20 +33,21 @@ pub enum StoredForm {
     /// The same bytes.
     #[default]
     Current,
-    /// The same object, as an earlier program encoded it. The next write replaces it, even one that changes nothing.
+    /// The same object in the encoding of an earlier program. The next write replaces it, even one that changes
+    /// nothing.
     Earlier,
     /// The object in another version of its kind, until a write replaces it.
     OtherVersion,
-    /// The same bytes, which are no object of the kind. Readers get an error.
+    /// The same bytes, which do not encode an object of the kind. Readers get an error.
     Unreadable,
 }
 
-/// One time that the entries of a collection were made as their kind is then.
+/// An epoch: the entries of a collection were adapted to one definition of their kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fit(u32);
 
 impl Fit {
-    /// One that is like no other.
+    /// Returns a new, unique epoch.
     pub(crate) fn next() -> Self {
         static LAST: AtomicU32 = AtomicU32::new(0);
         Self(LAST.fetch_add(1, Ordering::Relaxed) + 1)
@@ -68,7 +69,7 @@ impl Entry {
         }
     }
 
-    /// The entry of bytes that the backend loaded, in the form in which `indexer` shows them.
+    /// Returns the entry of bytes that the backend loaded, in the form that `indexer` returns.
     pub(crate) fn loaded(
         key: Arc<str>,
         revision: Revision,
@@ -89,20 +90,20 @@ impl Entry {
         Self::new(key, revision, encoded, row, expires).in_form(form)
     }
 
-    /// The same entry of bytes that the backend has in the form `form`.
+    /// The same entry, whose bytes the backend has in the form `form`.
     pub(crate) fn in_form(mut self, form: StoredForm) -> Self {
         self.form = form;
         self
     }
 
-    /// An object that no store holds, as if it came out of one: for lists of objects that are made when they are asked for.
+    /// Returns the entry of an object that is not stored: for lists of objects that are computed on request.
     #[must_use]
     pub fn unstored(key: impl Into<Arc<str>>, bytes: Bytes, row: Row) -> Self {
         Self::new(key.into(), Revision(0), Encoded { bytes, gap: None }, row, 0)
     }
 
-    /// The same state of the key as `indexer` sees it; `None` if that is what it is. If `indexer` can read it, it is known
-    /// afterwards that it is right for `fit`.
+    /// The same state of the key in the form of `indexer`; `None` if that is the same. If `indexer` can read it, the
+    /// entry matches `fit` afterwards.
     pub(crate) fn refitted(&self, indexer: &dyn Indexer, fit: Fit) -> Option<Self> {
         let draft = indexer.refitted(&self.encoded.bytes);
         let reached = draft.as_ref().map_or(0, |_| fit.0);
@@ -120,8 +121,8 @@ impl Entry {
         Some(new)
     }
 
-    /// True if the bytes are known to be what the kind made of them at `fit`. Later writes are not known to be, nor are states that
-    /// were history then.
+    /// True if the bytes are known to match the kind's definition at `fit`. Later writes are not known to, nor are
+    /// states that were history then.
     #[must_use]
     pub fn fits(&self, fit: Fit) -> bool {
         self.fit.load(Ordering::Relaxed) == fit.0
@@ -133,7 +134,7 @@ impl Entry {
         self.form
     }
 
-    /// True if the bytes are an object of the kind.
+    /// True if the bytes encode an object of the kind.
     #[must_use]
     pub fn is_readable(&self) -> bool {
         self.form != StoredForm::Unreadable
@@ -145,7 +146,7 @@ impl Entry {
         &self.key
     }
 
-    /// The write that led to this state.
+    /// The revision of the write that led to this state.
     #[must_use]
     pub fn revision(&self) -> Revision {
         self.revision
@@ -157,8 +158,8 @@ impl Entry {
         &self.encoded.bytes
     }
 
-    /// The canonical encoding with `revision` in the place of the entry's own: how an object is shown that a later write
-    /// took away.
+    /// The canonical encoding with `revision` in the place of the entry's own: the final form of an object that a later
+    /// write deleted.
     #[must_use]
     pub fn bytes_at(&self, revision: Revision) -> Bytes {
         self.encoded.restamped(self.revision, revision).bytes
@@ -176,24 +177,24 @@ impl Entry {
         (self.expires != 0).then_some(self.expires)
     }
 
-    /// The encoding `id` of this state: made by `make` on first use and kept while it is hot.
+    /// The encoding `id` of this state: computed by `make` on first use and cached while it is used.
     ///
-    /// All kept encodings of the process share a fixed number of bytes; what was not used lately
-    /// is dropped and made again when needed. Callers at the same moment may each make it.
+    /// All cached encodings of the process share a fixed number of bytes; unused ones are dropped and computed again
+    /// when needed. Concurrent callers may each compute it.
     ///
     /// # Errors
     ///
-    /// Those of `make`, which is called again next time.
+    /// Errors of `make`, which is called again next time.
     pub fn form<E>(self: &Arc<Self>, id: FormId, make: impl FnOnce(&Self) -> Result<Bytes, E>) -> Result<Bytes, E> {
         self.form_within(&encodings::COMMON, id, make)
     }
 
-    /// As [`Entry::form`], for an encoding of a few hundred bytes that is needed whenever somebody goes over all entries, such
-    /// as the row of a table. These share bytes of their own, so that they take none from other encodings.
+    /// Like [`Entry::form`], for an encoding of a few hundred bytes that is needed whenever all entries are read, such
+    /// as the row of a table. These have a budget of their own, so that they do not evict other encodings.
     ///
     /// # Errors
     ///
-    /// Those of `make`, which is called again next time.
+    /// Errors of `make`, which is called again next time.
     pub fn small_form<E>(
         self: &Arc<Self>,
         id: FormId,
@@ -212,19 +213,20 @@ impl Entry {
         self.encodings.get(holder, id, budget, || make(self))
     }
 
-    /// The encoding `id`, if it was made and is still kept.
+    /// The encoding `id`, if it is cached.
     #[must_use]
     pub fn kept_form(&self, id: FormId) -> Option<Bytes> {
         self.encodings.kept(id)
     }
 
-    /// The length of an encoding, as [`Entry::set_encoded_length`] has set it; `None` before that. It outlives the encoding itself.
+    /// The length of an encoding that [`Entry::set_encoded_length`] has set; `None` before that. It outlives the
+    /// encoding itself.
     #[must_use]
     pub fn encoded_length(&self) -> Option<u32> {
         Some(self.encoded_length.load(Ordering::Relaxed)).filter(|length| *length > 0)
     }
 
-    /// Sets the length of an encoding. The readers of a collection agree on which one.
+    /// Sets the length of an encoding. All readers of a collection use it for the same encoding.
     pub fn set_encoded_length(&self, length: u32) {
         self.encoded_length.store(length, Ordering::Relaxed);
     }

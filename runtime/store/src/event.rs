@@ -1,4 +1,4 @@
-//! One change, as watchers see it.
+//! One change, as watchers receive it.
 
 use std::sync::{Arc, Weak};
 
@@ -15,7 +15,7 @@ pub enum EventKind {
         /// True if the key had none before.
         created: bool,
     },
-    /// The key is gone.
+    /// The key was deleted.
     Delete,
 }
 
@@ -44,7 +44,7 @@ impl Event {
         self.kind
     }
 
-    /// The write that did it.
+    /// The revision of the write.
     #[must_use]
     pub fn revision(&self) -> Revision {
         self.entry.revision()
@@ -62,25 +62,25 @@ impl Event {
         self.previous.as_ref()
     }
 
-    /// The frame `id` of this event: encoded by `make` and shared by all watchers.
+    /// The frame `id` of this event: computed by `make` and shared by all watchers.
     ///
     /// Frames share the budget of [`Entry::form`].
     ///
     /// # Errors
     ///
-    /// Those of `make`, which is called again next time.
+    /// Errors of `make`, which is called again next time.
     pub fn frame<E>(self: &Arc<Self>, id: FormId, make: impl FnOnce(&Self) -> Result<Bytes, E>) -> Result<Bytes, E> {
         let holder = || -> Weak<dyn Holder> { Arc::downgrade(self) as Weak<Self> };
         self.encodings.get(holder, id, &encodings::COMMON, || make(self))
     }
 
-    /// The frame `id`, if it was made and is still kept.
+    /// The frame `id`, if it is cached.
     #[must_use]
     pub fn kept_frame(&self, id: FormId) -> Option<Bytes> {
         self.encodings.kept(id)
     }
 
-    /// Bytes of memory that only the history keeps alive, or will once the key changes again.
+    /// Bytes of memory that only the history keeps allocated, now or once the key changes again.
     pub(crate) fn weight(&self) -> usize {
         let superseded = match self.kind {
             EventKind::Put { .. } => 0,

@@ -10,9 +10,9 @@ use crate::{Event, Revision};
 #[derive(Debug, Default)]
 pub(crate) struct History {
     events: VecDeque<Arc<Event>>,
-    /// The sequence number of the first event that is still here.
+    /// The sequence number of the first event in the history.
     first: u64,
-    /// Of the last event, also when it is gone, or of what there was before the first one.
+    /// The revision of the last event, even if it is forgotten, or of the state before the first one.
     newest: Revision,
 }
 
@@ -24,7 +24,7 @@ impl History {
         self.events.push_back(event);
     }
 
-    /// Takes note that there was a change at `revision` before the first event.
+    /// Records that there was a change at `revision` before the first event.
     pub(crate) fn begin_behind(&mut self, revision: Revision) {
         self.newest = self.newest.max(revision);
     }
@@ -34,7 +34,7 @@ impl History {
         self.first + self.events.len() as u64
     }
 
-    /// The sequence numbers of all events that are still here.
+    /// The sequence numbers of all events in the history.
     pub(crate) fn numbers(&self) -> Range<u64> {
         self.first..self.end()
     }
@@ -43,7 +43,7 @@ impl History {
         self.events.len()
     }
 
-    /// The revision of the newest change that is known, also when its event is gone; zero before the first.
+    /// The revision of the newest known change, even if its event is forgotten; zero before the first.
     pub(crate) fn newest(&self) -> Revision {
         self.newest
     }
@@ -53,14 +53,13 @@ impl History {
         self.first + self.events.partition_point(|event| event.revision() <= revision) as u64
     }
 
-    /// The events from the sequence number `from` on; `None` when some of them are gone.
+    /// The events from the sequence number `from` on; `None` when some of them are forgotten.
     pub(crate) fn since(&self, from: u64) -> Option<impl Iterator<Item = &Arc<Event>>> {
         let skip = usize::try_from(from.checked_sub(self.first)?).ok()?;
         Some(self.events.range(skip.min(self.events.len())..))
     }
 
-    /// Takes out at most `limit` events up to and including `floor`, for the caller to drop
-    /// where no lock is held.
+    /// Removes at most `limit` events up to and including `floor`, which the caller drops outside of locks.
     pub(crate) fn trim(&mut self, floor: Revision, limit: usize) -> Vec<Arc<Event>> {
         let count = self
             .events

@@ -1,4 +1,4 @@
-//! How far a store reaches: the newest revision everyone sees, the oldest one still known.
+//! The range of a store's revisions: from the oldest one that is still known to the newest visible one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,13 +10,13 @@ use crate::Revision;
 #[derive(Debug)]
 pub struct Horizon {
     visible: watch::Sender<Revision>,
-    /// Beside the channel, so that readers take no lock.
+    /// Outside of the channel, so that readers take no lock.
     newest: AtomicU64,
     floor: AtomicU64,
 }
 
 impl Horizon {
-    /// A store whose history starts after `floor` and ends with `visible`.
+    /// Returns the horizon of a store whose history starts after `floor` and ends with `visible`.
     #[must_use]
     pub fn new(floor: Revision, visible: Revision) -> Self {
         Self {
@@ -26,7 +26,7 @@ impl Horizon {
         }
     }
 
-    /// The newest revision that all collections show.
+    /// The newest revision that is visible in all collections.
     #[must_use]
     pub fn visible(&self) -> Revision {
         Revision(self.newest.load(Ordering::Acquire))
@@ -38,13 +38,13 @@ impl Horizon {
         Revision(self.floor.load(Ordering::Acquire))
     }
 
-    /// Tells that every collection shows everything up to `revision`.
+    /// Records that all changes up to `revision` are visible in every collection.
     pub fn advance(&self, revision: Revision) {
         self.newest.fetch_max(revision.0, Ordering::AcqRel);
         self.visible.send_replace(revision);
     }
 
-    /// Tells that history up to and including `revision` may be gone.
+    /// Records that history up to and including `revision` may be forgotten.
     pub fn raise_floor(&self, revision: Revision) {
         self.floor.fetch_max(revision.0, Ordering::AcqRel);
     }

@@ -1,15 +1,13 @@
 //! The storage of objects: revisions, the store contract, the engine, and the cache that serves reads.
 //!
-//! A [`Storage`] is an embedded store on a [`log::Log`]: it loads what the log holds, and one
-//! thread orders all writes (group commit: durable before visible, visible before acknowledged).
-//! Its [`Collection`]s answer reads from memory, wire first: an [`Entry`] is the bytes that go
-//! over the wire and the [`Row`] that selectors read. What changed lately is kept as
-//! [`Event`]s, shared by all [`Watcher`]s and by lists at older revisions.
+//! A [`Storage`] is an embedded store on a [`log::Log`]: it loads the content of the log, and one thread orders all
+//! writes (group commit: durable before visible, visible before acknowledged). Its [`Collection`]s answer reads from
+//! memory, wire first: an [`Entry`] is the bytes that clients receive and the [`Row`] that selectors read. Recent
+//! changes are cached as [`Event`]s, shared by all [`Watcher`]s and by lists at older revisions.
 //!
-//! Collections know only a [`Sequencer`], so the same cache can stand in front of a store
-//! elsewhere.
+//! Collections know only a [`Sequencer`], so the same cache can be used with a store elsewhere.
 //!
-//! This crate knows nothing of what the bytes mean, nor of kinds, HTTP or selectors' syntax.
+//! This crate knows nothing of the meaning of the bytes, nor of kinds, HTTP or the syntax of selectors.
 
 mod alarm;
 mod clock;

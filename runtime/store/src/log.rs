@@ -6,10 +6,10 @@ use bytes::Bytes;
 
 use crate::{Alarm, Revision};
 
-/// One write as a backend keeps it.
+/// One write as a backend stores it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The write's number.
+    /// The write's revision.
     pub revision: Revision,
     /// The key that was written.
     pub key: Arc<str>,
@@ -17,15 +17,15 @@ pub struct Record {
     pub change: Change,
     /// The final bytes, revision inside; for a deletion those of the final state.
     pub bytes: Bytes,
-    /// Offset of the revision's digits in `bytes`; `None` when they do not show it.
+    /// Offset of the revision's digits in `bytes`; `None` when they do not contain it.
     pub gap: Option<u32>,
 }
 
-/// Bytes that a state takes in a backend beside its object and key, about.
+/// Approximate bytes that a state takes in a backend beside its object and key.
 const OVERHEAD: usize = 32;
 
 impl Record {
-    /// Bytes that the state of `key` takes in a backend, about, when its object has so many `bytes`.
+    /// Approximate bytes that the state of `key` takes in a backend, with an object of `bytes` bytes.
     pub(crate) fn weight(key: &str, bytes: usize) -> u64 {
         (key.len() + bytes + OVERHEAD) as u64
     }
@@ -39,7 +39,7 @@ pub enum Change {
         /// The time at which the state expires, in milliseconds since 1970; 0 means never.
         expires: u64,
     },
-    /// The key is gone.
+    /// The key was deleted.
     Delete,
 }
 
@@ -52,80 +52,79 @@ pub struct Batch {
     pub records: Vec<Record>,
 }
 
-/// The range of revisions that a backend held when it was opened.
+/// The range of revisions that a backend had when it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
-    /// Changes after this revision were all loaded; older ones only as far as they still matter.
+    /// Changes after this revision were all loaded; older ones only as far as they are still relevant.
     pub floor: Revision,
-    /// The highest revision that may have been given away.
+    /// The highest revision that may have been assigned.
     pub last: Revision,
 }
 
-/// Receives what a backend holds.
+/// Receives the content of a backend.
 pub trait Loader {
-    /// A state that is older than the history. Come first, in any order.
+    /// Receives a state that is older than the history. States come first, in any order.
     fn state(&mut self, record: Record);
-    /// Changes. Come in the order of their revisions, all newer than the states.
+    /// Receives changes, in the order of their revisions, all newer than the states.
     fn batch(&mut self, batch: Batch);
 }
 
-/// A durable sequence of batches: everything that an embedded backend has to know.
+/// A durable sequence of batches: the interface of an embedded backend.
 ///
 /// The engine appends from one thread and compacts from another; it loads once, before both.
 pub trait Log: Send + Sync {
-    /// Hands over everything there is.
+    /// Passes its whole content to `loader`.
     ///
     /// # Errors
     ///
-    /// When the backend holds something that it cannot read; the store then does not open.
+    /// The backend has data that it cannot read; the store then does not open.
     fn load(&self, loader: &mut dyn Loader) -> Result<Opened, LogError>;
 
-    /// Keeps `batch`, and returns once it survives a loss of power.
+    /// Stores `batch`, and returns once it survives a loss of power.
     ///
     /// # Errors
     ///
-    /// Then nothing of the batch counts, unless the error is [`LogError::Unknown`], and the next append may succeed.
+    /// No write of the batch counts then, unless the error is [`LogError::Unknown`], and the next append may succeed.
     fn append(&self, batch: &Batch) -> Result<(), LogError>;
 
-    /// Drops a little of what is superseded at `floor`, and gives its space back. Returns
-    /// whether there is more to drop.
+    /// Drops a part of the data that is superseded at `floor`, and frees its space. True if there is more to drop.
     ///
-    /// Appends go on meanwhile, so a step is short.
+    /// Appends continue meanwhile, so a step is short.
     ///
     /// # Errors
     ///
-    /// Nothing is lost then. The engine raises [`AlarmKind::Settling`](crate::AlarmKind::Settling) and tries again later, also
-    /// when nothing is written.
+    /// No data is lost. The engine raises [`AlarmKind::Settling`](crate::AlarmKind::Settling) and tries again later,
+    /// even if nothing is written.
     fn compact(&self, floor: Revision) -> Result<bool, LogError>;
 
-    /// Takes note that writes were refused for lack of space, after all that could be done: a reason for an alarm.
+    /// Called when writes were refused for lack of space, after all attempts to free some: a reason for an alarm.
     fn note_full(&self) {}
 
-    /// Takes note of the bytes of all newest states with their keys: what the backend keeps at least. Told after loading and
-    /// after every batch.
+    /// Receives the bytes of all newest states with their keys: the minimum that the backend stores. Called after
+    /// loading and after every batch.
     fn note_live(&self, bytes: u64) {
         let _ = bytes;
     }
 
-    /// Bytes of history that there is space for, at most: what is older is forgotten, and then settled by
-    /// [`Self::compact`]. Asked after every batch, so it must cost nothing. Default: any number.
+    /// Maximum bytes of history that there is space for: older history is forgotten, and then settled by
+    /// [`Self::compact`]. Called after every batch, so it must be cheap. Default: no limit.
     fn history_limit(&self) -> u64 {
         u64::MAX
     }
 
-    /// True if there is space for a batch of so many bytes. Otherwise the engine has history forgotten and settled, and
-    /// refuses what makes the state larger. Asked before every batch. Default: true.
+    /// True if there is space for a batch of `bytes` bytes. Otherwise the engine forgets and settles history, and
+    /// refuses writes that make the state larger. Called before every batch. Default: true.
     fn has_room(&self, bytes: u64) -> bool {
         let _ = bytes;
         true
     }
 
-    /// Keeps a batch that does not make the state larger, for which space is set aside. Otherwise as [`Self::append`], which
-    /// is the default.
+    /// Stores a batch that does not make the state larger, for which space is reserved. Otherwise like
+    /// [`Self::append`], which is the default.
     ///
     /// # Errors
     ///
-    /// As [`Self::append`].
+    /// As for [`Self::append`].
     fn append_from_reserve(&self, batch: &Batch) -> Result<(), LogError> {
         self.append(batch)
     }
@@ -133,16 +132,17 @@ pub trait Log: Send + Sync {
     /// Bytes on disk.
     fn size(&self) -> u64;
 
-    /// Returns the faults of the backend that last. It may ask the operating system, but waits for nothing. Default: none.
+    /// The lasting faults of the backend. The implementation may query the operating system, but must not block.
+    /// Default: none.
     fn alarms(&self) -> Vec<Alarm> {
         Vec::new()
     }
 
-    /// Lets go of everything; nothing is called afterwards.
+    /// Closes the backend; no method is called afterwards.
     ///
     /// # Errors
     ///
-    /// When the backend could not be closed in order. What was appended is durable all the same.
+    /// The backend could not be closed in order. Appended batches are durable nevertheless.
     fn close(&self) -> Result<(), LogError> {
         Ok(())
     }
@@ -194,29 +194,29 @@ impl Log for Box<dyn Log> {
     }
 }
 
-/// Why a backend cannot do what it is asked for.
+/// The reason that an operation of a backend failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     /// There is no space left.
     #[error("the disk is full")]
     Full,
-    /// The data cannot be read; the text names the folder and says what to do.
+    /// The data cannot be read; the text names the folder and the next step.
     #[error("{0}")]
     Unreadable(String),
-    /// Acknowledged writes cannot be read any more; the text names the file, the byte, and what is legible of the writes.
+    /// Acknowledged writes cannot be read; the text names the file, the byte, and the legible parts of the writes.
     #[error("{0}")]
     DataLoss(String),
-    /// The disk failed too often: nothing is written until the next start. The text is the cause, in words for clients.
+    /// The disk failed too often: nothing is written until the next start. The text is the cause, fit for clients.
     #[error("no writes are accepted until the next start: {0}")]
     ReadOnly(String),
-    /// The disk failed, and may have kept the batch: a later append drops it, the next start takes it if it is there.
+    /// The disk failed, and may have stored the batch: a later append drops it, the next start reads it if it is there.
     #[error("the outcome of the writes is unknown until the next start")]
     Unknown {
-        /// The reason the batch could not be made durable.
+        /// The reason that the batch could not be made durable.
         #[source]
         cause: Box<LogError>,
     },
-    /// Somebody else uses the data; the text names the folder.
+    /// Another process uses the data; the text names the folder.
     #[error("{0}")]
     InUse(String),
     /// The operating system refused.
@@ -224,7 +224,7 @@ pub enum LogError {
     Io {
         /// The operation that failed, and its file.
         context: String,
-        /// Its answer.
+        /// The error of the operating system.
         #[source]
         source: std::io::Error,
     },
@@ -240,7 +240,7 @@ impl LogError {
         }
     }
 
-    /// The cause in words for clients: without paths or other facts about the host, which the error itself may have.
+    /// The cause, fit for clients: without paths or other details of the host, which the error itself may have.
     #[must_use]
     pub fn reason(&self) -> String {
         match self {
@@ -249,9 +249,9 @@ impl LogError {
             Self::ReadOnly(reason) => reason.clone(),
             Self::Unknown { cause } => cause.reason(),
             Self::InUse(_) => "the data is used by somebody else".to_owned(),
-            // Backends say how much is lacking.
+            // Backends report how much is lacking.
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => source.to_string(),
-            // The operating system's own words name no file; those of others may.
+            // Messages of the operating system contain no file names; those of other sources may.
             Self::Io { source, .. } if source.raw_os_error().is_some() => source.to_string(),
             Self::Io { source, .. } => source.kind().to_string(),
         }

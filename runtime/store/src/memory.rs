@@ -1,4 +1,4 @@
-//! The backend for tests: nothing outlives the process.
+//! The backend for tests: its content ends with the process.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::Revision;
 use crate::log::{Batch, Change, Loader, Log, LogError, Opened, Record};
 
-/// Keeps everything in memory. Clones share their content, so a store can be "restarted" by
-/// opening another one on a clone.
+/// A backend in memory. Clones share their content, so a store can be "restarted" by opening another one on a clone.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryLog {
     content: Arc<Mutex<Content>>,
@@ -19,12 +18,12 @@ struct Content {
     settled: BTreeMap<Arc<str>, Record>,
     floor: Revision,
     last: Revision,
-    /// The batches behind the floor.
+    /// The batches after the floor.
     batches: VecDeque<Batch>,
 }
 
 impl MemoryLog {
-    /// An empty one.
+    /// Returns an empty backend.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -1,4 +1,4 @@
-//! The number every write gets.
+//! The number of every write.
 
 use std::fmt;
 use std::num::ParseIntError;
@@ -6,9 +6,9 @@ use std::str::FromStr;
 
 /// The position of one write in the order of all writes of a store.
 ///
-/// Revisions only grow, every write has its own, and a number that a reader could have seen is
-/// never given to another write, across crashes too. Numbers may be skipped: a batch that could
-/// not be made durable uses its numbers up.
+/// Revisions only grow, every write has its own, and a number that a reader could have seen is never assigned to
+/// another write, across crashes too. Numbers may be skipped: a batch that could not be made durable uses its numbers
+/// up.
 ///
 /// `Revision(0)` is before all writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

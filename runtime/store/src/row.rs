@@ -13,12 +13,12 @@ pub struct Row {
     labels: u32,
 }
 
-/// Characters in front of each text.
+/// Number of characters of the length before each text.
 const LENGTH: usize = 4;
 const LENGTH_LIMIT: usize = 1 << (7 * LENGTH);
 
 impl Row {
-    /// A row of these labels and these fields, the latter in the order the kind declares them.
+    /// Returns a row of these labels and these fields, the latter in the order that the kind declares.
     ///
     /// Of labels with the same key the last one counts. Texts of 256 MiB and more, which no store
     /// accepts, are read back as empty.
@@ -90,36 +90,35 @@ impl std::fmt::Debug for Row {
     }
 }
 
-/// Makes the rows of entries that are loaded when the store opens; a write brings its row along.
+/// Computes the rows of entries that are loaded when the store opens; a write has its own row.
 pub trait Indexer: Send + Sync {
     /// The row of the object that `bytes` encode.
     ///
-    /// Bytes that it cannot read get an empty row: a store must open whatever it holds.
+    /// Bytes that it cannot read get an empty row: a store must open whatever its content.
     fn row(&self, key: &str, bytes: &[u8]) -> Row;
 
-    /// Returns what loaded `bytes` are to their kind as it is today. Called once for each state that the backend loads;
-    /// `row` then gets the bytes of the result.
+    /// The relation of loaded `bytes` to their kind's current definition. Called once for each state that the backend
+    /// loads; `row` then gets the bytes of the result.
     fn loaded(&self, _bytes: &[u8]) -> Loaded {
         Loaded::AsStored
     }
 
-    /// The object that `bytes` encode as its kind is today; `None` if a kind never changes.
+    /// The object that `bytes` encode, in its kind's current definition; `None` if a kind never changes.
     fn refitted(&self, _bytes: &[u8]) -> Option<Draft> {
         None
     }
 }
 
-/// The relation of loaded bytes to their kind as it is today.
+/// The relation of loaded bytes to their kind's current definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loaded {
-    /// The bytes that the kind stores.
+    /// The bytes are those that the kind stores.
     AsStored,
-    /// An object of the version in which the kind is stored: the bytes that the kind stores for it today, which may be the
-    /// loaded ones.
+    /// An object of the storage version: the bytes that the kind now stores for it, which may be the loaded ones.
     Encoded(Draft),
-    /// An object of another version, and the bytes that the kind stores for it today.
+    /// An object of another version, and the bytes that the kind now stores for it.
     Converted(Draft),
-    /// No object of the kind.
+    /// The bytes do not encode an object of the kind.
     Unreadable,
 }
 

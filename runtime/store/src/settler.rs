@@ -1,4 +1,4 @@
-//! Has the backend give disk space back: on a thread of its own, again and again while it fails.
+//! Lets the backend free disk space: in a thread of its own, repeatedly while it fails.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,22 +8,22 @@ use tokio::sync::watch;
 use crate::log::{Log, LogError};
 use crate::{AlarmKind, Alarms, Revision};
 
-/// Time by which the first failure puts off the next attempt; then twice as long, up to the bound.
+/// Delay of the next attempt after the first failure; it doubles with each further one, up to the bound.
 const RETRY: Duration = Duration::from_secs(5);
 const MAX_RETRY: Duration = Duration::from_secs(300);
 
-/// The longest time that a write waits for space.
+/// Maximum time that a write waits for space.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Time without another wait for space after one in vain.
+/// Time without further waits for space after one without success.
 const DESPAIR: Duration = Duration::from_secs(2);
 
-/// The changes to be settled, and their progress.
+/// The changes to be settled, and the progress.
 #[derive(Debug)]
 pub(crate) struct Settling {
     state: Mutex<State>,
     changed: Condvar,
-    /// Everything behind this revision is gone from memory and, where possible, from the disk.
+    /// Changes up to this revision are removed from memory and, where possible, from the disk.
     done: watch::Sender<Revision>,
     first_retry: Duration,
 }
@@ -34,13 +34,13 @@ struct State {
     /// The floor of the last run.
     settled: Revision,
     failures: u32,
-    /// The time from which on a run may follow the one that failed.
+    /// The earliest time of the next run after a failed one.
     retry: Option<Instant>,
-    /// Runs that were asked for, and that have begun and ended.
+    /// Numbers of runs that were requested, begun and ended.
     wanted: u64,
     begun: u64,
     ended: u64,
-    /// Until then, waiting for space is in vain.
+    /// Until this time, waiting for space is skipped.
     hopeless: Option<Instant>,
     closed: bool,
 }
@@ -70,7 +70,7 @@ impl Settling {
         }
     }
 
-    /// Takes note that nobody reads history up to `floor` any more.
+    /// Records that history up to `floor` is no longer read.
     pub(crate) fn advance(&self, floor: Revision) {
         let mut state = self.lock();
         state.floor = state.floor.max(floor);
@@ -89,21 +89,21 @@ impl Settling {
         let _ = done.wait_for(|done| *done >= revision).await;
     }
 
-    /// Waits until the backend has given back what it can, or `has_room`, but not for long. Returns whether there is room.
+    /// Waits until the backend has freed what it can, or `has_room`, within a time limit. True if there is room.
     ///
-    /// What was in vain a moment ago, or failed, is tried again only when it is `urgent`.
+    /// After a recent wait without success, or a failure, it tries again only when it is `urgent`.
     pub(crate) fn make_room(&self, urgent: bool, has_room: impl Fn() -> bool) -> bool {
         let deadline = Instant::now() + PATIENCE;
         let mut state = self.lock();
         let is_hopeless = state.hopeless.is_some_and(|until| until > Instant::now());
         if urgent {
-            // What failed may succeed now, and nothing else makes room.
+            // A failed run may succeed now, and nothing else frees space.
             state.retry = None;
         } else if is_hopeless || state.is_put_off() {
             return false;
         }
         state.wanted += 1;
-        // A run that is under way may have looked before there was anything to settle.
+        // A running run may have checked before there was anything to settle.
         let awaited = state.begun + 1;
         self.changed.notify_all();
         while !state.closed && state.ended < awaited && Instant::now() < deadline && !state.is_put_off() {
@@ -145,11 +145,11 @@ impl Settling {
             self.changed.notify_all();
             self.done.send_replace(floor);
         }
-        // Nobody waits for a closed store.
+        // A closed store has no more waiters.
         self.done.send_replace(Revision(u64::MAX));
     }
 
-    /// Waits for something to settle; `None` when the store closes.
+    /// Waits for changes to settle; `None` when the store closes.
     fn next(&self) -> Option<Revision> {
         let mut state = self.lock();
         loop {
@@ -205,7 +205,7 @@ mod tests {
     use crate::log::{Batch, Loader, Log, LogError, Opened};
     use crate::{AlarmKind, Alarms, Revision};
 
-    /// A backend that fails so often.
+    /// A backend that fails this often.
     struct Failing(AtomicU32);
 
     impl Log for Failing {

@@ -23,16 +23,16 @@ use crate::{Alarm, Alarms, Collection, Indexer, Revision, alarm};
 /// The options of a store.
 #[derive(Clone, Debug)]
 pub struct StorageOptions {
-    /// The time for which changes stay known. Default: 5 minutes, as etcd's users configure it.
+    /// The time for which changes are kept. Default: 5 minutes, the usual setting of etcd.
     pub window: Duration,
-    /// Bytes of memory that superseded states may take; the window shrinks to fit. Default: 24 MiB, which
-    /// leaves a server with 5,000 objects of 1.4 KB and as many changes as it likes below 80 MB.
+    /// Maximum bytes of memory for superseded states; the window shrinks to fit. Default: 24 MiB, which leaves a server
+    /// with 5,000 objects of 1.4 KB and any number of changes below 80 MB.
     pub history_bytes: usize,
-    /// Bytes of changes on disk; the window shrinks to fit. Default: 256 MiB.
+    /// Maximum bytes of changes on disk; the window shrinks to fit. Default: 256 MiB.
     pub journal_bytes: u64,
-    /// Bytes of one key and object. Default: 3 MiB, what a request body may have.
+    /// Maximum bytes of one key and object. Default: 3 MiB, the limit of request bodies.
     pub write_limit: usize,
-    /// Tells the time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
 }
 
@@ -48,7 +48,7 @@ impl Default for StorageOptions {
     }
 }
 
-/// Why a store does not open.
+/// The reason that a store does not open.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The backend does not load.
@@ -59,12 +59,12 @@ pub enum OpenError {
     Thread(#[source] std::io::Error),
 }
 
-/// The content of a store, in numbers.
+/// Counts about a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StorageStats {
     /// Bytes on disk.
     pub disk_bytes: u64,
-    /// Per prefix of a collection.
+    /// Counts by the prefix of a collection.
     pub collections: BTreeMap<String, CollectionStats>,
 }
 
@@ -108,7 +108,7 @@ impl Collections {
     /// The collection that `key` belongs to.
     pub(crate) fn of(&self, key: &str) -> Option<Arc<Collection>> {
         let by_prefix = self.by_prefix.read().unwrap_or_else(PoisonError::into_inner);
-        // Prefixes do not nest, so the last one that is not behind the key is the only candidate.
+        // Prefixes do not nest, so the last one that is not greater than the key is the only candidate.
         let (_, collection) = by_prefix
             .range::<str, _>((Bound::Unbounded, Bound::Included(key)))
             .next_back()?;
@@ -130,11 +130,11 @@ impl Collections {
 }
 
 impl Storage {
-    /// Opens the store on `log`. Reads everything there is, so call it where blocking is allowed.
+    /// Opens the store on `log`. Reads its whole content, so call it where blocking is allowed.
     ///
     /// # Errors
     ///
-    /// [`OpenError::Log`] when the backend does not load.
+    /// [`OpenError::Log`] when the backend cannot be loaded.
     pub fn open(log: impl Log + 'static, options: &StorageOptions) -> Result<Self, OpenError> {
         let log: Arc<dyn Log> = Arc::new(log);
         let mut unclaimed = Unclaimed::new(options);
@@ -191,11 +191,11 @@ impl Storage {
 
     /// The collection of all keys that start with `prefix`, for example `/registry/configmaps/`.
     ///
-    /// The first call for a prefix indexes what was loaded; later calls return the same
-    /// collection and do not use their `indexer`. Prefixes must not nest.
+    /// The first call for a prefix indexes the loaded records; later calls return the same collection and do not use
+    /// their `indexer`. Prefixes must not nest.
     #[must_use]
     pub fn collection(&self, prefix: &str, indexer: Arc<dyn Indexer>) -> Arc<Collection> {
-        // Held until the collection is registered, so that two callers make one.
+        // Locked until the collection is registered, so that two callers create one.
         let mut unclaimed = self.shared.unclaimed();
         if let Some(collection) = self.shared.collections.get(prefix) {
             return collection;
@@ -209,13 +209,13 @@ impl Storage {
         let collection = Arc::new(Collection::new(prefix, indexer, horizon, sequencer));
         let expiring = unclaimed.claim(&collection);
         self.shared.collections.add(Arc::clone(&collection));
-        // What was loaded may be older than what is forgotten by now.
+        // Loaded changes may be older than the current floor.
         collection.trim(self.oldest(), usize::MAX);
         self.shared.queue.expect_expiry(expiring);
         collection
     }
 
-    /// The newest revision that everyone sees.
+    /// The newest revision that is visible to all readers.
     #[must_use]
     pub fn revision(&self) -> Revision {
         self.shared.horizon.visible()
@@ -227,7 +227,7 @@ impl Storage {
         self.shared.horizon.oldest()
     }
 
-    /// Waits until `revision` is visible; returns whether it is, `deadline` later at the latest.
+    /// Waits until `revision` is visible, for `deadline` at most; true if it is.
     pub async fn wait_for(&self, revision: Revision, deadline: Duration) -> bool {
         if self.revision() >= revision {
             return true;
@@ -237,25 +237,25 @@ impl Storage {
             .is_ok()
     }
 
-    /// Forgets history up to and including `revision` (at most the newest one), and lets the
-    /// backend give space back in the background.
+    /// Forgets history up to and including `revision` (at most the newest one), and lets the backend free space in the
+    /// background.
     pub fn compact(&self, revision: Revision) {
         self.shared.marks.compact_to(revision.min(self.revision()));
     }
 
-    /// Waits until history up to and including `revision` is forgotten, because it was asked for,
-    /// old or too much, and the backend has done what it could.
+    /// Waits until history up to and including `revision` is forgotten, whether by request, by age or by size, and the
+    /// backend has freed what it can.
     pub async fn compacted(&self, revision: Revision) {
         self.shared.settling.done(revision).await;
     }
 
-    /// Reads the clock again, and does what is due. Needed only after a [`Clock`] jumped.
+    /// Reads the clock again, and handles what is due. Needed only after a [`Clock`] jumped.
     pub fn recheck_clock(&self) {
         self.shared.queue.nudge();
         self.shared.marks.nudge();
     }
 
-    /// Returns the content of the store, in numbers.
+    /// Counts about the store.
     #[must_use]
     pub fn stats(&self) -> StorageStats {
         let collections = self.shared.collections.all();
@@ -268,11 +268,11 @@ impl Storage {
         }
     }
 
-    /// Succeeds if writes can be expected to: the store is open, and the last batch reached the disk.
+    /// Succeeds if writes can be expected to succeed: the store is open, and the last batch reached the disk.
     ///
     /// # Errors
     ///
-    /// What the last write failed with, or [`WriteError::Closed`].
+    /// The error of the last write, or [`WriteError::Closed`].
     pub fn health(&self) -> Result<(), WriteError> {
         self.shared.queue.health()
     }
@@ -284,13 +284,13 @@ impl Storage {
         alarm::merged(shared.alarms.all().into_iter().chain(shared.log.alarms()))
     }
 
-    /// Closes the store: writes that are queued become durable, later ones are refused with
-    /// `Closed`, watches end after delivering everything, and the files are let go of.
+    /// Closes the store: queued writes become durable, later ones are refused with `Closed`, watches end after
+    /// delivering all events, and the files are closed.
     ///
-    /// Reads go on with what is in memory.
+    /// Reads continue from memory.
     pub async fn close(&self) {
         let shared = Arc::clone(&self.shared);
-        // The threads may still be busy with the disk, which must not block the runtime.
+        // The threads may still wait for the disk, which must not block the runtime.
         let closed = tokio::task::spawn_blocking(move || shared.close()).await;
         debug_assert!(closed.is_ok(), "closing does not panic");
     }
@@ -391,7 +391,7 @@ mod tests {
         assert_eq!(storage.revision(), Revision(1));
     }
 
-    /// Knows bytes that begin with `{"v"` as they are, those with `{"old"` in another form, and no others.
+    /// Reads bytes that begin with `{"v"` unchanged, those with `{"old"` in another form, and no others.
     struct Upgrade;
 
     impl Indexer for Upgrade {

@@ -1,4 +1,4 @@
-//! The watchers of one collection, and which of them an event wakes.
+//! The watchers of one collection, and the selection of those that an event wakes.
 
 mod cohort;
 mod wake_group;
@@ -14,12 +14,12 @@ pub use self::wake_group::WakeGroup;
 
 /// The watchers of a collection, by the prefix of the keys that they follow.
 ///
-/// An event marks the prefixes of its key, for which it looks at few others, and a wake-up reaches their watchers only. All
-/// watchers of a prefix that share a connection are woken together, with one call.
+/// An event marks the prefixes of its key with few comparisons, and a wake-up reaches only their watchers. All watchers
+/// of a prefix that share a connection are woken together, with one call.
 #[derive(Debug, Default)]
 pub(crate) struct Subscribers {
     topics: Mutex<Topics>,
-    /// No event comes any more.
+    /// True once no more events follow.
     closed: AtomicBool,
 }
 
@@ -35,7 +35,7 @@ struct Topics {
 #[derive(Debug)]
 struct Topic {
     reach: Arc<Reach>,
-    /// A wake-up in progress has a copy, which a new cohort does not change.
+    /// A running wake-up has a copy, which a new cohort does not change.
     cohorts: Arc<Vec<Arc<Cohort>>>,
     marked: bool,
 }
@@ -43,13 +43,13 @@ struct Topic {
 /// The extent of the events under one prefix, in sequence numbers of the collection.
 #[derive(Debug)]
 struct Reach {
-    /// Behind the newest event; at the beginning behind the newest of all keys.
+    /// The end of the newest event; at first the end of the newest one of all keys.
     end: AtomicU64,
-    /// Behind the newest event that the history has forgotten; at the beginning behind that of all keys.
+    /// The end of the newest event that the history has forgotten; at first that of all keys.
     forgotten: AtomicU64,
 }
 
-/// The place of one watcher among the subscribers.
+/// The registration of one watcher.
 #[derive(Debug)]
 pub(crate) struct Subscription {
     prefix: Arc<str>,
@@ -59,7 +59,8 @@ pub(crate) struct Subscription {
 }
 
 impl Subscribers {
-    /// Adds a watcher of `prefix` to a collection with `history`, the sequence numbers that do not change meanwhile.
+    /// Adds a watcher of `prefix` to a collection with `history`, the sequence numbers of its events, which must not
+    /// change meanwhile.
     pub(crate) fn subscribe(&self, prefix: &str, history: Range<u64>) -> Subscription {
         let mut topics = self.lock();
         topics.watchers += 1;
@@ -110,8 +111,8 @@ impl Subscribers {
         }
     }
 
-    /// Notes events, each with the sequence number behind it, for the next wake-up. Called before watchers can read them,
-    /// while none can subscribe.
+    /// Records events, each with the sequence number after it, for the next wake-up. Called before watchers can read
+    /// them, while none can subscribe.
     pub(crate) fn mark<'a>(&self, events: impl Iterator<Item = (&'a str, u64)>) {
         let mut topics = self.lock();
         let Topics { by_prefix, marked, .. } = &mut *topics;
@@ -128,7 +129,7 @@ impl Subscribers {
         }
     }
 
-    /// Notes events that the history forgets, each with the sequence number behind it, while nobody reads it.
+    /// Records events that the history forgets, each with the sequence number after it, while no watcher reads it.
     pub(crate) fn forget<'a>(&self, events: impl Iterator<Item = (&'a str, u64)>) {
         let mut topics = self.lock();
         if topics.by_prefix.is_empty() {
@@ -141,13 +142,13 @@ impl Subscribers {
         }
     }
 
-    /// Wakes the watchers of all noted events.
+    /// Wakes the watchers of all recorded events.
     pub(crate) fn wake(&self) {
         let cohorts: Vec<_> = {
             let mut topics = self.lock();
             let Topics { by_prefix, marked, .. } = &mut *topics;
             let marked = marked.drain(..);
-            // A prefix without watchers is not there any more.
+            // A prefix without watchers is removed already.
             let woken = marked.filter_map(|prefix| {
                 let topic = by_prefix.get_mut(&prefix)?;
                 topic.marked = false;
@@ -155,7 +156,7 @@ impl Subscribers {
             });
             woken.collect()
         };
-        // Watchers come and go meanwhile, and the committer notes events.
+        // Without the lock: watchers are added and removed meanwhile, and the committer records events.
         cohorts.iter().flat_map(|cohorts| &**cohorts).for_each(Cohort::ring);
     }
 
@@ -166,7 +167,7 @@ impl Subscribers {
         marked.map(|topic| topic.cohorts.len()).sum()
     }
 
-    /// Wakes all watchers for the end.
+    /// Wakes all watchers when the store closes.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         let all: Vec<_> = self
@@ -193,7 +194,7 @@ impl Subscribers {
 }
 
 impl Topic {
-    /// The cohort of `group`; without one a cohort of its own.
+    /// The cohort of `group`; a new cohort for a watcher without a group.
     fn cohort(&mut self, group: Option<&Arc<WakeGroup>>) -> Arc<Cohort> {
         let known = group.and_then(|group| self.cohorts.iter().find(|cohort| cohort.is_of(group)));
         if let Some(known) = known {
@@ -220,26 +221,26 @@ impl Subscription {
         &self.prefix
     }
 
-    /// True if there may be events of this watcher behind the sequence number `cursor`. While a collection is locked for
-    /// reading, `false` is certain.
+    /// True if there may be events of this watcher from the sequence number `cursor` on. While a collection is locked
+    /// for reading, `false` is certain.
     pub(crate) fn has_events(&self, cursor: u64) -> bool {
         self.reach.end.load(Ordering::Acquire) > cursor
     }
 
-    /// True if events of this watcher behind the sequence number `cursor` may be forgotten. While a collection is locked for
-    /// reading, `false` is certain.
+    /// True if events of this watcher from the sequence number `cursor` on may be forgotten. While a collection is
+    /// locked for reading, `false` is certain.
     pub(crate) fn has_forgotten(&self, cursor: u64) -> bool {
         self.reach.forgotten.load(Ordering::Acquire) > cursor
     }
 
-    /// Ready once there may be events behind `cursor`, or the end.
+    /// Ready once there may be events from `cursor` on, or once the store closes.
     pub(crate) fn poll_events(&self, subscribers: &Subscribers, cursor: u64, cx: &mut Context<'_>) -> Poll<()> {
         let is_ready = || self.has_events(cursor) || subscribers.is_closed();
         if is_ready() {
             return Poll::Ready(());
         }
         self.cohort.wait(self.member, cx);
-        // What came before the waker was there has woken nobody.
+        // Events before the waker was registered have not woken it.
         match is_ready() {
             true => Poll::Ready(()),
             false => Poll::Pending,
@@ -257,7 +258,7 @@ fn for_prefixes(by_prefix: &mut BTreeMap<Arc<str>, Topic>, key: &str, mut visit:
             visit(prefix, topic);
             last = Bound::Excluded(&key[..common]);
         } else {
-            // Whatever else the key starts with is within what it has in common with this one, its last neighbour.
+            // All other prefixes of the key are within its common part with this one, its last neighbour.
             while !key.is_char_boundary(common) {
                 common -= 1;
             }

@@ -7,7 +7,7 @@ use crate::collection::Collection;
 use crate::subscribers::Subscription;
 use crate::{Event, Revision, WakeGroup};
 
-/// Events that one call of [`Watcher::next`] returns at most.
+/// Maximum number of events that one call of [`Watcher::next`] returns.
 const BATCH: usize = 256;
 
 /// The start of a watch.
@@ -19,10 +19,10 @@ pub enum WatchFrom {
     Now,
 }
 
-/// Why a watch cannot start or go on.
+/// The reason that a watch cannot start or continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WatchError {
-    /// Changes that the watcher has not seen are gone: list again and watch from that revision.
+    /// Changes that the watcher has not seen are forgotten: list again and watch from that revision.
     #[error(
         "the changes after the watcher's revision are gone, the oldest known revision is {oldest}; list again and watch from that list's revision"
     )]
@@ -37,21 +37,21 @@ pub enum WatchError {
 
 /// Delivers the changes under a prefix, each once, in revision order.
 ///
-/// A watcher is a cursor into the history that all watchers share. It queues nothing: being slow
-/// costs nothing until the history has moved past changes that it has not returned, which is
-/// reported as [`WatchError::Compacted`].
+/// A watcher is a cursor into the history that all watchers share. It queues nothing: being slow costs nothing until
+/// the history has forgotten changes that it has not returned, which is reported as [`WatchError::Compacted`].
 #[derive(Debug)]
 pub struct Watcher {
     collection: Arc<Collection>,
     subscription: Subscription,
     /// The sequence number of the next event to read.
     cursor: u64,
-    /// Changes up to here are not for this watcher; matters when it is still to come.
+    /// Changes up to this revision are skipped; relevant for a future revision.
     after: Revision,
     progress: Revision,
 }
 
-/// A watcher's progress through the changes of its collection. Unlike its revision it stays good while nothing changes.
+/// A watcher's progress through the changes of its collection. Unlike its revision it stays valid while nothing
+/// changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position(pub(crate) u64);
 
@@ -75,24 +75,24 @@ impl Watcher {
 
     /// The next changes, oldest first, at least one and at most a few hundred.
     ///
-    /// Dropping the future loses nothing.
+    /// Dropping the future loses no change.
     ///
     /// # Errors
     ///
-    /// [`WatchError::Compacted`] when the watcher was too slow, [`WatchError::Closed`] when the
-    /// store was closed and everything before was delivered.
+    /// [`WatchError::Compacted`] when the watcher was too slow, [`WatchError::Closed`] when the store was closed and
+    /// all earlier changes were delivered.
     pub async fn next(&mut self) -> Result<Vec<Arc<Event>>, WatchError> {
         self.next_within(usize::MAX).await
     }
 
-    /// As [`Watcher::next`], but no further changes once the objects of the returned ones have `bytes` bytes.
+    /// Like [`Watcher::next`], but stops once the objects of the returned changes have `bytes` bytes.
     ///
     /// # Errors
     ///
-    /// As [`Watcher::next`].
+    /// As for [`Watcher::next`].
     pub async fn next_within(&mut self, bytes: usize) -> Result<Vec<Arc<Event>>, WatchError> {
         loop {
-            // Read before the events, of which none comes afterwards.
+            // Read before the events, after which none follows.
             let closed = self.collection.subscribers().is_closed();
             if self.subscription.has_events(self.cursor) {
                 let events = self.try_next_within(bytes)?;
@@ -108,7 +108,7 @@ impl Watcher {
         }
     }
 
-    /// The changes that are there already; empty when there are none.
+    /// The available changes; empty when there are none.
     ///
     /// # Errors
     ///
@@ -117,11 +117,11 @@ impl Watcher {
         self.try_next_within(usize::MAX)
     }
 
-    /// As [`Watcher::try_next`], but no further changes once the objects of the returned ones have `bytes` bytes.
+    /// Like [`Watcher::try_next`], but stops once the objects of the returned changes have `bytes` bytes.
     ///
     /// # Errors
     ///
-    /// As [`Watcher::try_next`].
+    /// As for [`Watcher::try_next`].
     pub fn try_next_within(&mut self, bytes: usize) -> Result<Vec<Arc<Event>>, WatchError> {
         loop {
             let read = self.collection.read_history(self, BATCH, bytes)?;
@@ -147,15 +147,14 @@ impl Watcher {
         &self.subscription
     }
 
-    /// True if `event` is one of those that the watcher follows.
+    /// True if the watcher reports `event`.
     pub(crate) fn wants(&self, event: &Event) -> bool {
         event.revision() > self.after && event.entry().key().starts_with(self.subscription.prefix())
     }
 
-    /// The revision up to which everything was returned by now. Never decreases.
+    /// The revision up to which all changes were returned. Never decreases.
     ///
-    /// It moves on only when the watcher reads, so that a bookmark with this revision never
-    /// overtakes an event.
+    /// It advances only when the watcher reads, so that a bookmark with this revision never overtakes an event.
     #[must_use]
     pub fn progress(&self) -> Revision {
         self.progress
@@ -171,9 +170,9 @@ impl Drop for Watcher {
 /// Changes read from the history.
 pub(crate) struct HistoryRead {
     pub(crate) events: Vec<Arc<Event>>,
-    /// The number of the next event to read.
+    /// The sequence number of the next event to read.
     pub(crate) cursor: u64,
-    /// Everything up to here was read.
+    /// The revision up to which all changes were read.
     pub(crate) complete: Revision,
     pub(crate) at_end: bool,
 }

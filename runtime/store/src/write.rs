@@ -8,16 +8,16 @@ use tokio::sync::oneshot;
 use crate::collection::Collection;
 use crate::{Draft, Entry, Revision, Row};
 
-/// The condition on a key's state under which a write happens.
+/// The condition on a key's state under which a write is performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
     /// The key has no state.
     Absent,
     /// The key's state is the one that this revision wrote.
     Revision(Revision),
-    /// The key has a state, whichever.
+    /// The key has any state.
     Present,
-    /// Nothing. (Deleting a key that has no state is refused nevertheless.)
+    /// No condition. (Deleting a key without a state is refused nevertheless.)
     Any,
 }
 
@@ -34,8 +34,7 @@ pub enum Op {
         row: Row,
         /// The condition.
         expect: Expect,
-        /// Time until the store deletes the key by itself; `None` means never. Every put sets
-        /// it anew.
+        /// Time until the store deletes the key by itself; `None` means never. Every put sets it anew.
         ttl: Option<Duration>,
     },
     /// Removes a key.
@@ -51,7 +50,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// The key that the write is about.
+    /// The key that the operation writes.
     #[must_use]
     pub fn key(&self) -> &Arc<str> {
         match self {
@@ -59,7 +58,7 @@ impl Op {
         }
     }
 
-    /// Bytes that the caller brought.
+    /// Bytes of the key and the object.
     pub(crate) fn weight(&self) -> usize {
         let draft = match self {
             Self::Put { draft, .. } => draft.len(),
@@ -69,12 +68,12 @@ impl Op {
     }
 }
 
-/// A write that happened: it is durable, and everyone sees it.
+/// The result of a write: it is durable and visible.
 #[derive(Clone, Debug)]
 pub struct Written {
     /// The new state; for a deletion the final state, which carries the deletion's revision.
     pub entry: Arc<Entry>,
-    /// The state before; `None` when the write created the key.
+    /// The state before the write; `None` when it created the key.
     pub previous: Option<Arc<Entry>>,
     /// The time that the batch took to become durable.
     pub synced: Duration,
@@ -88,10 +87,10 @@ impl Written {
     }
 }
 
-/// Why a write did not happen.
+/// The reason that a write was not performed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The key's state is not the expected one; `current` is what it is instead.
+    /// The key's state is not the expected one.
     #[error("the key {}; read it again and repeat the change", found(current.as_ref()))]
     Conflict {
         /// The state that contradicts the expectation; `None` when there is none.
@@ -103,9 +102,9 @@ pub enum WriteError {
     /// The object or its key is larger than the store accepts.
     #[error("the write has {size} bytes; the store accepts at most {limit}")]
     TooLarge {
-        /// Bytes of key and object.
+        /// Size of key and object, in bytes.
         size: usize,
-        /// Bytes that would have been accepted.
+        /// Maximum accepted size, in bytes.
         limit: usize,
     },
     /// The store is closed, or closing.
@@ -130,22 +129,22 @@ fn found(current: Option<&Arc<Entry>>) -> String {
 /// The result of a write.
 pub type WriteResult = Result<Written, WriteError>;
 
-/// A write on its way to whatever decides its order.
+/// A write on its way to the sequencer.
 #[derive(Debug)]
 pub struct Submission {
     /// The collection of the key.
     pub collection: Arc<Collection>,
     /// The write.
     pub op: Op,
-    /// Receives the end of it. Nobody may be waiting any more.
+    /// Receives the result. The receiver may be dropped.
     pub reply: oneshot::Sender<WriteResult>,
 }
 
 /// Decides the order of writes: the embedded engine, or a client of a remote store.
 ///
-/// Collections know nothing else of what is behind them: the sequencer publishes to them what
-/// became durable, through [`Collection::publish`], and answers only then.
+/// Collections know nothing else of their backend: the sequencer publishes durable writes to them, through
+/// [`Collection::publish`], and answers only then.
 pub trait Sequencer: Send + Sync {
-    /// Takes over `submission`; answers it when the write is durable and visible, or refused.
+    /// Accepts `submission`; answers it when the write is durable and visible, or refused.
     fn submit(&self, submission: Submission);
 }

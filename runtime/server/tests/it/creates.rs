@@ -1,4 +1,4 @@
-//! Creating objects.
+//! Creation of objects.
 
 use crate::harness::{NOTES, SHELVES, Server, text};
 

@@ -1,4 +1,4 @@
-//! Custom kinds whose definition was changed since objects were stored.
+//! Custom kinds whose definition changed after objects were stored.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::harness::Server;
 use crate::watches::Watch;
 
-/// Calls `spec.title` of v1beta1 `spec.heading` in v1, and counts the documents that it is asked about.
+/// A converter: renames `spec.title` of v1beta1 to `spec.heading` in v1, and counts the converted documents.
 #[derive(Default)]
 struct Renames {
     documents: AtomicUsize,
@@ -90,7 +90,7 @@ fn body(version: &str, name: &str, spec: &Value) -> String {
     json!({"apiVersion": api_version, "kind": "Crate", "metadata": {"name": name}, "spec": spec}).to_string()
 }
 
-/// Both versions, of which the one at `hub` is stored.
+/// Both versions, with the one at `hub` as the storage version.
 fn converted(hub: usize) -> [&'static ResourceFacts; 2] {
     converted_by(&Arc::default(), hub)
 }

@@ -1,4 +1,4 @@
-//! Deleting objects.
+//! Deletion of objects.
 
 use std::sync::Arc;
 
@@ -207,7 +207,7 @@ async fn a_collection_goes_as_its_list_says() {
     assert_eq!(server.delete(NOTES, "").await.names(), [""; 0]);
 }
 
-/// A server whose store holds a note that is none.
+/// A server whose store has a note that cannot be decoded.
 async fn with_broken_note(authorizer: Option<Arc<dyn Authorizer>>) -> Server {
     let server = Server::with_options(StoresOptions {
         authorizer,

@@ -24,7 +24,7 @@ use tokio::sync::Semaphore;
 
 use crate::kinds::{Note, Place, Shelf};
 
-/// Keeps what is called `kept` from being deleted, once nothing else does.
+/// An admission plugin: refuses to delete the object `kept` once its finalizers are removed.
 struct Keeper;
 
 impl Plugin for Keeper {
@@ -45,7 +45,7 @@ impl Plugin for Keeper {
     }
 }
 
-/// Never decides about what has the annotation `waits`, and counts how often it was asked about that.
+/// An admission plugin: never decides about objects with the annotation `waits`, and counts its calls for them.
 struct Slow(Arc<Semaphore>);
 
 impl Plugin for Slow {
@@ -74,13 +74,13 @@ pub(crate) struct Server {
     table: RouteTable,
     pub(crate) storage: Storage,
     pub(crate) stores: Stores,
-    /// One for each write that waits for a plugin for ever, because it has the annotation `waits`.
+    /// One permit for each write that waits for a plugin forever, because it has the annotation `waits`.
     pub(crate) waiting: Arc<Semaphore>,
     shutdown: Shutdown,
     _stop: Stop,
 }
 
-/// What a client got.
+/// The answer that a client received.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) code: u16,
@@ -240,9 +240,9 @@ impl Server {
     }
 }
 
-/// Where notes are made.
+/// The path of notes.
 pub(crate) const NOTES: &str = "/api/v1/namespaces/a/notes";
-/// Where shelves are made.
+/// The path of shelves.
 pub(crate) const SHELVES: &str = "/apis/test.example.com/v1/namespaces/a/shelves";
 
 fn request(method: Method, path: &str, body: &str) -> Request<Body> {
@@ -255,7 +255,7 @@ impl Answer {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
     }
 
-    /// The value at a JSON pointer, `Null` where there is none.
+    /// The value at a JSON pointer, `Null` if there is none.
     pub(crate) fn at(&self, pointer: &str) -> Value {
         self.json().pointer(pointer).cloned().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Requests that nobody should send: each gets an answer.
+//! Hostile requests: each gets an answer.
 
 use std::time::Duration;
 
@@ -116,7 +116,7 @@ async fn every_odd_request_gets_an_answer() {
             .header("accept", random.choice(ACCEPTS).expect("some"));
         let request = request.body(Body::from(body)).expect("legal");
         let shown = format!("{} {}", request.method(), request.uri());
-        // A watch that asks for a longer time first is cut off: what it began with is what counts.
+        // A watch with a longer timeout is cut off: only the start of its answer counts.
         if let Ok(answer) = tokio::time::timeout(Duration::from_secs(2), server.send(request)).await {
             assert!((200..=504).contains(&answer.code), "{shown}: {}", answer.code);
             assert!(answer.code != 500 || !answer.text.contains("panic"), "{shown}");

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-/// A shelf with a label on it.
+/// A shelf with a label.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "test.example.com",
@@ -28,43 +28,43 @@ pub(crate) struct Shelf {
     /// Metadata.
     #[field(proto = 1)]
     pub(crate) metadata: ObjectMeta,
-    /// What is wanted.
+    /// The desired state.
     #[field(proto = 2)]
     pub(crate) spec: ShelfSpec,
-    /// What is.
+    /// The observed state.
     #[field(proto = 3)]
     pub(crate) status: ShelfStatus,
 }
 
-/// What is wanted of a shelf.
+/// The desired state of a shelf.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub(crate) struct ShelfSpec {
-    /// Its colour.
+    /// The colour of the shelf.
     #[field(proto = 1, default = "white", one_of("white", "red", "blue"))]
     pub(crate) colour: String,
-    /// How many boards it has.
+    /// The desired number of boards.
     #[field(proto = 2, minimum = 0)]
     pub(crate) size: i32,
 }
 
-/// What a shelf is.
+/// The observed state of a shelf.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub(crate) struct ShelfStatus {
-    /// How far it is.
+    /// The progress of the shelf.
     #[field(proto = 1)]
     pub(crate) phase: String,
-    /// How many boards are in.
+    /// The current number of boards.
     #[field(proto = 2)]
     pub(crate) size: i32,
-    /// What its boards are labelled with.
+    /// The selector of its boards.
     #[field(proto = 3)]
     pub(crate) selector: String,
 }
 
-/// The size of shelves that are only found to be right while another one is looked at.
+/// The size of shelves that are only valid if another one is validated at the same time.
 pub(crate) const IN_PAIRS: i32 = 99;
 
-/// Waits until a second shelf is looked at at the same time; whether one came.
+/// Waits until a second shelf is validated at the same time; true if one was.
 fn is_in_company() -> bool {
     static LOOKED_AT: Mutex<usize> = Mutex::new(0);
     static ANOTHER: Condvar = Condvar::new();
@@ -108,7 +108,7 @@ pub(crate) struct Note {
     pub(crate) data: BTreeMap<String, String>,
 }
 
-/// A place that holds itself back from going away.
+/// A place with finalizers in its spec.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "",
@@ -126,23 +126,23 @@ pub(crate) struct Place {
     /// Metadata.
     #[field(proto = 1)]
     pub(crate) metadata: ObjectMeta,
-    /// What holds the place back.
+    /// The desired state.
     #[field(proto = 2)]
     pub(crate) spec: PlaceSpec,
-    /// How far the place is.
+    /// The observed state.
     #[field(proto = 3)]
     pub(crate) status: PlaceStatus,
 }
 
-/// What holds a place back.
+/// The desired state of a place.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub(crate) struct PlaceSpec {
-    /// Who has to finish first.
+    /// The finalizers of the place.
     #[field(proto = 1)]
     pub(crate) finalizers: Vec<String>,
 }
 
-/// How far a place is.
+/// The observed state of a place.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub(crate) struct PlaceStatus {
     /// `Active` or `Terminating`.

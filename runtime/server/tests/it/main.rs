@@ -1,4 +1,4 @@
-//! One server in process, on the store in memory: what clients send and what they get.
+//! One server in process, on the store in memory: requests of clients and their answers.
 
 mod harness;
 mod kinds;

@@ -1,4 +1,4 @@
-//! Reading single objects.
+//! Reads of single objects.
 
 use serde_json::{Value, json};
 

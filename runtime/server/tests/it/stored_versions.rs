@@ -1,4 +1,4 @@
-//! One data folder under programs that store a kind in other versions.
+//! One data folder under programs with different storage versions of a kind.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use crate::harness::{Answer, Server};
 use crate::watches::Watch;
 
-/// A version of the kind, as one program declares it: the keys of the kind, then the field of the spec that each version calls
-/// otherwise, then what the version adds.
+/// A version of the kind, as one program declares it: the attributes of the kind, then the field of the spec whose name
+/// differs between versions, then the additions of the version.
 macro_rules! version {
     ($version:tt, [$($keys:tt)*], [$($field:tt)*] $name:ident, { $($more:tt)* }) => {
         /// A crate.
@@ -57,7 +57,7 @@ macro_rules! version {
     };
 }
 
-/// The program that began.
+/// The first program.
 mod first {
     pub(super) mod v1alpha1 {
         use crate::stored_versions::*;
@@ -78,7 +78,7 @@ mod second {
     pub(super) mod v1beta1 {
         use crate::stored_versions::*;
         version!("v1beta1", [selectable("spec.title", "spec.colour")], [] title, {
-            /// Given to crates that have none.
+            /// The default for crates without a colour.
             #[field(proto = 3, default = "white")]
             pub(crate) colour: String,
         });
@@ -101,7 +101,7 @@ mod third {
             "v1beta1",
             [storage_version = super::v1::Crate, unserved],
             [moved_to = "spec.heading"] title, {
-                /// Given to crates that have none.
+                /// The default for crates without a colour.
                 #[field(proto = 3, default = "white")]
                 pub(crate) colour: String,
             }
@@ -110,7 +110,7 @@ mod third {
     pub(super) mod v1 {
         use crate::stored_versions::*;
         version!("v1", [selectable("spec.heading", "spec.lid")], [] heading, {
-            /// Given to crates that have none.
+            /// The default for crates without a colour.
             #[field(proto = 3, default = "white")]
             pub(crate) colour: String,
             /// Added after the first crates were stored in this version.
@@ -161,7 +161,7 @@ fn store(server: &Server, kinds: &[&'static ResourceFacts]) -> Arc<ResourceStore
     server.stores.resource(kinds[0])
 }
 
-/// Name and form of all objects.
+/// Name and stored form of all objects.
 fn forms(server: &Server, kinds: &[&'static ResourceFacts]) -> Vec<(String, StoredForm)> {
     let store = store(server, kinds);
     let page = store.collection().list(&ListQuery::all(store.collection().prefix()));
@@ -194,7 +194,7 @@ async fn begin(folder: &Path) -> Answer {
     begun
 }
 
-/// Checks how the second program serves the objects of the first one, of which one is `begun`.
+/// Checks that the second program serves the objects of the first one, of which one is `begun`.
 async fn go_on(folder: &Path, begun: &Answer) {
     let server = start(folder, SECOND);
     let old = server.get(&path("v1beta1", "/old")).await;
@@ -225,7 +225,7 @@ async fn go_on(folder: &Path, begun: &Answer) {
     let told = Watch::of(&server, &history).await.next().await.expect("an event");
     assert_eq!(told["object"]["apiVersion"], "test.example.com/v1beta1");
     assert_eq!(told["object"]["spec"]["title"], "Pears", "the history, too: {told}");
-    // A patch keeps what it says nothing of.
+    // A patch keeps the fields that it does not name.
     let patched = server
         .patch("merge", &path("v1beta1", "/old"), r#"{"spec":{"weight":8}}"#)
         .await;
@@ -372,7 +372,7 @@ mod later {
     pub(super) mod v1 {
         use crate::stored_versions::*;
         version!("v1", [selectable("spec.heading", "spec.side")], [] heading, {
-            /// Added later.
+            /// A field that was added later.
             #[field(proto = 5, default = "left")]
             pub(crate) side: String,
         });

@@ -22,7 +22,7 @@ use crate::kinds::Note;
 const TABLE: &str = "as=Table;v=v1;g=meta.k8s.io";
 const METADATA: &str = "as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
 
-/// The answer as it is sent, whether its size is known, and how many pieces it comes in.
+/// The streamed answer, true if its size is known, and the number of its pieces.
 async fn streamed(server: &Server, accept: &str, path: &str) -> (Vec<u8>, bool, usize) {
     let request = Request::builder().uri(path).header("accept", accept);
     let (response, _) = server.open(request.body(Body::empty()).expect("legal")).await;
@@ -76,7 +76,7 @@ fn with_newline(json: &[u8]) -> Vec<u8> {
     [json, b"\n"].concat()
 }
 
-/// Compares a list in all forms that are made of JSON with the forms of the whole.
+/// Compares a list in all encodings that are derived from JSON with the encodings of the whole list.
 async fn check_text(server: &Server, parameters: &str, path: &str, compact: &[u8], is_large: bool) {
     type Make = fn(&[u8]) -> Vec<u8>;
     for feature in features::ALL
@@ -140,7 +140,7 @@ async fn lists_are_the_same_in_pieces_and_whole() {
 #[tokio::test]
 async fn tables_and_metadata_are_the_same_in_pieces_and_whole() {
     let server = Server::with_places().await;
-    // Their rows have no ages, which change meanwhile.
+    // Their rows have no ages, which would change meanwhile.
     let note = "b".repeat(3_000);
     for number in 0..120 {
         let body = format!(r#"{{"metadata":{{"name":"s{number}","annotations":{{"note":"{note}"}}}}}}"#);
@@ -163,7 +163,7 @@ async fn tables_and_metadata_are_the_same_in_pieces_and_whole() {
 
 #[tokio::test]
 async fn messages_are_the_same_in_pieces_and_whole() {
-    // The second is longer than what is kept while it is measured.
+    // The second is longer than the part that is stored while the list is measured.
     for bytes in [20_000, 2_500_000] {
         let server = with_notes(bytes).await;
         let list = compact(&server, "application/json", NOTES).await;
@@ -192,7 +192,7 @@ async fn messages_are_the_same_in_pieces_and_whole() {
             (media_type.to_owned(), objects),
             (format!("{media_type};{METADATA}"), metadata),
         ] {
-            // Once made, and once of what is kept of a small list.
+            // Once encoded, and once from the cached encodings of a small list.
             for _ in 0..2 {
                 let (sent, is_sized, pieces) = streamed(&server, &accept, NOTES).await;
                 assert!(sent == expected, "{accept}");

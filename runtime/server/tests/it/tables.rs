@@ -51,7 +51,7 @@ async fn rows_are_those_of_the_object_as_it_is() {
         let wanted = json!({"cells": ["s", colour], "object": {
             "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": stored.at("/metadata"),
         }});
-        // The first table leaves for the others what it has made of the object.
+        // The first table caches the object's cells for the others.
         for path in [SHELVES, SHELVES, &one] {
             assert_eq!(row(path).await, wanted);
         }

@@ -1,4 +1,4 @@
-//! Replacing and patching objects.
+//! Updates and patches of objects.
 
 use std::sync::Arc;
 

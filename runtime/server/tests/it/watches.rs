@@ -1,4 +1,4 @@
-//! Watches: where they start, what they tell, how they end.
+//! Watches: their start, events and end.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -18,10 +18,10 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::harness::{NOTES, Server, text};
 
-/// Asks for the state first.
+/// Requests the initial objects first.
 const STREAMED: &str = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
 
-/// A watch under way.
+/// A running watch.
 pub(crate) struct Watch {
     body: Body,
     rest: String,
@@ -42,7 +42,7 @@ impl Watch {
         }
     }
 
-    /// The next event; `None` when the watch is over.
+    /// The next event; `None` when the watch has ended.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
             if let Some((line, rest)) = self.rest.split_once('\n') {
@@ -126,7 +126,7 @@ async fn expensive_frames_are_made_beside_the_connection() {
     }
 }
 
-/// Returns the frames that are held for a connection that accepts everything and sends nothing.
+/// The frames that are buffered for a connection that accepts everything and sends nothing.
 fn unsent(watch: &mut Watch) -> Vec<Bytes> {
     let frames = std::iter::from_fn(|| watch.body.frame().now_or_never().flatten());
     frames
@@ -253,7 +253,7 @@ async fn bookmarks_come_regularly_once_there_is_something_to_tell() {
     });
     server.create("/api/v1/places", r#"{"metadata":{"name":"a"}}"#).await;
     server.note("a", "{}").await;
-    // The note itself is known to the one, and the other knows more than there is.
+    // The first client has the note itself, and the other has a revision that does not exist yet.
     let known = server.storage.revision().to_string();
     let mut watch = Watch::open(&server, &format!("resourceVersion={known}&allowWatchBookmarks=true")).await;
     let mut early = Watch::open(

@@ -6,11 +6,11 @@ use super::Reader;
 
 const MAGIC: &[u8; 8] = b"PLNSMJRN";
 
-/// The bytes of the longest header, and of those that are written.
+/// Size of the longest header, which is the one that is written.
 pub(crate) const HEADER: usize = 64;
 const HEADER_1: usize = 32;
 
-/// The newest version of a journal file, which is the one that is written.
+/// The newest version of a journal file, which is the written one.
 pub(crate) const VERSION: u32 = 2;
 
 /// The layout of a journal file.
@@ -20,26 +20,26 @@ pub(crate) enum Version {
     Two,
 }
 
-/// The start of a file.
+/// The header of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileHeader {
     pub(crate) version: Version,
     pub(crate) number: u64,
     pub(crate) salt: u64,
-    /// All zeros in a file of version 1, which does not have it.
+    /// The previous file; all zeros in a file of version 1, which does not have it.
     pub(crate) follows: Follows,
 }
 
-/// The place at which a file continues the one before.
+/// The position at which a file continues the previous one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Follows {
-    /// Number of the file before; 0: none.
+    /// Number of the previous file; 0: none.
     pub(crate) file: u64,
-    /// Bytes of the file before that count; its frames end there.
+    /// End of the valid bytes of the previous file; its frames end there.
     pub(crate) end: u64,
-    /// Last revision in the file before, or in whatever came before that.
+    /// Last revision in the previous file, or before it.
     pub(crate) last: Revision,
-    /// The revision after which this file starts. More than `last` where damaged writes were given up.
+    /// The revision after which this file starts. More than `last` if damaged writes were given up.
     pub(crate) start: Revision,
 }
 
@@ -48,14 +48,14 @@ pub(crate) struct Follows {
 pub(crate) enum BadHeader {
     /// Zeros only, or no bytes at all.
     Empty,
-    /// Another version wrote it.
+    /// The header has another version.
     Version(u32),
-    /// It is something else, or broken.
+    /// Other bytes, or a broken header.
     Damaged,
 }
 
 impl FileHeader {
-    /// A header as new files have it.
+    /// Returns the header of a new file.
     pub(crate) fn new(number: u64, salt: u64, follows: Follows) -> Self {
         let version = Version::Two;
         Self {
@@ -99,7 +99,7 @@ impl FileHeader {
         let version = match reader.u32().ok_or(BadHeader::Damaged)? {
             1 => Version::One,
             VERSION => Version::Two,
-            // A flipped bit is no other version.
+            // A flipped bit is not another version.
             other if is_intact(file, HEADER) || is_intact(file, HEADER_1) => return Err(BadHeader::Version(other)),
             _ => return Err(BadHeader::Damaged),
         };
@@ -131,7 +131,7 @@ impl FileHeader {
     }
 }
 
-/// True if the first `length` bytes of `file` match the checksum among them.
+/// True if the first `length` bytes of `file` match the checksum in them.
 fn is_intact(file: &[u8], length: usize) -> bool {
     let header = file.get(..length);
     header.is_some_and(|header| checksum(header).to_le_bytes() == header[12..16])

@@ -1,6 +1,6 @@
 //! Numbers and bytes, taken off the front of a slice.
 
-/// Takes numbers off the front; `None` when there is too little.
+/// Takes numbers off the front; `None` when too few bytes are left.
 pub(crate) struct Reader<'a> {
     pub(crate) rest: &'a [u8],
 }

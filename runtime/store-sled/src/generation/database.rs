@@ -18,7 +18,8 @@ use crate::worker::Pulse;
 /// Memory of sled's page cache: a generation is written once and read once, from end to end.
 const CACHE: u64 = 2 << 20;
 
-/// Bytes of a block. sled puts pages of more than a quarter of a segment (512 KiB) into files that it never syncs.
+/// Size of a block in bytes. sled writes pages of more than a quarter of a segment (512 KiB) to files that it never
+/// syncs.
 const BLOCK: usize = 64_000;
 
 /// Bytes that sled writes beside the records: lists of the trees, and a snapshot.
@@ -36,12 +37,12 @@ const VALUE: &[u8] = b"";
 const CLOSE_ATTEMPTS: u32 = 10_000;
 const CLOSE_PAUSE: Duration = Duration::from_millis(1);
 
-/// Bytes of a database with so many bytes of records, at most.
+/// Maximum size of a database with so many bytes of records.
 pub(super) fn size_for(records: u64) -> u64 {
     records.max(SEGMENT) + records / 16 + OVERHEAD
 }
 
-/// A database in the making.
+/// A database that is being written.
 pub(super) struct Builder<'a> {
     path: &'a Path,
     sled: sled::Db,
@@ -76,13 +77,13 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Writes what is not in a block yet.
+    /// Writes a block with the remaining records.
     fn write_block(&mut self) -> Result<(), LogError> {
         let written = self
             .sled
             .open_tree(self.blocks.to_be_bytes())
             .and_then(|tree| tree.insert(VALUE, std::mem::take(&mut self.rest)))
-            // Otherwise sled keeps it all in memory, and reuses less of its file.
+            // Otherwise sled keeps all blocks in memory, and reuses less of its file.
             .and_then(|_| self.sled.flush());
         written.map_err(|error| sled_error(self.path, &error))?;
         self.blocks += 1;
@@ -94,7 +95,7 @@ impl<'a> Builder<'a> {
         self.sum.bytes()
     }
 
-    /// Ends the database, and closes it. Nothing changes its files any more when this returns.
+    /// Completes the database, and closes it. Its files do not change after this returns.
     pub(super) fn finish(mut self) -> Result<Summary, LogError> {
         if !self.rest.is_empty() {
             self.write_block()?;
@@ -133,7 +134,7 @@ pub(super) fn read(
             && let Some(bytes) = rest[start..].get(..length)
         {
             sum.add(bytes);
-            // Each record has memory of its own, as records live on when others are gone.
+            // Each record has memory of its own, because records outlive each other.
             let record = frame::decode_record_alone(&Bytes::copy_from_slice(bytes));
             visit(record.ok_or_else(|| damaged(path, "a record cannot be read"))?)?;
             start += length;
@@ -157,8 +158,8 @@ pub(super) fn open(path: &Path) -> Result<sled::Db, LogError> {
     config.open().map_err(|error| sled_error(path, &error))
 }
 
-/// Closes the database, and waits until no thread of sled can change its files any more: they all
-/// share the descriptor that has the lock.
+/// Closes the database, and waits until no thread of sled can change its files: they all share the descriptor with the
+/// lock.
 pub(super) fn close(path: &Path, sled: sled::Db) -> Result<(), LogError> {
     drop(sled);
     let path = path.join("db");

@@ -15,7 +15,7 @@ use crate::folder::damaged;
 use crate::frame;
 use crate::worker::Pulse;
 
-/// No write has the revision 0, so its place says what the tree holds.
+/// No write has the revision 0, so its key is free for the summary.
 const SUMMARY: Revision = Revision::ZERO;
 
 /// Reads the whole database at `path`, which sled may write to, and compares it with `expected`.

@@ -1,7 +1,6 @@
-//! The content of a generation's files when they were synced.
+//! The checksums of a generation's files when they were synced.
 //!
-//! sled does not check all that it reads, and panics on some of it; so it only gets to see bytes
-//! that are exactly those that it wrote.
+//! sled does not check all bytes that it reads, and panics on some; so it only gets exactly the bytes that it wrote.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -22,10 +21,10 @@ const FORMAT: Checksummed = Checksummed {
     version: "2",
     earlier: &[FIRST],
 };
-/// Of databases of the first format.
+/// The version of databases of the first format.
 const FIRST: &str = "1";
 
-/// The list of a generation's files, and what they hold.
+/// The list of a generation's files, and their summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Manifest {
     pub(super) is_first_format: bool,
@@ -53,7 +52,7 @@ impl Listed {
         })
     }
 
-    /// Copies the file from one folder to another, if it is what it was.
+    /// Copies the file from one folder to another, if its checksum still matches.
     pub(super) fn copy(&self, from: &Path, to: &Path, pulse: &Pulse) -> Result<(), LogError> {
         let (source, target) = (from.join(&self.name), to.join(&self.name));
         if !source.is_file() {

@@ -1,4 +1,4 @@
-//! The content of a generation, in numbers.
+//! The content of a generation as counts and checksums.
 
 use planesmith_store::Revision;
 use sha2::{Digest, Sha256};
@@ -16,7 +16,7 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    /// The summary as it stands in the database.
+    /// The summary as the database stores it.
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(56);
         for number in [self.through.0, self.keys, self.bytes] {
@@ -27,7 +27,7 @@ impl Summary {
     }
 }
 
-/// Adds up what is written or read.
+/// Computes the summary of written or read records.
 #[derive(Clone, Default)]
 pub(super) struct Sum {
     keys: u64,

@@ -13,35 +13,35 @@ use super::tail::is_torn;
 use crate::folder::failed;
 use crate::frame::{self, FileHeader, Frame};
 
-/// The end that the frames of a file have to reach.
+/// The required end of the frames of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Extent {
-    /// To this byte, as the next file says; nothing behind it counts.
+    /// At this byte, as the next file requires; bytes behind it do not count.
     Exactly(u64),
-    /// To the zeros at the end of the file.
+    /// At the zeros at the end of the file.
     Whole,
-    /// The next file would tell, but is missing or damaged.
+    /// Unknown, because the next file is missing or damaged.
     Unknown,
-    /// To this byte at least, as it is the last file. An unfinished frame may follow, unless the store was closed.
+    /// At this byte or later, in the last file. An incomplete frame may follow, unless the store was closed.
     AtLeast { durable: u64, closed: bool },
 }
 
-/// The frames of a file, and what is behind them.
+/// The frames of a file, and the bytes behind them.
 #[derive(Debug)]
 pub(super) struct Content {
     pub(super) frames: Vec<PlacedFrame>,
-    /// Behind the last frame.
+    /// The end of the last frame.
     pub(super) end: u64,
     pub(super) tail: Tail,
 }
 
-/// A frame, and where it is.
+/// A frame with its position.
 #[derive(Debug)]
 pub(super) struct PlacedFrame {
     pub(super) batch: Batch,
     pub(super) previous: Revision,
     pub(super) start: u64,
-    /// Behind the frame.
+    /// The end of the frame.
     pub(super) end: u64,
 }
 
@@ -60,9 +60,9 @@ impl PlacedFrame {
 pub(super) enum Tail {
     /// Nothing that counts.
     Clean,
-    /// A frame that a crash kept from being written as a whole.
+    /// A frame that a crash left incomplete.
     Torn,
-    /// Something that was durable, and cannot be read.
+    /// Bytes that were durable, and cannot be read.
     Damaged(Damage),
 }
 
@@ -82,7 +82,7 @@ impl Content {
             end: header.length() as u64,
             tail: Tail::Clean,
         };
-        // What the frames themselves know to be there.
+        // The bytes that the frames themselves report as durable.
         let mut durable = 0;
         loop {
             if matches!(extent, Extent::Exactly(end) if end == content.end) {
@@ -114,20 +114,20 @@ impl Content {
     }
 }
 
-/// The place behind the last whole frame of a file.
+/// The position behind the last whole frame of a file.
 struct Ending<'a> {
     path: &'a Path,
     /// Bytes of the file.
     length: u64,
     at: u64,
-    /// Bytes of the file that were on the disk, as its frames say.
+    /// Bytes of the file that were on the disk, as its frames report.
     durable: u64,
-    /// Zeros only follow, or nothing.
+    /// True if only zeros follow, or nothing.
     is_zero: bool,
 }
 
 impl Ending<'_> {
-    /// Tells an orderly end from a torn one and from damage. `rest` is what follows.
+    /// Distinguishes an orderly end from a torn one and from damage. `rest` is the rest of the file.
     fn judge(&self, rest: &Bytes, header: &FileHeader, extent: Extent) -> Tail {
         let what = match extent {
             Extent::Exactly(end) => self.describe(end),

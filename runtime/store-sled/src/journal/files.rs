@@ -12,27 +12,27 @@ use crate::disk::Disk;
 use crate::folder::failed;
 use crate::frame::{BadHeader, FileHeader, HEADER, Version};
 
-/// A file that has no number yet.
+/// The name of a file without a number.
 const SPARE: &str = "spare.new";
 
-/// The folder of the journal. It needs no further descriptor to make the next file.
+/// The folder of the journal. Creating the next file needs no further descriptor.
 #[derive(Debug)]
 pub(super) struct Files {
     path: PathBuf,
     folder: File,
     disk: Disk,
-    /// The next file, open already: when descriptors run out, writes go on.
+    /// The next file, opened ahead: writes continue when descriptors run out.
     spare: Option<File>,
-    /// A file that was given up may have its name again after a loss of power.
+    /// True if a file that was given up may have its name again after a loss of power.
     has_ghost: bool,
 }
 
-/// A file of the journal, as its name and its header say.
+/// A file of the journal, by its name and its header.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Listed {
     pub(super) number: u64,
     pub(super) header: Result<FileHeader, BadHeader>,
-    /// A file is missing in front of this one.
+    /// The number of a file that is missing before this one.
     pub(super) missing: Option<u64>,
 }
 
@@ -56,7 +56,7 @@ impl Files {
         path_of(&self.path, number)
     }
 
-    /// True if a later start may find a file of which [`Files::create`] said that there is none.
+    /// True if a later start may find a file whose creation [`Files::create`] reported as failed.
     pub(super) fn has_ghost(&self) -> bool {
         self.has_ghost
     }
@@ -65,14 +65,14 @@ impl Files {
     pub(super) fn sync(&mut self) -> Result<(), LogError> {
         let synced = self.disk.sync_all(&self.folder, &self.path);
         self.has_ghost &= synced.is_err();
-        // Also for lack of space: which names the disk has is not known then, so this is no error that may pass by itself.
+        // Also for lack of space: the names on the disk are unknown then, so this error does not pass by itself.
         synced.map_err(|source| LogError::Io {
             context: format!("cannot sync {}", self.path.display()),
             source,
         })
     }
 
-    /// Makes the file `number` with `content`. Both are durable when this returns; on an error there is no such file,
+    /// Creates the file `number` with `content`. Both are durable when this returns; on an error there is no such file,
     /// unless [`Files::has_ghost`].
     pub(super) fn create(&mut self, number: u64, content: &[u8]) -> Result<File, LogError> {
         let (spare, path) = (self.path.join(SPARE), self.path(number));
@@ -90,14 +90,14 @@ impl Files {
         self.has_ghost |= renamed.is_ok();
         let made = renamed.and_then(|()| self.sync());
         if made.is_err() {
-            // Its pages are not what the disk has, so the next attempt needs another file.
+            // Its pages may differ from the disk, so the next attempt needs another file.
             let _ = std::fs::remove_file(&spare);
             let _ = std::fs::remove_file(&path);
         }
         made.map(|()| file)
     }
 
-    /// Opens the file that [`Files::create`] is going to use, if that is possible now.
+    /// Opens the file that [`Files::create`] will use next, if that is possible now.
     pub(super) fn prepare(&mut self) {
         if self.spare.is_none() {
             let spare = create_new(&self.path.join(SPARE));
@@ -107,7 +107,7 @@ impl Files {
         }
     }
 
-    /// Removes the file `number`, if it is there.
+    /// Removes the file `number`, if it exists.
     pub(super) fn remove(&self, number: u64) -> Result<(), LogError> {
         let path = self.path(number);
         match std::fs::remove_file(&path) {
@@ -147,7 +147,7 @@ impl Files {
     }
 }
 
-/// Makes an empty file that only this user may read, in the place of one that may be there.
+/// Creates an empty file that only this user may read, in place of an existing one.
 fn create_new(path: &Path) -> std::io::Result<File> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -157,12 +157,12 @@ fn create_new(path: &Path) -> std::io::Result<File> {
     options.read(true).write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// The files that count, oldest first, and the numbers of those that do not: the state has all of their writes, or a later
-/// file has taken their place.
+/// The files that count, oldest first, and the numbers of obsolete ones: the state has all of their writes, or a later
+/// file has replaced them.
 pub(super) fn link(files: Vec<Listed>, settled: Revision) -> (Vec<Listed>, Vec<u64>) {
     let mut links: Vec<Listed> = Vec::new();
     let mut obsolete = Vec::new();
-    // The file that has to come before the last one in `links`; 0: none.
+    // The file that has to precede the last one in `links`; 0: none.
     let mut expected = u64::MAX;
     let mut is_settled = false;
     for file in files.into_iter().rev() {
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(linked(&files, 10), (vec![(2, None), (3, None)], vec![1]));
         // The removal of the second file was durable before that of the first.
         assert_eq!(linked(&[files[0], files[2]], 20), (vec![(3, None)], vec![1]));
-        // Nothing of the second file counted when the third was made.
+        // No byte of the second file counted when the third was created.
         let replaced = [file(1, 0, 0), file(2, 1, 10), file(3, 1, 10)];
         assert_eq!(linked(&replaced, 0), (vec![(1, None), (3, None)], vec![2]));
     }

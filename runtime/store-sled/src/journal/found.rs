@@ -1,4 +1,4 @@
-//! The files of a journal as they are found, up to the first damage.
+//! The files of a journal as they are found at a start, up to the first damage.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -16,52 +16,52 @@ use super::segment::{Position, position_behind};
 use crate::folder::{Format, damaged, unknown_format};
 use crate::frame::{BadHeader, FileHeader, VERSION, Version};
 
-/// The files that were found, as far as they can be read.
+/// The files, as far as they can be read.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) mark: Option<Mark>,
     pub(super) revisions: Revisions,
-    /// Numbers of files that do not count.
+    /// Numbers of obsolete files.
     pub(super) obsolete: Vec<u64>,
     /// The files before the last one.
     pub(super) sealed: VecDeque<Sealed>,
     pub(super) last: Option<LastFile>,
     pub(super) damages: Vec<Damage>,
-    /// Numbers of files of which nothing counts, for damage in them or before them.
+    /// Numbers of files that do not count, because of damage in them or before them.
     pub(super) lost: Vec<u64>,
-    /// No file may have a smaller number.
+    /// The largest number of a known file; the next file gets a larger one.
     pub(super) newest: u64,
 }
 
-/// The newest file of which something counts.
+/// The newest file that counts at least in part.
 #[derive(Debug)]
 pub(super) struct LastFile {
     pub(super) path: PathBuf,
     pub(super) header: FileHeader,
     pub(super) bytes: Bytes,
     pub(super) position: Position,
-    /// An unfinished frame is behind the position.
+    /// True if an incomplete frame is behind the position.
     pub(super) is_torn: bool,
 }
 
-/// Finds missing frames: each names the last write before it.
+/// Finds missing frames: each frame names the last write before it.
 #[derive(Debug)]
 pub(super) struct Revisions {
     last: Option<Revision>,
     settled: Revision,
-    /// Changes after this revision are all there.
+    /// Changes after this revision are complete.
     pub(super) floor: Revision,
 }
 
 impl Revisions {
-    /// The last revision that was found, or that the state has.
+    /// The last revision that was found, or that the state includes.
     pub(super) fn last(&self) -> Revision {
         self.last.unwrap_or(self.settled).max(self.settled)
     }
 
-    /// True if what goes on after `previous` does not leave anything out.
+    /// True if no write is missing between the last frame and one that follows `previous`.
     fn follows(&self, previous: Revision) -> bool {
-        // The first files may be in the state already, when removing them was interrupted.
+        // The state may include the first files already, if their removal was interrupted.
         self.last == Some(previous) || (self.last.is_none_or(|last| last < previous) && previous <= self.settled)
     }
 
@@ -124,7 +124,7 @@ impl Found {
         Ok(found)
     }
 
-    /// Forgets a last file that version 1 was making when it ended: it holds nothing.
+    /// Ignores an empty last file, which version 1 was creating when its process ended.
     fn drop_unfinished(&mut self, files: &Files, listed: &mut Vec<Listed>) -> Result<(), LogError> {
         let Some(last) = listed.last().filter(|last| last.header == Err(BadHeader::Empty)) else {
             return Ok(());
@@ -136,7 +136,7 @@ impl Found {
         Ok(())
     }
 
-    /// Reads one file, and shows what is in it.
+    /// Reads one file, and passes on its content.
     fn read(
         &mut self,
         files: &Files,
@@ -185,7 +185,7 @@ impl Found {
         Ok(())
     }
 
-    /// Takes note of a file that another follows.
+    /// Records a file that another one follows.
     fn seal(&mut self, header: &FileHeader, position: Position) {
         if self.revisions.last() > self.revisions.settled {
             self.sealed.push_back(Sealed {
@@ -198,7 +198,7 @@ impl Found {
         }
     }
 
-    /// The header of `file`, or what is wrong with it or with its place.
+    /// The header of `file`, or the problem with it or with its position.
     fn check_header(&self, file: &Listed, path: &Path) -> Result<Result<FileHeader, String>, LogError> {
         let header = match file.header {
             Ok(header) => header,
@@ -223,7 +223,7 @@ impl Found {
             None => self.revisions.gap(previous),
         };
         if self.last.is_none() && self.sealed.is_empty() {
-            // Not the end of the journal is missing, but all that it goes on from.
+            // Not the end of the journal is missing, but the start that it continues from.
             return Err(damaged(path, &what));
         }
         Ok(Err(what))
@@ -250,7 +250,7 @@ impl Found {
         }
     }
 
-    /// Compares what each frame says of the one before. Cuts `content` off where one is missing.
+    /// Checks that each frame follows the one before. Cuts `content` off where one is missing.
     fn check_frames(&mut self, path: &Path, header: &FileHeader, content: &mut Content) {
         for position in 0..content.frames.len() {
             let PlacedFrame { previous, .. } = content.frames[position];
@@ -266,7 +266,7 @@ impl Found {
         }
     }
 
-    /// Takes note of a file that does not count, because something before it or its header is damaged.
+    /// Records a file that does not count, because its header or an earlier file is damaged.
     fn give_up(&mut self, files: &Files, file: &Listed) -> Result<(), LogError> {
         self.lost.push(file.number);
         let path = files.path(file.number);
@@ -278,7 +278,7 @@ impl Found {
         Ok(())
     }
 
-    /// Notices that the newest file is missing, or the newest frames.
+    /// Detects that the newest file or the newest frames are missing.
     fn check_newest(&mut self, files: &Files, newest: Option<&Listed>) -> Result<(), LogError> {
         let known = newest.map_or(0, |file| file.number);
         if newest.is_none() && self.mark.is_none() && self.revisions.settled > Revision::ZERO {

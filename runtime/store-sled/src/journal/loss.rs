@@ -1,4 +1,4 @@
-//! Acknowledged writes that cannot be read any more.
+//! Acknowledged writes that cannot be read.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use crate::disk::Disk;
 use crate::folder::{create, failed};
 use crate::frame::{self, FileHeader};
 
-/// So many revisions are skipped when writes are given up: more than can have been given away without a trace in the mark,
-/// which is on the disk half a minute later at the latest.
+/// Number of revisions that are skipped when writes are given up: more than can have been assigned since the mark on
+/// the disk, which is half a minute old at most.
 const SKIPPED: u64 = 1_000_000_000;
 
-/// So many writes are named in the error.
+/// Maximum number of writes that the error names.
 const NAMED: usize = 10;
 
-/// A place where something durable cannot be read.
+/// A position at which durable bytes cannot be read.
 #[derive(Debug)]
 pub(super) struct Damage {
     pub(super) path: PathBuf,
-    /// The damage of the file, with the byte where it starts.
+    /// The description of the damage, with the byte where it starts.
     pub(super) what: String,
     /// The writes behind that byte, as far as they are legible.
     pub(super) writes: Vec<LostWrite>,
@@ -61,7 +61,7 @@ pub(super) fn writes_behind(rest: &Bytes, header: &FileHeader) -> Vec<LostWrite>
 }
 
 impl Damage {
-    /// Damage of a file as a whole.
+    /// Damage of a whole file.
     pub(super) fn of_file(path: &Path, what: &str) -> Self {
         Self {
             path: path.to_owned(),
@@ -70,8 +70,8 @@ impl Damage {
         }
     }
 
-    /// The error of a store that does not open. `readable` is the last revision before the damage, `durable` the last one
-    /// that is known to have been acknowledged.
+    /// The error for a store that does not open. `readable` is the last revision before the damage, `durable` the last
+    /// one that is known to be acknowledged.
     pub(super) fn refusal(&self, readable: Revision, durable: Revision) -> LogError {
         let mut concerned = format!("the writes after revision {readable} are concerned");
         let newest = self.newest().max(durable);
@@ -101,7 +101,7 @@ impl Damage {
     }
 }
 
-/// A revision that no client can have seen, though writes are missing that followed `known` and contained `damages`.
+/// A revision that no client has seen, although the writes that followed `known` and contained `damages` are missing.
 pub(super) fn unseen(known: Revision, damages: &[Damage]) -> Revision {
     let newest = damages.iter().map(Damage::newest).max();
     Revision(newest.unwrap_or(known).max(known).0.saturating_add(SKIPPED))
@@ -122,8 +122,8 @@ pub(super) fn report(readable: Revision, start: Revision, damages: &[Damage]) {
     );
 }
 
-/// Puts what is given up aside, where nobody reads it again: a copy of the file that goes on up to the damage, and the
-/// files in `whole`. Returns the folder. Nothing is deleted.
+/// Moves damaged data to a folder that is never read again: a copy of the file that is continued before its damage, and
+/// the files in `whole`. Returns the folder. Nothing is deleted.
 pub(super) fn put_aside(
     root: &Path,
     files: &mut Files,

@@ -1,4 +1,4 @@
-//! The mark: how far the journal is known to be durable, and whether it was closed in order.
+//! The mark: the position up to which the journal is known to be durable, and if it was closed in order.
 
 use std::fs::{File, OpenOptions};
 use std::io::Read;
@@ -17,16 +17,16 @@ const MAGIC: &[u8; 8] = b"PLNSMARK";
 const VERSION: u32 = 1;
 const LENGTH: usize = 64;
 
-/// A place in the journal up to which every frame was durable.
+/// A position in the journal up to which every frame was durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// Number of the last file; 0: there was none yet.
+    /// Number of the last file; 0 before the first one.
     pub(super) file: u64,
-    /// Behind its last frame.
+    /// The end of its last frame.
     pub(super) end: u64,
     /// The last revision.
     pub(super) last: Revision,
-    /// Nothing was written behind that place.
+    /// True if nothing was written behind that position.
     pub(super) closed: bool,
 }
 
@@ -44,7 +44,7 @@ impl Mark {
         Ok(Self::decode(&bytes))
     }
 
-    /// Makes the mark of the store in `root`, in the place of one that may be there; durable when this returns.
+    /// Creates the mark of the store in `root`, or replaces it; durable when this returns.
     pub(crate) fn create(self, root: &Path, disk: &Disk) -> Result<(), LogError> {
         let (new, path) = (root.join("mark.new"), root.join(NAME));
         let file = create_file(&new)?;
@@ -120,13 +120,14 @@ impl MarkFile {
         })
     }
 
-    /// Notes what is durable. The note itself becomes durable when the operating system likes to: an older mark is true, too.
+    /// Records the durable position. The mark itself becomes durable when the operating system writes it: an older mark
+    /// is valid, too.
     pub(super) fn note(&mut self, mark: Mark) {
         let noted = self.write(mark);
         self.report(noted);
     }
 
-    /// As [`MarkFile::note`], and durable at once, if possible.
+    /// Like [`MarkFile::note`], and durable at once, if possible.
     pub(super) fn note_durably(&mut self, mark: Mark) {
         let noted = self.store(mark);
         self.report(noted);

@@ -1,4 +1,4 @@
-//! Opening the journal: what is found becomes durable before anybody sees it.
+//! Opening the journal: the content that is found becomes durable before it is passed on.
 
 use std::path::Path;
 
@@ -17,25 +17,25 @@ use crate::folder::{Format, salt, upgrade_format};
 use crate::frame::{FileHeader, Follows, Version};
 use crate::space::Space;
 
-/// Opening the journal of a store.
+/// The parameters for opening the journal of a store.
 #[derive(Debug)]
 pub(crate) struct Recovery<'a> {
     /// The folder of the store.
     pub(crate) root: &'a Path,
     pub(crate) disk: Disk,
     pub(crate) space: Space,
-    /// The journal goes on after the state at this revision.
+    /// The revision of the state; the journal continues after it.
     pub(crate) settled: Revision,
     pub(crate) format: Format,
     /// Bytes after which a new file starts.
     pub(crate) file_size: u64,
-    /// Gives up what is damaged, instead of refusing to open.
+    /// Gives up damaged writes, instead of refusing to open.
     pub(crate) accepts_loss: bool,
 }
 
 impl Recovery<'_> {
-    /// Opens the journal. The batches that are not in the settled state go to `visit`. All that is shown is durable, and
-    /// files that do not count are removed.
+    /// Opens the journal. Batches that are not in the settled state go to `visit`. They are durable by then, and
+    /// obsolete files are removed.
     pub(crate) fn open(self, visit: impl FnMut(Batch)) -> Result<Journal, LogError> {
         let mut files = Files::open(self.root.join("journal"), self.disk.clone())?;
         let mut found = Found::find(self.root, self.format, self.settled, &files, visit)?;
@@ -83,7 +83,7 @@ impl Recovery<'_> {
         })
     }
 
-    /// Makes durable what a crash may have left in memory only.
+    /// Makes frames durable that may only be in memory after a crash.
     fn secure(&self, last: &LastFile, mark: Option<Mark>) -> Result<(), LogError> {
         let end = last.position.end;
         let from = match mark {

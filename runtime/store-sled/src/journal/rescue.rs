@@ -1,4 +1,4 @@
-//! The next file: when one is full, and when the disk failed one.
+//! Starting the next file: when one is full, and when the disk failed one.
 
 use std::time::Duration;
 
@@ -10,17 +10,18 @@ use super::{Journal, Sealed};
 use crate::folder::salt;
 use crate::frame::{self, FileHeader, Follows};
 
-/// Failures of the disk at the same work after which the store is read-only.
+/// Number of consecutive failures of the disk after which the store becomes read-only.
 const ATTEMPTS: u32 = 3;
 
-/// Between two attempts.
+/// Time between two attempts.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// "Too many open files", of the process and of the system.
 const NO_DESCRIPTORS: [i32; 2] = [24, 23];
 
 impl Journal {
-    /// Starts the next file, as the active one is full. The active one goes on growing when space or descriptors are short.
+    /// Starts the next file, because the active one is full. The active one is extended while space or descriptors are
+    /// short.
     pub(super) fn roll(&mut self) -> Result<(), LogError> {
         let position = self.active.position();
         let follows = Follows {
@@ -38,8 +39,8 @@ impl Journal {
         }
     }
 
-    /// Writes `batch` to a new file, with the frames of the active file that a failed sync has made doubtful: the operating
-    /// system takes their pages for written, so syncing the file again would succeed without writing them.
+    /// Writes `batch` to a new file, with the frames of the active file that a failed sync has made doubtful: the
+    /// operating system treats their pages as written, so syncing the file again would succeed without writing them.
     ///
     /// On an error the batch does not count. If it is in the active file, zeros take its place; where these are not durable
     /// either, the error is [`LogError::Unknown`].
@@ -59,7 +60,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Tries `work` some times while the disk fails, and then no more: the store is read-only until it is started again.
+    /// Tries `work` several times while the disk fails. After that the store is read-only until it is started again.
     fn persist(&mut self, mut work: impl FnMut(&mut Self) -> Result<(), LogError>) -> Result<(), LogError> {
         let mut attempt = 1;
         loop {
@@ -81,14 +82,14 @@ impl Journal {
         }
     }
 
-    /// Goes on in a new file, which starts with the doubtful frames of the active one, and with `batch`.
+    /// Continues in a new file, which starts with the doubtful frames of the active one, and with `batch`.
     pub(super) fn replace(&mut self, batch: Option<&Batch>) -> Result<(), LogError> {
         let mut frames = self.active.unsafe_frames()?;
         frames.extend(batch.map(|batch| (batch.clone(), self.last())));
         let position = self.active.position();
         let header = self.active.header();
         let follows = if position.safe_end == header.length() as u64 {
-            // Not even its header can be trusted. Nothing else of it counts, so the new file takes its place.
+            // Not even the header can be trusted. Nothing else of the file counts, so the new file takes its place.
             header.follows
         } else {
             Follows {
@@ -103,7 +104,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Makes the next file, with `frames`, and goes on there.
+    /// Creates the next file, with `frames`, and continues there.
     fn start_next(&mut self, follows: Follows, frames: &[(Batch, Revision)]) -> Result<(), LogError> {
         let old = self.active.header().number;
         let header = FileHeader::new(old + 1, salt(), follows);
@@ -120,7 +121,7 @@ impl Journal {
                 bytes: follows.end,
             });
         } else if let Err(error) = self.files.remove(old) {
-            // The next start does it.
+            // The next start removes it.
             tracing::debug!(%error, "a replaced file of the journal is not removed");
         }
         self.mark.note_durably(self.position());
@@ -129,12 +130,12 @@ impl Journal {
     }
 }
 
-/// The bytes of a new file, and where its frames end.
+/// The bytes of a new file, and the end of its frames.
 pub(super) fn encode_file(header: &FileHeader, frames: &[(Batch, Revision)]) -> (Vec<u8>, Position) {
     let mut content = header.encode().to_vec();
     let mut position = Position::start(header, header.follows.start);
     for (batch, previous) in frames {
-        // The file has all of its first frames, or no name.
+        // A file with a name has all of its first frames.
         frame::encode(batch, *previous, 0, header, &mut content);
         let last = batch.records.last().map_or(*previous, |record| record.revision);
         position.advance(content.len() as u64, last);
@@ -142,7 +143,7 @@ pub(super) fn encode_file(header: &FileHeader, frames: &[(Batch, Revision)]) -> 
     (content, position)
 }
 
-/// True if the operating system lacks something that it may have again later.
+/// True if the operating system lacks a resource that may be available again later.
 fn is_shortage(error: &LogError) -> bool {
     match error {
         LogError::Full => true,

@@ -1,4 +1,4 @@
-//! The file that frames are appended to.
+//! The active file, to which frames are appended.
 
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
@@ -15,27 +15,27 @@ use crate::disk::Disk;
 use crate::folder::{damaged, failed};
 use crate::frame::{self, FileHeader, Frame};
 
-/// Bytes that are written ahead of the frames. Overwriting what the file already has makes an
-/// `fdatasync` cheaper by a third: the file system has nothing to note.
+/// Bytes that are written ahead of the frames. Overwriting existing bytes makes an `fdatasync` cheaper by a third: the
+/// file system has no metadata to write.
 const AHEAD: u64 = 512 << 10;
 
-/// File systems write blocks of up to so many bytes. A block whose write failed may be broken as a whole.
+/// Maximum size in bytes of the blocks that file systems write. A block whose write failed may be broken as a whole.
 const BLOCK: u64 = 64 << 10;
 
 /// The end of the frames of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Position {
-    /// Behind the last frame.
+    /// The end of the last frame.
     pub(super) end: u64,
     /// The last revision.
     pub(super) last: Revision,
-    /// The same for the last frame that ends in front of the block of `end`, which appending writes anew.
+    /// The end of the last frame before the block of `end`, which the next append writes again.
     pub(super) safe_end: u64,
     pub(super) safe_last: Revision,
 }
 
 impl Position {
-    /// The position behind the header of a file.
+    /// The position after the header of a file.
     pub(super) fn start(header: &FileHeader, last: Revision) -> Self {
         let end = header.length() as u64;
         Self {
@@ -46,7 +46,7 @@ impl Position {
         }
     }
 
-    /// Moves behind the next frame.
+    /// Moves to the end of the next frame.
     pub(super) fn advance(&mut self, end: u64, last: Revision) {
         if end / BLOCK > self.end / BLOCK {
             (self.safe_end, self.safe_last) = (self.end, self.last);
@@ -60,7 +60,7 @@ pub(super) fn block(position: u64) -> u64 {
     position - position % BLOCK
 }
 
-/// The file that frames are appended to.
+/// The active file, to which frames are appended.
 #[derive(Debug)]
 pub(super) struct Segment {
     file: File,
@@ -68,24 +68,24 @@ pub(super) struct Segment {
     disk: Disk,
     header: FileHeader,
     position: Position,
-    /// Bytes that the file has, and of these the ones that are on the disk. Zeros follow the frames.
+    /// Bytes of the file, and the number of these that are on the disk. Zeros follow the frames.
     allocated: u64,
     durable: u64,
-    /// Bytes up to here may look like a frame that was refused.
+    /// Bytes up to this position may look like a frame that was refused.
     dirty: Option<u64>,
 }
 
-/// The reason a frame was not appended.
+/// The reason that a frame was not appended.
 #[derive(Debug)]
 pub(super) enum AppendError {
-    /// There is no space. What was there stays as it is.
+    /// There is no space. Existing bytes are unchanged.
     Refused(LogError),
-    /// The disk failed: nobody knows what it has of the block that was written.
+    /// The disk failed: its content in the written block is unknown.
     Untrusted(LogError),
 }
 
 impl Segment {
-    /// The file that has the header and the frames of `content`, all durable.
+    /// Returns the segment of a file with a header and frames, all of them durable.
     pub(super) fn new(file: File, path: PathBuf, disk: Disk, header: FileHeader, position: Position) -> Self {
         Self {
             file,
@@ -99,7 +99,7 @@ impl Segment {
         }
     }
 
-    /// Goes on with a file that has frames up to `position`, zeros behind them, and is durable.
+    /// Opens a file that has frames up to `position`, followed by zeros, and is durable.
     pub(super) fn reopen(path: &Path, disk: Disk, header: FileHeader, position: Position) -> Result<Self, LogError> {
         let opened = OpenOptions::new().read(true).write(true).open(path);
         let file = opened.map_err(failed("open", path))?;
@@ -117,12 +117,12 @@ impl Segment {
         self.position
     }
 
-    /// Bytes that the file is known to have on the disk.
+    /// Bytes of the file that are known to be on the disk.
     pub(super) fn durable(&self) -> u64 {
         self.durable
     }
 
-    /// Bytes that frames may have without the file growing.
+    /// Bytes that frames can use without growing the file.
     pub(super) fn headroom(&self) -> u64 {
         let allocated = if self.dirty.is_some() {
             self.durable
@@ -150,7 +150,7 @@ impl Segment {
         if let Err(error) = self.write(frame) {
             self.dirty = Some(end);
             if is_full(&error) {
-                // Tried again before the next append.
+                // Repeated before the next append.
                 let _ = self.clean();
                 return Err(AppendError::Refused(failed("write", &self.path)(error)));
             }
@@ -189,13 +189,14 @@ impl Segment {
         }
     }
 
-    /// Removes what a refused frame left, so that it cannot be read as one. The removal is durable when this returns.
+    /// Removes the rest of a refused frame, so that it cannot be read as a frame. The removal is durable when this
+    /// returns.
     pub(super) fn clean(&mut self) -> Result<(), AppendError> {
         let Some(dirty) = self.dirty else {
             return Ok(());
         };
         let end = self.position.end;
-        // The frames say that the file has at least the bytes that are durable.
+        // The frames promise that the file has at least the durable bytes.
         let zeros = vec![0; usize::try_from(dirty.min(self.durable).saturating_sub(end)).unwrap_or_default()];
         let cut = self.file.set_len(self.durable);
         let cleared = cut.and_then(|()| self.disk.write_at(&self.file, &self.path, &zeros, end));
@@ -233,7 +234,7 @@ impl Segment {
         Ok(frames)
     }
 
-    /// Gives back what is behind `end`: the next file says that nothing there counts.
+    /// Frees the space behind `end`: the next file declares that nothing there counts.
     pub(super) fn truncate(&self, end: u64) {
         if let Err(error) = self.file.set_len(end) {
             tracing::debug!(path = %self.path.display(), %error, "space behind the end of a journal file is not given back");
@@ -241,9 +242,9 @@ impl Segment {
     }
 }
 
-/// Makes durable what was found in a file, though it may never have been synced, or its sync may have failed. `bytes` is
-/// what the file has now, `unsynced` the frames that may not be on the disk; with `clear`, zeros take the place of what is
-/// behind these.
+/// Makes the content of a file durable that may never have been synced, or whose sync may have failed. `bytes` is the
+/// content now, `unsynced` the frames that may not be on the disk; with `clear`, the bytes behind these are replaced by
+/// zeros.
 pub(super) fn secure(
     path: &Path,
     bytes: &Bytes,
@@ -257,14 +258,14 @@ pub(super) fn secure(
     let Range { start, end } = unsynced;
     let rest = if clear { &bytes[place(end)..] } else { &[] };
     let dirty = rest.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-    // Written again, as a failed sync leaves pages that no later sync writes.
+    // Written again, because a failed sync leaves pages that no later sync writes.
     let again = disk.write_at(&file, path, &bytes[place(start)..place(end)], start);
     let cleared = again.and_then(|()| disk.write_at(&file, path, &vec![0; dirty], end));
     let synced = cleared.and_then(|()| disk.sync_all(&file, path));
     synced.map_err(failed("sync", path))
 }
 
-/// The position behind `frames`.
+/// The position after `frames`.
 pub(super) fn position_behind(header: &FileHeader, start: Revision, frames: &[PlacedFrame]) -> Position {
     let mut position = Position::start(header, start);
     for frame in frames {

@@ -1,31 +1,31 @@
-//! Tells a write that a crash tore from damage.
+//! Distinguishes a write that a crash tore from damage.
 
 use crate::frame::{self, FileHeader};
 
 /// Disks write sectors whole.
 const SECTOR: u64 = 512;
 
-/// Some memory that is used as a disk writes less at a time.
+/// Some memory that serves as a disk writes smaller units.
 const LINE: u64 = 64;
 
-/// So many zeros in a row are in no frame: objects are text, and the numbers of a frame have fewer.
+/// No frame has so many zeros in a row: objects are text, and the numbers of a frame have fewer.
 const ZEROS: usize = 32;
 
-/// True if `rest`, which starts at byte `at` of its file and ends with it, may be left of one frame that a loss of power
-/// kept from being written as a whole.
+/// True if `rest`, from byte `at` of its file to the end, may be one frame that a loss of power left incomplete.
 ///
-/// The file has zeros where a frame is going to be. A disk writes its sectors in any order, so a torn frame has sectors
-/// that are zeros, and nothing but zeros behind it. A frame without any was written as a whole, and changed later.
+/// The file has zeros where a frame will be written. A disk writes the sectors in any order, so a torn frame has
+/// sectors of zeros, and nothing but zeros behind it. A frame without such sectors was written as a whole, and changed
+/// later.
 pub(super) fn is_torn(rest: &[u8], at: u64, header: &FileHeader) -> bool {
     if frame::find_whole(rest, header).is_some() {
-        // Only one frame is on its way at a time.
+        // Only one frame is being written at a time.
         return false;
     }
     let Some(length) = frame::length_in_front(rest, header) else {
         return is_front_torn(rest, at, frame::front_length(header.version));
     };
     let Some((frame, behind)) = rest.split_at_checked(length) else {
-        // The file had not grown for it yet.
+        // The file was not extended for it yet.
         return true;
     };
     let has_no_end = frame.last() == Some(&0);
@@ -33,7 +33,7 @@ pub(super) fn is_torn(rest: &[u8], at: u64, header: &FileHeader) -> bool {
         && (has_no_end || sectors(frame, at).any(|sector| starts_unwritten(sector) || ends_unwritten(sector)))
 }
 
-/// As [`is_torn`] for a frame whose header, of `front` bytes, cannot be read.
+/// Like [`is_torn`], for a frame whose header of `front` bytes cannot be read.
 fn is_front_torn(rest: &[u8], at: u64, front: usize) -> bool {
     let line = usize::try_from(LINE - at % LINE).unwrap_or_default();
     if is_zero(&rest[..line.min(rest.len())]) {
@@ -72,7 +72,7 @@ fn is_zero(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == 0)
 }
 
-/// The parts of `bytes`, which start at byte `at` of their file, that are in one sector each.
+/// Splits `bytes`, which start at byte `at` of their file, into parts of one sector each.
 fn sectors(bytes: &[u8], at: u64) -> impl Iterator<Item = &[u8]> {
     let first = usize::try_from(SECTOR - at % SECTOR).unwrap_or_default();
     let (first, rest) = bytes.split_at(first.min(bytes.len()));

@@ -1,4 +1,4 @@
-//! Folders of older versions, and rounds of settling that end half way.
+//! Folders of older versions, and rounds of settling that are interrupted.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,7 +8,7 @@ use planesmith_store::{NoIndex, Storage, StorageOptions};
 use super::*;
 use crate::generation::tests::write_first_format;
 
-/// Counts what is loaded.
+/// Records the loaded content.
 #[derive(Default)]
 struct Seen {
     states: Vec<u64>,
@@ -36,7 +36,7 @@ fn record(revision: u64, key: u64, change: Change) -> Record {
     }
 }
 
-/// The revision of each key, and whether it has an object then.
+/// The revision of each key, and true if it has an object at that revision.
 #[derive(Default)]
 struct Newest(HashMap<String, (u64, bool)>);
 
@@ -55,7 +55,7 @@ impl Loader for Newest {
     }
 }
 
-/// What is in `folder`, but for keys whose end is settled.
+/// The content of `folder`, except for keys whose deletion is settled.
 fn load_newest(folder: &Path) -> (SledLog, Opened, HashMap<String, (u64, bool)>) {
     let log = SledLog::open(folder).unwrap();
     let mut newest = Newest::default();
@@ -73,7 +73,7 @@ fn load(folder: &Path) -> (SledLog, Opened, Seen) {
 
 #[test]
 fn a_folder_of_an_older_format_opens_and_the_first_merge_makes_it_the_newest() {
-    // The journal of version 1 becomes the newest at once.
+    // The journal of version 1 is upgraded at once.
     for (format, opened) in [("1", "3"), ("2", "2")] {
         upgrade(format, opened);
     }
@@ -102,7 +102,7 @@ fn upgrade(format: &str, opened_format: &str) {
     let (log, opened, seen) = load(&folder);
     assert_eq!((opened.floor, opened.last), (Revision(100), Revision(100)));
     assert_eq!(seen.states, (1..=100).collect::<Vec<_>>());
-    // One key goes, and some change.
+    // One key is deleted, and some change.
     for revision in 101..=300 {
         let change = if revision == 101 { Change::Delete } else { PUT };
         let records = vec![record(revision, revision % 50 + 1, change)];
@@ -152,7 +152,7 @@ fn a_round_that_ends_half_way_leaves_every_key_as_it_was() {
     log.load(&mut Seen::default()).unwrap();
     let mut expected = HashMap::new();
     let mut halves = 0;
-    // The first round cuts slots, the second changes some keys of each, and ends some.
+    // The first round splits slots, the second changes some keys of each, and deletes some.
     for revisions in [1..=120, 121..=240] {
         let last = *revisions.end();
         for revision in revisions {
@@ -169,7 +169,7 @@ fn a_round_that_ends_half_way_leaves_every_key_as_it_was() {
                 continue;
             }
             known = list();
-            // Nothing is under way at this moment, so this is what a crash leaves.
+            // No work is running at this moment, so this is the state after a crash.
             let crashed = temporary.path().join("crashed");
             copy(&folder, &crashed);
             let (crashed_log, opened, newest) = load_newest(&crashed);

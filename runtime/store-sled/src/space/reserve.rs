@@ -1,4 +1,4 @@
-//! A file that keeps space for when nothing else is left.
+//! A file that reserves space.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -13,11 +13,11 @@ use crate::folder::failed;
 
 const NAME: &str = "reserve";
 
-/// Bytes of the blocks that the operating system counts.
+/// Size in bytes of the blocks that the operating system counts.
 const BLOCK: u64 = 512;
 
-/// Space that is taken by a file without content. What is taken from it is free for others, too, so it is taken only when it is
-/// needed at once.
+/// Space that is occupied by a file without content. Freed parts are available to other programs, too, so they are only
+/// freed right before they are needed.
 #[derive(Debug)]
 pub(super) struct Reserve {
     file: File,
@@ -25,32 +25,32 @@ pub(super) struct Reserve {
 }
 
 impl Reserve {
-    /// The reserve in `folder`; empty when there is none.
+    /// Opens the reserve in `folder`, which is empty if it does not exist.
     pub(super) fn open(folder: &Path) -> Result<Self, LogError> {
         let path = folder.join(NAME);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let file = options.open(&path).map_err(failed("open", &path))?;
         let found = file.metadata().map_err(failed("read", &path))?;
-        // What a crash left may have a length without the space.
+        // After a crash the file may have a length without the space.
         let size = found.len().min(found.blocks() * BLOCK);
         file.set_len(size).map_err(failed("cut", &path))?;
         Ok(Self { file, size })
     }
 
-    /// Bytes that are kept.
+    /// Reserved bytes.
     pub(super) fn size(&self) -> u64 {
         self.size
     }
 
-    /// Keeps so many bytes, or fewer when there are none left.
+    /// Changes the reserve to `size` bytes, or fewer if the disk has less.
     pub(super) fn resize(&mut self, size: u64) {
         let resized = if size > self.size {
             self.grow(size)
         } else {
             self.file.set_len(size)
         };
-        // A reserve that cannot be had is one that does not help; nothing else depends on it.
+        // A reserve that cannot be created does not help, and nothing else depends on it.
         match resized {
             Ok(()) => self.size = size,
             Err(_) => {
@@ -62,7 +62,7 @@ impl Reserve {
     fn grow(&self, size: u64) -> io::Result<()> {
         let allocated = rustix::fs::fallocate(&self.file, FallocateFlags::empty(), self.size, size - self.size);
         match allocated {
-            // Not every file system can.
+            // Not every file system can allocate space.
             Err(Errno::OPNOTSUPP | Errno::INVAL) => self.write_zeros(size),
             other => Ok(other?),
         }

@@ -1,4 +1,4 @@
-//! The file that says what the state consists of.
+//! The file that lists the parts of the state.
 
 use std::path::Path;
 
@@ -17,9 +17,9 @@ const FORMAT: Checksummed = Checksummed {
     version: "2",
     earlier: &[FIRST],
 };
-/// Slots of this version are of CRC-32.
+/// In this version keys are placed in slots by CRC-32.
 const FIRST: &str = "1";
-/// In place of a secret: slots are of CRC-32.
+/// In place of a secret: keys are placed in slots by CRC-32.
 const NO_SECRET: &str = "-";
 /// In place of a generation: there is none.
 const NOTHING: &str = "-";
@@ -27,28 +27,28 @@ const NOTHING: &str = "-";
 /// The content of the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct List {
-    /// Journal files up to here are not needed.
+    /// Journal files up to this revision are not needed.
     pub(super) settled: Revision,
-    /// The hash that the slots are of.
+    /// The hash that places keys in slots.
     pub(super) hash: KeyHash,
-    /// In the order of their hashes; together they have all.
+    /// In the order of their hashes; together they cover all keys.
     pub(super) parts: Vec<Listed>,
 }
 
-/// A slot, and where its content is.
+/// A slot, and the generation with its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Listed {
     pub(super) slot: Slot,
     /// The last write that its content includes.
     pub(super) through: Revision,
-    /// Bytes of its records, about.
+    /// Approximate bytes of its records.
     pub(super) bytes: u64,
-    /// The folder of its generation, and the CRC-32 of that one's manifest. Several slots may share one.
+    /// The folder of its generation, and the CRC-32 of its manifest. Several slots may share one.
     pub(super) home: Option<(String, u32)>,
 }
 
 impl List {
-    /// Puts the list into place; it is durable when this returns.
+    /// Writes the list into place; it is durable when this returns.
     pub(super) fn write(&self, folder: &Path, disk: &Disk) -> Result<(), LogError> {
         let new = folder.join(NEW);
         checksummed::write(&new, &self.encode(), disk)?;
@@ -71,7 +71,7 @@ impl List {
             .map(Some)
     }
 
-    /// True if each hash is in one slot.
+    /// True if each hash belongs to exactly one slot.
     fn is_whole(&self) -> bool {
         let mut next = Some(0);
         for part in &self.parts {

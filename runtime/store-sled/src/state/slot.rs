@@ -7,10 +7,10 @@ use siphasher::sip::SipHasher24;
 
 use crate::folder::salt;
 
-/// Bits of a slot, at most.
+/// Maximum number of bits of a slot.
 const MAX_BITS: u8 = 32;
 
-/// Those keys whose hash begins with the same bits. Slots are halved as their content grows.
+/// The keys whose hash begins with the same bits. Slots are halved as their content grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Slot {
     pub(super) bits: u8,
@@ -28,12 +28,12 @@ pub(crate) enum KeyHash {
 }
 
 impl KeyHash {
-    /// A hash with a new key.
+    /// Returns a hash with a new key.
     pub(crate) fn random() -> Self {
         Self::Keyed(((u128::from(salt()) << 64) | u128::from(salt())).to_le_bytes())
     }
 
-    /// The hash of `key`; slots are of its first bits.
+    /// The hash of `key`, whose first bits are its slot.
     pub(crate) fn of(self, key: &str) -> u64 {
         match self {
             Self::Checksum => u64::from(crc32fast::hash(key.as_bytes())) << 32,
@@ -50,7 +50,7 @@ impl Slot {
     /// All keys.
     pub(crate) const ALL: Self = Self { bits: 0, number: 0 };
 
-    /// A slot as it is stored; `None` when there is no such one.
+    /// Returns a slot as it is stored; `None` if it is not valid.
     pub(super) fn new(bits: u8, number: u64) -> Option<Self> {
         (bits <= MAX_BITS && number < 1 << bits).then_some(Self { bits, number })
     }
@@ -61,12 +61,12 @@ impl Slot {
         first..=first | u64::MAX.checked_shr(u32::from(self.bits)).unwrap_or(0)
     }
 
-    /// True if the keys of `hash` are here.
+    /// True if keys with `hash` belong to this slot.
     pub(crate) fn holds(self, hash: u64) -> bool {
         self.hashes().contains(&hash)
     }
 
-    /// Its halves, in the order of their hashes; `None` when it is as small as can be.
+    /// Its halves, in the order of their hashes; `None` if it cannot be halved.
     pub(super) fn halves(self) -> Option<[Self; 2]> {
         let half = |number| Self {
             bits: self.bits + 1,
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn names_are_placed_by_a_key_that_clients_do_not_know() {
-        // Names with the same CRC-32, which anybody can make.
+        // Names with the same CRC-32, which clients can find.
         let names = ["/things/plumless", "/things/buckeroo"];
         let [one, other] = names.map(|name| KeyHash::Checksum.of(name));
         assert_eq!(one, other);

@@ -1,8 +1,7 @@
 //! `kill -9` in the middle of 16 writers.
 //!
-//! A child process (this test binary again) writes and tells on its standard output what was
-//! answered and what a watcher saw. The parent kills it, opens the store, and compares. Rounds:
-//! `PLANESMITH_CRASH_ROUNDS`, default 4.
+//! A child process (this test binary again) writes, and reports answers and watched changes on its standard output. The
+//! parent kills it, opens the store, and compares. Rounds: `PLANESMITH_CRASH_ROUNDS`, default 4.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -19,17 +18,17 @@ use crate::open;
 const WRITERS: usize = 16;
 /// Keys of each writer and round.
 const KEYS: usize = 30;
-/// In the environment of the child: the round and the folder.
+/// The environment variable of the child: the round and the folder.
 const CHILD: &str = "PLANESMITH_CRASH_CHILD";
 
-/// What is known of one round's child.
+/// The output of one round's child.
 #[derive(Default)]
 struct Told {
-    /// Answered operations of each writer: how many, as they come in order.
+    /// The number of answered operations of each writer, which are answered in order.
     answered: [usize; WRITERS],
-    /// Answered or seen revisions: the writer and its operation.
+    /// Revisions that were answered or watched: the writer and its operation.
     revisions: BTreeMap<u64, (usize, usize)>,
-    /// Everything up to here was seen by a watcher.
+    /// The revision up to which a watcher saw all changes.
     seen: u64,
 }
 
@@ -57,7 +56,7 @@ fn every_answered_write_survives_kill_9() {
     );
 }
 
-/// Runs a child for a moment. Returns what it told before it was killed.
+/// Runs a child for a moment. Returns its output before it was killed.
 fn kill_in_the_middle(round: usize, folder: &Path) -> Told {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["crash::child_writes_until_it_is_killed", "--exact", "--nocapture"])
@@ -117,7 +116,7 @@ impl Told {
     }
 }
 
-/// What operation `number` of a writer does: the key, and the new state, or `None` to delete it.
+/// The operation `number` of a writer: the key, and the new state, or `None` to delete it.
 fn operation(round: usize, writer: usize, number: usize) -> (String, Option<String>) {
     let name = format!("{round}-{writer}-{}", number % KEYS);
     let deletes = number >= KEYS && number % 7 == 3;
@@ -148,7 +147,7 @@ fn contents(things: &Collection, prefix: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Opens the store and compares it with what was told. Returns its revision.
+/// Opens the store and compares it with the child's output. Returns its revision.
 fn check(round: usize, folder: &Path, told: &Told, expected: &mut BTreeMap<String, String>) -> u64 {
     let (storage, things) = open(folder, &options(round));
     let newest = *told.revisions.keys().next_back().unwrap();
@@ -159,7 +158,7 @@ fn check(round: usize, folder: &Path, told: &Told, expected: &mut BTreeMap<Strin
     );
     for writer in 0..WRITERS {
         let found = contents(&things, &format!("{THINGS}{round}-{writer}-"));
-        // The operation after the last answered one was on its way.
+        // The operation after the last answered one had been sent.
         let answered = told.answered[writer];
         let possible = [
             state_after(round, writer, answered),
@@ -177,7 +176,7 @@ fn check(round: usize, folder: &Path, told: &Told, expected: &mut BTreeMap<Strin
         "other rounds' writes are there too"
     );
 
-    // A client comes back with any revision that it saw, as far as history reaches.
+    // A client resumes from any revision that it saw, as far as history reaches.
     for from in [told.revisions.keys().next().copied(), Some(told.seen), Some(newest)]
         .into_iter()
         .flatten()
@@ -206,7 +205,7 @@ fn check(round: usize, folder: &Path, told: &Told, expected: &mut BTreeMap<Strin
     storage.revision().0
 }
 
-/// Every other round forgets history so fast that files are settled all the time.
+/// Options whose history is forgotten so fast in every other round that files are settled all the time.
 fn options(round: usize) -> StorageOptions {
     let journal_bytes = if round % 2 == 1 {
         1 << 20
@@ -219,7 +218,7 @@ fn options(round: usize) -> StorageOptions {
     }
 }
 
-/// Not a test of its own: what [`every_answered_write_survives_kill_9`] runs and kills.
+/// Not a test of its own: the child that [`every_answered_write_survives_kill_9`] runs and kills.
 #[test]
 fn child_writes_until_it_is_killed() {
     let Ok(arguments) = std::env::var(CHILD) else {
@@ -236,7 +235,7 @@ fn child_writes_until_it_is_killed() {
         let (_storage, things) = open(Path::new(folder), &options(round));
         let watcher = tokio::spawn(watch(Arc::clone(&things)));
         let writers = (0..WRITERS).map(|writer| tokio::spawn(write(Arc::clone(&things), round, writer)));
-        // A parent that is gone must not leave a writer behind.
+        // A parent that was killed must not leave a writer behind.
         let patience = tokio::time::sleep(Duration::from_secs(20));
         let writers: Vec<_> = writers.collect();
         patience.await;
@@ -259,10 +258,10 @@ async fn write(things: Arc<Collection>, round: usize, writer: usize) {
 
 async fn watch(things: Arc<Collection>) {
     let mut watcher = things.watch(THINGS, WatchFrom::Now).unwrap();
-    // Too slow a watcher, in the rounds that forget fast, just ends.
+    // In the rounds with short history, a slow watcher just ends.
     while let Ok(events) = watcher.next().await {
         for event in events {
-            // Deletions do not say which operation they are.
+            // Deletions do not name their operation.
             let word = event.entry().row().label("word").unwrap_or_default();
             let mut parts = word.split('.');
             if let (EventKind::Put { .. }, Some(writer), Some(number)) = (event.kind(), parts.next(), parts.next()) {

@@ -1,4 +1,4 @@
-//! What a crash leaves of the last journal file: any part of what was not synced yet.
+//! Cuts of the last journal file that a crash can leave: any part of the unsynced bytes.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -22,9 +22,9 @@ pub(crate) fn shown(things: &Collection) -> Vec<String> {
         .collect()
 }
 
-/// What was there after a write.
+/// The state after a write.
 pub(crate) struct Point {
-    /// Bytes of the journal up to the last frame.
+    /// The end of the last frame in the journal.
     pub(crate) end: u64,
     pub(crate) state: Vec<String>,
     pub(crate) mark: Vec<u8>,
@@ -40,7 +40,7 @@ impl Point {
     }
 }
 
-/// A store that was not closed, and what was there after each write. Every third write takes several sectors.
+/// A store that was not closed, and the state after each write. Every third write takes several sectors.
 pub(crate) async fn written(folder: &Path) -> Vec<Point> {
     let (storage, things) = open(folder, &StorageOptions::default());
     let mut points = vec![Point::now(folder, storage.stats().disk_bytes, &things)];
@@ -54,7 +54,7 @@ pub(crate) async fn written(folder: &Path) -> Vec<Point> {
         }
         points.push(Point::now(folder, storage.stats().disk_bytes, &things));
     }
-    // Not closed: what was written ahead is still there, as after a crash.
+    // Not closed: bytes that were written ahead are still there, as after a crash.
     std::mem::forget(storage);
     points
 }
@@ -88,11 +88,11 @@ pub(crate) fn zero(file: &File, from: u64, to: u64) {
     file.write_all_at(&zeros, from).unwrap();
 }
 
-/// Opens the copy of a store, which has to show `state`, and goes on with it.
+/// Opens the copy of a store, which must have `state`, and continues to use it.
 async fn check(copy: &Path, state: &[String], what: &str) {
     let (storage, things) = open(copy, &StorageOptions::default());
     assert_eq!(shown(&things), state, "{what}");
-    // Life goes on, on top of the rest.
+    // The store continues after the rest of the torn frame.
     let revision = set(&things, "new", "one").await.revision();
     storage.close().await;
     drop((storage, things));

@@ -1,4 +1,4 @@
-//! What cannot be read is refused, with an error that says where and what to do.
+//! Damaged data is refused, with an error that names the file and the next step.
 
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use planesmith_store_sled::SledLog;
 
 use crate::{eager, fill, first_file, open};
 
-/// Loads and forgets.
+/// Discards the loaded content.
 struct Nobody;
 
 impl Loader for Nobody {
@@ -18,7 +18,7 @@ impl Loader for Nobody {
     fn batch(&mut self, _batch: Batch) {}
 }
 
-/// Why the store in `folder` does not open.
+/// The error with which the store in `folder` does not open.
 pub(crate) fn refusal(folder: &Path) -> String {
     let loaded = SledLog::open(folder).and_then(|log| log.load(&mut Nobody));
     loaded.expect_err("the store does not open").to_string()
@@ -159,7 +159,7 @@ async fn a_damaged_state_is_refused() {
     assert!(refusal(&folder).contains("is damaged: its file list is cut off, or changed"));
     std::fs::remove_file(&list).unwrap();
     assert!(refusal(&folder).contains("is damaged: its file list is missing"));
-    // Not even the flag for a damaged journal makes up for a lost state.
+    // The flag for a damaged journal does not accept a damaged state.
     let accepting = || SledLog::open(&folder).and_then(|log| log.accepting_loss(true).load(&mut Nobody));
     let accepted = accepting()
         .expect_err("a lost list is no loss of the journal")
@@ -212,7 +212,7 @@ async fn what_an_interrupted_settling_leaves_is_removed() {
     storage.compact(Revision(12));
     storage.compacted(Revision(12)).await;
     storage.close().await;
-    // As if the program had ended before it removed what is settled, and while it settled more.
+    // As if the program had ended before it removed settled files, and while it settled more.
     std::fs::write(&journal, settled).unwrap();
     let unfinished = folder.join("state/00000000000000000012.0123456789abcdef.new");
     let copy = folder.join("state/00000000000000000008.0123456789abcdef.read");

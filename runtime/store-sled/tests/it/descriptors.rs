@@ -10,13 +10,13 @@ use planesmith_store::{Storage, StorageOptions};
 use planesmith_store_sled::SledLog;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// In the environment of the child: the folder.
+/// The environment variable of the child: the folder.
 const CHILD: &str = "PLANESMITH_DESCRIPTORS_CHILD";
 
 #[test]
 fn writes_go_on_without_descriptors() {
     let temporary = tempfile::tempdir().unwrap();
-    // The limit is one of a process, and other tests run in this one.
+    // The limit applies to a process, and other tests run in this one.
     let child = Command::new(std::env::current_exe().unwrap())
         .args([
             "descriptors::child_writes_without_descriptors",
@@ -29,7 +29,7 @@ fn writes_go_on_without_descriptors() {
     assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stderr));
 }
 
-/// Not a test of its own: what [`writes_go_on_without_descriptors`] runs.
+/// Not a test of its own: the child that [`writes_go_on_without_descriptors`] runs.
 #[test]
 fn child_writes_without_descriptors() {
     let Ok(folder) = std::env::var(CHILD) else {

@@ -1,5 +1,5 @@
-//! Syncs and writes that fail: nothing acknowledged is lost, nothing refused comes back, and what the operating system forgot is
-//! written again.
+//! Failing syncs and writes: acknowledged writes are not lost, refused ones do not come back, and pages that the
+//! operating system discarded are written again.
 
 mod pages;
 mod refused;
@@ -28,12 +28,12 @@ impl std::fmt::Debug for Then {
     }
 }
 
-/// Syncs that fail with an error of the operating system, and the paths of all.
+/// Makes syncs fail with an error of the operating system, and records the paths of all.
 #[derive(Debug, Default)]
 struct Faults {
     plan: Mutex<Plan>,
     changed: Condvar,
-    /// Called when the last sync that is to fail has failed.
+    /// Called after the last planned failure.
     then: Mutex<Option<Then>>,
     synced: Mutex<Vec<PathBuf>>,
 }
@@ -42,10 +42,10 @@ struct Faults {
 struct Plan {
     /// The syncs of paths that contain this fail.
     path: String,
-    /// So many times.
+    /// The number of planned failures.
     times: u32,
     error: i32,
-    /// All writes to the journal fail while this is there, each after so many bytes, the later ones after none.
+    /// While set, all writes to the journal fail, the first after so many bytes, later ones after none.
     cut_after: Option<usize>,
 }
 
@@ -60,7 +60,7 @@ impl Faults {
         };
     }
 
-    /// Calls `then` when the syncs that are to fail have failed.
+    /// Calls `then` after the last planned failure.
     fn then(self: &Arc<Self>, then: impl FnOnce(&Self) + Send + 'static) {
         let faults = Arc::clone(self);
         *self.then.lock().unwrap() = Some(Then(Box::new(move || then(&faults))));
@@ -71,12 +71,12 @@ impl Faults {
         self.plan.lock().unwrap().cut_after = bytes;
     }
 
-    /// The syncs that were to fail and did not happen.
+    /// The number of planned failures that did not happen.
     fn left(&self) -> u32 {
         self.plan.lock().unwrap().times
     }
 
-    /// Returns when all syncs that were to fail have failed.
+    /// Waits until all planned failures have happened.
     fn exhausted(&self) {
         let plan = self.plan.lock().unwrap();
         drop(self.changed.wait_while(plan, |plan| plan.times > 0).unwrap());
@@ -143,8 +143,8 @@ fn newest(folder: &Path) -> PathBuf {
         .unwrap()
 }
 
-/// Opens a copy of the store as it is after a loss of power that also broke `file` from byte `from` on, as a disk may that
-/// failed to write there.
+/// Opens a copy of the store as after a loss of power that also broke `file` from byte `from` on, as a disk may do
+/// whose write failed there.
 fn after_a_broken_block(folder: &Path, file: &Path, from: u64) -> Vec<String> {
     let temporary = tempfile::tempdir().unwrap();
     let copy = temporary.path().join("store");
@@ -162,7 +162,7 @@ fn after_a_broken_block(folder: &Path, file: &Path, from: u64) -> Vec<String> {
 
 #[tokio::test]
 async fn a_failed_sync_of_the_journal_moves_the_doubtful_frames_to_a_new_file() {
-    // Once while nothing in the file is safe from the failed block, and once where most of it is.
+    // Once while no frame in the file is safe from the failed block, and once while most of them are.
     for (count, safe) in [(3, 0), (8, 64 << 10)] {
         let temporary = tempfile::tempdir().unwrap();
         let (folder, faults) = (temporary.path().join("store"), Arc::default());
@@ -181,7 +181,7 @@ async fn a_failed_sync_of_the_journal_moves_the_doubtful_frames_to_a_new_file() 
         set(&things, "more", "one").await;
         let before = shown(&things);
         assert_eq!(after_a_broken_block(&folder, &failed, safe), before, "{count} frames");
-        // What is full is settled, as if nothing had been.
+        // Full files are settled as without a failure.
         storage.compact(storage.revision());
         storage.compacted(storage.revision()).await;
         storage.close().await;
@@ -197,7 +197,7 @@ async fn a_disk_that_goes_on_failing_makes_the_store_read_only() {
     fill(&things, 3).await;
     let before = shown(&things);
     faults.fail("journal", u32::MAX, EIO);
-    // Nobody knows if the disk has the first one.
+    // The content of the disk is unknown after the first failure.
     let unknown = put(&things, "unknown", "one", Expect::Any).await;
     assert!(matches!(unknown, Err(WriteError::Io(_))), "{unknown:?}");
     for name in ["a", "b"] {
@@ -212,14 +212,14 @@ async fn a_disk_that_goes_on_failing_makes_the_store_read_only() {
     assert_eq!((alarms.len(), alarms[0].kind), (1, AlarmKind::ReadOnly));
     assert!(!alarms[0].reason.contains("store/"), "{}", alarms[0].reason);
     assert_eq!(shown(&things), before, "reads go on");
-    // Not even when the disk recovers: nobody knows what it has.
+    // Not even when the disk recovers: its content is unknown.
     faults.fail("", 0, EIO);
     assert!(put(&things, "c", "one", Expect::Any).await.is_err());
     storage.close().await;
     drop((storage, things));
 
     let (storage, things) = open(&folder, &faults);
-    // Its zeros took its place, though they were not synced.
+    // Zeros took its place, though they were not synced.
     assert_eq!(shown(&things), before);
     let revision = set(&things, "d", "one").await.revision();
     assert!(revision > Revision(3) && storage.alarms().is_empty());
@@ -299,7 +299,7 @@ async fn a_failed_sync_of_the_state_leaves_the_journal() {
         let revision = storage.revision();
         storage.compact(revision);
         faults.exhausted();
-        // What the attempt left is gone.
+        // The files of the attempt are removed.
         storage.compacted(revision).await;
         assert_eq!(after_a_broken_block(&folder, Path::new("none"), 0), before, "{path}");
         set(&things, "more", "one").await;
@@ -323,7 +323,7 @@ async fn what_a_start_finds_is_synced_before_it_is_shown() {
     let before = shown(&things);
     storage.compact(Revision(12));
     storage.compacted(Revision(12)).await;
-    // As after a crash: nobody knows what is on the disk.
+    // As after a crash: the content of the disk is unknown.
     let crashed = temporary.path().join("crashed");
     copy_folder(&folder, &crashed);
     let older = crashed.join("state/00000000000000000001");
@@ -337,7 +337,7 @@ async fn what_a_start_finds_is_synced_before_it_is_shown() {
             panic!("the store opens without a sync of {}", path.display());
         };
         assert!(context.contains(path.to_str().unwrap()), "{context}");
-        // The older generation goes once the newer one is known to be on the disk.
+        // The older generation is removed once the newer one is known to be on the disk.
         assert_eq!(older.exists(), path == &state || path == &crashed, "{}", path.display());
     }
     let faults = Arc::<Faults>::default();
@@ -354,7 +354,7 @@ async fn the_names_of_folders_that_a_crash_left_without_content_are_synced() {
     let temporary = tempfile::tempdir().unwrap();
     let parent = temporary.path().join("parent");
     let (folder, faults) = (parent.join("store"), Arc::<Faults>::default());
-    // A start ended between making them and syncing the folders that they are in.
+    // A start ended after it created the folders and before it synced their parents.
     std::fs::create_dir_all(&folder).unwrap();
     drop(open(&folder, &faults));
     let synced = faults.synced();

@@ -11,7 +11,7 @@ use planesmith_store::{Collection, Expect, StorageOptions, WriteError};
 
 use crate::open;
 
-/// A small file system in a file or in memory; gone when dropped.
+/// A small file system in a file or in memory; unmounted when dropped.
 struct Mount {
     folder: tempfile::TempDir,
 }
@@ -21,7 +21,7 @@ impl Mount {
         self.folder.path().join("mounted")
     }
 
-    /// `None` where this process may not mount.
+    /// `None` if this process may not mount.
     fn new(mount: impl FnOnce(&Path, &Path) -> bool) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mounted");
@@ -71,18 +71,18 @@ async fn fill_and_recover(disk: &Path) {
     let folder = disk.join("store");
     let (storage, things) = open(&folder, &StorageOptions::default());
     set(&things, "first", "one").await;
-    // Takes nearly all space; the store gets what is left.
+    // Takes nearly all space; the store gets the rest.
     let ballast = disk.join("ballast");
     take_space(&ballast, 24 << 20);
 
     let mut answered = write_until_full(&things, 0).await;
     let revision = storage.revision();
-    // Refused again and again, and nothing of it is shown.
+    // Refused repeatedly, and never visible.
     for number in 0..20 {
         let refused = put(&things, &format!("refused{number}"), &"x".repeat(300_000), Expect::Any).await;
         assert!(matches!(refused, Err(WriteError::Full)), "{refused:?}");
     }
-    // History cannot be settled now, which harms nobody.
+    // History cannot be settled now, which does no harm.
     storage.compact(revision);
     assert!(things.get(&key("refused0")).is_none());
     assert!(things.get(&key("first")).is_some());

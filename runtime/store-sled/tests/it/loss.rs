@@ -1,4 +1,4 @@
-//! Acknowledged writes that cannot be read any more: the store says so instead of going on without them.
+//! Acknowledged writes that cannot be read: the store reports them instead of ignoring them.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -23,7 +23,7 @@ fn flip(file: &File, at: u64) {
     file.write_all_at(&[byte[0] ^ 1], at).unwrap();
 }
 
-/// The error of a store of which everything after `readable` is lost, up to revision `newest`.
+/// Checks the error of a store in which the writes after `readable` up to `newest` are lost.
 fn check_refusal(folder: &Path, readable: u64, newest: u64, what: &str) -> String {
     let refusal = refusal(folder);
     let concerned = format!("the writes after revision {readable} are concerned, up to revision {newest} at least");
@@ -32,7 +32,7 @@ fn check_refusal(folder: &Path, readable: u64, newest: u64, what: &str) -> Strin
     refusal
 }
 
-/// A store of ten writes that was closed in order, and where its last frame starts and ends.
+/// A store of ten writes that was closed in order, and start and end of its last frame.
 async fn closed(folder: &Path) -> (u64, u64) {
     let (storage, things) = open(folder, &StorageOptions::default());
     for number in 0..9 {
@@ -169,7 +169,7 @@ async fn accepted_losses_are_put_aside_and_their_revisions_are_not_used_again() 
     let lost: Vec<_> = std::fs::read_dir(folder.join("lost")).unwrap().collect();
     let lost = lost[0].as_ref().unwrap().path().join("0000000001.journal");
     assert_eq!(std::fs::read(lost).unwrap(), damaged);
-    // The store opens without the flag from now on, and nobody resumes a watch of what is lost.
+    // The store opens without the flag from now on, and no watch resumes among the lost revisions.
     for _ in 0..2 {
         let (storage, things) = open(&folder, &StorageOptions::default());
         assert_eq!((storage.revision(), shown(&things).len()), (next, 10));

@@ -1,4 +1,4 @@
-//! The embedded store in real folders: the scenarios of every backend, and what crashes leave.
+//! The embedded store in real folders: the scenarios of every backend, and crashes.
 
 #![allow(clippy::unwrap_used, reason = "a panic is how a test reports")]
 
@@ -21,7 +21,7 @@ use planesmith_store::conformance::{THINGS, WordIndex, set};
 use planesmith_store::{Collection, Revision, Storage, StorageOptions};
 use planesmith_store_sled::SledLog;
 
-/// A log in `folder` that settles all that it can, so that there is something to damage.
+/// A log in `folder` that settles as much as possible, so that there is a state to damage.
 fn eager(folder: &Path) -> SledLog {
     SledLog::open(folder).unwrap().settling_at(0)
 }
@@ -33,7 +33,8 @@ fn open(folder: &Path, options: &StorageOptions) -> (Storage, Arc<Collection>) {
     (storage, things)
 }
 
-/// Writes 12 MB over three keys, of which the first 8 MB fill a journal file, and lets everything be settled that `log` settles.
+/// Writes 12 MB to three keys, of which the first 8 MB fill a journal file, and waits until `log` has settled what it
+/// settles.
 async fn fill(log: SledLog) {
     let storage = Storage::open(log, &StorageOptions::default()).unwrap();
     let things = storage.collection(THINGS, Arc::new(WordIndex));
@@ -46,7 +47,7 @@ async fn fill(log: SledLog) {
     storage.close().await;
 }
 
-/// The file that goes when what was filled first is settled.
+/// The file that is removed when the first full file is settled.
 fn first_file(folder: &Path) -> PathBuf {
     folder.join("journal/0000000001.journal")
 }

@@ -1,4 +1,4 @@
-//! When history is worth settling.
+//! The point at which history is settled.
 
 use planesmith_store_sled::SledLog;
 

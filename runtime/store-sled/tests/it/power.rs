@@ -1,11 +1,10 @@
-//! A loss of power and `kill -9`, again and again, simulated from traces of system calls.
+//! Repeated losses of power and `kill -9`, simulated from traces of system calls.
 //!
-//! A child process (this test binary again) writes under `strace`. From the trace, [`disk::Disk`]
-//! knows at every moment what had reached the platter: what `fsync` and `fdatasync` covered, and
-//! any part of the rest. At many moments the test cuts the power, opens what is left, and looks for every
-//! write that had been answered by then. So it also proves that syncing comes before answering.
-//! The next child goes on with what one of the cuts left: a loss of power, or a `kill -9`, after which a loss of power may still
-//! take what no process has synced.
+//! A child process (this test binary again) writes under `strace`. From the trace, [`disk::Disk`] knows at every moment
+//! which bytes had reached the disk: those that `fsync` and `fdatasync` covered, and any part of the rest. At many
+//! moments the test cuts the power, opens the rest, and checks every write that had been answered by then. So it also
+//! proves that syncing comes before answering. The next child continues with the result of one of the cuts: a loss of
+//! power, or a `kill -9`, after which a loss of power may still take bytes that no process has synced.
 
 mod chance;
 mod disk;
@@ -24,19 +23,19 @@ use self::chance::Chance;
 use self::disk::{Disk, Left};
 use self::trace::Call;
 
-/// In the environment of the child: the folder, and the number of its first write.
+/// The environment variable of the child: the folder, and the number of its first write.
 const CHILD: &str = "PLANESMITH_POWER_CHILD";
 /// Children, one after the other.
 const ROUNDS: usize = 3;
 const KEYS: usize = 7;
-/// Enough to fill some journal files, so that two merges settle them.
+/// Enough to fill several journal files, so that two merges settle them.
 const WRITES: usize = 60;
 const OBJECT: usize = 5000;
 const FILE: u64 = 64 << 10;
-/// Moments of a child at which the power is cut, beside those of a merge.
+/// Number of moments per child at which the power is cut, beside those of a merge.
 const CUTS: usize = 12;
 
-/// What was answered: the newest write of each key, and its revision.
+/// The answered writes: the newest one of each key, and its revision.
 #[derive(Clone, Debug, Default)]
 struct Answered {
     writes: BTreeMap<String, usize>,
@@ -60,7 +59,7 @@ fn no_answered_write_is_lost_with_the_power() {
     assert!(cuts.settled > 0, "some cuts come after settling");
 }
 
-/// Runs a child in `folder` on `disk`, and cuts its power. Returns what one of the cuts left.
+/// Runs a child in `folder` on `disk`, and cuts its power. Returns the result of one of the cuts.
 fn run(
     round: usize,
     (folder, mut disk): (&Path, Disk),
@@ -121,7 +120,7 @@ fn run(
     next.expect("the last cut is in the middle")
 }
 
-/// A folder in memory, if there is such a place: what is synced does not matter here.
+/// A folder in memory, if there is one: syncs do not matter here.
 fn temporary() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm")
         .or_else(|_| tempfile::tempdir())
@@ -158,7 +157,7 @@ fn open(folder: &Path, moment: &str) -> (Storage, Arc<Collection>) {
     (storage, things)
 }
 
-/// What the cuts left.
+/// The results of the cuts.
 #[derive(Debug, Default)]
 struct Cuts {
     all: usize,
@@ -186,9 +185,9 @@ impl Cuts {
     }
 }
 
-/// Opens what the loss of power left, and looks for what was answered.
+/// Opens the store after a loss of power, and checks the answered writes.
 fn check(folder: &Path, answered: &Answered, moment: &str) {
-    // The store may be half made; it still has to open.
+    // The store may be partly created; it still has to open.
     let (storage, things) = open(&folder.join("store"), moment);
     assert!(
         storage.revision() >= Revision(answered.revision),
@@ -209,7 +208,7 @@ fn check(folder: &Path, answered: &Answered, moment: &str) {
     assert!(things.list(&ListQuery::all(THINGS)).unwrap().entries.len() <= KEYS);
 }
 
-/// Not a test of its own: what [`no_answered_write_is_lost_with_the_power`] runs and traces.
+/// Not a test of its own: the child that [`no_answered_write_is_lost_with_the_power`] runs and traces.
 #[test]
 fn child_writes_under_strace() {
     let Ok(arguments) = std::env::var(CHILD) else {

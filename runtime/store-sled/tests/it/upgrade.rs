@@ -34,7 +34,7 @@ fn a_folder_of_format_1_is_upgraded_when_it_is_opened() {
     for (journal, objects) in [(JOURNAL, 5), (&ahead, 5), (&torn, 4), (&JOURNAL[..7000], 4)] {
         let temporary = tempfile::tempdir().unwrap();
         write(temporary.path(), journal);
-        // A file that it was making holds nothing.
+        // The file that it was creating is empty.
         std::fs::write(temporary.path().join("journal/0000000002.journal"), [0; 32]).unwrap();
         for _ in 0..2 {
             check(temporary.path(), objects);

@@ -9,10 +9,10 @@ use crate::Entry;
 
 /// Entries in the order of their keys: chunks of up to 256, in groups of up to 64 chunks.
 ///
-/// A clone is a snapshot that costs one reference count: both share all groups, and the next write copies the list of groups,
-/// the group and the chunk that it changes: a few hundred pointers, also of a million entries. Readers therefore hold the lock
-/// of a collection for a moment, however long their list is. Positions are counted by group and chunk, so that the size of a
-/// range does not depend on how many entries it has.
+/// A clone is a snapshot that costs one reference count: both share all groups, and the next write copies the list of
+/// groups, and the group and the chunk that it changes: a few hundred pointers, even for a million entries. Readers
+/// therefore have the lock of a collection only for a moment, however long their list is. Positions are counted by
+/// group and chunk, so that counting a range does not depend on its number of entries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Entries {
     groups: Arc<Vec<Group>>,
@@ -22,7 +22,7 @@ pub(super) struct Entries {
 type Chunk = Node<Arc<Entry>>;
 type Group = Node<Chunk>;
 
-/// A place between two entries.
+/// A position between two entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Position {
     group: usize,
@@ -31,7 +31,7 @@ struct Position {
 }
 
 impl Entries {
-    /// Takes entries in any order; keys are distinct.
+    /// Returns a set of entries, which may be in any order; keys are distinct.
     pub(super) fn new(mut entries: Vec<Arc<Entry>>) -> Self {
         entries.sort_by(|one, other| one.key().cmp(other.key()));
         let len = entries.len();
@@ -52,7 +52,7 @@ impl Entries {
         chunk.get(chunk.search(key).ok()?)
     }
 
-    /// Puts `entry` in the place of its key. Returns the entry that was there.
+    /// Inserts `entry` at the position of its key. Returns the entry that it replaces.
     pub(super) fn insert(&mut self, entry: Arc<Entry>) -> Option<Arc<Entry>> {
         let at = place_of(&self.groups, entry.key());
         let groups = Arc::make_mut(&mut self.groups);
@@ -84,7 +84,7 @@ impl Entries {
         None
     }
 
-    /// Takes out the entry with `key`.
+    /// Removes the entry with `key`.
     pub(super) fn remove(&mut self, key: &str) -> Option<Arc<Entry>> {
         let at = place_of(&self.groups, key);
         let group = self.groups.get(at)?;
@@ -130,13 +130,13 @@ impl Entries {
         let next = self.lower_bound(start.map_or(prefix, |start| start.max(prefix)));
         Range {
             groups: &self.groups,
-            // A start behind the whole prefix leaves nothing.
+            // A start after the whole prefix leaves no entries.
             next: next.min(end),
             end,
         }
     }
 
-    /// The place in front of the first entry whose key is not below `key`.
+    /// The position before the first entry whose key is not below `key`.
     fn lower_bound(&self, key: &str) -> Position {
         let group = place_of(&self.groups, key);
         let Some(found) = self.groups.get(group) else {
@@ -149,7 +149,7 @@ impl Entries {
 }
 
 impl Position {
-    /// The same place as the front of what comes next, if it is an end.
+    /// The same position as the start of the next chunk, if it is the end of one.
     fn normal(mut self, groups: &[Group]) -> Self {
         let Some(group) = groups.get(self.group) else {
             return self;
@@ -166,7 +166,7 @@ impl Position {
         self
     }
 
-    /// The number of entries of its group in front of it.
+    /// The number of entries of its group before it.
     fn within(self, groups: &[Group]) -> usize {
         let chunks = groups
             .get(self.group)
@@ -184,7 +184,7 @@ pub(super) struct Range<'a> {
 }
 
 impl<'a> Range<'a> {
-    /// The entry that comes next.
+    /// The next entry.
     pub(super) fn peek(&self) -> Option<&'a Arc<Entry>> {
         if self.next == self.end {
             return None;
@@ -218,10 +218,10 @@ impl<'a> Iterator for Range<'a> {
     }
 }
 
-/// The least key behind all that start with `prefix`, unless there is none.
+/// The least key after all keys that start with `prefix`; `None` if there is none.
 fn end_of(prefix: &str) -> Option<String> {
     let last = prefix.trim_end_matches(char::MAX).chars().next_back()?;
-    // Surrogates, between U+D7FF and U+E000, are no characters.
+    // Surrogates, between U+D7FF and U+E000, are not characters.
     let next = char::from_u32(u32::from(last) + 1).unwrap_or('\u{e000}');
     let mut end = prefix.trim_end_matches(char::MAX).to_owned();
     end.pop();
@@ -281,7 +281,7 @@ mod tests {
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
             let key = format!("/k/{}/{:04}", random >> 62, (random >> 40) % 2_000);
-            // It grows, is changed at random, and shrinks.
+            // The set grows, is changed at random, and shrinks.
             let removes = match step / 10_000 {
                 0 => 1,
                 1 => 5,

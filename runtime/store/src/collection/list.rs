@@ -1,4 +1,4 @@
-//! Lists: the newest state, or an older one with the changes since then undone.
+//! Lists: the newest state, or an older one in which later changes are undone.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
@@ -7,23 +7,23 @@ use std::sync::Arc;
 use super::entries::{Entries, Range};
 use crate::{Entry, Event, Revision};
 
-/// The state that a list is of.
+/// The state of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
-    /// The newest one.
+    /// The newest state.
     Latest,
-    /// The one right after this revision.
+    /// The state right after this revision.
     Exact(Revision),
 }
 
-/// The entries that a list asks for.
+/// The parameters of a list.
 #[derive(Clone, Copy)]
 pub struct ListQuery<'a> {
-    /// The text that the keys start with.
+    /// The prefix of the keys.
     pub prefix: &'a str,
-    /// Only this key and those behind it; `None` means from the first.
+    /// The first key of the page; `None` means from the start.
     pub start: Option<&'a str>,
-    /// Entries per page; `None` means all. 0 counts as 1.
+    /// Maximum number of entries per page; `None` means all. 0 counts as 1.
     pub limit: Option<usize>,
     /// The state.
     pub at: At,
@@ -32,7 +32,7 @@ pub struct ListQuery<'a> {
 }
 
 impl<'a> ListQuery<'a> {
-    /// All entries under `prefix`, as they are now.
+    /// All entries under `prefix`, in the newest state.
     #[must_use]
     pub fn all(prefix: &'a str) -> Self {
         Self {
@@ -58,14 +58,14 @@ impl std::fmt::Debug for ListQuery<'_> {
     }
 }
 
-/// A part of a list.
+/// A page of a list.
 #[derive(Clone, Debug)]
 pub struct Page {
     /// In the order of their keys.
     pub entries: Vec<Arc<Entry>>,
-    /// The revision of which the entries are the state. The next page asks for exactly this revision.
+    /// The revision whose state the entries are. The next page requires exactly this revision.
     pub revision: Revision,
-    /// True if there may be more: then the next page starts behind this page's last key. With a filter the next page may
+    /// True if there may be more: then the next page starts after this page's last key. With a filter the next page may
     /// turn out to be empty.
     pub more: bool,
     /// The number of entries that follow this page; `None` when a filter makes that unknown.
@@ -73,7 +73,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// The key from which the next page starts, the least one behind this page's last; `None` on the last page.
+    /// The key from which the next page starts, the least one after this page's last; `None` on the last page.
     #[must_use]
     pub fn next(&self) -> Option<String> {
         let last = self.entries.last().filter(|_| self.more)?;
@@ -81,7 +81,7 @@ impl Page {
     }
 }
 
-/// The state asked for is older than the history.
+/// The requested state is older than the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the state at that revision is gone, the oldest known revision is {oldest}; list the newest state")]
 pub struct Compacted {
@@ -89,11 +89,11 @@ pub struct Compacted {
     pub oldest: Revision,
 }
 
-/// The newest state of a collection at one moment. It costs a reference count, and what is read from it holds no lock.
+/// The newest state of a collection at one moment. It costs a reference count, and reading from it needs no lock.
 #[derive(Debug)]
 pub(super) struct Snapshot {
     pub(super) entries: Entries,
-    /// The revision of which `entries` are the state.
+    /// The revision whose state `entries` are.
     pub(super) revision: Revision,
 }
 
@@ -103,8 +103,8 @@ impl Snapshot {
         paginate(Merge::new(&self.entries, query, BTreeMap::new()), self.revision, query)
     }
 
-    /// The page of the state right after `revision`, given the `changes` since then: those of the keys that `query` is
-    /// about, in revision order.
+    /// The page of the state right after `revision`, given the `changes` since then: those of the keys that `query`
+    /// selects, in revision order.
     pub(super) fn former_page(&self, query: &ListQuery<'_>, revision: Revision, changes: &[Arc<Event>]) -> Page {
         if changes.is_empty() {
             let page = self.page(query);
@@ -113,7 +113,7 @@ impl Snapshot {
                 ..page
             };
         }
-        // The first change after the revision knows what the key was at the revision.
+        // The first change after the revision has the key's state at the revision.
         let mut undone: BTreeMap<&str, Option<&Arc<Entry>>> = BTreeMap::new();
         for event in changes {
             undone.entry(event.entry().key()).or_insert(event.previous());
@@ -127,7 +127,7 @@ impl Snapshot {
 
 type Undone<'a> = std::collections::btree_map::IntoIter<&'a str, Option<&'a Arc<Entry>>>;
 
-/// The current entries of a range, with former states of some keys in the place of theirs.
+/// The current entries of a range, in which former states replace those of some keys.
 struct Merge<'a> {
     entries: &'a Entries,
     current: Range<'a>,
@@ -143,7 +143,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// The number of entries left. Costs a lookup per change that is still to be undone, and nothing per entry.
+    /// The number of entries left. Costs a lookup per change that is not undone yet, and nothing per entry.
     fn left(self) -> usize {
         let (mut appear, mut vanish) = (0, 0);
         for (key, former) in self.undone {
@@ -179,7 +179,7 @@ fn paginate(mut entries: Merge<'_>, revision: Revision, query: &ListQuery<'_>) -
     let selects = |entry: &&Arc<Entry>| query.filter.is_none_or(|filter| filter(entry));
     let selected: Vec<_> = entries.by_ref().filter(selects).take(limit).cloned().collect();
     let (more, remaining) = match query.filter {
-        // Entries behind the page are not selected: that is the next page's work.
+        // Entries after the page are not filtered: the next page does that.
         Some(_) => {
             let more = entries.next().is_some();
             (more, (!more).then_some(0))

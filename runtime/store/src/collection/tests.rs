@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use super::*;
 use crate::{Draft, NoIndex, Row};
 
-/// What is behind a collection that nobody writes to.
+/// A sequencer for a collection without writes.
 struct NoWrites;
 
 impl Sequencer for NoWrites {
@@ -43,7 +43,7 @@ fn a_list_that_waits_for_a_trim_does_not_show_what_it_took() {
         })
     };
     let status = std::path::Path::new("/proc").join(task.recv().unwrap()).join("stat");
-    // It sleeps once it waits for the lock.
+    // The thread sleeps once it waits for the lock.
     while !std::fs::read_to_string(&status).unwrap().contains(") S ") {
         std::thread::yield_now();
     }

@@ -6,11 +6,11 @@ use std::thread::JoinHandle;
 
 use crate::Collection;
 
-/// Calls that the committer makes itself: they take less than handing them over.
+/// Maximum number of calls that the committer makes itself: they take less time than passing them to a thread.
 const FEW: usize = 32;
 
-/// Wakes the watchers of published events: a few connections at once, many of them by a thread of its own, which the
-/// committer does not wait for. The thread starts with the first that are many.
+/// Wakes the watchers of published events: a few connections at once, many of them in a thread of its own, for which
+/// the committer does not wait. The thread starts when it is first needed.
 #[derive(Debug, Default)]
 pub(super) struct Notifier {
     thread: Option<Thread>,
@@ -24,7 +24,7 @@ struct Thread {
 }
 
 impl Notifier {
-    /// Wakes the watchers of what was published to `collections`.
+    /// Wakes the watchers of the events that were published to `collections`.
     pub(super) fn wake(&mut self, collections: Vec<Arc<Collection>>) {
         for collection in collections {
             if collection.wake_calls() <= FEW {
@@ -42,7 +42,7 @@ impl Notifier {
         let work = self.thread.as_ref().and_then(|thread| thread.work.as_ref());
         match work.map(|work| work.send(Arc::clone(collection))) {
             Some(Ok(())) => {}
-            // Slower, but nobody misses anything.
+            // Slower, but no watcher misses an event.
             Some(Err(_)) | None => collection.wake(),
         }
     }
@@ -67,7 +67,7 @@ impl Thread {
 
 impl Drop for Thread {
     fn drop(&mut self) {
-        // Watchers of everything published are woken before the store tells them that it closes.
+        // Watchers of all published events are woken before the store signals that it closes.
         drop(self.work.take());
         if self.handle.take().is_some_and(|handle| handle.join().is_err()) {
             tracing::error!("the thread that wakes watchers panicked");

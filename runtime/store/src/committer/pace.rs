@@ -2,44 +2,45 @@
 
 use std::time::{Duration, Instant};
 
-/// So many writes make a group that waits for nobody: more would hardly make one of them cheaper.
+/// Number of writes at which a group waits no longer: more would hardly make a single one cheaper.
 const ENOUGH: usize = 8;
 
-/// A group waits so long at most, however slow the disk is.
+/// Maximum time that a group waits, however slow the disk is.
 const MAX_PATIENCE: Duration = Duration::from_millis(2);
 
-/// Writes further apart than this tell no more than that they are rare.
+/// Longer gaps between writes count as this long.
 const MAX_GAP: Duration = Duration::from_millis(10);
 
-/// Writes that the average gap looks back.
+/// Number of writes in the moving average of gaps.
 const WRITES: u32 = 16;
 
-/// Syncs that the average sync looks back. With at most as many as [`WRITES`], and at least half of that, the averages
-/// of a lone writer stay in their relation also when the disk becomes faster or slower: its gaps hold its syncs.
+/// Number of syncs in the moving average of syncs. If it is at most [`WRITES`], and at least half of that, the averages
+/// of a lone writer keep their relation also when the disk becomes faster or slower: its gaps include its syncs.
 const SYNCS: u32 = 8;
 
-/// The rate at which writes come, and the time that it takes to make a group of them durable.
+/// The rate of incoming writes, and the time that it takes to make a group of them durable.
 ///
-/// A sync costs the processor much more than a write does. Without patience the first write that comes after a sync gets one
-/// for itself, and what comes meanwhile another, although all of them come again and again. A group waits until all are there
-/// whom the last sync has answered, and for as long as a sync at most. Writes that do not come fast never wait.
+/// A sync costs the processor much more than a write does. Without waiting, the first write after a sync would get a
+/// sync for itself, and those that arrive meanwhile another, although all writers return again and again. A group waits
+/// until the writers that the last sync has answered are back, and at most for the duration of a sync. Infrequent
+/// writes never wait.
 #[derive(Debug)]
 pub(super) struct Pace {
     last: Option<Instant>,
-    /// The newest gap between two writes, and the average of all.
+    /// The newest gap between two writes, and the average gap.
     newest: Duration,
     gap: Duration,
     sync: Duration,
-    /// Writes of the last group.
+    /// Number of writes of the last group.
     group: usize,
 }
 
-/// Whom a group waits for.
+/// The condition on which a group stops waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Patience {
-    /// Until so many writes are there.
+    /// The number of writes to wait for.
     pub(super) until: usize,
-    /// But no longer than this.
+    /// The maximum time to wait.
     pub(super) most: Duration,
 }
 
@@ -56,27 +57,27 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// Notes a write that comes `now`.
+    /// Records a write that arrives at `now`.
     pub(super) fn came(&mut self, now: Instant) {
         let last = self.last.replace(now);
         self.newest = last.map_or(MAX_GAP, |last| now.saturating_duration_since(last).min(MAX_GAP));
         self.gap = average(self.gap, self.newest, WRITES);
     }
 
-    /// Notes that a group is on its way to the disk.
+    /// Records that a group is being written.
     pub(super) fn taken(&mut self, group: usize) {
         self.group = group;
     }
 
-    /// Notes that a group was made durable.
+    /// Records that a group was made durable.
     pub(super) fn synced(&mut self, took: Duration) {
         self.sync = average(self.sync, took.min(MAX_PATIENCE), SYNCS);
     }
 
-    /// Whom a group of `waiting` writes is to wait for; `None` when it goes at once.
+    /// The condition for a group of `waiting` writes to stop waiting; `None` when it is written at once.
     pub(super) fn patience(&self, waiting: usize) -> Option<Patience> {
         let until = (waiting + self.group).min(ENOUGH);
-        // A lone writer comes back after its sync, not within it; and nobody knows who comes after a pause.
+        // A lone writer returns after its sync, not during it; and nothing is known of writers after a pause.
         let more_will_come = self.gap * 2 <= self.sync && self.newest <= self.sync;
         let most = self.sync;
         (more_will_come && waiting > 0 && waiting < until).then_some(Patience { until, most })

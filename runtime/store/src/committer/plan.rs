@@ -1,4 +1,4 @@
-//! One batch in the making: what is checked, numbered and encoded, and what follows from it.
+//! One batch while it is planned: its checked, numbered and encoded writes, and their consequences.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,22 +12,22 @@ use crate::log::{Change, Record};
 use crate::write::{Expect, Op, Submission, WriteError, WriteResult, Written};
 use crate::{Collection, Entry, Event, EventKind, Revision, Row, StoredForm};
 
-/// Bytes of a key, at most; the record formats store the length in two bytes.
+/// Maximum size of a key in bytes; the record formats store the length in two bytes.
 const KEY_LIMIT: usize = u16::MAX as usize;
 
-/// Bytes by which an object may become longer without being larger: digits of its revision.
+/// Number of bytes by which an object may grow and still count as not larger: digits of its revision.
 const SAME: usize = 32;
 
-/// The limits of accepted writes.
+/// Limits on accepted writes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Bytes of one key and object.
+    /// Maximum bytes of one key and object.
     pub(super) write: usize,
-    /// False when the disk is full: then only what does not make the state larger is accepted.
+    /// False when the disk is full: then only writes that do not make the state larger are accepted.
     pub(super) may_grow: bool,
 }
 
-/// Writes that go to the log together.
+/// Writes that are appended to the log together.
 pub(super) struct Plan {
     last: Revision,
     now: u64,
@@ -42,26 +42,26 @@ pub(super) struct Plan {
 #[derive(Clone)]
 struct Planned {
     entry: Option<Arc<Entry>>,
-    /// One of these writes makes the state larger: without it, the others do not happen either.
+    /// True if one of these writes makes the state larger: without it, the others do not happen either.
     needs_growth: bool,
 }
 
-/// An answer, to be given when the batch is durable.
+/// An answer, to be sent when the batch is durable.
 struct Answer {
     reply: oneshot::Sender<WriteResult>,
     result: WriteResult,
-    /// It is true only if a write happens that makes the state larger.
+    /// True if the answer is only valid if a write happens that makes the state larger.
     needs_growth: bool,
 }
 
-/// The consequences of a batch, for when the log has it.
+/// The consequences of a batch, once the log has it.
 #[derive(Default)]
 pub(super) struct Outcome {
     /// Events by collection, each in revision order.
     published: Vec<(Arc<Collection>, Vec<Arc<Event>>)>,
     answers: Vec<Answer>,
     expired: Vec<Expiry>,
-    /// Expiries that a write of the batch put off.
+    /// Expiries that a write of the batch has replaced.
     superseded: Vec<Expiry>,
     /// The revisions of writes that make their object larger, and of those that depend on them; in order.
     growth: Vec<Revision>,
@@ -80,7 +80,7 @@ impl Plan {
         }
     }
 
-    /// The last revision given away.
+    /// The last revision that was assigned.
     pub(super) fn last(&self) -> Revision {
         self.last
     }
@@ -98,7 +98,7 @@ impl Plan {
         });
     }
 
-    /// Deletes the state that `expiry` is about, if it is still the key's state.
+    /// Deletes the state of `expiry`, if it is still the key's state.
     pub(super) fn expire(&mut self, collection: &Arc<Collection>, expiry: &Expiry) {
         let current = self.current(collection, &expiry.key);
         let Some(current) = current.filter(|entry| entry.revision() == expiry.revision) else {
@@ -111,7 +111,7 @@ impl Plan {
         self.outcome.expired.push(expiry.clone());
     }
 
-    /// The records to write, and what follows once they are durable.
+    /// The records to write, and their consequences once they are durable.
     pub(super) fn finish(self) -> (Vec<Record>, Outcome) {
         (self.records, self.outcome)
     }
@@ -230,7 +230,7 @@ impl Plan {
 
 impl Outcome {
     fn push(&mut self, collection: &Arc<Collection>, event: Arc<Event>) {
-        // A batch is of few collections.
+        // A batch concerns few collections.
         match self
             .published
             .iter_mut()
@@ -241,7 +241,7 @@ impl Outcome {
         }
     }
 
-    /// True if a write makes its object larger, or is the first of one.
+    /// True if a write makes its object larger, or creates one.
     pub(super) fn has_growth(&self) -> bool {
         !self.growth.is_empty()
     }
@@ -251,8 +251,8 @@ impl Outcome {
         self.refused_growth
     }
 
-    /// Takes what makes the state larger out of the batch and of `records`, with what depends on it: it is answered with
-    /// [`WriteError::Full`].
+    /// Removes the writes that make the state larger from the batch and from `records`, with those that depend on them;
+    /// they are answered with [`WriteError::Full`].
     pub(super) fn separate_growth(&mut self, records: &mut Vec<Record>) {
         let growth = std::mem::take(&mut self.growth);
         let remains = |revision: Revision| growth.binary_search(&revision).is_err();
@@ -267,7 +267,7 @@ impl Outcome {
         self.refused_growth = true;
     }
 
-    /// The bytes of all states after the batch, of those before.
+    /// The bytes of all states after the batch; `before` are those before it.
     pub(super) fn live(&self, before: u64) -> u64 {
         let weight = |entry: &Entry| Record::weight(entry.key(), entry.bytes().len());
         let (mut grown, mut shrunk) = (0, 0);
@@ -280,7 +280,7 @@ impl Outcome {
         (before + grown).saturating_sub(shrunk)
     }
 
-    /// Shows the batch to readers. Returns the bytes of memory that its history costs.
+    /// Makes the batch visible to readers. Returns the bytes of memory that its history costs.
     pub(super) fn publish(&self) -> usize {
         let mut weight = 0;
         for (collection, events) in &self.published {
@@ -290,18 +290,18 @@ impl Outcome {
         weight
     }
 
-    /// The new states that end by themselves.
+    /// The new states that expire.
     pub(super) fn expiring(&self) -> Vec<Expiry> {
         let events = self.published.iter().flat_map(|(_, events)| events);
         events.filter_map(|event| Expiry::of(event.entry())).collect()
     }
 
-    /// The states that this batch was to end, for when it is refused.
+    /// The states that this batch was to expire, for when it is refused.
     pub(super) fn expired(&self) -> Vec<Expiry> {
         self.expired.iter().chain(&self.superseded).cloned().collect()
     }
 
-    /// The states that would have ended if it were not for a write of the batch.
+    /// The states that would have expired without a write of the batch.
     pub(super) fn superseded(&self) -> Vec<Expiry> {
         self.superseded.clone()
     }
@@ -317,13 +317,13 @@ impl Outcome {
             if let Ok(written) = &mut result {
                 written.synced = synced;
             }
-            // Nobody may be waiting any more.
+            // The caller may have been dropped.
             let _ = reply.send(result);
         }
     }
 
-    /// Answers every write with `error`, refused ones too: what refused them may have been an
-    /// earlier write of this very batch.
+    /// Answers every write with `error`, refused ones too: the reason of their refusal may have been an earlier write
+    /// of this batch.
     pub(super) fn refuse(self, error: &WriteError) {
         for Answer { reply, .. } in self.answers {
             let _ = reply.send(Err(error.clone()));

@@ -1,4 +1,4 @@
-//! Writes that wait for the committer, and keys that wait for their end.
+//! Writes that wait for the committer, and keys that wait for their expiry.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,25 +10,25 @@ use crate::clock::Clock;
 use crate::write::{Op, Sequencer, Submission, WriteError};
 use crate::{Entry, Revision};
 
-/// Writes of one batch, at most: what waits longer for one fdatasync makes latency worse.
+/// Maximum number of writes of one batch: more writes per fdatasync would make latency worse.
 const BATCH_WRITES: usize = 1024;
 
-/// Bytes of one batch, at most; one larger write makes a batch of its own.
+/// Maximum bytes of one batch; one larger write is a batch of its own.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Bytes of a record beside its key and object, about, and of a batch beside its records.
+/// Approximate bytes of a record beside its key and object, and of a batch beside its records.
 const RECORD_OVERHEAD: usize = 64;
 const BATCH_OVERHEAD: usize = 256;
 
-/// Time before an expiry that could not be written is tried again, in milliseconds.
+/// Time until an expiry that could not be written is tried again, in milliseconds.
 const RETRY_MILLIS: u64 = 10_000;
 
-/// A state that ends by itself.
+/// A state that expires.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Expiry {
     /// Milliseconds since 1970.
     pub(crate) at: u64,
-    /// The write that made the state: a newer state of the key does not end.
+    /// The write of the state: a newer state of the key does not expire with it.
     pub(crate) revision: Revision,
     pub(crate) key: Arc<str>,
 }
@@ -52,10 +52,10 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// Bytes that writing all of it takes, about.
+    /// Approximate bytes of all of it once it is written.
     pub(crate) fn bytes(&self) -> u64 {
         let submitted = self.submissions.iter().map(|submission| {
-            // The record of a deletion has the object.
+            // The record of a deletion contains the object.
             let object = match &submission.op {
                 Op::Delete { key, last: None, .. } => {
                     submission.collection.get(key).map_or(0, |entry| entry.bytes().len())
@@ -69,7 +69,7 @@ impl Work {
     }
 }
 
-/// The only way to the committer.
+/// The queue in front of the committer.
 #[derive(Debug)]
 pub(crate) struct Queue {
     state: Mutex<State>,
@@ -84,9 +84,9 @@ struct State {
     nudged: bool,
     closed: bool,
     pace: Pace,
-    /// The committer goes on when so many submissions are there.
+    /// The number of submissions for which the committer waits.
     awaited: usize,
-    /// Why the last batch could not be written, until one can.
+    /// The error of the last batch, until one is written.
     failure: Option<WriteError>,
 }
 
@@ -99,12 +99,12 @@ impl Queue {
         }
     }
 
-    /// Bytes of one write, at most.
+    /// Maximum bytes of one write.
     pub(crate) fn write_limit(&self) -> usize {
         self.write_limit
     }
 
-    /// Has these states end when their time comes.
+    /// Schedules the expiry of these states.
     pub(crate) fn expect_expiry(&self, expiries: Vec<Expiry>) {
         if !expiries.is_empty() {
             self.lock().expiries.extend(expiries.into_iter().map(Reverse));
@@ -112,7 +112,7 @@ impl Queue {
         }
     }
 
-    /// Has these states end a little later, as they could not end now.
+    /// Schedules the expiry of these states a little later, because it could not be written now.
     pub(crate) fn retry_expiries(&self, mut expiries: Vec<Expiry>, now: u64) {
         for expiry in &mut expiries {
             expiry.at = now + RETRY_MILLIS;
@@ -130,19 +130,19 @@ impl Queue {
         self.filled.notify_one();
     }
 
-    /// Remembers that the last batch was written, and how long that took.
+    /// Records that the last batch was written, and its duration.
     pub(crate) fn note_synced(&self, took: Duration) {
         let mut state = self.lock();
         state.failure = None;
         state.pace.synced(took);
     }
 
-    /// Remembers why the last batch could not be written.
+    /// Records the error of the last batch.
     pub(crate) fn note_failure(&self, failure: WriteError) {
         self.lock().failure = Some(failure);
     }
 
-    /// Returns the error that a write has to expect if it is submitted now.
+    /// The error to be expected by a write that is submitted now.
     pub(crate) fn health(&self) -> Result<(), WriteError> {
         let state = self.lock();
         match &state.failure {
@@ -152,7 +152,7 @@ impl Queue {
         }
     }
 
-    /// Refuses everything, queued or still to come: nobody takes it any more.
+    /// Refuses all queued and later submissions: the committer has ended.
     pub(crate) fn abandon(&self) {
         let mut state = self.lock();
         state.closed = true;
@@ -160,7 +160,7 @@ impl Queue {
         state.submissions.clear();
     }
 
-    /// Waits for something to do, and for more of it where that pays; `None` when the queue is closed and empty.
+    /// Waits for work, and for more of it if waiting pays off; `None` when the queue is closed and empty.
     pub(crate) fn take(&self, clock: &dyn Clock) -> Option<Work> {
         let mut state = self.lock();
         loop {
@@ -199,7 +199,7 @@ impl Queue {
         let Some(due) = due else {
             return self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
         };
-        // Expiry is no precision work: a second of slack lets many end together.
+        // Expiry need not be precise: a second of slack lets many states expire together.
         let due = Duration::from_millis(due + 1000);
         let idle = |state: &mut State| state.submissions.is_empty() && !state.nudged && !state.closed;
         let waited = self.filled.wait_timeout_while(state, due, idle);
@@ -249,7 +249,7 @@ impl Sequencer for Queue {
         let mut state = self.lock();
         if state.closed {
             drop(state);
-            // Nobody may be waiting any more.
+            // The caller may have been dropped.
             let _ = submission.reply.send(Err(WriteError::Closed));
             return;
         }

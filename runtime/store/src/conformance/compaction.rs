@@ -37,7 +37,7 @@ pub async fn a_compacted_revision_is_refused(bench: Bench) {
         .watch(THINGS, WatchFrom::After(oldest))
         .expect("the revision is known");
     assert_eq!(show_events(&read(&mut watcher, 2).await), ["~a=three@3", "~a=four@4"]);
-    // Compacting less than before, or more than there is, is no harm.
+    // Compacting less than before, or more than exists, has no effect.
     storage.compact(Revision(1));
     compact(&storage, Revision(4)).await;
     storage.compact(Revision(1000));
@@ -75,7 +75,7 @@ pub async fn an_up_to_date_watcher_does_not_notice(bench: Bench) {
     assert!(things.has_changed(before, unseen.revision()));
     assert!(!things.has_changed(before, Revision(unseen.revision().0 - 1)));
     compact(&storage, unseen.revision()).await;
-    // What was missed is known to have been something.
+    // Forgotten changes count as changes.
     assert!(things.has_changed(before, unseen.revision()));
     watcher = things.watch(THINGS, WatchFrom::Now).expect("a watch starts");
     assert!(watcher.try_next().expect("the watch goes on").is_empty());

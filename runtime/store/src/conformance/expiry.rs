@@ -67,7 +67,7 @@ pub async fn expiry_goes_on_after_a_restart(bench: Bench) {
     bench.clock.advance(Duration::from_secs(10));
     storage.recheck_clock();
     assert_eq!(show_events(&read(&mut watcher, 1).await), ["-a=one@3"]);
-    // Expired while nobody was there.
+    // Expired while the store was closed.
     storage.close().await;
     drop(storage);
     bench.clock.advance(Duration::from_secs(10));

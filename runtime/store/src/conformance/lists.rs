@@ -97,7 +97,7 @@ pub async fn a_slow_reader_holds_up_no_writer(bench: Bench) {
     }
 }
 
-/// Indexes a kind that became loud.
+/// Indexes a kind whose definition has changed.
 struct LoudIndex;
 
 impl Indexer for LoudIndex {
@@ -200,7 +200,7 @@ pub async fn pages_are_of_one_revision(bench: Bench) {
         assert_eq!(page.remaining, Some(20 - seen.len() as u64 - page.entries.len() as u64));
         seen.extend(shown(&page));
         let Some(start) = page.next() else { break };
-        // Before, at and after the page's end: none of this belongs to the list.
+        // Before, at and after the page's end: none of these writes belong to the list.
         set(&things, &format!("n{:02}", round * 6), "new").await;
         set(&things, &format!("n{:02}", round * 6 + 7), "new").await;
         set(&things, &format!("n{:02}-more", round * 6 + 8), "new").await;
@@ -221,7 +221,7 @@ pub async fn pages_are_of_one_revision(bench: Bench) {
     assert_eq!(seen, expected);
 }
 
-/// Makes a history with all kinds of changes. Returns the list after every revision.
+/// Creates a history with all kinds of changes. Returns the list after every revision.
 async fn history(things: &Arc<Collection>) -> Vec<Vec<String>> {
     let mut state = BTreeMap::new();
     let mut lists = vec![Vec::new()];

@@ -1,4 +1,4 @@
-//! All writes have one order, and everybody sees it.
+//! All writes have one order, which all readers see.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,7 +91,7 @@ pub async fn a_dropped_write_happens_nevertheless(bench: Bench) {
     let (_storage, things) = bench.things();
     let mut watcher = things.watch(things.prefix(), WatchFrom::Now).expect("a watch starts");
     let mut write = Box::pin(put(&things, "a", "one", Expect::Absent));
-    // Polled once: the write is on its way.
+    // Polled once: the write is submitted.
     tokio::select! { biased; _ = &mut write => {}, () = std::future::ready(()) => {} }
     drop(write);
     assert_eq!(super::show_events(&super::read(&mut watcher, 1).await), ["+a=one@1"]);

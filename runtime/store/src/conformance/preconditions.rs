@@ -1,4 +1,4 @@
-//! Writes happen only if what they expect is true.
+//! Writes happen only if their expectation is met.
 
 use super::{Bench, delete, draft, key, put, set, show, text, word_row};
 use crate::{Expect, Op, Revision, WriteError, WriteResult};

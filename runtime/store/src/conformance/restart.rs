@@ -130,7 +130,7 @@ pub async fn keys_without_a_collection_are_kept(bench: Bench) {
     let storage = bench.open();
     let others = storage.collection(OTHERS, Arc::new(WordIndex));
     set(&others, "a", "one").await;
-    // Twice without the other collection, with history coming and going.
+    // Twice without opening the other collection, with history that grows and is forgotten.
     let (storage, things) = bench.restart(storage).await;
     let last = set(&things, "b", "one").await.revision();
     storage.compact(last);

@@ -108,7 +108,7 @@ pub async fn a_list_and_its_watch_leave_no_gap(bench: Bench) {
     };
     for _ in 0..10 {
         let (page, mut watcher) = things.list_and_watch(&ListQuery::all(THINGS));
-        // Each write makes a key, so the list is as long as its revision.
+        // Each write creates a key, so the list is as long as its revision.
         assert_eq!(page.entries.len() as u64, page.revision.0);
         let rest = usize::try_from(WRITES - page.revision.0).expect("few writes");
         if let Some(first) = read(&mut watcher, rest.min(1)).await.first() {

@@ -10,20 +10,20 @@ use crate::draft::Encoded;
 use crate::log::{Batch, Change, Loader, Record};
 use crate::{Collection, Entry, Event, EventKind, Indexer, Revision, StorageOptions};
 
-/// Bytes of superseded states that may wait to be dropped while loading.
+/// Maximum bytes of superseded states that wait to be dropped while loading.
 const FOLD: usize = 8 << 20;
 
-/// Keys that are worth a thread of their own.
+/// Minimum number of keys for a thread of their own.
 const PER_THREAD: usize = 2048;
 
-/// Bytes of memory that a state takes beside its own.
+/// Approximate bytes of memory of a state in addition to its content.
 const OVERHEAD: usize = 200;
 
-/// Loaded records by key. Collections take theirs out when they are opened; keys of kinds that
-/// are not installed stay, untouched.
+/// Loaded records by key. Collections remove theirs when they are opened; keys of kinds that are not installed stay
+/// unchanged.
 ///
-/// A backend may hold more history than the store keeps: what is too old or too much is forgotten
-/// while it is loaded, so that loading needs no more memory than running.
+/// A backend may have more history than the store keeps: changes that are too old or too many are forgotten while they
+/// are loaded, so that loading needs no more memory than running.
 #[derive(Debug)]
 pub(crate) struct Unclaimed {
     keys: BTreeMap<Arc<str>, Loaded>,
@@ -34,9 +34,9 @@ pub(crate) struct Unclaimed {
     disk_limit: u64,
     /// Writes up to this time are too old, in milliseconds since 1970.
     oldest: u64,
-    /// Changes up to here are forgotten: only what they led to counts.
+    /// Changes up to this revision are forgotten: only their resulting states count.
     floor: Revision,
-    /// Bytes of forgotten states that are still there.
+    /// Bytes of forgotten states that are not dropped yet.
     unfolded: usize,
 }
 
@@ -92,8 +92,7 @@ impl Unclaimed {
         }
     }
 
-    /// Ends loading. Returns when the loaded changes were written, and up to where they are
-    /// forgotten.
+    /// Ends loading. Returns the times of the loaded changes, and the floor.
     pub(crate) fn finish(&mut self) -> (VecDeque<Mark>, Revision) {
         self.fold();
         (std::mem::take(&mut self.marks), self.floor)
@@ -140,8 +139,8 @@ impl Unclaimed {
         });
     }
 
-    /// Moves everything under the prefix of `collection` into it, read by as many threads as there are cores. Returns what
-    /// expires.
+    /// Moves everything under the prefix of `collection` into it, decoded by as many threads as there are cores.
+    /// Returns the states that expire.
     pub(crate) fn claim(&mut self, collection: &Collection) -> Vec<Expiry> {
         let prefix = collection.prefix();
         let keys = self.keys.range::<str, _>((Bound::Included(prefix), Bound::Unbounded));
@@ -162,7 +161,7 @@ impl Unclaimed {
     }
 }
 
-/// The entries and events that some keys bring to a collection.
+/// The entries and events of some keys.
 #[derive(Default)]
 struct Claimed {
     states: Vec<Arc<Entry>>,
@@ -196,7 +195,7 @@ impl Claimed {
     }
 }
 
-/// Reads the objects of `keys`, many of them on several threads: that is most of what opening a large store takes.
+/// Decodes the objects of `keys`, many of them on several threads: this dominates the time for opening a large store.
 fn read_all(indexer: &dyn Indexer, mut keys: Vec<Loaded>) -> Vec<Claimed> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = (keys.len() / PER_THREAD).clamp(1, cores);
@@ -242,7 +241,7 @@ mod tests {
     use crate::{ListQuery, MemoryLog, Row, Storage};
     use bytes::Bytes;
 
-    /// Notes which threads read objects.
+    /// Records the threads that decode objects.
     #[derive(Default)]
     struct Threads(Mutex<HashSet<ThreadId>>);
 

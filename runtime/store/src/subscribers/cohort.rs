@@ -19,13 +19,13 @@ struct Members {
     count: usize,
     /// The number of waiters.
     waiting: usize,
-    /// The group knows that they are to be woken.
+    /// True if the group knows that they are to be woken.
     rung: bool,
 }
 
 #[derive(Debug, Default)]
 struct Member {
-    /// Kept while the member does not wait, as it is mostly the same again.
+    /// Kept while the member does not wait, because the next one is mostly the same.
     waker: Option<Waker>,
     waits: bool,
 }
@@ -65,12 +65,12 @@ impl Cohort {
         members.waiting -= usize::from(left.waits);
         let is_empty = members.count == 0;
         drop(members);
-        // The last reference to a task may go with its waker.
+        // Dropping the waker may drop the last reference to a task.
         drop(left);
         is_empty
     }
 
-    /// Has the next wake-up wake the task of `cx`.
+    /// Registers the task of `cx` for the next wake-up.
     pub(super) fn wait(&self, number: usize, cx: &Context<'_>) {
         let mut members = self.lock();
         let Some(Some(member)) = members.places.get_mut(number) else {
@@ -83,7 +83,7 @@ impl Cohort {
         members.waiting += usize::from(!waited);
     }
 
-    /// Wakes the members that wait, or has their group do it.
+    /// Wakes the waiting members, or lets their group do it.
     pub(super) fn ring(self: &Arc<Self>) {
         let mut members = self.lock();
         if members.waiting == 0 || members.rung {
@@ -98,19 +98,19 @@ impl Cohort {
         group.ring(Arc::clone(self));
     }
 
-    /// Wakes the members that wait.
+    /// Wakes the waiting members.
     pub(super) fn wake(&self) {
         self.lock().wake();
     }
 
     fn lock(&self) -> MutexGuard<'_, Members> {
-        // Nothing panics half way through a change.
+        // A panic cannot interrupt a change half way.
         self.members.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Members {
-    /// Waking only schedules tasks: none of them runs, and comes back here, meanwhile.
+    /// Waking only schedules tasks: none of them runs, and returns here, meanwhile.
     fn wake(&mut self) {
         self.rung = false;
         self.waiting = 0;

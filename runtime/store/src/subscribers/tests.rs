@@ -19,7 +19,7 @@ impl Alarm {
     }
 }
 
-/// A watcher of `prefix` that waits, and its alarm.
+/// A waiting watcher of `prefix`, and its alarm.
 fn waiting(subscribers: &Subscribers, prefix: &str, group: Option<&Arc<WakeGroup>>) -> (Subscription, Arc<Alarm>) {
     let mut subscription = subscribers.subscribe(prefix, 0..0);
     if let Some(group) = group {

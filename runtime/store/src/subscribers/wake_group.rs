@@ -7,8 +7,8 @@ use super::cohort::Cohort;
 
 /// Wakes one task for all watchers that it polls, such as those of one connection.
 ///
-/// A write wakes a group with one call, whatever the number of its watchers. [`WakeGroup::poll`] then wakes those whose
-/// events came, at the cost of the task that polls them. While no task does, they are woken one by one.
+/// A write wakes a group with one call, whatever the number of its watchers. [`WakeGroup::poll`] then wakes those with
+/// events, at the cost of the task that polls them. Without such a task, they are woken one by one.
 #[derive(Debug, Default)]
 pub struct WakeGroup {
     state: Mutex<State>,
@@ -17,12 +17,12 @@ pub struct WakeGroup {
 #[derive(Debug, Default)]
 struct State {
     task: Option<Waker>,
-    /// Cohorts whose events came since the last poll.
+    /// Cohorts with events since the last poll.
     rung: Vec<Arc<Cohort>>,
 }
 
 impl WakeGroup {
-    /// Wakes the watchers whose events came, and has the task of `cx` woken for further ones.
+    /// Wakes the watchers with events, and registers the task of `cx` for further ones.
     pub fn poll(&self, cx: &Context<'_>) {
         let mut state = self.lock();
         if state.task.as_ref().is_none_or(|task| !task.will_wake(cx.waker())) {
@@ -36,7 +36,7 @@ impl WakeGroup {
         rung.iter().for_each(|cohort| cohort.wake());
     }
 
-    /// Wakes watchers one by one from now on: no task polls the group any more.
+    /// Wakes watchers one by one from now on: the group is no longer polled.
     pub fn disband(&self) {
         let mut state = self.lock();
         let task = state.task.take();
@@ -58,7 +58,7 @@ impl WakeGroup {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing panics half way through a change.
+        // A panic cannot interrupt a change half way.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -49,13 +49,13 @@ fn things() -> (Storage, Arc<Collection>) {
     (storage, things)
 }
 
-/// Has `watcher` wait, to wake `waker`.
+/// Lets `watcher` wait, to wake `waker`.
 fn wait(watcher: &mut Watcher, waker: &Waker) {
     let next = pin!(watcher.next());
     assert!(next.poll(&mut Context::from_waker(waker)).is_pending());
 }
 
-/// A waker that lasts until the write is answered.
+/// A waker that blocks until the write is answered.
 struct Slow(Mutex<Receiver<()>>, AtomicUsize);
 
 impl Wake for Slow {
@@ -117,7 +117,7 @@ async fn watchers_of_one_task_are_one_call_and_those_of_other_keys_none() {
     let mut other = watch(&format!("{THINGS}other/"));
     wait(&mut other, &Waker::from(Arc::clone(elsewhere)));
     set(&things, "a", "one").await;
-    // Returns once those before it are woken.
+    // Returns once the watchers before it are woken.
     let mut last = watch(THINGS);
     set(&things, "a", "two").await;
     assert_eq!(last.next().await.unwrap().len(), 1);

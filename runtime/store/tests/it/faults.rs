@@ -1,4 +1,4 @@
-//! A disk that refuses: nothing is shown that is not durable, and writing recovers by itself.
+//! A disk that refuses writes: only durable writes are visible, and writing recovers by itself.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -11,17 +11,18 @@ use planesmith_store::{
     WriteError,
 };
 
-/// A backend whose disk can be full, and whose appends can be held up.
+/// A backend whose disk can be full, and whose appends can be blocked.
 #[derive(Clone, Default)]
 struct FaultyLog {
     inner: MemoryLog,
     full: Arc<AtomicBool>,
     gate: Arc<(Mutex<Gate>, Condvar)>,
-    /// No space, but for what is set aside.
+    /// True if there is no space, except for the reserve.
     short: Arc<AtomicBool>,
-    /// Bytes of an object that the disk refuses, though nobody measures a lack of space; 0: any has space.
+    /// Size of an object that the disk refuses, although the lack of space is not detected before; 0: there is space
+    /// for any.
     too_large: Arc<AtomicUsize>,
-    /// Holds up compaction.
+    /// Blocks compaction.
     held: Arc<AtomicBool>,
 }
 
@@ -41,7 +42,7 @@ impl FaultyLog {
         self.gate.1.notify_all();
     }
 
-    /// Returns when an append stands at the closed gate.
+    /// Returns when an append waits at the closed gate.
     fn append_waits(&self) {
         let gate = self.gate.0.lock().unwrap();
         drop(self.gate.1.wait_while(gate, |gate| !gate.waiting).unwrap());
@@ -136,7 +137,7 @@ async fn a_conflict_with_a_refused_write_is_refused_too() {
     };
     let first = spawn("first");
     log.append_waits();
-    // Both in one batch: the second contradicts the first, which will not happen.
+    // Both in one batch: the second conflicts with the first, which is not performed.
     let mut writes = [
         Box::pin(put(&things, "a", "one", Expect::Absent)),
         Box::pin(put(&things, "a", "two", Expect::Absent)),
@@ -165,7 +166,7 @@ async fn a_lack_of_space_that_nobody_measured_refuses_growth_and_nothing_else() 
         tokio::spawn(async move { put(&things, "first", "one", Expect::Absent).await })
     };
     log.append_waits();
-    // One batch: some writes need space, and one contradicts a write that needs it.
+    // One batch: some writes need space, and one conflicts with a write that needs it.
     let long = "x".repeat(500);
     let mut writes = [
         Box::pin(put(&things, "new", &long, Expect::Absent)) as std::pin::Pin<Box<dyn Future<Output = _>>>,
@@ -313,7 +314,7 @@ async fn an_expiry_that_was_refused_is_tried_again() {
     storage.recheck_clock();
     log.append_waits();
     log.close_gate(false);
-    // Behind the expiry in the queue: when this is answered, the expiry was refused.
+    // After the expiry in the queue: when this is answered, the expiry was refused.
     assert!(matches!(
         put(&things, "b", "one", Expect::Any).await,
         Err(WriteError::Full)

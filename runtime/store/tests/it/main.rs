@@ -1,4 +1,4 @@
-//! The memory backend, and what the engine does whatever the backend.
+//! The memory backend, and the engine's behaviour with any backend.
 
 #![allow(clippy::unwrap_used, reason = "a panic is how a test reports")]
 

@@ -1,4 +1,4 @@
-//! The engine agrees with a model that keeps every state of every key.
+//! The engine agrees with a model that has every state of every key.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use planesmith_store::{
 };
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 
-/// One step of a client, an operator, or fate.
+/// One step of a client, of an operator, or a restart.
 #[derive(Clone, Debug)]
 enum Step {
     Put { name: u8, expect: Guess },
@@ -18,13 +18,13 @@ enum Step {
     Restart,
 }
 
-/// What a client believes of the key.
+/// A client's assumption about the key.
 #[derive(Clone, Copy, Debug)]
 enum Guess {
     Absent,
     Present,
     Anything,
-    /// The revision that it has: right, or this much too old.
+    /// The client's revision: correct, or this much too old.
     Revision {
         stale: u8,
     },
@@ -48,14 +48,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..60)
 }
 
-/// Every state there ever was.
+/// All states in the history.
 #[derive(Default)]
 struct Model {
     /// The list after each revision, from revision 0: entries by name.
     lists: Vec<BTreeMap<String, String>>,
     /// The event of each revision.
     events: Vec<String>,
-    /// Never moves back in one life of the store.
+    /// Never decreases while the store is open.
     floor: u64,
 }
 
@@ -95,7 +95,7 @@ impl Model {
         self.lists.push(list);
     }
 
-    /// What the guess means now, and whether it is right.
+    /// The expectation for the guess now, and true if it is met.
     fn expect(&self, name: &str, guess: Guess) -> (Expect, bool) {
         let current = self.revision_of(name);
         match guess {
@@ -169,14 +169,14 @@ impl World {
             Step::Restart => {
                 self.storage.close().await;
                 (self.storage, self.things) = Self::open(&self.log);
-                // A store may know more after a restart than before, never less.
+                // A store may have more history after a restart than before, never less.
                 assert!(self.storage.oldest().0 <= self.model.floor);
                 self.model.floor = self.storage.oldest().0;
             }
         }
     }
 
-    /// Compares an answer with what the model knows from before the write.
+    /// Compares an answer with the model's state before the write.
     fn compare(&self, name: &str, right: bool, result: &planesmith_store::WriteResult) {
         match result {
             Ok(written) => {
@@ -198,7 +198,7 @@ impl World {
         }
     }
 
-    /// Compares every list and every watch that is possible.
+    /// Compares every possible list and watch.
     fn check(&self) {
         assert_eq!(self.storage.revision().0, self.model.revision());
         for revision in 0..=self.model.revision() {

@@ -1,4 +1,4 @@
-//! The pages of a failed sync: the operating system takes them for written, so that no later sync writes them.
+//! The pages of a failed sync: the operating system treats them as written, so that no later sync writes them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt;
@@ -7,11 +7,11 @@ use super::*;
 
 const PAGE: usize = 4096;
 
-/// The journal files as the disk has them, by their inodes.
+/// The journal files as they are on the disk, by their inodes.
 #[derive(Debug, Default)]
 struct Pages {
     files: Mutex<HashMap<u64, OnDisk>>,
-    /// So many syncs of journal files fail.
+    /// The number of syncs of journal files that fail.
     failing: Mutex<u32>,
     /// All writes fail after a failed sync.
     fills_up: Mutex<bool>,
@@ -84,7 +84,7 @@ impl Pages {
         (storage, things)
     }
 
-    /// What a start shows after a loss of power.
+    /// The content at a start after a loss of power.
     fn after_a_loss_of_power(&self, folder: &Path) -> Vec<String> {
         let temporary = tempfile::tempdir().unwrap();
         let copy = temporary.path().join("store");
@@ -105,7 +105,7 @@ impl Pages {
 
 #[tokio::test]
 async fn what_was_acknowledged_after_a_failed_sync_is_on_the_disk() {
-    // The failure of one sync, of one and the next file's, and far from and close to the end of a file.
+    // Failures of one sync, of one and the next file's, and far from and close to the end of a file.
     for (before, times) in [(1, 1), (4, 1), (4, 2), (7, 2), (10, 1)] {
         let temporary = tempfile::tempdir().unwrap();
         let (folder, pages) = (temporary.path().join("store"), Arc::<Pages>::default());

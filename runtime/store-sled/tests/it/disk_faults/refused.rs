@@ -1,4 +1,4 @@
-//! What a refused write leaves in the journal is no write, whatever comes next.
+//! The rest of a refused write in the journal never counts as a write, whatever follows.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! A disk that is as large as a test says, and has nothing but the store.
+//! A disk of a given size that contains only the store.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -12,11 +12,11 @@ use planesmith_store_sled::{DiskSize, Meter, SledLog};
 
 const MB: u64 = 1 << 20;
 
-/// Counts what is in the folder of the store.
+/// Measures the folder of the store.
 #[derive(Debug)]
 struct Small {
     total: AtomicU64,
-    /// The most that was there.
+    /// The largest measured size.
     most: AtomicU64,
 }
 
@@ -36,7 +36,7 @@ impl Meter for Small {
     }
 }
 
-/// Bytes of the blocks in `folder`, from where files go meanwhile.
+/// Bytes of the blocks in `folder`, whose files may be removed meanwhile.
 fn used(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let used = entries.map(|entry| match entry.metadata() {
@@ -54,7 +54,7 @@ fn open(folder: &Path, disk: &Arc<Small>) -> (Storage, Arc<Collection>) {
     (storage, things)
 }
 
-/// Words that do not compress, and differ.
+/// Words that do not compress, and differ from each other.
 fn word(number: usize, length: usize) -> String {
     let mut state = number as u64 + 1;
     let mut next = || {
@@ -118,7 +118,7 @@ async fn four_times_the_live_data_is_enough_for_updates_without_end() {
         let entry = things.get(&key(&format!("n{}", number % KEYS))).unwrap();
         assert_eq!(entry.row().label("word"), Some(&*word(number, LENGTH)));
     }
-    // What is settled meanwhile has copies while it is.
+    // Work in progress has copies of the slots that it settles.
     storage.close().await;
     let copies = std::fs::read_dir(folder.join("state")).unwrap();
     let copies = copies.filter(|entry| entry.as_ref().unwrap().file_name().to_str().unwrap().contains(".read"));
@@ -148,7 +148,7 @@ async fn a_full_store_starts_and_becomes_less_full_by_deletions() {
     drop((storage, things));
 
     let (storage, things) = open(&folder, &disk);
-    // More than the journal has left in any file.
+    // More than any journal file has free.
     let long = word(0, 2_900_000);
     assert!(matches!(
         put(&things, "n0", &long, Expect::Present).await,
@@ -206,7 +206,7 @@ fn settling_has_its_space_as_long_as_writes_have_theirs() {
     log.close().unwrap();
 }
 
-/// Loads and forgets.
+/// Discards the loaded content.
 struct Nobody;
 
 impl Loader for Nobody {
@@ -219,7 +219,7 @@ async fn without_space_for_a_start_the_folder_and_the_bytes_are_named() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("store");
     crate::fill(crate::eager(&folder)).await;
-    // What was set aside is gone, too.
+    // The reserve is removed, too.
     std::fs::remove_file(folder.join("reserve")).unwrap();
     let log = SledLog::open_measured(&folder, Small::new(MB)).unwrap();
     let refusal = log.load(&mut Nobody).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Numbers that look like chance, and are the same in every run.
+//! Reproducible pseudo-random numbers.
 
 /// A sequence of numbers, decided by its seed (xorshift).
 pub(super) struct Chance(u64);

@@ -6,26 +6,27 @@ use std::path::{Component, Path, PathBuf};
 use super::chance::Chance;
 use super::trace::Call;
 
-/// Disks write sectors whole, though some only lines of memory.
+/// Disks write whole sectors, though some memory only writes lines.
 const SECTOR: usize = 512;
 const LINE: usize = 64;
 
-/// What a loss of power leaves. File systems differ, and all of it has to be survived.
+/// The content after a loss of power. File systems differ, and the store has to survive all of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Left {
-    /// What the last syncs covered: new files may be missing, removed ones may be back.
+    /// The content of the last syncs: new files may be missing, removed ones may be back.
     Synced,
-    /// Synced content under the newest names: whatever was created, renamed or removed is, before any content.
+    /// Synced content under the newest names: every creation, rename and removal comes before any content.
     Eager,
-    /// The newest names in the folder `journal`, those of the last sync elsewhere.
+    /// The newest names in the folder `journal`, and synced names elsewhere.
     EagerJournal,
-    /// All names and all content: no loss of power, only of the process.
+    /// All names and all content: only the process has ended.
     Killed,
-    /// Any part of what was not synced, names and sectors in any order, some sectors written in part. The number decides.
+    /// Any part of the unsynced changes, names and sectors in any order, some sectors written in part. The number is
+    /// the seed.
     Random(u64),
 }
 
-/// Everything below one folder.
+/// The files below one folder.
 pub(super) struct Disk {
     root: PathBuf,
     /// The first is the root.
@@ -38,10 +39,10 @@ struct File {
     is_folder: bool,
     content: Vec<u8>,
     synced: Vec<u8>,
-    /// The files in a folder, now and after a loss of power.
+    /// The files in a folder, now and as they are synced.
     names: BTreeMap<String, usize>,
     synced_names: BTreeMap<String, usize>,
-    /// What happened to names since the last sync.
+    /// Changes of names since the last sync.
     pending: Vec<NameChange>,
 }
 
@@ -56,7 +57,7 @@ struct Handle {
     file: usize,
     path: PathBuf,
     offset: usize,
-    /// What is synced when a sync that began ends.
+    /// The content that becomes synced when a sync that has begun ends.
     syncing: Option<Syncing>,
 }
 
@@ -67,7 +68,7 @@ struct Syncing {
 }
 
 impl Disk {
-    /// The disk with what is in `root`, all of it synced.
+    /// Returns a disk with the files in `root`, all of them synced.
     pub(super) fn new(root: &Path) -> Self {
         let mut disk = Self {
             root: root.to_owned(),
@@ -78,7 +79,7 @@ impl Disk {
         disk
     }
 
-    /// The same disk after the process ended, restored below `root`: what was not synced is still not.
+    /// The same disk after the process ended, restored below `root`: unsynced changes are still unsynced.
     pub(super) fn after_kill(&self, root: &Path) -> Self {
         Self {
             root: root.to_owned(),
@@ -168,7 +169,7 @@ impl Disk {
         }
     }
 
-    /// True if `call`, not applied yet, changes names below `folder`, or syncs something there.
+    /// True if `call`, not applied yet, changes names below `folder`, or syncs a file there.
     pub(super) fn is_step_in(&self, folder: &Path, call: &Call) -> bool {
         match call {
             Call::Rename { to: path, .. } | Call::Remove { path } | Call::MakeFolder { path } => {
@@ -213,7 +214,7 @@ impl Disk {
     }
 
     fn open(&mut self, path: PathBuf, create: bool, truncate: bool, append: bool, number: i64) {
-        // A number that is used again was closed in between.
+        // A descriptor that is used again was closed in between.
         self.open.remove(&number);
         if create && self.find(&path).is_none() {
             self.make(&path, false);
@@ -271,7 +272,7 @@ impl Disk {
         folder.pending.push(NameChange::Rename { from, to, file });
     }
 
-    /// Compares what the calls made of the files with what they are.
+    /// Compares the simulated files with the real ones.
     pub(super) fn check(&self) {
         self.check_folder(0, &self.root);
     }
@@ -293,7 +294,7 @@ impl Disk {
         }
     }
 
-    /// Writes to `target` what a loss of power leaves now.
+    /// Writes to `target` the content after a loss of power now.
     pub(super) fn restore(&self, target: &Path, left: Left) {
         let seed = if let Left::Random(seed) = left { seed } else { 0 };
         self.restore_folder(0, target, left, &mut Chance::new(seed));

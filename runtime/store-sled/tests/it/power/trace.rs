@@ -1,11 +1,11 @@
-//! What `strace` wrote down: the calls that change files, in the order in which they count.
+//! The trace of `strace`: the calls that change files, in the order in which they take effect.
 
 use std::collections::HashMap;
 
 /// The calls to trace.
 pub(super) const CALLS: &str = "trace=openat,close,write,pwrite64,ftruncate,lseek,fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,rmdir";
 
-/// How an answer shows in the trace: an attempt to remove a file of this name.
+/// The form of an answer in the trace: an attempt to remove a file of this name.
 const ANSWER: &str = "/nonexistent-answer/";
 
 /// A call that succeeded.
@@ -38,11 +38,11 @@ pub(super) enum Call {
         file: i64,
         length: usize,
     },
-    /// Began: what is written from now on may not be covered.
+    /// The start of a sync: later writes may not be covered.
     SyncBegin {
         file: i64,
     },
-    /// Ended: what was written before it began has reached the platter.
+    /// The end of a sync: earlier writes have reached the disk.
     SyncEnd {
         file: i64,
     },
@@ -56,7 +56,7 @@ pub(super) enum Call {
     MakeFolder {
         path: String,
     },
-    /// The client was told about its write.
+    /// The client's write was answered.
     Answer {
         name: String,
         number: usize,
@@ -64,7 +64,7 @@ pub(super) enum Call {
     },
 }
 
-/// Leaves an answer in the trace of this process.
+/// Records an answer in the trace of this process.
 pub(super) fn answer(name: &str, number: usize, revision: u64) {
     std::fs::remove_file(format!("{ANSWER}{name}/{number}/{revision}")).unwrap_err();
 }
@@ -72,7 +72,7 @@ pub(super) fn answer(name: &str, number: usize, revision: u64) {
 /// Reads a trace of `strace -f -xx`.
 pub(super) fn parse(trace: &str) -> Vec<Call> {
     let mut calls = Vec::new();
-    // The start of calls that were interrupted by another thread's.
+    // The starts of calls that were interrupted by calls of another thread.
     let mut unfinished: HashMap<&str, &str> = HashMap::new();
     for line in trace.lines() {
         let Some((thread, rest)) = line.split_once(' ') else {
@@ -94,7 +94,7 @@ pub(super) fn parse(trace: &str) -> Vec<Call> {
     calls
 }
 
-/// What counts from the moment the call is made.
+/// The effects at the start of a call.
 fn begin(call: &str, calls: &mut Vec<Call>) {
     let Some((name, arguments)) = call.split_once('(') else {
         return;
@@ -126,7 +126,7 @@ fn begin(call: &str, calls: &mut Vec<Call>) {
     }
 }
 
-/// What counts once the call has returned.
+/// The effects at the end of a call.
 fn finish(call: &str, calls: &mut Vec<Call>) {
     let Some((front, result)) = call.rsplit_once(" = ") else {
         return;

@@ -6,10 +6,11 @@ use crate::Entry;
 
 /// An entry, or a node of them.
 pub(super) trait Item: Clone {
-    /// Items of one node, at most. A lookup searches the nodes of each level, and a write beside a snapshot copies one.
+    /// Maximum number of items of one node. A lookup searches the nodes of each level, and a write beside a snapshot
+    /// copies one.
     const SIBLINGS: usize;
 
-    /// Not above its first key, and above all keys of the item before.
+    /// A lower bound of its keys, above all keys of the item before.
     fn first(&self) -> &Arc<str>;
 
     /// The number of its entries.
@@ -49,17 +50,17 @@ impl<T: Item> Item for Node<T> {
     }
 }
 
-/// Neighbouring items; never empty, except for a moment.
+/// Neighbouring items; never empty, except during a change.
 #[derive(Clone, Debug)]
 pub(super) struct Node<T> {
-    /// Not above the first key, and above all keys of the node before.
+    /// A lower bound of its keys, above all keys of the node before.
     from: Arc<str>,
     items: Arc<Vec<T>>,
     /// The number of entries, beside the pointer, so that counting touches no items.
     len: usize,
 }
 
-/// The place in `nodes` of the one that has `key` or would get it.
+/// The index of the node in `nodes` that has `key` or would get it.
 pub(super) fn place_of<T: Item>(nodes: &[Node<T>], key: &str) -> usize {
     nodes.partition_point(|node| &*node.from <= key).saturating_sub(1)
 }
@@ -87,7 +88,7 @@ pub(super) fn tidy<T: Item>(nodes: &mut Vec<Node<T>>, at: usize) {
 }
 
 impl<T: Item> Node<T> {
-    /// Items of a node, at most.
+    /// Maximum number of items of a node.
     pub(super) const CAPACITY: usize = T::SIBLINGS;
 
     /// A node with fewer items is merged with a neighbour when both are small enough together.
@@ -135,15 +136,14 @@ impl<T: Item> Node<T> {
         result
     }
 
-    /// Inserts `item` at `place`. Returns the node that comes next when this one was full. `is_last` says that no node
-    /// follows.
+    /// Inserts `item` at `place`. Returns the new next node when this one was full. `is_last` if no node follows.
     pub(super) fn insert(&mut self, place: usize, item: T, is_last: bool) -> Option<Self> {
         if self.items.len() < T::SIBLINGS {
             self.change(|items| items.insert(place, item));
             return None;
         }
         let next = if is_last && place == self.items.len() {
-            // Keys that come in order leave full nodes behind.
+            // Keys that are inserted in order leave full nodes behind.
             vec![item]
         } else {
             self.change(|items| {
@@ -154,7 +154,7 @@ impl<T: Item> Node<T> {
         Self::new(next)
     }
 
-    /// True if no write has changed either since one was a copy of the other.
+    /// True if neither node was written since one was a copy of the other.
     #[cfg(test)]
     pub(super) fn shares(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.items, &other.items)
@@ -170,7 +170,7 @@ impl<T: Item> Node<T> {
 }
 
 impl Node<Arc<Entry>> {
-    /// The entry with `key`, or else where it belongs.
+    /// The index of the entry with `key`, or the index at which it would be inserted.
     pub(super) fn search(&self, key: &str) -> Result<usize, usize> {
         self.items.binary_search_by(|entry| (**entry.key()).cmp(key))
     }
