@@ -1,4 +1,4 @@
-//! `admission.k8s.io`: what the server and admission webhooks say to each other.
+//! `admission.k8s.io`: the protocol between the server and admission webhooks.
 
 pub mod v1;
 pub mod v1beta1;

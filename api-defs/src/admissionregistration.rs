@@ -1,4 +1,4 @@
-//! `admissionregistration.k8s.io`: who else judges what clients write.
+//! `admissionregistration.k8s.io`: webhooks and policies that admit or change requests.
 
 pub mod v1;
 pub mod v1alpha1;

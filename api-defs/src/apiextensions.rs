@@ -1,4 +1,4 @@
-//! `apiextensions.k8s.io`: kinds of one's own.
+//! `apiextensions.k8s.io`: custom resource definitions.
 
 pub mod v1;
 pub mod v1beta1;

@@ -1,4 +1,4 @@
-//! `apiregistration.k8s.io`: servers of group versions.
+//! `apiregistration.k8s.io`: group versions and the servers that serve them.
 
 pub mod v1;
 pub mod v1beta1;

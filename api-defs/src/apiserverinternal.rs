@@ -1,3 +1,3 @@
-//! `internal.apiserver.k8s.io`: what API servers tell each other.
+//! `internal.apiserver.k8s.io`: data that API servers share with each other.
 
 pub mod v1alpha1;

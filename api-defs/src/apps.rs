@@ -1,4 +1,4 @@
-//! `apps`: controllers that keep pods running.
+//! `apps`: workload controllers.
 
 pub mod v1;
 pub mod v1beta1;

@@ -1,4 +1,4 @@
-//! `authentication.k8s.io`: who asks, and whose token it is.
+//! `authentication.k8s.io`: reviews of tokens and users.
 
 pub mod v1;
 pub mod v1beta1;

@@ -1,4 +1,4 @@
-//! `authorization.k8s.io`: who may do what.
+//! `authorization.k8s.io`: reviews of permissions.
 
 pub mod v1;
 pub mod v1beta1;

@@ -1,4 +1,4 @@
-//! `autoscaling`: how many replicas run.
+//! `autoscaling`: scales and autoscalers.
 
 pub mod v1;
 pub mod v2;

@@ -1,4 +1,4 @@
-//! `batch`: pods that end, once or by the clock.
+//! `batch`: jobs and cron jobs.
 
 pub mod v1;
 pub mod v1beta1;

@@ -1,4 +1,4 @@
-//! `certificates.k8s.io`: who is trusted, and whom others ask to be.
+//! `certificates.k8s.io`: certificate requests and trust bundles.
 
 mod key_pair;
 mod pem;

@@ -1,4 +1,4 @@
-//! Claims that run out (`coordination.k8s.io`).
+//! Leases (`coordination.k8s.io`).
 
 pub mod v1;
 pub mod v1alpha2;

@@ -1,4 +1,4 @@
-//! The column of kinds that Kubernetes prints without a printer of their own.
+//! The creation column of kinds that Kubernetes prints without a dedicated printer.
 
 use planesmith_machinery::object::Object;
 use planesmith_machinery::table::Cell;

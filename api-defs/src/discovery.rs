@@ -1,4 +1,4 @@
-//! `discovery.k8s.io`: where the pods behind services are.
+//! `discovery.k8s.io`: endpoints of services.
 
 pub mod v1;
 pub mod v1beta1;

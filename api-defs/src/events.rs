@@ -1,4 +1,4 @@
-//! `events.k8s.io`: reports of things that happened.
+//! `events.k8s.io`: events.
 
 pub mod v1;
 pub mod v1beta1;

@@ -1,3 +1,3 @@
-//! `extensions`: where kinds of today began.
+//! `extensions`: the first versions of kinds that moved to other groups.
 
 pub mod v1beta1;

@@ -1,9 +1,9 @@
-//! Features of Kubernetes that decide what some of the kinds take.
+//! Feature gates of Kubernetes that determine the legal content of some kinds.
 
 use planesmith_machinery::feature::Feature;
 use planesmith_machinery::ip::STRICT_FORMS;
 
-/// All of them.
+/// All feature gates.
 pub static ALL: [&Feature; 25] = [
     &CLEARING_NOMINATED_NODE_NAME_AFTER_BINDING,
     &CLUSTER_TRUST_BUNDLE_PROJECTION,
@@ -32,26 +32,26 @@ pub static ALL: [&Feature; 25] = [
     &VOLUME_LIMIT_SCALING,
 ];
 
-/// Nodes are no longer nominated for pods that have one.
+/// Clears the nominated node of a pod after it has been bound.
 pub(crate) static CLEARING_NOMINATED_NODE_NAME_AFTER_BINDING: Feature =
     Feature::on("ClearingNominatedNodeNameAfterBinding");
-/// Volumes of pods hold bundles of trusted certificates.
+/// Allows volumes with bundles of trusted certificates.
 pub(crate) static CLUSTER_TRUST_BUNDLE_PROJECTION: Feature = Feature::off("ClusterTrustBundleProjection");
-/// Containers say which signal ends them.
+/// Allows containers to specify their stop signal.
 pub(crate) static CONTAINER_STOP_SIGNALS: Feature = Feature::off("ContainerStopSignals");
-/// Leases say how their leader is elected.
+/// Allows leases to specify the strategy of the leader election.
 pub(crate) static COORDINATED_LEADER_ELECTION: Feature = Feature::off("CoordinatedLeaderElection");
-/// Claims are filled from sources in other namespaces.
+/// Allows claims to use data sources in other namespaces.
 pub(crate) static CROSS_NAMESPACE_VOLUME_DATA_SOURCE: Feature = Feature::off("CrossNamespaceVolumeDataSource");
-/// Devices have attributes with several values.
+/// Allows device attributes with several values.
 pub(crate) static DRA_LIST_TYPE_ATTRIBUTES: Feature = Feature::off("DRAListTypeAttributes");
-/// Devices take from what nodes have for pods.
+/// Allows devices to consume the node's allocatable resources.
 pub(crate) static DRA_NODE_ALLOCATABLE_RESOURCES: Feature = Feature::off("DRANodeAllocatableResources");
-/// Pods name the group with which they are scheduled.
+/// Allows pods to name the group they are scheduled with.
 pub(crate) static GENERIC_WORKLOAD: Feature = Feature::off("GenericWorkload");
-/// Autoscalers go down to no replicas.
+/// Allows autoscalers to scale to zero replicas.
 pub(crate) static HPA_SCALE_TO_ZERO: Feature = Feature::off("HPAScaleToZero");
-/// Pods say which image is mounted as a volume.
+/// Reports the digest of images that are mounted as volumes in the pod's status.
 pub(crate) static IMAGE_VOLUME_WITH_DIGEST: Feature = Feature::off("ImageVolumeWithDigest");
 /// Allows changing the resources of a whole pod while it runs.
 pub(crate) static IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING: Feature =
@@ -59,10 +59,10 @@ pub(crate) static IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING: Feature =
 /// Allows changing the resources of init containers after the pod is created.
 pub(crate) static IN_PLACE_POD_VERTICAL_SCALING_INIT_CONTAINERS: Feature =
     Feature::on("InPlacePodVerticalScalingInitContainers");
-/// Webhooks and policies are read from files when a server starts.
+/// Loads webhooks and policies from files at startup.
 pub(crate) static MANIFEST_BASED_ADMISSION_CONTROL_CONFIG: Feature =
     Feature::off("ManifestBasedAdmissionControlConfig");
-/// Stateful sets replace several pods at once.
+/// Allows stateful sets to replace several pods at once.
 pub(crate) static MAX_UNAVAILABLE_STATEFUL_SET: Feature = Feature::off("MaxUnavailableStatefulSet");
 /// Allows changing the resource requests and limits of suspended jobs.
 pub(crate) static MUTABLE_POD_RESOURCES_FOR_SUSPENDED_JOBS: Feature =
@@ -70,20 +70,20 @@ pub(crate) static MUTABLE_POD_RESOURCES_FOR_SUSPENDED_JOBS: Feature =
 /// Allows changing the scheduling directives of suspended jobs that have run before.
 pub(crate) static MUTABLE_SCHEDULING_DIRECTIVES_FOR_SUSPENDED_JOBS: Feature =
     Feature::on("MutableSchedulingDirectivesForSuspendedJobs");
-/// Nodes say what they can do.
+/// Allows nodes to declare their features.
 pub(crate) static NODE_DECLARED_FEATURES: Feature = Feature::on("NodeDeclaredFeatures");
-/// Volumes of pods hold certificates that are made for the pod.
+/// Allows volumes with certificates that are issued for the pod.
 pub(crate) static POD_CERTIFICATE_REQUEST: Feature = Feature::off("PodCertificateRequest");
-/// Names of services start with a digit.
+/// Allows names of services to start with a digit.
 pub(crate) static RELAXED_SERVICE_NAME_VALIDATION: Feature = Feature::on("RelaxedServiceNameValidation");
-/// The end of a container starts all of the pod's again.
+/// Allows the exit of one container to restart all containers of the pod.
 pub(crate) static RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS: Feature =
     Feature::on("RestartAllContainersOnContainerExits");
-/// Volumes are mounted with the security label of the pod.
+/// Mounts volumes with the SELinux label of the pod.
 pub(crate) static SELINUX_MOUNT: Feature = Feature::off("SELinuxMount");
-/// Tolerations compare numbers.
+/// Allows tolerations to compare numbers.
 pub(crate) static TAINT_TOLERATION_COMPARISON_OPERATORS: Feature = Feature::off("TaintTolerationComparisonOperators");
-/// Pods with users of their own use the network of their node.
+/// Allows pods with their own user namespace to use the node's network.
 pub(crate) static USER_NAMESPACES_HOST_NETWORK_SUPPORT: Feature = Feature::off("UserNamespacesHostNetworkSupport");
-/// Drivers keep pods from nodes where they are missing.
+/// Allows drivers to keep pods off nodes where they are not registered.
 pub(crate) static VOLUME_LIMIT_SCALING: Feature = Feature::off("VolumeLimitScaling");

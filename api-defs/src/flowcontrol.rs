@@ -1,4 +1,4 @@
-//! `flowcontrol.apiserver.k8s.io`: which requests the server works on at once, and which wait.
+//! `flowcontrol.apiserver.k8s.io`: priority and fairness of requests.
 
 pub mod v1;
 pub mod v1beta1;

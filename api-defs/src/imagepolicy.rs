@@ -1,3 +1,3 @@
-//! `imagepolicy.k8s.io`: whether images may be used.
+//! `imagepolicy.k8s.io`: reviews of images.
 
 pub mod v1alpha1;

@@ -1,7 +1,7 @@
 //! The built-in Kubernetes groups as Rust structs: one folder per group and version, one file per kind.
 //!
-//! A file holds the shape of a kind (names, protobuf tags, list types, descriptions) and, beside it, the rules that a
-//! table cannot express: defaults that depend on other fields, what a writer may not decide, validation, columns.
+//! A file contains the structure of a kind (names, protobuf tags, list types, descriptions) and the rules that a table
+//! cannot express: defaults that depend on other fields, fields that clients cannot set, validation, columns.
 
 mod created_at;
 mod selector_text;

@@ -1,4 +1,4 @@
-//! `networking.k8s.io`: ways into the cluster and through it, and addresses for services.
+//! `networking.k8s.io`: ingresses, network policies and IP addresses of services.
 
 pub mod v1;
 pub mod v1beta1;

@@ -1,4 +1,4 @@
-//! `policy`: how much of an application may be missing at a time.
+//! `policy`: disruption budgets and evictions.
 
 pub mod v1;
 pub mod v1beta1;

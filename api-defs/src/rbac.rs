@@ -1,4 +1,4 @@
-//! `rbac.authorization.k8s.io`: who may do what.
+//! `rbac.authorization.k8s.io`: roles and their bindings.
 
 pub mod v1;
 pub mod v1alpha1;

@@ -1,4 +1,4 @@
-//! Devices and claims to them (`resource.k8s.io`).
+//! Devices and claims for them (`resource.k8s.io`).
 
 pub mod v1;
 pub mod v1alpha3;

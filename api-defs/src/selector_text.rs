@@ -1,4 +1,4 @@
-//! Labels and selections by labels as columns show them.
+//! Labels and label selectors as columns render them.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use planesmith_machinery::selector::LabelQuery;
 
 const NONE: &str = "<none>";
 
-/// Labels as `key=value` pairs.
+/// Renders labels as `key=value` pairs.
 pub(crate) fn labels_text(labels: &BTreeMap<String, String>) -> String {
     if labels.is_empty() {
         return NONE.to_owned();
@@ -16,7 +16,7 @@ pub(crate) fn labels_text(labels: &BTreeMap<String, String>) -> String {
     pairs.collect::<Vec<_>>().join(",")
 }
 
-/// A selection by labels in the form of a query.
+/// Renders a label selector in query syntax.
 pub(crate) fn selector_text(selector: &LabelSelector) -> String {
     match LabelQuery::of_selector(selector) {
         Ok(query) if query.is_empty() => NONE.to_owned(),

@@ -1,6 +1,6 @@
-//! Versions as of semver.org.
+//! Semantic versions, as semver.org defines them.
 
-/// A version, compared by what stands before `-` and `+`.
+/// A semantic version. Only the part before `-` and `+` is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SemanticVersion {
     major: u64,
@@ -9,13 +9,13 @@ pub(crate) struct SemanticVersion {
 }
 
 impl SemanticVersion {
-    /// Reads `major.minor.patch`, with `-pre.release` and `+build` behind it; `None` for anything else.
+    /// Parses `major.minor.patch`, optionally followed by `-pre.release` and `+build`; `None` for anything else.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (text, build) = match text.split_once('+') {
             Some((text, build)) => (text, Some(build)),
             None => (text, None),
         };
-        // What stands before the first dash is the number; a release may have dashes itself.
+        // The first dash ends the number; the pre-release may contain further dashes.
         let (numbers, release) = match text.split_once('-') {
             Some((numbers, release)) => (numbers, Some(release)),
             None => (text, None),

@@ -1,4 +1,4 @@
-//! Storage: its classes, its drivers, and what is attached where.
+//! Storage classes, storage drivers and attachments of volumes.
 
 pub mod v1;
 pub mod v1alpha1;

@@ -1,3 +1,3 @@
-//! Writing stored objects anew (`storagemigration.k8s.io`).
+//! Migration of stored objects to the storage version (`storagemigration.k8s.io`).
 
 pub mod v1beta1;

@@ -1,4 +1,4 @@
-//! `admission.k8s.io/v1`: what the server and admission webhooks say to each other.
+//! `admission.k8s.io/v1`: the protocol between the server and admission webhooks.
 
 mod admission_review;
 

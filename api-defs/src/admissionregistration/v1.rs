@@ -1,4 +1,4 @@
-//! `v1`: webhooks and policies that judge what clients write.
+//! `v1`: webhooks and policies that admit or change requests.
 
 mod client_config;
 mod expression;
@@ -49,7 +49,7 @@ const MATCH_POLICIES: [&str; 2] = ["Equivalent", "Exact"];
 /// Legal values of `reinvocationPolicy`.
 const REINVOCATION_POLICIES: [&str; 2] = ["IfNeeded", "Never"];
 
-/// Reports a word that is none of a few; absent ones are fine.
+/// Reports a value that `words` does not contain. Absent values are legal.
 fn check_word(
     field: &str,
     word: Option<&String>,

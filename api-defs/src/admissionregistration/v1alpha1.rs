@@ -1,4 +1,4 @@
-//! `v1alpha1`: policies that change objects; the other kinds are not served any more.
+//! `v1alpha1`: mutating admission policies. The other kinds are no longer served.
 
 mod match_condition;
 mod match_resources;

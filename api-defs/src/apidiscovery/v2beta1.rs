@@ -1,4 +1,4 @@
-//! `apidiscovery.k8s.io/v2beta1`: aggregated discovery in its first form.
+//! `apidiscovery.k8s.io/v2beta1`: aggregated discovery in its first version.
 
 mod api_group_discovery;
 

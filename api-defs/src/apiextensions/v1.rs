@@ -1,4 +1,4 @@
-//! `apiextensions.k8s.io/v1`: kinds of one's own.
+//! `apiextensions.k8s.io/v1`: custom resource definitions.
 
 mod conversion_review;
 mod custom_resource_conversion;

@@ -1,4 +1,4 @@
-//! `apiregistration.k8s.io/v1`: which server answers for which group version.
+//! `apiregistration.k8s.io/v1`: API services, the servers of group versions.
 
 mod api_service;
 

@@ -1,4 +1,4 @@
-//! `internal.apiserver.k8s.io/v1alpha1`: how API servers store resources.
+//! `internal.apiserver.k8s.io/v1alpha1`: encodings of stored resources.
 
 mod storage_version;
 

@@ -1,4 +1,4 @@
-//! `apps/v1`: deployments and what they are made of, sets of replicas, of daemons and of pods with a name and data.
+//! `apps/v1`: deployments, replica sets, daemon sets, stateful sets and controller revisions.
 
 mod controller_revision;
 mod daemon_set;

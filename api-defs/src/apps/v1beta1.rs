@@ -1,4 +1,4 @@
-//! `apps/v1beta1`, which is not served any more.
+//! `apps/v1beta1`, which is no longer served.
 
 mod controller_revision;
 mod deployment;

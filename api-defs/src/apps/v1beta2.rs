@@ -1,4 +1,4 @@
-//! `apps/v1beta2`, which is not served any more: the newest kinds under another name.
+//! `apps/v1beta2`, which is no longer served: the kinds of v1 under another version.
 
 mod controller_revision;
 mod daemon_set;

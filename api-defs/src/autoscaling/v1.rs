@@ -1,4 +1,4 @@
-//! `autoscaling/v1`: autoscalers with a processor target only, and the scale of anything that has replicas.
+//! `autoscaling/v1`: autoscalers by CPU utilization, and the scale of objects with replicas.
 
 mod annotation;
 mod horizontal_pod_autoscaler;

@@ -1,4 +1,4 @@
-//! `autoscaling/v2`: autoscalers with metrics of any kind.
+//! `autoscaling/v2`: autoscalers by any metrics.
 
 mod behavior;
 pub(super) mod horizontal_pod_autoscaler;

@@ -1,4 +1,4 @@
-//! `batch/v1`: jobs and the clocks that start them.
+//! `batch/v1`: jobs and cron jobs.
 
 mod cron_job;
 mod job;

@@ -1,4 +1,4 @@
-//! `batch/v1beta1`, which is not served any more: the newest kind under another name.
+//! `batch/v1beta1`, which is no longer served: the cron job of v1 under another version.
 
 mod cron_job;
 

@@ -1,4 +1,4 @@
-//! A certificate and the key that belongs to it, in PEM, as servers load them; complaints are those of Go's TLS.
+//! Certificates and their private keys in PEM, as servers load them. Error messages are those of Go's TLS.
 
 use x509_parser::der_parser::asn1_rs::Oid;
 use x509_parser::der_parser::der::{DerObject, parse_der};
@@ -105,7 +105,7 @@ fn first_key(pem: &[u8]) -> Result<Vec<u8>, String> {
     })
 }
 
-/// Reads a key in one of the forms that are in use: PKCS #1, PKCS #8, SEC 1.
+/// Parses a private key in PKCS #1, PKCS #8 or SEC 1.
 fn parse_key(der: &[u8]) -> Option<Key> {
     let (rest, object) = parse_der(der).ok()?;
     if !rest.is_empty() {
@@ -125,7 +125,7 @@ fn parse_key(der: &[u8]) -> Option<Key> {
         };
     }
     match parts.as_slice() {
-        // Version, modulus, exponents, primes and what follows from them.
+        // Version, modulus, exponents, primes and derived numbers.
         [_, modulus, _, _, _, _, _, _, _, ..] => Some(Key {
             algorithm: Algorithm::Rsa,
             public: Some(modulus.as_slice().ok()?.to_vec()),
@@ -138,13 +138,13 @@ fn parse_key(der: &[u8]) -> Option<Key> {
     }
 }
 
-/// The public point that some keys of elliptic curves come with.
+/// Returns the public point that some elliptic curve keys contain.
 fn point(part: &DerObject<'_>) -> Option<Vec<u8>> {
     let (_, inner) = parse_der(part.as_slice().ok()?).ok()?;
     Some(inner.as_bitstring().ok()?.data.to_vec())
 }
 
-/// The modulus of a public key.
+/// Returns the modulus of a public key.
 fn modulus(der: &[u8]) -> Option<Vec<u8>> {
     let (_, object) = parse_der(der).ok()?;
     Some(object.as_sequence().ok()?.first()?.as_slice().ok()?.to_vec())

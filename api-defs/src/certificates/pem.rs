@@ -1,4 +1,4 @@
-//! Certificates and requests for them, in PEM.
+//! Certificates and certificate requests in PEM.
 
 use planesmith_machinery::go_format::quote;
 use x509_parser::certification_request::X509CertificationRequest;
@@ -133,14 +133,14 @@ fn anchor_complaint(block: &Block) -> Option<String> {
     }
 }
 
-/// A block of a PEM text.
+/// A PEM block.
 pub(super) struct Block {
     pub(super) label: String,
     pub(super) contents: Vec<u8>,
     has_headers: bool,
 }
 
-/// The blocks that can be read; what stands between them does not count.
+/// Returns the readable blocks. Text between them is ignored.
 pub(super) fn blocks(pem: &[u8]) -> Vec<Block> {
     let readable = Pem::iter_from_buffer(pem).map_while(Result::ok);
     let mut blocks: Vec<Block> = readable
@@ -150,7 +150,7 @@ pub(super) fn blocks(pem: &[u8]) -> Vec<Block> {
             has_headers: false,
         })
         .collect();
-    // The reader skips headers: they are lines with a colon, which encoded data never has.
+    // The PEM parser skips headers, which are lines with a colon; base64 has no colons.
     let text = String::from_utf8_lossy(pem);
     for (block, part) in blocks.iter_mut().zip(text.split("-----BEGIN ").skip(1)) {
         let inner = part.split("-----END ").next().unwrap_or_default();

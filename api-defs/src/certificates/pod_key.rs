@@ -1,4 +1,4 @@
-//! Keys for which pods get certificates, and the proofs that they have them.
+//! Public keys in certificate requests of pods, and their proofs of possession.
 
 use ring::signature::{
     ECDSA_P256_SHA256_ASN1, ECDSA_P384_SHA256_ASN1, ED25519, RSA_PSS_2048_8192_SHA256, UnparsedPublicKey,
@@ -9,7 +9,7 @@ use x509_parser::prelude::FromDer;
 use x509_parser::public_key::PublicKey;
 use x509_parser::x509::SubjectPublicKeyInfo;
 
-/// The curves that keys can be on, by their identifiers.
+/// Object identifiers of the supported curves.
 const CURVES: [&str; 3] = ["1.2.840.10045.3.1.7", "1.3.132.0.34", "1.3.132.0.35"];
 
 /// Legal sizes of an RSA modulus, in bits.
@@ -18,30 +18,30 @@ const MODULI: [usize; 2] = [3072, 4096];
 /// Errors in a public key or its proof of possession.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Flaw {
-    /// It cannot be read.
+    /// The key is unreadable.
     Unreadable,
-    /// It is on a curve that is not taken; the one that readers know besides.
+    /// The curve is readable but not supported.
     Curve,
-    /// Its modulus is of another size, in bits.
+    /// The modulus has an unsupported size, in bits.
     Modulus(usize),
-    /// It is of another kind.
+    /// The type of the key is not supported.
     Kind,
-    /// The proof is not made with it.
+    /// The proof is not a signature of the key.
     Proof,
 }
 
-/// A key as it stands in certificates.
+/// A public key in the encoding of certificates.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Key(Vec<u8>);
 
 impl Key {
-    /// The key of a certificate or of what is to become one.
+    /// Returns the key of a certificate or of a certificate request.
     pub(super) fn of(info: &SubjectPublicKeyInfo<'_>) -> Self {
         Self(info.raw.to_vec())
     }
 }
 
-/// The key of a request that says nothing else, if it is signed with it.
+/// Returns the key of a stub request if it contains nothing else and is signed with the key.
 pub(super) fn of_request(der: &[u8]) -> Result<Key, Flaw> {
     let (rest, request) = X509CertificationRequest::from_der(der).map_err(|_| Flaw::Unreadable)?;
     if !rest.is_empty() {
@@ -53,7 +53,7 @@ pub(super) fn of_request(der: &[u8]) -> Result<Key, Flaw> {
     Ok(Key::of(info))
 }
 
-/// The key, if `proof` is its signature of `text`.
+/// Returns the key if `proof` is its signature of `text`.
 pub(super) fn proven(der: &[u8], text: &str, proof: &[u8]) -> Result<Key, Flaw> {
     let (rest, info) = SubjectPublicKeyInfo::from_der(der).map_err(|_| Flaw::Unreadable)?;
     if !rest.is_empty() {

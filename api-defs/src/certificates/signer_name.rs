@@ -6,10 +6,10 @@ use planesmith_machinery::names::{dns_label, dns_subdomain};
 
 const MAX_DOMAIN: usize = 253;
 
-/// Room for a domain, a namespace and a name, with what stands between them.
+/// Maximum length: a domain, a namespace, a name and their separators.
 const MAX: usize = MAX_DOMAIN + 1 + 253 + 63 + 1;
 
-/// Reports what is wrong with the name of a signer: a domain and a path.
+/// Reports errors in the name of a signer, a domain and a path.
 pub(crate) fn check(field: &str, name: &str, errors: &mut FieldErrors) {
     if name.is_empty() {
         errors.required(field, "");
@@ -41,7 +41,7 @@ pub(crate) fn is_of_kubernetes(name: &str) -> bool {
     domain == "kubernetes.io" || domain.ends_with(".kubernetes.io")
 }
 
-/// Reports the first illegal part between dots.
+/// Reports the first illegal label between dots.
 fn check_labels(field: &str, text: &str, check: fn(&str) -> Vec<String>, errors: &mut FieldErrors) {
     let mut labels = text.split('.').map(|label| (label, check(label)));
     if let Some((label, complaints)) = labels.find(|(_, complaints)| !complaints.is_empty()) {

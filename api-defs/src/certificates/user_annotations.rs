@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
 
-/// Bytes that all keys and values may take together.
+/// Maximum total size of keys and values in bytes.
 const MAX: usize = 256 * 1024;
 
-/// Reports keys without a domain in front, and too much text.
+/// Reports keys without a domain prefix, and annotations that exceed the size limit.
 pub(crate) fn check(field: &str, annotations: &BTreeMap<String, String>, errors: &mut FieldErrors) {
     for key in annotations.keys() {
         let key = key.to_lowercase();

@@ -1,4 +1,4 @@
-//! `v1`: requests for certificates.
+//! `v1`: certificate signing requests.
 
 mod certificate_signing_request;
 

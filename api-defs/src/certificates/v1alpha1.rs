@@ -1,4 +1,4 @@
-//! `v1alpha1`: bundles of trusted certificates.
+//! `v1alpha1`: cluster trust bundles.
 
 mod cluster_trust_bundle;
 

@@ -1,4 +1,4 @@
-//! `v1beta1`: bundles of trusted certificates, and requests that pods make.
+//! `v1beta1`: cluster trust bundles and certificate requests of pods.
 
 mod certificate_signing_request;
 mod cluster_trust_bundle;

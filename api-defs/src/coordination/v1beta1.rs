@@ -1,4 +1,4 @@
-//! `coordination.k8s.io/v1beta1`: candidates for leases; leases of this version are no longer served.
+//! `coordination.k8s.io/v1beta1`: candidates for leases. Leases of this version are no longer served.
 
 mod lease;
 mod lease_candidate;

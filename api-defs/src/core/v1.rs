@@ -1,4 +1,4 @@
-//! `v1`: namespaces, pods, configuration, identities, nodes and events.
+//! `v1`: the kinds of the core group.
 
 mod access_mode;
 mod affinity;

@@ -1,4 +1,4 @@
-//! `discovery.k8s.io/v1beta1`: not served any more.
+//! `discovery.k8s.io/v1beta1`, which is no longer served.
 
 mod endpoint_slice;
 

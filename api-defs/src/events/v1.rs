@@ -1,4 +1,4 @@
-//! `events.k8s.io/v1`: events in their newer form.
+//! `events.k8s.io/v1`: events in the newer format.
 
 mod event;
 

@@ -1,4 +1,4 @@
-//! `events.k8s.io/v1beta1`: no longer served.
+//! `events.k8s.io/v1beta1`, which is no longer served.
 
 mod event;
 

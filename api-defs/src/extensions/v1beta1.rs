@@ -1,4 +1,4 @@
-//! `extensions/v1beta1`, which is not served any more: early forms of kinds that other groups have today.
+//! `extensions/v1beta1`, which is no longer served: the first versions of kinds that moved to other groups.
 
 mod daemon_set;
 mod deployment;

@@ -1,4 +1,4 @@
-//! `v1`: flows of requests, and the levels of priority that they have.
+//! `v1`: flow schemas and priority levels.
 
 mod flow_schema;
 mod priority_level_configuration;

@@ -1,4 +1,4 @@
-//! `v1beta1`: not served any more; shaped as `v1beta2`.
+//! `v1beta1`, which is no longer served. Its structure is that of `v1beta2`.
 
 mod flow_schema;
 mod priority_level_configuration;

@@ -1,4 +1,4 @@
-//! `v1beta2`: not served any more. Shares have another name.
+//! `v1beta2`, which is no longer served. Shares have another name.
 
 mod flow_schema;
 mod limited;

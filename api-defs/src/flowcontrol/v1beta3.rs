@@ -1,4 +1,4 @@
-//! `v1beta3`: not served any more.
+//! `v1beta3`, which is no longer served.
 
 mod flow_schema;
 mod limited;

@@ -1,4 +1,4 @@
-//! `imagepolicy.k8s.io/v1alpha1`: questions to webhooks about images.
+//! `imagepolicy.k8s.io/v1alpha1`: reviews of images by webhooks.
 
 mod image_review;
 

@@ -1,4 +1,4 @@
-//! `networking.k8s.io/v1beta1`: addresses and their ranges are served, ingresses and their classes not any more.
+//! `networking.k8s.io/v1beta1`: IP addresses and service CIDRs are served, ingresses and their classes no longer.
 
 mod ingress;
 mod ingress_class;

@@ -1,4 +1,4 @@
-//! `node.k8s.io/v1`: ways of running containers.
+//! `node.k8s.io/v1`: runtime classes.
 
 mod runtime_class;
 

@@ -1,4 +1,4 @@
-//! `node.k8s.io/v1beta1`: no longer served.
+//! `node.k8s.io/v1beta1`, which is no longer served.
 
 mod runtime_class;
 

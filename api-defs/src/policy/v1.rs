@@ -1,4 +1,4 @@
-//! `v1`: budgets of disruptions, and evictions, which respect them.
+//! `v1`: pod disruption budgets, and evictions, which respect them.
 
 mod eviction;
 mod pod_disruption_budget;

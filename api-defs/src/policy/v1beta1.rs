@@ -1,4 +1,4 @@
-//! `v1beta1`: not served any more. Its empty selectors select nothing.
+//! `v1beta1`, which is no longer served. Its empty selectors match nothing.
 
 mod eviction;
 mod pod_disruption_budget;

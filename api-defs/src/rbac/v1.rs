@@ -1,4 +1,4 @@
-//! `v1`: roles, which collect rights, and bindings, which give them to somebody.
+//! `v1`: roles, which define permissions, and bindings, which grant them.
 
 mod binding;
 mod cluster_role;
@@ -20,5 +20,5 @@ pub use role_ref::RoleRef;
 pub use subject::Subject;
 pub(in crate::rbac) use subject::{GROUP_OF_USERS, SERVICE_ACCOUNT, USER};
 
-/// The group that all of this belongs to.
+/// API group of roles and bindings.
 pub(in crate::rbac) const GROUP: &str = "rbac.authorization.k8s.io";

@@ -1,4 +1,4 @@
-//! `v1alpha1`: not served any more.
+//! `v1alpha1`, which is no longer served.
 
 mod cluster_role;
 mod cluster_role_binding;

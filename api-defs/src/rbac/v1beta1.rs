@@ -1,4 +1,4 @@
-//! `v1beta1`: not served any more; shaped as `v1`.
+//! `v1beta1`, which is no longer served. Its structure is that of `v1`.
 
 mod cluster_role;
 mod cluster_role_binding;

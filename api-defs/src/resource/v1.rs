@@ -1,4 +1,4 @@
-//! `resource.k8s.io/v1`: devices, sorts of them, and claims to them.
+//! `resource.k8s.io/v1`: device classes, resource slices and resource claims.
 
 mod allocation;
 mod binding;

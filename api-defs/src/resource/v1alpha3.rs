@@ -1,4 +1,4 @@
-//! `resource.k8s.io/v1alpha3`: marks for devices from outside, and questions for the state of pools.
+//! `resource.k8s.io/v1alpha3`: taints of devices that administrators set, and requests for the status of pools.
 
 mod device_taint_rule;
 mod resource_pool_status_request;

@@ -1,4 +1,4 @@
-//! `resource.k8s.io/v1beta1`: as v1, with requests and devices in an older shape.
+//! `resource.k8s.io/v1beta1`: as v1, with an older structure of requests and devices.
 
 mod allocation;
 mod capacity;

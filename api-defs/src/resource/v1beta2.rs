@@ -1,4 +1,4 @@
-//! `resource.k8s.io/v1beta2`: as v1, and marks for devices from outside.
+//! `resource.k8s.io/v1beta2`: as v1, plus taints of devices that administrators set.
 
 mod allocation;
 mod capacity;

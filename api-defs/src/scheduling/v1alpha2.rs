@@ -1,4 +1,4 @@
-//! `scheduling.k8s.io/v1alpha2`: pods that are scheduled together.
+//! `scheduling.k8s.io/v1alpha2`: pods that are scheduled as a group.
 
 mod pod_group;
 mod scheduling_policy;

@@ -1,4 +1,4 @@
-//! `scheduling.k8s.io/v1beta1`: no longer served.
+//! `scheduling.k8s.io/v1beta1`, which is no longer served.
 
 mod priority_class;
 

@@ -1,4 +1,4 @@
-//! `storage.k8s.io/v1`: classes of storage, storage drivers, and volumes on their way to a node.
+//! `storage.k8s.io/v1`: storage classes, storage drivers and attachments of volumes.
 
 mod csi_driver;
 mod csi_node;

@@ -1,4 +1,4 @@
-//! `storage.k8s.io/v1alpha1`: no longer served.
+//! `storage.k8s.io/v1alpha1`, which is no longer served.
 
 mod csi_storage_capacity;
 mod volume_attachment;

@@ -1,4 +1,4 @@
-//! `storage.k8s.io/v1beta1`: settings of volumes; its other kinds are no longer served.
+//! `storage.k8s.io/v1beta1`: classes of volume attributes. Its other kinds are no longer served.
 
 mod csi_driver;
 mod csi_node;

@@ -1,4 +1,4 @@
-//! Cells that show a template of pods.
+//! Table columns of pod templates.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use planesmith_machinery::table::Cell;
 use crate::core::v1::PodTemplateSpec;
 use crate::selector_text::{labels_text, selector_text};
 
-/// The names of the containers.
+/// Renders the names of the containers.
 pub(crate) fn containers(template: &PodTemplateSpec) -> Cell {
     let names = template.spec.containers.iter().map(|container| container.name.as_str());
     Cell::Text(names.collect::<Vec<_>>().join(","))
 }
 
-/// The images of the containers.
+/// Renders the images of the containers.
 pub(crate) fn images(template: &PodTemplateSpec) -> Cell {
     let images = template
         .spec
@@ -24,17 +24,17 @@ pub(crate) fn images(template: &PodTemplateSpec) -> Cell {
     Cell::Text(images.collect::<Vec<_>>().join(","))
 }
 
-/// Labels as `key=value`, sorted.
+/// Renders labels as sorted `key=value` pairs.
 pub(crate) fn labels(labels: &BTreeMap<String, String>) -> Cell {
     Cell::Text(labels_text(labels))
 }
 
-/// A selector in the form of a query.
+/// Renders a selector in query syntax.
 pub(crate) fn selector(selector: Option<&LabelSelector>) -> Cell {
     Cell::Text(selector.map_or("<none>".to_owned(), selector_text))
 }
 
-/// A number of replicas.
+/// Renders a number of replicas.
 pub(crate) fn count(count: i32) -> Cell {
     Cell::Integer(i64::from(count))
 }

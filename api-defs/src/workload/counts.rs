@@ -1,10 +1,10 @@
-//! Numbers of pods, and of seconds, that controllers are told and tell.
+//! Numbers of pods and seconds in the specs and statuses of controllers.
 
 use planesmith_machinery::field_error::FieldErrors;
 
 /// A number that may be absent.
 pub(crate) trait Count {
-    /// The number.
+    /// Returns the number; `None` when it is absent.
     fn number(self) -> Option<i64>;
 }
 
@@ -39,14 +39,14 @@ pub(crate) fn check_from_zero(field: &str, count: impl Count, errors: &mut Field
     }
 }
 
-/// Reports a part that is larger than the whole, which has a name for the message.
+/// Reports a part that is larger than the whole; `name` is the name of the whole in the message.
 pub(crate) fn check_at_most(field: &str, part: i32, (whole, name): (i32, &str), errors: &mut FieldErrors) {
     if part > whole {
         errors.invalid(field, part, format!("cannot be greater than {name}"));
     }
 }
 
-/// Reports a count of collisions of names that went down: names would be tried again.
+/// Reports a decreased number of name collisions, which would repeat names.
 pub(crate) fn check_collisions(new: Option<i32>, old: Option<i32>, errors: &mut FieldErrors) {
     let Some(old) = old else { return };
     if new.is_none_or(|new| new < old) {

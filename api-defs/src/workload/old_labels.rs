@@ -11,7 +11,7 @@ pub(crate) fn keeps_labels(meta: &ObjectMeta, template: &PodTemplateSpec) -> boo
     !meta.labels.is_empty() || template.metadata.labels.is_empty()
 }
 
-/// Labels of the template stand for a selector and for labels of the controller that are missing.
+/// Derives a missing selector and missing labels of the controller from the template.
 pub(crate) fn default_from_template(
     labels: &BTreeMap<String, String>,
     meta: &mut ObjectMeta,

@@ -1,10 +1,10 @@
-//! The selector of a scale: text in the newest version, labels besides in older ones.
+//! The selector of a scale: text in the newest version, and also labels in older ones.
 
 use std::collections::BTreeMap;
 
 use planesmith_machinery::selector::{LabelQuery, Operator};
 
-/// The labels that a selector demands, when it demands nothing else.
+/// Returns the labels that a selector requires, if it has no other requirements.
 pub(crate) fn labels_of(selector: &str) -> BTreeMap<String, String> {
     let query = LabelQuery::parse(selector).unwrap_or_default();
     let labels = query.requirements().iter().map(|requirement| {
@@ -15,7 +15,7 @@ pub(crate) fn labels_of(selector: &str) -> BTreeMap<String, String> {
     labels.collect::<Option<_>>().unwrap_or_default()
 }
 
-/// The selector as text; labels count when there is no text.
+/// Returns the selector as text; derived from the labels if there is no text.
 pub(crate) fn text_of(text: &str, labels: &BTreeMap<String, String>) -> String {
     if !text.is_empty() {
         return text.to_owned();

@@ -14,7 +14,7 @@ use crate::core::v1::PodTemplateSpec;
 
 const MISMATCH: &str = "`selector` does not match template `labels`";
 
-/// Reports a selector that is absent, malformed or empty; `kind` is the word for what it belongs to.
+/// Reports a selector that is absent, malformed or empty; `kind` is the name of its owner.
 pub(crate) fn check_present(selector: Option<&LabelSelector>, kind: &str, errors: &mut FieldErrors) {
     let Some(selector) = selector else {
         errors.required("selector", "");
@@ -24,7 +24,7 @@ pub(crate) fn check_present(selector: Option<&LabelSelector>, kind: &str, errors
     check_not_empty(selector, kind, errors);
 }
 
-/// Reports a selector that would match every pod.
+/// Reports a selector that matches every pod.
 pub(crate) fn check_not_empty(selector: &LabelSelector, kind: &str, errors: &mut FieldErrors) {
     if selector.match_labels.is_empty() && selector.match_expressions.is_empty() {
         let detail = format!("empty selector is invalid for {kind}");
@@ -32,8 +32,8 @@ pub(crate) fn check_not_empty(selector: &LabelSelector, kind: &str, errors: &mut
     }
 }
 
-/// Reports the selector and, below `template`, the template of a controller that keeps a number of pods running,
-/// with what it replaces; `kind` and `maker` are the words for the controller and for what makes the pods.
+/// Reports errors in the selector and, below `template`, in the template of a controller that keeps a number of pods
+/// running. `kind` and `maker` are the names of the controller and of the creator of the pods in messages.
 pub(crate) fn check_template(
     selector: Option<&LabelSelector>,
     template: (&PodTemplateSpec, Option<&PodTemplateSpec>),
@@ -61,11 +61,11 @@ pub(crate) fn check_template(
 /// Result of matching a selector against labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Match {
-    /// It selects them.
+    /// The selector matches.
     Yes,
-    /// It does not. An absent selector selects nothing.
+    /// The selector does not match. An absent selector matches nothing.
     No,
-    /// It makes no sense.
+    /// The selector is malformed.
     Senseless,
 }
 
@@ -79,12 +79,12 @@ pub(crate) fn matches(selector: Option<&LabelSelector>, labels: &BTreeMap<String
     }
 }
 
-/// Reports the labels of a template, at `field`, that the selector beside it does not match.
+/// Reports the labels of a template, at `field`, that its selector does not match.
 pub(crate) fn report_mismatch(labels: &BTreeMap<String, String>, field: &str, errors: &mut FieldErrors) {
     errors.invalid(field, GoValue(labels), MISMATCH);
 }
 
-/// Reports a selector that is not the one that was stored.
+/// Reports a changed selector.
 pub(crate) fn check_unchanged(new: Option<&LabelSelector>, old: Option<&LabelSelector>, errors: &mut FieldErrors) {
     if new == old {
         return;

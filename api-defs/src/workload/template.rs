@@ -1,4 +1,4 @@
-//! Templates of pods that must run until they are removed.
+//! Templates of pods that must run until they are deleted.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
@@ -6,8 +6,8 @@ use planesmith_machinery::names;
 
 use crate::core::v1::{PodOptions, PodTemplateSpec};
 
-/// Reports a template that is wrong by itself, or whose pods would not always be restarted; `kind` is the word for what
-/// makes the pods, and `old` what the template replaces.
+/// Reports errors in a template, and a restart policy other than Always. `kind` is the name of the creator of the pods,
+/// `old` the template that is replaced.
 pub(crate) fn check_always_running(
     template: &PodTemplateSpec,
     old: Option<&PodTemplateSpec>,
@@ -18,7 +18,7 @@ pub(crate) fn check_always_running(
     check_restarts(template, kind, errors);
 }
 
-/// Reports pods that end by themselves.
+/// Reports a restart policy other than Always and an active deadline.
 pub(crate) fn check_restarts(template: &PodTemplateSpec, kind: &str, errors: &mut FieldErrors) {
     let policy = template.spec.restart_policy.as_str();
     if policy != "Always" {
@@ -32,8 +32,8 @@ pub(crate) fn check_restarts(template: &PodTemplateSpec, kind: &str, errors: &mu
     }
 }
 
-/// Warnings about a controller with a template under `spec`, and about the name of a new one; `old` is its generation
-/// before an update.
+/// Returns the warnings about a controller with a template under `spec`, and about the name of a new one; `old` is its
+/// generation before an update.
 pub(crate) fn template_warnings(meta: &ObjectMeta, template: &PodTemplateSpec, old: Option<i64>) -> Vec<String> {
     let mut warnings = Vec::new();
     if old.is_none() {
@@ -43,7 +43,7 @@ pub(crate) fn template_warnings(meta: &ObjectMeta, template: &PodTemplateSpec, o
     warnings
 }
 
-/// As [`template_warnings`], where the name says nothing about those of the pods.
+/// Returns the same warnings as [`template_warnings`] except those about the name, which does not affect the pods.
 pub(crate) fn unnamed_template_warnings(
     meta: &ObjectMeta,
     template: &PodTemplateSpec,
@@ -55,7 +55,7 @@ pub(crate) fn unnamed_template_warnings(
     }
 }
 
-/// Warns of the name of a new controller that makes bad names of hosts.
+/// Warns about the name of a new controller that is unsuitable as a host name.
 pub(crate) fn name_warning(name: &str) -> Option<String> {
     let complaints = names::dns_label(name);
     (!complaints.is_empty()).then(|| {

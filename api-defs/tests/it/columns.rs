@@ -14,7 +14,7 @@ fn read<R: Resource>(object: &Value) -> R {
     read
 }
 
-/// The cells under headings other than those of ages, as one line.
+/// Renders the cells of all columns except ages as one line.
 fn line(object: &dyn Object) -> String {
     let shown = columns(object.resource()).iter().zip(cells(object));
     let shown = shown.filter(|(column, _)| !matches!(column.name, "Age" | "Last Seen" | "First Seen"));

@@ -1,4 +1,4 @@
-//! Names, order, tags, omission, list types and patch strategies are those of Kubernetes' own types.
+//! Comparison of names, order, tags, omission, list types and patch strategies with Kubernetes' own types.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -55,7 +55,7 @@ fn inner_layouts_name_every_field_and_no_other() {
     assert!(seen.iter().any(|(_, name)| *name == "PodSpec"), "{seen:?}");
 }
 
-/// Looks at the layout of a type and at those of the types in it.
+/// Checks the layout of a type and, recursively, of its fields' types.
 fn look_at_layouts(facts: &'static StructFacts, seen: &mut BTreeSet<(&'static str, &'static str)>) {
     if !seen.insert((facts.module, facts.name)) {
         return;
@@ -78,7 +78,7 @@ fn look_at_layouts(facts: &'static StructFacts, seen: &mut BTreeSet<(&'static st
     }
 }
 
-/// The kinds that are served, as fixtures are named.
+/// Returns the served kinds by the names of their fixtures.
 fn served() -> BTreeSet<String> {
     let mut scheme = Scheme::new();
     planesmith::register(&mut scheme);
@@ -90,7 +90,7 @@ fn served() -> BTreeSet<String> {
     served.map(name).collect()
 }
 
-/// The release of Kubernetes that is declared, behind the first dot.
+/// Minor version of the declared Kubernetes release.
 const MINOR: u32 = 36;
 
 #[test]
@@ -115,10 +115,10 @@ fn deprecated_versions_warn_as_those_of_kubernetes_do() {
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
-/// The warning that follows from what a type says about its releases.
+/// Returns the deprecation warning that results from the declared releases of a type.
 fn warning(api_version: &str, kind: &str, declared: &Value) -> Option<String> {
     match (api_version, kind) {
-        // These two say it in code, not beside the type.
+        // These two kinds have their warning in code instead of markers.
         ("v1", "ComponentStatus") => return Some("v1 ComponentStatus is deprecated in v1.19+".to_owned()),
         ("v1", "Endpoints") => {
             let text = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
@@ -156,7 +156,7 @@ fn warning(api_version: &str, kind: &str, declared: &Value) -> Option<String> {
 /// Types by package and name.
 struct Packages {
     types: BTreeMap<String, Value>,
-    /// Packages by group and version, as fixtures are named.
+    /// Packages by group and version in the notation of the fixtures.
     by_name: BTreeMap<String, String>,
 }
 
@@ -177,7 +177,7 @@ impl Packages {
         Self { types, by_name }
     }
 
-    /// The type called `name` in `package`, else in version 1 of its group, else in the metadata package. Older versions
+    /// Finds the type `name` in `package`, then in version 1 of its group, then in the metadata package. Older versions
     /// refer to types of version 1 under the same name.
     fn find(&self, package: &str, name: &str) -> Option<(String, &Value)> {
         let stable = format!("{}.v1", package.split('.').next().unwrap_or_default());
@@ -190,7 +190,7 @@ impl Packages {
             })
     }
 
-    /// The texts that OpenAPI lists for values of `ty`: those of enumerations, also inside of lists and maps.
+    /// Returns the enumeration values that OpenAPI lists for `ty`, including those inside of lists and maps.
     fn choices(&self, package: &str, ty: &str) -> BTreeSet<String> {
         let inner = ty.trim_start_matches('*');
         let inner = inner.strip_prefix("[]").unwrap_or(inner);
@@ -214,7 +214,7 @@ impl Packages {
         }
     }
 
-    /// `ty`, written in `package`, without package prefixes and with aliases replaced.
+    /// Renders `ty` of `package` without package prefixes and with aliases resolved.
     fn plain(&self, package: &str, ty: &str) -> String {
         for prefix in ["*", "[]", "map[string]"] {
             if let Some(rest) = ty.strip_prefix(prefix) {
@@ -235,7 +235,7 @@ impl Packages {
     }
 }
 
-/// Choices of an enumeration whose constants are made from others, so that the types do not have them.
+/// Values of enumerations whose constants are derived from others and therefore missing in the types.
 const MADE: &[(&str, &[&str])] = &[
     ("AddressType", &["FQDN", "IPv4", "IPv6"]),
     ("DeviceAllocationMode", &["All", "ExactCount"]),
@@ -273,10 +273,10 @@ impl Comparison {
         };
         let says_its_kind = fields.iter().any(|field| type_meta(field));
         let fields: Vec<&Value> = fields.into_iter().filter(|field| !type_meta(field)).collect();
-        // An embedded struct has no name of its own.
+        // An embedded struct has no name.
         let names = |field: &&Value| field["json"].as_str().unwrap_or_default().to_owned();
         let wanted: Vec<String> = fields.iter().map(names).collect();
-        // What stands inside of others has fields for its kind; what stands alone has none.
+        // Embedded objects have fields for their kind, standalone objects do not.
         let ours_fields = ours.fields.iter();
         let ours_fields: Vec<_> = ours_fields
             .filter(|field| !says_its_kind || !matches!(field.name, "kind" | "apiVersion"))
@@ -316,7 +316,7 @@ impl Comparison {
         }
     }
 
-    /// Their field in one line.
+    /// Renders their field in one line.
     fn wanted(&self, package: &str, field: &Value) -> String {
         let text = |key: &str| field[key].as_str().unwrap_or_default();
         let tag = text("proto").split(',').nth(1).unwrap_or_default();
@@ -330,7 +330,7 @@ impl Comparison {
                 .filter_map(|marker| marker.strip_prefix(name))
                 .collect::<Vec<_>>()
         };
-        // One field that is no list is marked like one.
+        // One field that is not a list has list markers.
         let lists = self.packages.plain(package, text("type")).contains("[]");
         let list = match marker("+listType=").first().copied().filter(|_| lists) {
             Some("map") => format!("map {:?}", marker("+listMapKey=")),
@@ -344,7 +344,7 @@ impl Comparison {
     }
 }
 
-/// The texts that we list for the values of a field.
+/// Returns our enumeration values of a field.
 fn choices(field: &FieldFacts) -> BTreeSet<String> {
     let texts = field.rules.iter().find_map(|rule| match rule {
         Rule::Enum(texts) | Rule::Known(texts) => Some(*texts),
@@ -353,7 +353,7 @@ fn choices(field: &FieldFacts) -> BTreeSet<String> {
     texts.into_iter().flatten().map(|text| (*text).to_owned()).collect()
 }
 
-/// Our field in one line.
+/// Renders our field in one line.
 fn written_as(field: &FieldFacts) -> String {
     let list = match field.list {
         ListType::Unspecified => String::new(),
@@ -401,7 +401,7 @@ fn go_type(ty: &TypeFacts) -> String {
         TypeFacts::Struct(facts) => facts().name.to_owned(),
         TypeFacts::List(element) => format!("[]{}", go_type(element)),
         TypeFacts::Map(value) => format!("map[string]{}", go_type(value)),
-        // Lists and maps can be absent in Go without a pointer.
+        // Lists and maps are optional in Go without a pointer.
         TypeFacts::Optional(inner) if matches!(inner, TypeFacts::List(_) | TypeFacts::Map(_)) => go_type(inner),
         TypeFacts::Optional(inner) => format!("*{}", go_type(inner)),
     }

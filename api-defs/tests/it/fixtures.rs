@@ -1,4 +1,5 @@
-//! Objects with every field set, as kube-apiserver writes them, survive reading and writing byte for byte.
+//! Round trips of fixtures: objects with all fields set, as kube-apiserver writes them, survive decoding and encoding
+//! byte for byte.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -37,7 +38,7 @@ fn protobuf_survives_byte_for_byte() {
         protobuf::decode(envelope.raw, object.as_mut()).map_err(|error| error.to_string())?;
         let mut written = Vec::new();
         match object.facts().type_meta.map(|meta| meta.api_version) {
-            // The envelope says the version that the type is sent in, which its fields do not.
+            // The envelope contains the version in which the type is sent, its fields do not.
             None | Some("" | "meta.k8s.io/v1") => {
                 protobuf::encode(object.as_ref(), &mut written);
                 difference(envelope.raw, &written)
@@ -67,7 +68,8 @@ fn yaml_means_the_same() {
     });
 }
 
-/// A document with the version that the type is sent in: the fixtures of metadata types say that of the core group.
+/// Replaces the version of a document by the one that the type is sent in: fixtures of metadata types have that of the
+/// core group.
 fn with_own_version(document: &[u8], object: &dyn Struct) -> Vec<u8> {
     let text = String::from_utf8_lossy(document);
     let (spaced, plain) = ("\"apiVersion\": \"v1\"", "\"apiVersion\":\"v1\"");
@@ -84,7 +86,7 @@ fn with_own_version(document: &[u8], object: &dyn Struct) -> Vec<u8> {
     }
 }
 
-/// Runs `check` for every fixture; there is a kind for each of them.
+/// Runs `check` for every fixture, each of which has a kind here.
 fn each(extension: &str, check: impl Fn(&Path, Box<dyn Struct>) -> Result<(), String>) {
     let Some(folder) = folder("fixtures") else { return };
     let mut objects: BTreeMap<String, Box<dyn Struct>> = zero_objects().into_iter().collect();
@@ -115,7 +117,7 @@ fn each(extension: &str, check: impl Fn(&Path, Box<dyn Struct>) -> Result<(), St
     );
 }
 
-/// Shows the first place where two documents part.
+/// Reports the first difference between two documents.
 fn difference(wanted: &[u8], written: &[u8]) -> Result<(), String> {
     if wanted == written {
         return Ok(());

@@ -1,4 +1,5 @@
-//! Creations that kube-apiserver was seen to refuse are refused here for the same reasons, and the others pass.
+//! Comparison with recorded creations: requests that kube-apiserver refused are refused for the same reasons, and the
+//! others pass.
 
 use std::fs;
 use std::path::Path;
@@ -13,10 +14,10 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::validation::check_create_as_sent;
 use serde_json::Value;
 
-/// The namespace of namespaced objects.
+/// Namespace of namespaced objects.
 const NAMESPACE: &str = "golden";
 
-/// The UID of objects that need one to be checked.
+/// UID of objects that need one for validation.
 const UID: &str = "0d0c0b0a-0000-4000-8000-000000000000";
 
 /// Steps about the request instead of the object. Tests with a server cover them.
@@ -78,11 +79,11 @@ fn check(scheme: &Scheme, step: &Value, count: &mut u32) -> Option<String> {
     }
     set_defaults(&mut *object);
     let mut hub = convert(&*object, facts.hub());
-    // Jobs tell their pods by it.
+    // The labels of jobs' pods contain it.
     if hub.downcast_ref::<Job>().is_some() {
         UID.clone_into(&mut hub.meta_mut().uid);
     }
-    // Admission gives each pod an account before it is checked.
+    // Admission sets the service account of each pod before the validation.
     if let Some(pod) = hub.downcast_mut::<Pod>()
         && pod.spec.service_account_name.is_empty()
     {
@@ -114,13 +115,13 @@ fn check(scheme: &Scheme, step: &Value, count: &mut u32) -> Option<String> {
             )
         })
         .collect();
-    // Causes that come from maps have no order there.
+    // kube-apiserver reports causes from maps in random order.
     ours.sort();
     theirs.sort();
     (ours != theirs).then(|| format!("\n  ours   {ours:?}\n  theirs {theirs:?}"))
 }
 
-/// The kind that a request creates.
+/// Returns the kind that a request creates.
 fn kind_of(scheme: &Scheme, request: &str) -> Option<&'static ResourceFacts> {
     let path = request.strip_prefix("POST /")?.split('?').next()?;
     let parts: Vec<&str> = path.split('/').collect();
@@ -135,7 +136,7 @@ fn kind_of(scheme: &Scheme, request: &str) -> Option<&'static ResourceFacts> {
     }
 }
 
-/// The value with what the scenarios leave to be filled in.
+/// Returns the value with the placeholders of the scenarios replaced.
 fn filled_in(value: &Value) -> Value {
     match value {
         Value::String(text) => padded(&text.replace("${ns}", NAMESPACE)).into(),
@@ -149,7 +150,7 @@ fn filled_in(value: &Value) -> Value {
     }
 }
 
-/// `${pad:N}` is N letters.
+/// Replaces `${pad:N}` by N letters.
 fn padded(text: &str) -> String {
     let Some((before, rest)) = text.split_once("${pad:") else {
         return text.to_owned();

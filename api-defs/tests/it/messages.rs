@@ -1,13 +1,13 @@
-//! Stored JSON becomes protobuf without an object in between.
+//! Direct conversion of stored JSON to protobuf.
 
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::protobuf;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::testing::sample;
 
-/// Kinds with a type that takes an object.
+/// Kinds with types that require decoding.
 const READ: [&str; 1] = ["CustomResourceDefinition"];
-/// Random objects of each kind.
+/// Number of random objects for each kind.
 const SAMPLES: u64 = 12;
 
 #[test]

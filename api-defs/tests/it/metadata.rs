@@ -21,7 +21,7 @@ fn count(errors: &FieldErrors, field: &str) -> usize {
     errors.as_slice().iter().filter(|error| error.field == field).count()
 }
 
-/// An object with nothing but a name and what an update needs.
+/// Returns an object with a name and the fields that an update needs.
 fn bare<R: Resource>() -> R {
     let mut object = R::default();
     let meta = object.meta_mut();
@@ -45,7 +45,7 @@ fn with_label<R: Resource>(sent: &'static ResourceFacts) -> usize {
     count(&errors, "metadata.labels")
 }
 
-/// A bare object with a label that cannot be one.
+/// Returns a bare object with an illegal label.
 fn labelled<R: Resource>() -> R {
     let mut object = bare::<R>();
     object.meta_mut().labels = BTreeMap::from([("a b".to_owned(), String::new())]);

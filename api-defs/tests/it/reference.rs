@@ -1,4 +1,4 @@
-//! Facts about Kubernetes beside the workspace, and the kinds to compare with them.
+//! Reference data of Kubernetes beside the workspace, and the kinds to compare with it.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::value::Struct;
 
-/// A folder of reference data; `None`, with a word, when it is not there.
+/// Returns a directory of reference data; prints a message and returns `None` if it is missing.
 pub(crate) fn folder(name: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../shared/kubernetes")
@@ -22,8 +22,8 @@ pub(crate) fn folder(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// Zero objects of every registered kind, and of the types that are no objects, with the name of their fixture:
-/// `<group>.<version>.<Kind>`.
+/// Returns empty objects of every registered kind and of the types that are not objects, with the names of their
+/// fixtures: `<group>.<version>.<Kind>`.
 pub(crate) fn zero_objects() -> Vec<(String, Box<dyn Struct>)> {
     let mut scheme = Scheme::new();
     planesmith::register(&mut scheme);
@@ -51,7 +51,7 @@ pub(crate) fn zero_objects() -> Vec<(String, Box<dyn Struct>)> {
     objects
 }
 
-/// Metadata types are sent in every group; their fixtures are of the core group.
+/// Returns the name of a fixture. Metadata types exist in every group; their fixtures are those of the core group.
 fn name(api_version: &str, kind: &str) -> String {
     match api_version.split_once('/') {
         Some(("meta.k8s.io", _)) => format!("core.v1.{kind}"),

@@ -1,4 +1,4 @@
-//! Questions to admission webhooks.
+//! Reviews by admission webhooks.
 
 use std::collections::BTreeMap;
 
@@ -8,43 +8,43 @@ use planesmith_machinery::byte_string::ByteString;
 use planesmith_machinery::meta::{GroupVersionKind, GroupVersionResource, Status};
 use planesmith_machinery::raw::RawExtension;
 
-/// A question to an admission webhook, or its answer.
+/// A request to an admission webhook, or its response.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("admission.k8s.io/v1", "AdmissionReview"))]
 pub struct AdmissionReview {
-    /// The question.
+    /// The request to the webhook.
     #[field(proto = 1)]
     pub request: Option<AdmissionRequest>,
-    /// The answer.
+    /// The response of the webhook.
     #[field(proto = 2)]
     pub response: Option<AdmissionResponse>,
 }
 
-/// A write that an admission webhook is asked about.
+/// A client's request that an admission webhook reviews.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AdmissionRequest {
-    /// Tells this question apart from others; the answer repeats it.
+    /// ID of the review, which the response repeats.
     #[field(proto = 1, keep, optional, go_type = "types.UID")]
     pub uid: String,
-    /// The kind of the object as the webhook sees it.
+    /// Kind of the object in the version that is sent to the webhook.
     #[field(proto = 2, keep, optional)]
     pub kind: GroupVersionKind,
-    /// The resource as the webhook sees it.
+    /// Resource in the version that is sent to the webhook.
     #[field(proto = 3, keep, optional)]
     pub resource: GroupVersionResource,
     /// The subresource, if any.
     #[field(proto = 4)]
     pub sub_resource: String,
-    /// The kind as the client wrote it.
+    /// Kind of the object in the client's request.
     #[field(proto = 13)]
     pub request_kind: Option<GroupVersionKind>,
-    /// The resource as the client addressed it.
+    /// Resource in the client's request.
     #[field(proto = 14)]
     pub request_resource: Option<GroupVersionResource>,
-    /// The subresource as the client addressed it.
+    /// Subresource in the client's request.
     #[field(proto = 15)]
     pub request_sub_resource: String,
-    /// Name of the object; may be empty when the server is to make one.
+    /// Name of the object. May be empty on creation if the server generates the name.
     #[field(proto = 5)]
     pub name: String,
     /// Namespace of the object, if it has one.
@@ -56,16 +56,16 @@ pub struct AdmissionRequest {
     /// The user who sent the request.
     #[field(proto = 8, keep, optional)]
     pub user_info: UserInfo,
-    /// The object as it would be.
+    /// The object after the change.
     #[field(proto = 9)]
     pub object: RawExtension,
-    /// The object as it is; for UPDATE and DELETE.
+    /// The object before the change. Set for UPDATE and DELETE.
     #[field(proto = 10)]
     pub old_object: RawExtension,
-    /// Nothing will be stored; the webhook must not have side effects.
+    /// True for a dry run: nothing is stored, and the webhook must not have side effects.
     #[field(proto = 11)]
     pub dry_run: Option<bool>,
-    /// The options of the write, such as CreateOptions.
+    /// Options of the operation, such as CreateOptions.
     #[field(proto = 12)]
     pub options: RawExtension,
 }
@@ -73,7 +73,7 @@ pub struct AdmissionRequest {
 /// The answer of an admission webhook to a request.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AdmissionResponse {
-    /// That of the question.
+    /// The uid of the request.
     #[field(proto = 1, keep, optional, go_type = "types.UID")]
     pub uid: String,
     /// True if the request is admitted.
@@ -85,13 +85,13 @@ pub struct AdmissionResponse {
     /// Change to apply to the object, in the format that patchType names.
     #[field(proto = 4)]
     pub patch: ByteString,
-    /// The form of the patch; only JSONPatch.
+    /// Format of the patch. Only JSONPatch is allowed.
     #[field(proto = 5, go_type = "PatchType")]
     pub patch_type: Option<String>,
-    /// Added to the audit event of the request, under the webhook's name.
+    /// Annotations for the audit event of the request. The webhook's name is prefixed to their keys.
     #[field(proto = 6)]
     pub audit_annotations: BTreeMap<String, String>,
-    /// Sent to the client; at most 120 characters each, if possible.
+    /// Warnings for the client, preferably at most 120 characters each.
     #[field(proto = 7, list_type = atomic)]
     pub warnings: Vec<String>,
 }

@@ -5,19 +5,19 @@ use planesmith_machinery::byte_string::ByteString;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::validation::{WebhookService, check_webhook_service, check_webhook_url};
 
-/// The port of services that name none.
+/// Default port of a service.
 const PORT: i32 = 443;
 
 /// Address of a webhook: exactly one of URL and service.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct WebhookClientConfig {
-    /// The address outside of the cluster, as https://host:port/path, without user, query or fragment.
+    /// URL outside of the cluster, as https://host:port/path, without user, query or fragment.
     #[field(proto = 3)]
     pub url: Option<String>,
-    /// The service in the cluster.
+    /// Service in the cluster.
     #[field(proto = 1)]
     pub service: Option<ServiceReference>,
-    /// Certificates, in PEM, one of which must have signed that of the webhook; those of the system when empty.
+    /// CA certificates in PEM that verify the webhook's certificate. The system's CA certificates when empty.
     #[field(proto = 2)]
     pub ca_bundle: ByteString,
 }
@@ -31,7 +31,7 @@ pub struct ServiceReference {
     /// The name of the service.
     #[field(proto = 2, keep)]
     pub name: String,
-    /// The path that requests are sent to.
+    /// URL path of the requests.
     #[field(proto = 3)]
     pub path: Option<String>,
     /// The port of the service: 1 to 65535. Default: 443.

@@ -1,4 +1,4 @@
-//! Conditions on requests.
+//! Match conditions of policies and webhooks.
 
 use std::collections::BTreeSet;
 
@@ -8,21 +8,21 @@ use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
 
-/// More conditions are not allowed.
+/// Maximum number of conditions.
 const MAX: usize = 64;
 
-/// A condition on requests, beyond what rules can say.
+/// A condition on requests, in addition to the rules.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct MatchCondition {
     /// The name of the condition, unique in its list.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The condition, in CEL: true or false. It knows object, oldObject, request and authorizer.
+    /// CEL expression that evaluates to true or false. Variables: object, oldObject, request and authorizer.
     #[field(proto = 2, keep)]
     pub expression: String,
 }
 
-/// Reports what is wrong with the list `field` of conditions, which know the names of `environment`.
+/// Reports errors in the list `field` of conditions, whose expressions can use the variables of `environment`.
 pub(super) fn check(
     field: &str,
     conditions: &[MatchCondition],

@@ -15,16 +15,16 @@ const CHANGING: [&str; 4] = ["*", "CONNECT", "CREATE", "UPDATE"];
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct MatchResources {
-    /// The namespaces of the objects, by their labels; all when empty. What lies in no namespace always matches.
+    /// Labels of the objects' namespaces; all namespaces when empty. Objects without a namespace always match.
     #[field(proto = 1)]
     pub namespace_selector: Option<LabelSelector>,
-    /// The objects, by their labels, before or after the change; all when empty.
+    /// Labels of the objects, before or after the change; all objects when empty.
     #[field(proto = 2)]
     pub object_selector: Option<LabelSelector>,
-    /// Operations on resources, one of which has to match.
+    /// Operations and resources. A request matches if any of the rules matches.
     #[field(proto = 3, list_type = atomic)]
     pub resource_rules: Vec<NamedRuleWithOperations>,
-    /// Operations on resources that do not match.
+    /// Operations and resources that are excluded.
     #[field(proto = 4, list_type = atomic)]
     pub exclude_resource_rules: Vec<NamedRuleWithOperations>,
     /// Matching of other groups and versions of the same resource: Equivalent (the default) includes them, Exact does
@@ -33,7 +33,7 @@ pub struct MatchResources {
     pub match_policy: Option<String>,
 }
 
-/// Fills in what a selection says that says nothing: all that is equivalent.
+/// Sets the defaults of a match: Equivalent and empty selectors.
 pub(in crate::admissionregistration) fn default_selection(
     match_policy: &mut Option<String>,
     namespaces: &mut Option<LabelSelector>,
@@ -80,7 +80,7 @@ impl MatchResources {
         }
     }
 
-    /// As [`Self::check`], for the requests that a policy is made for: there must be a rule.
+    /// Reports errors like [`Self::check`] and requires at least one rule, as for the constraints of a policy.
     pub(super) fn check_constraints(&self, errors: &mut FieldErrors) {
         self.check(errors);
         if self.resource_rules.is_empty() {
@@ -88,7 +88,7 @@ impl MatchResources {
         }
     }
 
-    /// Reports operations that leave no object to change.
+    /// Reports operations that mutating policies cannot match, as they have no object to change.
     pub(super) fn check_changing(&self, errors: &mut FieldErrors) {
         let rules = self.resource_rules.iter().map(|rule| &rule.rule_with_operations);
         for operation in rules.flat_map(|rule| &rule.operations) {

@@ -7,32 +7,32 @@ use planesmith_expressions::policy::PolicyEnvironment;
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 
-/// A change of objects. The field that the type names is set, the other is not.
+/// A mutation of objects. Only the field that patchType names is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Mutation {
     /// Format of the change: ApplyConfiguration or JSONPatch.
     #[field(proto = 2, keep, known("ApplyConfiguration", "JSONPatch"), go_type = "PatchType")]
     pub patch_type: String,
-    /// Fields that are merged into the object.
+    /// Fields to merge into the object.
     #[field(proto = 3)]
     pub apply_configuration: Option<ApplyConfiguration>,
-    /// Changes the object by the operations of a JSON patch that an expression computes.
+    /// Operations of a JSON patch, computed by an expression.
     #[field(proto = 4)]
     pub json_patch: Option<JSONPatch>,
 }
 
-/// Fields that are merged into an object.
+/// Fields to merge into an object.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ApplyConfiguration {
-    /// The fields, in CEL: an Object that holds what is to be set.
+    /// CEL expression that evaluates to an Object with the fields to set.
     #[field(proto = 1)]
     pub expression: String,
 }
 
-/// Operations on an object.
+/// Operations of a JSON patch.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct JSONPatch {
-    /// The operations, in CEL: a list of JSONPatch.
+    /// CEL expression that evaluates to a list of JSONPatch operations.
     #[field(proto = 1)]
     pub expression: String,
 }
@@ -59,7 +59,7 @@ impl Mutation {
     }
 }
 
-/// One way of writing a change.
+/// One of the alternative formats of a mutation.
 struct Member<'a> {
     kind: &'a str,
     field: &'a str,
@@ -67,7 +67,7 @@ struct Member<'a> {
 }
 
 impl Member<'_> {
-    /// Reports what is wrong with the change when it is to be written so and not as `other` says.
+    /// Reports errors in this format when the policy uses it instead of `other`.
     fn check(&self, other: &Self, result: Type, environment: &PolicyEnvironment, errors: &mut FieldErrors) {
         let field = self.field;
         match self.expression {

@@ -10,29 +10,29 @@ use planesmith_machinery::validation::{SelectorValues, check_label_selector};
 /// Table cell of a policy without parameters.
 const UNSET: &str = "<unset>";
 
-/// The kind of objects that a policy is parameterized with.
+/// Kind of a policy's parameter objects.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct ParamKind {
-    /// Group and version, as group/version.
+    /// API version of the kind, as group/version.
     #[field(proto = 1)]
     pub api_version: String,
-    /// Kind of the objects that hold parameters, such as ConfigMap or a custom kind.
+    /// Kind of the parameter objects, such as ConfigMap or a custom kind.
     #[field(proto = 2)]
     pub kind: String,
 }
 
-/// The objects that a binding parameterizes its policy with: one by name, or some by labels.
+/// Parameter objects of a binding, selected by name or by labels.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct ParamRef {
-    /// The name of the object. Excludes selector.
+    /// Name of the object. Excludes selector.
     #[field(proto = 1)]
     pub name: String,
-    /// The namespace of the objects; the one of the request when empty.
+    /// Namespace of the objects. That of the request when empty.
     #[field(proto = 2)]
     pub namespace: String,
-    /// The objects by their labels; each is evaluated for itself. Excludes name.
+    /// Labels of the objects. The policy is evaluated for each of them. Excludes name.
     #[field(proto = 3)]
     pub selector: Option<LabelSelector>,
     /// Behavior when no parameter object is found: Allow or Deny.
@@ -41,7 +41,7 @@ pub struct ParamRef {
 }
 
 impl ParamKind {
-    /// The cell of a table that shows the kind, if there is one.
+    /// Renders the parameter kind as a table cell.
     pub(super) fn cell(kind: Option<&Self>) -> Cell {
         let shown = |kind: &Self| format!("{}/{}", kind.api_version, kind.kind);
         Cell::Text(kind.map_or_else(|| UNSET.to_owned(), shown))
@@ -117,7 +117,7 @@ impl ParamRef {
         }
     }
 
-    /// The cell of a table that shows the parameters, if there are any.
+    /// Renders the parameter reference as a table cell.
     pub(super) fn cell(reference: Option<&Self>) -> Cell {
         Cell::Text(reference.map_or_else(|| UNSET.to_owned(), Self::shown))
     }
@@ -131,7 +131,7 @@ impl ParamRef {
     }
 }
 
-/// A selector as Go prints it.
+/// Renders a selector as Go prints it.
 fn go_selector(selector: &LabelSelector) -> String {
     let labels = selector
         .match_labels

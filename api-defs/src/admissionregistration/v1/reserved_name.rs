@@ -1,4 +1,4 @@
-//! Names of what is read from files when a server starts.
+//! Reserved names of webhooks and policies that are loaded from files at startup.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
@@ -14,14 +14,14 @@ fn complaint() -> String {
     )
 }
 
-/// Reports the name of a new object that is reserved, where such files are read.
+/// Reports a new object with a reserved name if the feature is enabled.
 pub(super) fn check(metadata: &ObjectMeta, errors: &mut FieldErrors) {
     if MANIFEST_BASED_ADMISSION_CONTROL_CONFIG.is_on() && metadata.name.ends_with(SUFFIX) {
         errors.invalid("metadata.name", &metadata.name, complaint());
     }
 }
 
-/// Tells that the name of an object is reserved, where that is no error.
+/// Returns a warning about a reserved name, for writes that [`check`] does not refuse.
 pub(super) fn warnings(metadata: &ObjectMeta) -> Vec<String> {
     match metadata.name.ends_with(SUFFIX) {
         true => vec![format!("metadata.name: {}", complaint())],

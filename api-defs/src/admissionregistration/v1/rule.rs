@@ -20,17 +20,17 @@ pub struct RuleWithOperations {
     pub rule: Rule,
 }
 
-/// Resources: what is in one of the groups, in one of the versions and has one of the names.
+/// Resources by group, version and name.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Rule {
-    /// The groups; * is every group.
+    /// API groups; * stands for all.
     #[field(proto = 1, list_type = atomic)]
     pub api_groups: Vec<String>,
-    /// The versions; * is every version.
+    /// API versions; * stands for all.
     #[field(proto = 2, list_type = atomic)]
     pub api_versions: Vec<String>,
-    /// The resources, such as pods, pods/log, pods/* (its subresources), */scale (of all resources), * (all resources)
-    /// or */* (subresources too).
+    /// Resources, such as pods, pods/log, pods/* (all subresources of pods), */scale (the subresource of all
+    /// resources), * (all resources) or */* (all resources and subresources).
     #[field(proto = 3, list_type = atomic)]
     pub resources: Vec<String>,
     /// Scope of the resources: Namespaced, Cluster, or * (the default) for both. A subresource has the scope of its
@@ -39,11 +39,11 @@ pub struct Rule {
     pub scope: Option<String>,
 }
 
-/// Operations on resources, of objects with certain names only.
+/// Operations on resources, limited to objects with certain names.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct NamedRuleWithOperations {
-    /// The names of the objects; all objects when empty.
+    /// Names of the objects; all objects when empty.
     #[field(proto = 1, list_type = atomic)]
     pub resource_names: Vec<String>,
     /// The operations and resources that match.
@@ -108,7 +108,7 @@ impl NamedRuleWithOperations {
     }
 }
 
-/// Reports what stands beside a `*`.
+/// Reports further entries beside a `*`.
 fn check_wildcard(field: &str, list: &[String], nouns: &str, errors: &mut FieldErrors) {
     if list.len() > 1 && list.iter().any(|element| element == "*") {
         errors.invalid(
@@ -119,14 +119,14 @@ fn check_wildcard(field: &str, list: &[String], nouns: &str, errors: &mut FieldE
     }
 }
 
-/// Reports resources that others include.
+/// Reports resources that another entry includes.
 fn check_resources(resources: &[String], errors: &mut FieldErrors) {
     const FIELD: &str = "resources";
     if resources.is_empty() {
         errors.required(FIELD, "");
     }
     let (mut whole, mut everywhere) = (BTreeSet::new(), BTreeSet::new());
-    // Only the last resource without a subresource counts here: clients know it so.
+    // As in kube-apiserver, only the last resource without a subresource counts here.
     let mut plain = false;
     for (index, resource) in resources.iter().enumerate() {
         let errors = &mut *errors.at_index(FIELD, index);

@@ -1,4 +1,4 @@
-//! Rules that objects must meet, in CEL.
+//! Validating admission policies in CEL.
 
 use std::collections::BTreeSet;
 
@@ -17,10 +17,10 @@ use super::{
     match_condition, reserved_name,
 };
 
-/// More audit annotations are not allowed.
+/// Maximum number of audit annotations.
 const MAX_ANNOTATIONS: usize = 20;
 
-/// Rules that objects must meet, evaluated by the server itself. A binding puts them into force.
+/// Rules in CEL that the server itself applies to requests. A binding puts the policy into effect.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "admissionregistration.k8s.io",
@@ -43,7 +43,7 @@ pub struct ValidatingAdmissionPolicy {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The rules, and what they are about.
+    /// Rules of the policy and the requests they apply to.
     #[field(proto = 2)]
     pub spec: ValidatingAdmissionPolicySpec,
     /// Results of the type check and conditions that controllers report.
@@ -51,10 +51,10 @@ pub struct ValidatingAdmissionPolicy {
     pub status: ValidatingAdmissionPolicyStatus,
 }
 
-/// The rules of a policy, and what they are about.
+/// Rules of a policy and the requests they apply to.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ValidatingAdmissionPolicySpec {
-    /// The kind of objects that the policy is parameterized with; it has no parameters when absent.
+    /// Kind of the policy's parameter objects. The policy has no parameters when absent.
     #[field(proto = 1)]
     pub param_kind: Option<ParamKind>,
     /// Requests that the policy applies to. Required.
@@ -69,10 +69,10 @@ pub struct ValidatingAdmissionPolicySpec {
     /// Annotations that the policy adds to the audit event.
     #[field(proto = 5, list_type = atomic)]
     pub audit_annotations: Vec<AuditAnnotation>,
-    /// Conditions that must all hold for the policy to be evaluated; at most 64.
+    /// Conditions that must all be true for the policy to be evaluated; at most 64.
     #[field(proto = 6, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub match_conditions: Vec<MatchCondition>,
-    /// Values that the other expressions can use; each knows those before it.
+    /// Variables for the other expressions. Each can use those before it.
     #[field(proto = 7, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub variables: Vec<Variable>,
 }
@@ -80,7 +80,7 @@ pub struct ValidatingAdmissionPolicySpec {
 /// Results of the type check of a validating admission policy, and conditions that controllers report.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ValidatingAdmissionPolicyStatus {
-    /// The generation of the policy that this is about.
+    /// Generation of the policy that the status describes.
     #[field(proto = 1)]
     pub observed_generation: i64,
     /// Type errors that the check of the expressions found. Absent until the policy has been checked.
@@ -99,10 +99,10 @@ pub struct TypeChecking {
     pub expression_warnings: Vec<ExpressionWarning>,
 }
 
-/// A warning about one expression.
+/// A type check warning about one expression.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ExpressionWarning {
-    /// The path of the expression, such as `spec.validations[0].expression`.
+    /// Field path of the expression, such as `spec.validations[0].expression`.
     #[field(proto = 2, keep)]
     pub field_ref: String,
     /// Type errors of the expression, listed by resource type.
@@ -169,7 +169,7 @@ impl Rules for ValidatingAdmissionPolicy {
 }
 
 impl ValidatingAdmissionPolicySpec {
-    /// Fills in what depends on nothing else.
+    /// Sets the defaults that do not depend on other fields.
     pub(in crate::admissionregistration) fn default_values(&mut self) {
         self.failure_policy.get_or_insert_with(|| "Fail".to_owned());
         if let Some(constraints) = &mut self.match_constraints {
@@ -198,7 +198,7 @@ impl ValidatingAdmissionPolicySpec {
                 errors,
             );
         }
-        // Without variables there is nothing of that name.
+        // Without variables, the environment does not declare `variables`.
         let has_variables = !self.variables.is_empty();
         let mut environment = self.environment(has_variables, true);
         let mut for_messages = self.environment(has_variables, false);

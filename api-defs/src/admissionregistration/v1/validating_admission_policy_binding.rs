@@ -13,7 +13,7 @@ use super::{MatchResources, ParamRef, reserved_name};
 
 const ACTIONS: [&str; 3] = ["Audit", "Deny", "Warn"];
 
-/// Puts a policy into force: for which objects, with which parameters and with which consequences.
+/// Puts a policy into effect for certain objects, with certain parameters and with certain actions.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "admissionregistration.k8s.io",
@@ -44,10 +44,10 @@ pub struct ValidatingAdmissionPolicyBinding {
 /// violation.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ValidatingAdmissionPolicyBindingSpec {
-    /// The name of the policy.
+    /// Name of the policy.
     #[field(proto = 1, expected)]
     pub policy_name: String,
-    /// The parameters, for policies that have some.
+    /// Parameters of the policy, if it has any.
     #[field(proto = 2)]
     pub param_ref: Option<ParamRef>,
     /// Narrows the requests that the policy applies to. No further limit when absent.
@@ -86,7 +86,7 @@ impl Rules for ValidatingAdmissionPolicyBinding {
 }
 
 impl ValidatingAdmissionPolicyBindingSpec {
-    /// Fills in what depends on nothing else.
+    /// Sets the defaults that do not depend on other fields.
     pub(in crate::admissionregistration) fn default_values(&mut self) {
         if let Some(resources) = &mut self.match_resources {
             resources.default_values();
@@ -127,7 +127,7 @@ impl ValidatingAdmissionPolicyBindingSpec {
     }
 }
 
-/// Reports what is wrong with the name of a policy in the spec of a binding.
+/// Reports errors in the name of a policy in the spec of a binding.
 pub(super) fn check_policy_name(name: &str, errors: &mut FieldErrors) {
     if name.is_empty() {
         errors.required("policyName", "");

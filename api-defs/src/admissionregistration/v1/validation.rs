@@ -24,7 +24,7 @@ pub struct Validation {
     /// Message for the client when the validation fails; a single line. Required when the expression has line breaks.
     #[field(proto = 2)]
     pub message: String,
-    /// The reason of the answer: Forbidden, Invalid or RequestEntityTooLarge. Default: Invalid.
+    /// Reason in the response: Forbidden, Invalid or RequestEntityTooLarge. Default: Invalid.
     #[field(proto = 3, go_type = "v1.StatusReason")]
     pub reason: Option<String>,
     /// CEL expression that evaluates to the message for the client. Takes precedence over message if it evaluates to a
@@ -36,16 +36,17 @@ pub struct Validation {
 /// An annotation that a policy adds to the audit event.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AuditAnnotation {
-    /// The key, behind the name of the policy and a slash.
+    /// Key of the annotation, appended to the name of the policy and a slash.
     #[field(proto = 1, keep)]
     pub key: String,
-    /// The value, in CEL: a text, or null for no annotation.
+    /// CEL expression that evaluates to the value, a string, or to null for no annotation.
     #[field(proto = 2, keep)]
     pub value_expression: String,
 }
 
 impl Validation {
-    /// Reports what is wrong with it. Messages know the names of `for_messages`, which has no authorizer.
+    /// Reports errors in the validation. Message expressions use the variables of `for_messages`, which has no
+    /// authorizer.
     pub(super) fn check(
         &self,
         environment: &PolicyEnvironment,
@@ -78,7 +79,7 @@ impl Validation {
 }
 
 impl AuditAnnotation {
-    /// Reports what is wrong with an annotation of the policy called `policy`.
+    /// Reports errors in an annotation of the policy `policy`.
     pub(super) fn check(&self, policy: &str, environment: &PolicyEnvironment, errors: &mut FieldErrors) {
         if policy.is_empty() {
             errors.invalid("key", &self.key, "requires metadata.name be non-empty");

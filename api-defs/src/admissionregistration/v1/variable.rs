@@ -1,26 +1,26 @@
-//! Values that expressions of a policy share.
+//! Variables that expressions of a policy share.
 
 use planesmith_expressions::is_identifier;
 use planesmith_expressions::policy::PolicyEnvironment;
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 
-/// A value that later expressions of the policy know as `variables` and its name.
+/// A value that later expressions of the policy access as a field of `variables`.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct Variable {
-    /// The name, as identifiers of CEL are.
+    /// Name of the variable, a CEL identifier.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// CEL expression that gives the value. It can use everything that the policy's other expressions can, and the
-    /// variables before it.
+    /// CEL expression of the value. It can use everything that the policy's other expressions can, and the preceding
+    /// variables.
     #[field(proto = 2, keep)]
     pub expression: String,
 }
 
 impl Variable {
-    /// Reports what is wrong with the value, and lets later expressions know it. Of one that does not compile they know the
-    /// name, so that one mistake is reported once.
+    /// Reports errors in the variable and declares it for later expressions. A variable that does not compile is
+    /// declared by name, so that one mistake is reported once.
     pub(super) fn check(&self, environment: &mut PolicyEnvironment, errors: &mut FieldErrors) {
         if self.name.trim().is_empty() {
             errors.required("name", "name is not specified");

@@ -13,13 +13,13 @@ use super::{
     check_word, match_condition,
 };
 
-/// The versions in which webhooks can be asked.
+/// Review versions that the server supports.
 const REVIEW_VERSIONS: [&str; 2] = ["v1", "v1beta1"];
 
 const SIDE_EFFECTS: [&str; 4] = ["None", "NoneOnDryRun", "Some", "Unknown"];
 const NO_SIDE_EFFECTS: [&str; 2] = ["None", "NoneOnDryRun"];
 
-/// A webhook of either kind.
+/// A view of either kind of webhook.
 #[derive(Clone, Copy)]
 pub(super) struct Webhook<'a> {
     pub(super) name: &'a str,
@@ -32,7 +32,7 @@ pub(super) struct Webhook<'a> {
     pub(super) side_effects: Option<&'a String>,
     pub(super) timeout_seconds: Option<i32>,
     pub(super) admission_review_versions: &'a [String],
-    /// Absent for webhooks that change nothing.
+    /// Absent for validating webhooks.
     pub(super) reinvocation_policy: Option<&'a String>,
     pub(super) match_conditions: &'a [MatchCondition],
 }
@@ -46,7 +46,7 @@ struct Strictness {
     conditions: bool,
 }
 
-/// Reports what is wrong with `webhooks`, which replace `old` ones if there are any.
+/// Reports errors in `webhooks`, which replace the `old` ones if there are any.
 pub(super) fn check(webhooks: &[Webhook<'_>], old: Option<&[Webhook<'_>]>, errors: &mut FieldErrors) {
     let strictness = Strictness::new(webhooks, old);
     let mut names = BTreeSet::new();

@@ -10,16 +10,16 @@ use crate::admissionregistration::v1::{RuleWithOperations, default_selection};
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct MatchResources {
-    /// The namespaces of the objects, by their labels; all when empty.
+    /// Labels of the objects' namespaces; all namespaces when empty.
     #[field(proto = 1)]
     pub namespace_selector: Option<LabelSelector>,
-    /// The objects, by their labels, before or after the change; all when empty.
+    /// Labels of the objects, before or after the change; all objects when empty.
     #[field(proto = 2)]
     pub object_selector: Option<LabelSelector>,
-    /// Operations on resources, one of which has to match.
+    /// Operations and resources. A request matches if any of the rules matches.
     #[field(proto = 3, list_type = atomic)]
     pub resource_rules: Vec<NamedRuleWithOperations>,
-    /// Operations on resources that do not match.
+    /// Operations and resources that are excluded.
     #[field(proto = 4, list_type = atomic)]
     pub exclude_resource_rules: Vec<NamedRuleWithOperations>,
     /// Matching of other groups and versions of the same resource: Equivalent (the default) includes them, Exact does
@@ -28,14 +28,14 @@ pub struct MatchResources {
     pub match_policy: Option<String>,
 }
 
-/// Operations on resources, of objects with certain names only.
+/// Operations on resources, limited to objects with certain names.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct NamedRuleWithOperations {
-    /// The names of the objects; all objects when empty.
+    /// Names of the objects; all objects when empty.
     #[field(proto = 1, list_type = atomic)]
     pub resource_names: Vec<String>,
-    /// The operations on resources.
+    /// Operations and resources.
     #[field(inline, proto = 2)]
     pub rule_with_operations: RuleWithOperations,
 }

@@ -1,4 +1,4 @@
-//! Changes of objects, in CEL.
+//! Mutating admission policies in CEL.
 
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::Rules;
@@ -7,7 +7,7 @@ use planesmith_machinery::{Resource, Struct};
 use super::{MatchCondition, MatchResources, Mutation, ParamKind, Variable};
 use crate::admissionregistration::v1;
 
-/// Changes of objects, made by the server itself. A binding puts them into force.
+/// Mutations in CEL that the server itself applies to requests. A binding puts the policy into effect.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "admissionregistration.k8s.io",
@@ -24,30 +24,30 @@ pub struct MutatingAdmissionPolicy {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The changes, and what they are about.
+    /// Mutations of the policy and the requests they apply to.
     #[field(proto = 2)]
     pub spec: MutatingAdmissionPolicySpec,
 }
 
-/// The changes of a policy, and what they are about.
+/// Mutations of a policy and the requests they apply to.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct MutatingAdmissionPolicySpec {
-    /// The kind of objects that the policy is parameterized with; it has no parameters when absent.
+    /// Kind of the policy's parameter objects. The policy has no parameters when absent.
     #[field(proto = 1)]
     pub param_kind: Option<ParamKind>,
     /// Requests that the policy applies to. Required.
     #[field(proto = 2)]
     pub match_constraints: Option<MatchResources>,
-    /// Values that the other expressions can use; each knows those before it.
+    /// Variables for the other expressions. Each can use those before it.
     #[field(proto = 3, list_type = atomic)]
     pub variables: Vec<Variable>,
-    /// The changes, made one after the other. At least one is required.
+    /// Mutations, applied in order. At least one is required.
     #[field(proto = 4, list_type = atomic)]
     pub mutations: Vec<Mutation>,
     /// Behavior when the policy cannot be evaluated: Fail (the default) refuses the request, Ignore admits it.
     #[field(proto = 5, known("Fail", "Ignore"), go_type = "FailurePolicyType")]
     pub failure_policy: Option<String>,
-    /// Conditions that must all hold for the policy to be evaluated; at most 64.
+    /// Conditions that must all be true for the policy to be evaluated; at most 64.
     #[field(proto = 6, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name", go_type = "[]MatchCondition")]
     pub match_conditions: Vec<MatchCondition>,
     /// Repetition of the mutations after another plugin changed the object: Never or IfNeeded. Required.

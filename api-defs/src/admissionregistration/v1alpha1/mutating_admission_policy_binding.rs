@@ -7,7 +7,7 @@ use planesmith_machinery::{Resource, Struct};
 use super::{MatchResources, ParamRef};
 use crate::admissionregistration::v1;
 
-/// Puts a policy into force: for which objects and with which parameters.
+/// Puts a policy into effect for certain objects and with certain parameters.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "admissionregistration.k8s.io",
@@ -32,10 +32,10 @@ pub struct MutatingAdmissionPolicyBinding {
 /// The policy that a binding puts into effect, its parameters and the requests it is limited to.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct MutatingAdmissionPolicyBindingSpec {
-    /// The name of the policy. Required.
+    /// Name of the policy. Required.
     #[field(proto = 1)]
     pub policy_name: String,
-    /// The parameters, for policies that have some.
+    /// Parameters of the policy, if it has any.
     #[field(proto = 2)]
     pub param_ref: Option<ParamRef>,
     /// Narrows the requests that the policy applies to. No further limit when absent.
@@ -62,7 +62,7 @@ impl Convert<v1::MutatingAdmissionPolicyBinding> for MutatingAdmissionPolicyBind
     fn finish_from_hub(&mut self, _hub: &v1::MutatingAdmissionPolicyBinding) {}
 
     fn can_hold(hub: &v1::MutatingAdmissionPolicyBinding) -> bool {
-        // Here an action that is not said is filled in; elsewhere it is refused.
+        // This version has a default for the action; later versions require it.
         let reference = hub.spec.param_ref.as_ref();
         reference.is_none_or(|reference| reference.parameter_not_found_action.is_some())
     }

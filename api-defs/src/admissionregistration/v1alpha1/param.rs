@@ -3,29 +3,29 @@
 use planesmith_machinery::Struct;
 use planesmith_machinery::meta::LabelSelector;
 
-/// The kind of objects that a policy is parameterized with.
+/// Kind of a policy's parameter objects.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct ParamKind {
-    /// Group and version, as group/version.
+    /// API version of the kind, as group/version.
     #[field(proto = 1)]
     pub api_version: String,
-    /// The kind.
+    /// Kind of the parameter objects.
     #[field(proto = 2)]
     pub kind: String,
 }
 
-/// The objects that a binding parameterizes its policy with: one by name, or some by labels.
+/// Parameter objects of a binding, selected by name or by labels.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct ParamRef {
-    /// The name of the object. Excludes selector.
+    /// Name of the object. Excludes selector.
     #[field(proto = 1)]
     pub name: String,
-    /// The namespace of the objects; the one of the request when empty.
+    /// Namespace of the objects. That of the request when empty.
     #[field(proto = 2)]
     pub namespace: String,
-    /// The objects by their labels; each is evaluated for itself. Excludes name.
+    /// Labels of the objects. The policy is evaluated for each of them. Excludes name.
     #[field(proto = 3)]
     pub selector: Option<LabelSelector>,
     /// Behavior when no parameter object is found: Allow or Deny.

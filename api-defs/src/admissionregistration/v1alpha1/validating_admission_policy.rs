@@ -1,4 +1,4 @@
-//! Rules that objects must meet, in CEL.
+//! Validating admission policies in CEL.
 
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::Rules;
@@ -8,7 +8,7 @@ use super::{MatchCondition, MatchResources, ParamKind, Variable};
 use crate::admissionregistration::v1;
 use crate::admissionregistration::v1::{AuditAnnotation, ValidatingAdmissionPolicyStatus, Validation};
 
-/// Rules that objects must meet, evaluated by the server itself. A binding puts them into force.
+/// Rules in CEL that the server itself applies to requests. A binding puts the policy into effect.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "admissionregistration.k8s.io",
@@ -34,10 +34,10 @@ pub struct ValidatingAdmissionPolicy {
     pub status: ValidatingAdmissionPolicyStatus,
 }
 
-/// The rules of a policy, and what they are about.
+/// Rules of a policy and the requests they apply to.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ValidatingAdmissionPolicySpec {
-    /// The kind of objects that the policy is parameterized with.
+    /// Kind of the policy's parameter objects.
     #[field(proto = 1)]
     pub param_kind: Option<ParamKind>,
     /// Requests that the policy applies to.
@@ -52,10 +52,10 @@ pub struct ValidatingAdmissionPolicySpec {
     /// Annotations that the policy adds to the audit event.
     #[field(proto = 5, list_type = atomic)]
     pub audit_annotations: Vec<AuditAnnotation>,
-    /// Conditions that must all hold for the policy to be evaluated.
+    /// Conditions that must all be true for the policy to be evaluated.
     #[field(proto = 6, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name", go_type = "[]MatchCondition")]
     pub match_conditions: Vec<MatchCondition>,
-    /// Values that the other expressions can use.
+    /// Variables for the other expressions.
     #[field(proto = 7, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub variables: Vec<Variable>,
 }

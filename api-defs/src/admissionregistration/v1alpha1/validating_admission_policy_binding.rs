@@ -7,7 +7,7 @@ use planesmith_machinery::rules::{Convert, Rules};
 use crate::admissionregistration::v1;
 use crate::admissionregistration::v1::ValidatingAdmissionPolicyBindingSpec;
 
-/// Puts a policy into force: for which objects, with which parameters and with which consequences.
+/// Puts a policy into effect for certain objects, with certain parameters and with certain actions.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "admissionregistration.k8s.io",
@@ -47,7 +47,7 @@ impl Convert<v1::ValidatingAdmissionPolicyBinding> for ValidatingAdmissionPolicy
     fn finish_from_hub(&mut self, _hub: &v1::ValidatingAdmissionPolicyBinding) {}
 
     fn can_hold(hub: &v1::ValidatingAdmissionPolicyBinding) -> bool {
-        // Here an action that is not said is filled in; elsewhere it is refused.
+        // This version has a default for the action; later versions require it.
         let reference = hub.spec.param_ref.as_ref();
         reference.is_none_or(|reference| reference.parameter_not_found_action.is_some())
     }

@@ -7,7 +7,7 @@ use planesmith_machinery::{Resource, Struct};
 use super::{MatchResources, ParamRef};
 use crate::admissionregistration::v1;
 
-/// Puts a policy into force: for which objects and with which parameters.
+/// Puts a policy into effect for certain objects and with certain parameters.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "admissionregistration.k8s.io",
@@ -31,10 +31,10 @@ pub struct MutatingAdmissionPolicyBinding {
 /// The policy that a binding puts into effect, its parameters and the requests it is limited to.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct MutatingAdmissionPolicyBindingSpec {
-    /// The name of the policy. Required.
+    /// Name of the policy. Required.
     #[field(proto = 1)]
     pub policy_name: String,
-    /// The parameters, for policies that have some.
+    /// Parameters of the policy, if it has any.
     #[field(proto = 2)]
     pub param_ref: Option<ParamRef>,
     /// Narrows the requests that the policy applies to. No further limit when absent.

@@ -1,4 +1,4 @@
-//! Webhooks that change what clients write, one after the other, before it is judged.
+//! Webhooks that can change requests. They are called one after the other, before validating webhooks.
 
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
 use planesmith_machinery::rules::Rules;
@@ -8,7 +8,7 @@ use super::MatchCondition;
 use crate::admissionregistration::v1;
 use crate::admissionregistration::v1::{RuleWithOperations, WebhookClientConfig, default_selection};
 
-/// Webhooks that change what clients write, one after the other, before it is judged.
+/// Webhooks that can change requests. They are called one after the other, before validating webhooks.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "admissionregistration.k8s.io",
@@ -30,16 +30,17 @@ pub struct MutatingWebhookConfiguration {
     pub webhooks: Vec<MutatingWebhook>,
 }
 
-/// A webhook and what it is asked about.
+/// A webhook and the requests it matches.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct MutatingWebhook {
-    /// The name, a domain of at least three parts, unique in its list.
+    /// Name of the webhook, a domain name with at least three parts, unique in its list.
     #[field(proto = 1, keep)]
     pub name: String,
     /// Address of the webhook.
     #[field(proto = 2, keep)]
     pub client_config: WebhookClientConfig,
-    /// Operations on resources, one of which has to match. Webhooks are never asked about configurations of webhooks.
+    /// Operations and resources. A request matches if any of the rules matches. Webhooks are never called for
+    /// configurations of webhooks.
     #[field(proto = 3, list_type = atomic, go_type = "[]RuleWithOperations")]
     pub rules: Vec<RuleWithOperations>,
     /// Behavior when the webhook cannot be called: Fail refuses the request, Ignore (the default) admits it.
@@ -49,10 +50,11 @@ pub struct MutatingWebhook {
     /// before the call, Exact (the default) does not.
     #[field(proto = 9, go_type = "MatchPolicyType")]
     pub match_policy: Option<String>,
-    /// The namespaces of the objects, by their labels; all when empty. What lies in no namespace always matches.
+    /// Labels of the objects' namespaces; all namespaces when empty. Objects without a namespace always match.
     #[field(proto = 5)]
     pub namespace_selector: Option<LabelSelector>,
-    /// The objects, by their labels, before or after the change; all when empty. Who can set labels can evade it.
+    /// Labels of the objects, before or after the change; all objects when empty. Users who can set labels can evade
+    /// the webhook.
     #[field(proto = 11)]
     pub object_selector: Option<LabelSelector>,
     /// Side effects of a call: None, or NoneOnDryRun if the webhook omits them for dry-run requests. A webhook with any
@@ -62,13 +64,13 @@ pub struct MutatingWebhook {
     /// Timeout of a call in seconds, 1 to 30. Default: 30.
     #[field(proto = 7)]
     pub timeout_seconds: Option<i32>,
-    /// The versions of AdmissionReview that the webhook understands, best first: v1 or v1beta1.
+    /// Supported versions of AdmissionReview in order of preference: v1 or v1beta1.
     #[field(proto = 8, list_type = atomic)]
     pub admission_review_versions: Vec<String>,
     /// Repetition of the call after another plugin changed the object: Never (the default) or IfNeeded.
     #[field(proto = 10, known("IfNeeded", "Never"), go_type = "ReinvocationPolicyType")]
     pub reinvocation_policy: Option<String>,
-    /// Conditions that must all hold for the webhook to be asked; at most 64.
+    /// Conditions that must all be true for the webhook to be called; at most 64.
     #[field(proto = 12, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub match_conditions: Vec<MatchCondition>,
 }

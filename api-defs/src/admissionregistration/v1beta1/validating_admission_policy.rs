@@ -1,4 +1,4 @@
-//! Rules that objects must meet, in CEL.
+//! Validating admission policies in CEL.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
@@ -7,7 +7,7 @@ use planesmith_machinery::rules::Rules;
 use crate::admissionregistration::v1;
 use crate::admissionregistration::v1::{ValidatingAdmissionPolicySpec, ValidatingAdmissionPolicyStatus};
 
-/// Rules that objects must meet, evaluated by the server itself. A binding puts them into force.
+/// Rules in CEL that the server itself applies to requests. A binding puts the policy into effect.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "admissionregistration.k8s.io",

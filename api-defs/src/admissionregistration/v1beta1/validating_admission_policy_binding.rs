@@ -7,7 +7,7 @@ use planesmith_machinery::rules::Rules;
 use crate::admissionregistration::v1;
 use crate::admissionregistration::v1::ValidatingAdmissionPolicyBindingSpec;
 
-/// Puts a policy into force: for which objects, with which parameters and with which consequences.
+/// Puts a policy into effect for certain objects, with certain parameters and with certain actions.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "admissionregistration.k8s.io",

@@ -1,15 +1,15 @@
-//! Values that expressions of a policy share.
+//! Variables that expressions of a policy share.
 
 use planesmith_machinery::Struct;
 
-/// A value that later expressions of the policy know as `variables` and its name.
+/// A value that later expressions of the policy access as a field of `variables`.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct Variable {
-    /// The name, as identifiers of CEL are.
+    /// Name of the variable, a CEL identifier.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The value, in CEL.
+    /// CEL expression of the value.
     #[field(proto = 2, keep)]
     pub expression: String,
 }

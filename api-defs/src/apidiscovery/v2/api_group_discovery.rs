@@ -10,7 +10,7 @@ pub struct APIGroupDiscovery {
     /// Standard metadata. The name is that of the group; empty for the core group.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Its versions, the preferred one first.
+    /// Versions of the group, the preferred one first.
     #[field(proto = 2, list_type = map, list_map_keys("version"))]
     pub versions: Vec<APIVersionDiscovery>,
 }
@@ -18,13 +18,13 @@ pub struct APIGroupDiscovery {
 /// A version of a group.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct APIVersionDiscovery {
-    /// Its name.
+    /// Name of the version.
     #[field(proto = 1, keep)]
     pub version: String,
     /// Resources of the version.
     #[field(proto = 2, list_type = map, list_map_keys("resource"))]
     pub resources: Vec<APIResourceDiscovery>,
-    /// Current, or Stale when the server behind it could not be asked lately.
+    /// Current, or Stale if the server of the version could not be reached recently.
     #[field(proto = 3, go_type = "DiscoveryFreshness")]
     pub freshness: String,
 }
@@ -32,7 +32,7 @@ pub struct APIVersionDiscovery {
 /// A resource in a version.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct APIResourceDiscovery {
-    /// Plural name, as in paths.
+    /// Plural name of the resource, as in paths.
     #[field(proto = 1, keep)]
     pub resource: String,
     /// Kind of the objects that responses contain.
@@ -47,21 +47,21 @@ pub struct APIResourceDiscovery {
     /// Verbs that the resource supports.
     #[field(proto = 5, keep, list_type = set)]
     pub verbs: Vec<String>,
-    /// Abbreviations.
+    /// Short names.
     #[field(proto = 6, list_type = set)]
     pub short_names: Vec<String>,
-    /// Groups of resources, such as all.
+    /// Categories, such as all.
     #[field(proto = 7, list_type = set)]
     pub categories: Vec<String>,
-    /// Paths below an object.
+    /// Subresources.
     #[field(proto = 8, list_type = map, list_map_keys("subresource"))]
     pub subresources: Vec<APISubresourceDiscovery>,
 }
 
-/// A path below an object.
+/// A subresource.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct APISubresourceDiscovery {
-    /// Last part of the path.
+    /// Last element of the path.
     #[field(proto = 1, keep)]
     pub subresource: String,
     /// Kind of the objects that responses contain. Empty when responses contain no API object.

@@ -1,4 +1,4 @@
-//! Groups as aggregated discovery listed them first.
+//! Groups as the first version of aggregated discovery lists them.
 
 use crate::apidiscovery::v2::APIVersionDiscovery;
 use planesmith_machinery::Struct;
@@ -11,7 +11,7 @@ pub struct APIGroupDiscovery {
     /// Standard metadata. The name is that of the group; empty for the core group.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Its versions, the preferred one first.
+    /// Versions of the group, the preferred one first.
     #[field(proto = 2, list_type = map, list_map_keys("version"))]
     pub versions: Vec<APIVersionDiscovery>,
 }

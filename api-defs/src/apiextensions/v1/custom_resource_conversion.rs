@@ -6,7 +6,7 @@ use planesmith_machinery::byte_string::ByteString;
 /// Conversion of custom resources between versions.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceConversion {
-    /// None changes only apiVersion; Webhook asks a webhook.
+    /// Strategy of the conversion: None changes only apiVersion, Webhook calls a webhook.
     #[field(proto = 1, keep, go_type = "ConversionStrategyType")]
     pub strategy: String,
     /// The conversion webhook. Required when strategy is Webhook, forbidden otherwise.
@@ -20,7 +20,7 @@ pub struct WebhookConversion {
     /// Address of the webhook and the CA certificates that verify it.
     #[field(proto = 2)]
     pub client_config: Option<WebhookClientConfig>,
-    /// The versions of ConversionReview that it knows, the most wanted first.
+    /// Supported versions of ConversionReview in order of preference.
     #[field(proto = 3, keep, list_type = atomic)]
     pub conversion_review_versions: Vec<String>,
 }
@@ -28,19 +28,19 @@ pub struct WebhookConversion {
 /// Address of a webhook: exactly one of url and service.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct WebhookClientConfig {
-    /// Its address, https://host:port/path. No user, fragment or query.
+    /// URL of the webhook, https://host:port/path. Without user, fragment or query.
     #[field(proto = 3)]
     pub url: Option<String>,
-    /// The service in front of it.
+    /// Service of the webhook.
     #[field(proto = 1)]
     pub service: Option<ServiceReference>,
-    /// Authorities, PEM, that its certificate is checked against; when empty, those of the system.
+    /// CA certificates in PEM that verify the webhook's certificate. The system's CA certificates when empty.
     #[field(proto = 2)]
     pub ca_bundle: ByteString,
 }
 
 impl WebhookClientConfig {
-    /// Fills in the port of the service.
+    /// Sets the default port of the service.
     pub(crate) fn default_values(&mut self) {
         if let Some(service) = &mut self.service {
             service.port.get_or_insert(HTTPS);
@@ -48,22 +48,22 @@ impl WebhookClientConfig {
     }
 }
 
-/// The port that services talk HTTPS on by default.
+/// Default HTTPS port of services.
 const HTTPS: i32 = 443;
 
-/// A service by its name.
+/// Reference to a service by name.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ServiceReference {
-    /// Namespace in which the webhook's service lives.
+    /// Namespace of the service.
     #[field(proto = 1, keep)]
     pub namespace: String,
-    /// Name of the service in front of the webhook.
+    /// Name of the service.
     #[field(proto = 2, keep)]
     pub name: String,
-    /// Path of the URL at which the service is called; "/" when absent.
+    /// URL path of the requests. Defaults to "/".
     #[field(proto = 3)]
     pub path: Option<String>,
-    /// Port of the service that talks HTTPS. Default: 443.
+    /// HTTPS port of the service. Default: 443.
     #[field(proto = 4)]
     pub port: Option<i32>,
 }

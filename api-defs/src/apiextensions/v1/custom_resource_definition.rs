@@ -1,4 +1,4 @@
-//! Kinds of one's own.
+//! Definitions of custom resources.
 
 mod layout;
 mod structural;
@@ -16,12 +16,11 @@ use crate::created_at::created_at;
 use super::{CustomResourceConversion, CustomResourceDefinitionVersion, WebhookConversion};
 pub use validate::{Approval, ApprovalState};
 
-/// The finalizer that stands for the objects of a kind.
+/// Finalizer that blocks the deletion of a definition until all its objects are deleted.
 const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
-/// Declares a kind of one's own: its names, its versions and their schemas. The server then serves it as it serves
-/// kinds of
-/// its own.
+/// Declares a custom resource: its names, its versions and their schemas. The server serves it like a built-in
+/// resource.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "apiextensions.k8s.io",
@@ -41,7 +40,7 @@ pub struct CustomResourceDefinition {
     /// Standard metadata. The name is plural.group.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The kind: names, scope, versions.
+    /// Names, scope and versions of the kind.
     #[field(proto = 2, keep)]
     pub spec: CustomResourceDefinitionSpec,
     /// Observed state: accepted names, conditions and stored versions.
@@ -49,7 +48,7 @@ pub struct CustomResourceDefinition {
     pub status: CustomResourceDefinitionStatus,
 }
 
-/// A kind of one's own, in all its versions.
+/// A custom kind in all its versions.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceDefinitionSpec {
     /// The API group, such as example.com. Objects are served under /apis/group.
@@ -58,16 +57,18 @@ pub struct CustomResourceDefinitionSpec {
     /// Names of the kind and its resource.
     #[field(proto = 3, keep)]
     pub names: CustomResourceDefinitionNames,
-    /// Cluster or Namespaced: whether objects live in namespaces.
+    /// Scope of the objects: Cluster or Namespaced.
     #[field(proto = 4, keep, go_type = "ResourceScope")]
     pub scope: String,
-    /// The versions. Clients prefer them in the order of their names: v10, v2, v1, v11beta2, v10beta3, v3alpha1.
+    /// Versions of the kind. Clients prefer them in the order of their names: v10, v2, v1, v11beta2, v10beta3,
+    /// v3alpha1.
     #[field(proto = 7, keep, list_type = atomic)]
     pub versions: Vec<CustomResourceDefinitionVersion>,
     /// Conversion of objects between versions. By default, only apiVersion is changed.
     #[field(proto = 9)]
     pub conversion: Option<CustomResourceConversion>,
-    /// Keep fields that the schema does not know. Deprecated; write x-kubernetes-preserve-unknown-fields in the schema.
+    /// True to preserve fields that the schema does not specify. Deprecated; use x-kubernetes-preserve-unknown-fields
+    /// in the schema.
     #[field(proto = 10)]
     pub preserve_unknown_fields: bool,
 }
@@ -75,22 +76,22 @@ pub struct CustomResourceDefinitionSpec {
 /// Names of a kind and its resource.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceDefinitionNames {
-    /// The name in paths, in lower case: /apis/group/version/plural.
+    /// Plural name in lower case, used in paths: /apis/group/version/plural.
     #[field(proto = 1, keep)]
     pub plural: String,
-    /// The singular that kubectl takes. Default: the kind in lower case.
+    /// Singular name that kubectl accepts. Default: the kind in lower case.
     #[field(proto = 2)]
     pub singular: String,
-    /// Short forms of the resource name that kubectl takes, in lower case, such as "po" for pods.
+    /// Short names that kubectl accepts, in lower case, such as "po" for pods.
     #[field(proto = 3, list_type = atomic)]
     pub short_names: Vec<String>,
-    /// The kind, in upper camel case.
+    /// Kind of the objects, in upper camel case.
     #[field(proto = 4, keep)]
     pub kind: String,
-    /// The kind of lists. Default: the kind with List.
+    /// Kind of lists. Default: the kind with the suffix List.
     #[field(proto = 5)]
     pub list_kind: String,
-    /// Groups of resources that kubectl takes in place of a name, such as all.
+    /// Categories that kubectl accepts in place of a name, such as all.
     #[field(proto = 6, list_type = atomic)]
     pub categories: Vec<String>,
 }
@@ -101,19 +102,19 @@ pub struct CustomResourceDefinitionStatus {
     /// Conditions, for example about conflicts of names, about serving the kind and about errors in its schemas.
     #[field(proto = 1, keep, optional, list_type = map, list_map_keys("type"))]
     pub conditions: Vec<CustomResourceDefinitionCondition>,
-    /// The names that are in effect; others may be taken.
+    /// Names in effect. May differ from the spec because of conflicts with other resources.
     #[field(proto = 2, keep, optional)]
     pub accepted_names: CustomResourceDefinitionNames,
-    /// Versions in which objects were ever stored. One can be taken off when all its objects were written anew, and the
-    /// version can go only then.
+    /// Versions in which objects have ever been stored. A version can be removed from this list after all its objects
+    /// have been migrated, and only then from the spec.
     #[field(proto = 3, keep, optional, list_type = atomic)]
     pub stored_versions: Vec<String>,
-    /// The generation that the status is about.
+    /// Generation of the definition that the status describes.
     #[field(proto = 4)]
     pub observed_generation: i64,
 }
 
-/// One thing that is known about a kind.
+/// A condition of a custom resource definition.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceDefinitionCondition {
     /// Type of the condition: NamesAccepted, Established, NonStructuralSchema, Terminating or
@@ -126,13 +127,13 @@ pub struct CustomResourceDefinitionCondition {
     /// Time of the last change of status.
     #[field(proto = 3)]
     pub last_transition_time: Time,
-    /// One word for programs on why.
+    /// CamelCase reason of the last transition, for programs.
     #[field(proto = 4)]
     pub reason: String,
-    /// Explanation of the last change for people to read; its wording may differ between releases.
+    /// Human-readable explanation of the last transition. Its text may differ between releases.
     #[field(proto = 5)]
     pub message: String,
-    /// The generation that it was found for.
+    /// Generation of the definition that the condition describes.
     #[field(proto = 6)]
     pub observed_generation: i64,
 }
@@ -152,7 +153,7 @@ impl Rules for CustomResourceDefinition {
             webhook: None,
         });
         let webhook = &mut conversion.webhook;
-        // One that says nothing is none.
+        // An empty configuration is the same as none.
         webhook.take_if(|webhook| *webhook == WebhookConversion::default());
         if let Some(client) = webhook.as_mut().and_then(|webhook| webhook.client_config.as_mut()) {
             client.default_values();
@@ -178,7 +179,7 @@ impl Rules for CustomResourceDefinition {
     }
 
     fn holds_deletion(&self) -> bool {
-        // Its objects go first.
+        // The objects are deleted first.
         self.metadata.deletion_timestamp.is_none()
     }
 
@@ -200,7 +201,7 @@ impl Rules for CustomResourceDefinition {
                 .as_mut()
                 .and_then(|schema| schema.open_apiv3_schema.as_mut());
             if let Some(schema) = schema {
-                // What was repaired may be empty, which is no schema.
+                // A pruned value may be empty, which is no legal schema.
                 schema.items = None;
             }
         }
@@ -221,7 +222,7 @@ impl Rules for CustomResourceDefinition {
 }
 
 impl CustomResourceDefinition {
-    /// Notes that objects are stored in the storage version from now on.
+    /// Records that objects are stored in the storage version from now on.
     fn note_storage(&mut self) {
         let storage = self.spec.versions.iter().find(|version| version.storage);
         let stored = &mut self.status.stored_versions;
@@ -230,7 +231,7 @@ impl CustomResourceDefinition {
         }
     }
 
-    /// Says that the kind is on its way out, and that its objects are still there.
+    /// Reports that the kind is terminating and its objects still exist.
     fn begin_to_leave(&mut self) {
         let finalizers = &mut self.metadata.finalizers;
         if !finalizers.iter().any(|finalizer| finalizer == CLEANUP) {
@@ -284,7 +285,7 @@ impl CustomResourceDefinition {
 }
 
 impl CustomResourceDefinitionNames {
-    /// Makes up what is missing out of the kind.
+    /// Derives missing names from the kind.
     pub(crate) fn fill_in(&mut self) {
         if self.singular.is_empty() {
             self.singular = self.kind.to_lowercase();

@@ -1,13 +1,13 @@
-//! One version of a kind of one's own.
+//! A version of a custom kind.
 
 use planesmith_machinery::Struct;
 
 use super::JSONSchemaProps;
 
-/// One version of a kind.
+/// A version of a custom kind.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceDefinitionVersion {
-    /// The version, such as v1 or v2beta1.
+    /// Name of the version, such as v1 or v2beta1.
     #[field(proto = 1, keep)]
     pub name: String,
     /// True if clients can read and write objects in this version.
@@ -16,22 +16,22 @@ pub struct CustomResourceDefinitionVersion {
     /// True if objects are stored in this version. Exactly one version is the storage version.
     #[field(proto = 3, keep)]
     pub storage: bool,
-    /// Answer requests for it with a warning.
+    /// True to add a warning to all responses for this version.
     #[field(proto = 7)]
     pub deprecated: bool,
-    /// The warning. Default: that the version is deprecated, and for which other one.
+    /// Text of the warning. By default it states that the version is deprecated and names a replacement.
     #[field(proto = 8)]
     pub deprecation_warning: Option<String>,
     /// Schema of the version's objects.
     #[field(proto = 4)]
     pub schema: Option<CustomResourceValidation>,
-    /// Paths below the objects of this version for their status and their scale.
+    /// Subresources of the version's objects: status and scale.
     #[field(proto = 5)]
     pub subresources: Option<CustomResourceSubresources>,
     /// Columns that kubectl get prints after the name. Default: the age.
     #[field(proto = 6, list_type = atomic)]
     pub additional_printer_columns: Vec<CustomResourceColumnDefinition>,
-    /// Fields that field selectors may name; at most 8.
+    /// Fields that field selectors can use; at most 8.
     #[field(proto = 9, list_type = atomic)]
     pub selectable_fields: Vec<SelectableField>,
 }
@@ -39,7 +39,7 @@ pub struct CustomResourceDefinitionVersion {
 /// Validation of custom resources.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceValidation {
-    /// The schema that objects must fit, in a subset of OpenAPI v3; the server prunes and defaults by it too.
+    /// Schema of the objects in a subset of OpenAPI v3. Determines validation, pruning and defaults.
     #[field(name = "openAPIV3Schema", proto = 1)]
     pub open_apiv3_schema: Option<JSONSchemaProps>,
 }
@@ -59,7 +59,7 @@ pub struct CustomResourceColumnDefinition {
     /// Description of the column, for clients that explain their tables.
     #[field(proto = 4)]
     pub description: String,
-    /// 0 for always; larger numbers only in wide output.
+    /// 0 for columns that are always printed. Columns with higher numbers are printed in wide output only.
     #[field(proto = 5)]
     pub priority: i32,
     /// JSONPath of the cells' value, such as .spec.replicas.
@@ -67,10 +67,10 @@ pub struct CustomResourceColumnDefinition {
     pub json_path: String,
 }
 
-/// Paths below objects.
+/// Subresources of objects.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceSubresources {
-    /// Objects have /status: writes there change only the status, writes to the object everything else.
+    /// Enables the status subresource: writes to /status change only the status, writes to the object everything else.
     #[field(proto = 1)]
     pub status: Option<CustomResourceSubresourceStatus>,
     /// Gives each object a /scale subresource, through which autoscalers and kubectl scale set its replicas.
@@ -78,7 +78,7 @@ pub struct CustomResourceSubresources {
     pub scale: Option<CustomResourceSubresourceScale>,
 }
 
-/// Nothing more has to be said of /status.
+/// The status subresource, which has no settings.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceSubresourceStatus {}
 
@@ -97,7 +97,7 @@ pub struct CustomResourceSubresourceScale {
     pub label_selector_path: Option<String>,
 }
 
-/// A field that field selectors may name.
+/// A field that field selectors can use.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SelectableField {
     /// JSONPath of the field, such as .spec.color. The field is a string, a boolean or an integer, and not part of a

@@ -1,15 +1,15 @@
-//! Paths to fields, followed through a schema.
+//! JSONPaths resolved through a schema.
 
 use planesmith_expressions::field_path;
 pub(super) use planesmith_expressions::field_path::Notation;
 
 use super::JSONSchemaProps;
 
-/// The names in `path`, and the schema where it ends; `None` for a value that can be anything.
+/// Returns the field names in `path` and the schema at its end; `None` for a value without a schema.
 ///
 /// # Errors
 ///
-/// In the words of kube-apiserver when the path is malformed or leads nowhere.
+/// Fails with the message of kube-apiserver if the path is malformed or leads to no field.
 pub(super) fn follow<'s>(
     path: &str,
     schema: &'s JSONSchemaProps,
@@ -18,7 +18,7 @@ pub(super) fn follow<'s>(
     field_path::follow(path, notation, Some(schema), below)
 }
 
-/// The schema of the field or entry `name`.
+/// Returns the schema of the field or map entry `name`.
 fn below<'s>(schema: Option<&'s JSONSchemaProps>, name: &str) -> Result<Option<&'s JSONSchemaProps>, String> {
     const NOWHERE: &str = "does not refer to a valid field";
     let schema = schema.ok_or(NOWHERE)?;

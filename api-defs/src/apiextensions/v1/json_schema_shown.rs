@@ -1,4 +1,5 @@
-//! Schemas as kube-apiserver's messages show them: with the names and the order of its own form, nothing left out.
+//! Schemas as error messages of kube-apiserver print them: with the names and the order of its internal type, nothing
+//! left out.
 
 use planesmith_machinery::field_error::Shown;
 use planesmith_machinery::go_value::GoValue;
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 
 use super::JSONSchemaProps;
 
-/// The whole schema.
+/// Renders the whole schema.
 pub(super) fn shown(schema: &JSONSchemaProps) -> String {
     let rest = to_value(schema);
     let text = |value: &str| Value::from(value).to_string();
@@ -68,7 +69,7 @@ pub(super) fn shown(schema: &JSONSchemaProps) -> String {
     object(fields.iter().map(|(name, value)| (*name, value.clone())))
 }
 
-/// The schemas of elements.
+/// Renders the schemas of list elements.
 pub(super) fn shown_items(schema: &JSONSchemaProps) -> String {
     let (one, each) = match &schema.items {
         None => return "null".to_owned(),

@@ -1,4 +1,4 @@
-//! Kinds of one's own, in a version that is no longer served.
+//! Definitions of custom resources, in a version that is no longer served.
 
 mod convert;
 
@@ -10,9 +10,8 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::Rules;
 use planesmith_machinery::{Resource, Struct};
 
-/// Declares a kind of one's own: its names, its versions and their schemas. The server then serves it as it serves
-/// kinds of
-/// its own.
+/// Declares a custom resource: its names, its versions and their schemas. The server serves it like a built-in
+/// resource.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "apiextensions.k8s.io",
@@ -35,7 +34,7 @@ pub struct CustomResourceDefinition {
     /// Standard metadata. The name is plural.group.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The kind: names, scope, versions.
+    /// Names, scope and versions of the kind.
     #[field(proto = 2, keep)]
     pub spec: CustomResourceDefinitionSpec,
     /// Observed state: accepted names, conditions and stored versions.
@@ -43,48 +42,50 @@ pub struct CustomResourceDefinition {
     pub status: CustomResourceDefinitionStatus,
 }
 
-/// A kind of one's own, in all its versions.
+/// A custom kind in all its versions.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceDefinitionSpec {
     /// The API group, such as example.com. Objects are served under /apis/group.
     #[field(proto = 1, keep)]
     pub group: String,
-    /// The one version. Deprecated; use versions.
+    /// Name of the only version. Deprecated; use versions.
     #[field(proto = 2)]
     pub version: String,
     /// Names of the kind and its resource.
     #[field(proto = 3, keep)]
     pub names: CustomResourceDefinitionNames,
-    /// Cluster or Namespaced: whether objects live in namespaces.
+    /// Scope of the objects: Cluster or Namespaced.
     #[field(proto = 4, keep, go_type = "ResourceScope")]
     pub scope: String,
-    /// The schema of all versions. Deprecated; write one for each version.
+    /// Schema of all versions. Deprecated; specify one for each version.
     #[field(proto = 5)]
     pub validation: Option<CustomResourceValidation>,
-    /// Subresources of all versions. Deprecated; declare them for each version.
+    /// Subresources of all versions. Deprecated; specify them for each version.
     #[field(proto = 6)]
     pub subresources: Option<CustomResourceSubresources>,
-    /// The versions. Clients prefer them in the order of their names: v10, v2, v1, v11beta2, v10beta3, v3alpha1.
+    /// Versions of the kind. Clients prefer them in the order of their names: v10, v2, v1, v11beta2, v10beta3,
+    /// v3alpha1.
     #[field(proto = 7, list_type = atomic)]
     pub versions: Vec<CustomResourceDefinitionVersion>,
-    /// Columns of all versions. Deprecated; declare them for each version.
+    /// Columns of all versions. Deprecated; specify them for each version.
     #[field(proto = 8, list_type = atomic)]
     pub additional_printer_columns: Vec<CustomResourceColumnDefinition>,
-    /// Fields that field selectors may name, in all versions.
+    /// Fields of all versions that field selectors can use.
     #[field(proto = 11, list_type = atomic)]
     pub selectable_fields: Vec<SelectableField>,
     /// Conversion of objects between versions. By default, only apiVersion is changed.
     #[field(proto = 9)]
     pub conversion: Option<CustomResourceConversion>,
-    /// Keep fields that the schema does not know. Deprecated; write x-kubernetes-preserve-unknown-fields in the schema.
+    /// True to preserve fields that the schema does not specify. Deprecated; use x-kubernetes-preserve-unknown-fields
+    /// in the schema.
     #[field(proto = 10)]
     pub preserve_unknown_fields: Option<bool>,
 }
 
-/// One version of a kind.
+/// A version of a custom kind.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceDefinitionVersion {
-    /// The version, such as v1 or v2beta1.
+    /// Name of the version, such as v1 or v2beta1.
     #[field(proto = 1, keep)]
     pub name: String,
     /// True if clients can read and write objects in this version.
@@ -93,10 +94,10 @@ pub struct CustomResourceDefinitionVersion {
     /// True if objects are stored in this version. Exactly one version is the storage version.
     #[field(proto = 3, keep)]
     pub storage: bool,
-    /// Answer requests for it with a warning.
+    /// True to add a warning to all responses for this version.
     #[field(proto = 7)]
     pub deprecated: bool,
-    /// The warning. Default: that the version is deprecated, and for which other one.
+    /// Text of the warning. By default it states that the version is deprecated and names a replacement.
     #[field(proto = 8)]
     pub deprecation_warning: Option<String>,
     /// Schema of the version's objects.
@@ -108,7 +109,7 @@ pub struct CustomResourceDefinitionVersion {
     /// Columns that kubectl get prints after the name. Default: the age.
     #[field(proto = 6, list_type = atomic)]
     pub additional_printer_columns: Vec<CustomResourceColumnDefinition>,
-    /// Fields that field selectors may name; at most 8.
+    /// Fields that field selectors can use; at most 8.
     #[field(proto = 9, list_type = atomic)]
     pub selectable_fields: Vec<SelectableField>,
 }
@@ -116,7 +117,7 @@ pub struct CustomResourceDefinitionVersion {
 /// A column that kubectl get prints.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceColumnDefinition {
-    /// The heading.
+    /// Heading of the column.
     #[field(proto = 1, keep)]
     pub name: String,
     /// The OpenAPI type of the cells: integer, number, string, boolean or date.
@@ -128,7 +129,7 @@ pub struct CustomResourceColumnDefinition {
     /// Description of the column.
     #[field(proto = 4)]
     pub description: String,
-    /// 0 for always; larger numbers only in wide output.
+    /// 0 for columns that are always printed. Columns with higher numbers are printed in wide output only.
     #[field(proto = 5)]
     pub priority: i32,
     /// JSONPath of the cells' value, such as .spec.replicas.
@@ -139,13 +140,13 @@ pub struct CustomResourceColumnDefinition {
 /// Conversion of custom resources between versions.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CustomResourceConversion {
-    /// None changes only apiVersion; Webhook asks a webhook.
+    /// Strategy of the conversion: None changes only apiVersion, Webhook calls a webhook.
     #[field(proto = 1, keep, go_type = "ConversionStrategyType")]
     pub strategy: String,
     /// Address of the conversion webhook.
     #[field(proto = 2)]
     pub webhook_client_config: Option<WebhookClientConfig>,
-    /// The versions of ConversionReview that the webhook knows, the most wanted first.
+    /// Supported versions of ConversionReview in order of preference.
     #[field(proto = 3, list_type = atomic)]
     pub conversion_review_versions: Vec<String>,
 }
@@ -176,9 +177,9 @@ impl Rules for CustomResourceDefinition {
         for (index, version) in spec.versions.iter_mut().enumerate() {
             version.name = format!("v{}", index + 1);
         }
-        // Said for each version or for all of them, not both.
+        // Schemas are specified either for each version or for all of them.
         "v1".clone_into(&mut spec.version);
-        // Older servers always wrote it.
+        // Older servers always set this list.
         self.status.stored_versions = vec!["v1".to_owned()];
         spec.validation = None;
         spec.subresources = None;

@@ -1,4 +1,4 @@
-//! Group versions and the servers that answer for them.
+//! API services, the servers of group versions.
 
 mod columns;
 
@@ -10,7 +10,7 @@ use planesmith_machinery::rules::{MetadataRules, Rules};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
-/// A version of a group, and the server that answers for it: this one, or one behind a service.
+/// A group version and the server that serves it: this server, or one behind a service.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "apiregistration.k8s.io",
@@ -35,7 +35,7 @@ pub struct APIService {
     /// Standard metadata. The name is version.group.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The group version and where its server is.
+    /// The group version and the service that serves it.
     #[field(proto = 2)]
     pub spec: APIServiceSpec,
     /// Observed state, such as the availability of the server.
@@ -46,19 +46,19 @@ pub struct APIService {
 /// A served group version, the service that serves it, and its priority for clients.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct APIServiceSpec {
-    /// The service in front of the server; absent for group versions that this server answers for.
+    /// Service that serves the group version. Absent for group versions that this server serves.
     #[field(proto = 1)]
     pub service: Option<ServiceReference>,
-    /// The API group.
+    /// API group.
     #[field(proto = 2)]
     pub group: String,
-    /// The version in the group.
+    /// Version of the group.
     #[field(proto = 3)]
     pub version: String,
-    /// Do not check the server's certificate. Strongly discouraged; set caBundle instead.
+    /// True to skip the verification of the server's certificate. Strongly discouraged; set caBundle instead.
     #[field(name = "insecureSkipTLSVerify", proto = 4)]
     pub insecure_skip_tls_verify: bool,
-    /// Authorities, PEM, that the server's certificate is checked against; when empty, those of the system.
+    /// CA certificates in PEM that verify the server's certificate. The system's CA certificates when empty.
     #[field(proto = 5, list_type = atomic)]
     pub ca_bundle: ByteString,
     /// Minimum priority of the group, 1 to 20,000. Clients prefer groups with higher numbers.
@@ -70,7 +70,7 @@ pub struct APIServiceSpec {
 }
 
 impl APIServiceSpec {
-    /// Fills in the port of the service.
+    /// Sets the default port of the service.
     pub(crate) fn default_values(&mut self) {
         if let Some(service) = &mut self.service {
             service.port.get_or_insert(HTTPS);
@@ -78,10 +78,10 @@ impl APIServiceSpec {
     }
 }
 
-/// The port that services talk HTTPS on by default.
+/// Default HTTPS port of services.
 const HTTPS: i32 = 443;
 
-/// A service by its name.
+/// Reference to a service by name.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ServiceReference {
     /// Namespace of the service.
@@ -90,7 +90,7 @@ pub struct ServiceReference {
     /// Name of the service.
     #[field(proto = 2)]
     pub name: String,
-    /// Port of the service that talks HTTPS. Default: 443.
+    /// HTTPS port of the service. Default: 443.
     #[field(proto = 3)]
     pub port: Option<i32>,
 }
@@ -103,7 +103,7 @@ pub struct APIServiceStatus {
     pub conditions: Vec<APIServiceCondition>,
 }
 
-/// One thing that is known about a server.
+/// A condition of an API service.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct APIServiceCondition {
     /// Type of the condition, such as Available.
@@ -115,7 +115,7 @@ pub struct APIServiceCondition {
     /// Time of the last change of status.
     #[field(proto = 3)]
     pub last_transition_time: Time,
-    /// One word for programs on why.
+    /// CamelCase reason of the last transition, for programs.
     #[field(proto = 4)]
     pub reason: String,
     /// Human-readable explanation of the condition.
@@ -123,10 +123,10 @@ pub struct APIServiceCondition {
     pub message: String,
 }
 
-/// The largest priority of a group.
+/// Maximum priority of a group.
 const MAX_GROUP_PRIORITY: i32 = 20_000;
 
-/// The largest priority of a version in its group.
+/// Maximum priority of a version within its group.
 const MAX_VERSION_PRIORITY: i32 = 1_000;
 
 impl Rules for APIService {
@@ -157,7 +157,7 @@ impl Rules for APIService {
     fn validate(&self, errors: &mut FieldErrors) {
         let spec = &self.spec;
         let wanted = format!("{}.{}", spec.version, spec.group);
-        // So would have to be what a name is generated from, which it cannot.
+        // The same is required of `generateName`, which a generated name never fulfils.
         let meta = &self.metadata;
         for (field, name) in [("generateName", &meta.generate_name), ("name", &meta.name)] {
             if !name.is_empty() && *name != wanted && names::path_segment(name).is_empty() {
@@ -212,7 +212,7 @@ impl Rules for APIService {
 }
 
 impl APIServiceSpec {
-    /// A group version that this server answers for needs no certificate.
+    /// Checks that a locally served group version has no TLS settings.
     fn check_local(&self, errors: &mut FieldErrors) {
         if !self.ca_bundle.is_empty() {
             let length = format!("{} bytes", self.ca_bundle.len());

@@ -1,11 +1,11 @@
-//! Group versions and the servers that answer for them, in a version that is no longer served.
+//! API services, in a version that is no longer served.
 
 use crate::apiregistration::v1::{APIServiceSpec, APIServiceStatus};
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::Rules;
 
-/// A version of a group, and the server that answers for it: this one, or one behind a service.
+/// A group version and the server that serves it: this server, or one behind a service.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "apiregistration.k8s.io",
@@ -26,7 +26,7 @@ pub struct APIService {
     /// Standard metadata. The name is version.group.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The group version and where its server is.
+    /// The group version and the service that serves it.
     #[field(proto = 2)]
     pub spec: APIServiceSpec,
     /// Observed state, such as the availability of the server.

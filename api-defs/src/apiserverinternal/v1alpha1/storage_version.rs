@@ -9,7 +9,7 @@ use planesmith_machinery::rules::Rules;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
-/// In which version each of several API servers stores a resource.
+/// The versions in which several API servers store a resource.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "internal.apiserver.k8s.io", version = "v1alpha1", cluster, status, name_rule = path_segment, rules)]
 #[resource(
@@ -32,7 +32,7 @@ pub struct StorageVersion {
     /// Standard metadata. The name is group.resource.
     #[field(proto = 1, expected)]
     pub metadata: ObjectMeta,
-    /// Empty: it is here so that the kind looks like others.
+    /// Empty. Exists for uniformity with other kinds.
     #[field(proto = 2, keep, optional)]
     pub spec: StorageVersionSpec,
     /// Encodings that the API servers report.
@@ -40,7 +40,7 @@ pub struct StorageVersion {
     pub status: StorageVersionStatus,
 }
 
-/// Nothing is wanted of storage versions.
+/// The empty spec of a storage version.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StorageVersionSpec {}
 
@@ -50,7 +50,7 @@ pub struct StorageVersionStatus {
     /// Reports of the individual servers.
     #[field(proto = 1, list_type = map, list_map_keys("apiServerID"))]
     pub storage_versions: Vec<ServerStorageVersion>,
-    /// The version that all servers store in, when they agree.
+    /// Version in which all servers store the resource. Absent if they differ.
     #[field(proto = 2)]
     pub common_encoding_version: Option<String>,
     /// Conditions of all servers together.
@@ -61,21 +61,21 @@ pub struct StorageVersionStatus {
 /// Encodings that one API server uses for a resource.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ServerStorageVersion {
-    /// The server.
+    /// ID of the server.
     #[field(name = "apiServerID", proto = 1, expected)]
     pub api_server_id: String,
-    /// The version that it stores objects in.
+    /// Version in which the server stores objects.
     #[field(proto = 2, expected)]
     pub encoding_version: String,
-    /// The versions that it can read from the store; the one it writes is among them.
+    /// Versions that the server can read from the store, including the encoding version.
     #[field(proto = 3, expected, list_type = set)]
     pub decodable_versions: Vec<String>,
-    /// The versions that clients can reach; those that it reads from the store.
+    /// Versions that the server serves, a subset of the decodable versions.
     #[field(proto = 4, list_type = set)]
     pub served_versions: Vec<String>,
 }
 
-/// One thing that is known about all servers together.
+/// A condition of all servers together.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StorageVersionCondition {
     /// Type of the condition, such as AllEncodingVersionsEqual.
@@ -84,13 +84,13 @@ pub struct StorageVersionCondition {
     /// True, False or Unknown.
     #[field(proto = 2, keep, go_type = "ConditionStatus")]
     pub status: String,
-    /// The generation that it was found for.
+    /// Generation of the definition that the condition describes.
     #[field(proto = 3)]
     pub observed_generation: i64,
     /// Time of the last change of status.
     #[field(proto = 4)]
     pub last_transition_time: Time,
-    /// One word for programs on why.
+    /// CamelCase reason of the last transition, for programs.
     #[field(proto = 5, keep)]
     pub reason: String,
     /// Human-readable explanation of the condition.
@@ -117,7 +117,7 @@ impl Rules for StorageVersion {
 }
 
 impl StorageVersion {
-    /// The name is group.resource; that of the core group is written out.
+    /// Checks that the name is group.resource, with `core` for the core group.
     fn check_name(&self, errors: &mut FieldErrors) {
         let name = self.metadata.name.as_str();
         let Some((group, resource)) = name.rsplit_once('.') else {

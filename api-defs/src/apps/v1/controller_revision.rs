@@ -11,8 +11,8 @@ use planesmith_machinery::value::Value;
 
 use crate::workload::counts::check_from_zero;
 
-/// Keeps an earlier state of what a controller manages, so that one can roll back. StatefulSets and DaemonSets make them;
-/// what the data means is up to the controller, and it cannot change.
+/// A snapshot of a controller's state for rollbacks. StatefulSets and DaemonSets create revisions. The meaning of the
+/// data is up to the controller. The data is immutable.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "apps", version = "v1", rules)]
 #[resource(
@@ -25,10 +25,10 @@ pub struct ControllerRevision {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The state, in the words of the controller.
+    /// State in the format of the controller.
     #[field(proto = 2)]
     pub data: RawExtension,
-    /// Its number; the highest is the present state.
+    /// Number of the revision. The highest one is the current state.
     #[field(proto = 3, keep)]
     pub revision: i64,
 }
@@ -45,7 +45,7 @@ impl Rules for ControllerRevision {
         }
     }
 
-    /// Data cannot change, so that old data of another form may stay.
+    /// The data is immutable, so stored data in another format may stay.
     fn validate_replacement(&self, _: &Self, errors: &mut FieldErrors) {
         check_from_zero("revision", self.revision, errors);
     }

@@ -1,4 +1,4 @@
-//! A pod on each of the nodes that are meant.
+//! Daemon sets: one pod on each matching node.
 
 mod check;
 mod columns;
@@ -18,7 +18,7 @@ use crate::workload::template::unnamed_template_warnings;
 
 pub(crate) use template_generation::{TEMPLATE_GENERATION, set_template_generation, template_generation};
 
-/// Keeps one pod running on each node that the template allows.
+/// Runs one pod on each node that the template allows.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "apps",
@@ -49,7 +49,7 @@ pub struct DaemonSet {
     /// Desired pods and the strategy to replace them.
     #[field(proto = 2)]
     pub spec: DaemonSetSpec,
-    /// On how many nodes there is a pod. May lag behind.
+    /// Observed state, as numbers of nodes. May lag behind the actual state.
     #[field(proto = 3)]
     pub status: DaemonSetStatus,
 }
@@ -67,8 +67,8 @@ pub struct DaemonSetSpec {
     /// Strategy to replace pods after the template changed.
     #[field(proto = 3)]
     pub update_strategy: DaemonSetUpdateStrategy,
-    /// For how many seconds a new pod must be ready, without any of its containers crashing, until it counts as
-    /// available. 0 counts it at once.
+    /// Minimum time in seconds that a new pod must be ready, without any container crashing, to count as available. 0
+    /// counts it at once.
     #[field(proto = 4)]
     pub min_ready_seconds: i32,
     /// Number of old revisions that are kept for rollbacks. 10 when absent.
@@ -79,8 +79,8 @@ pub struct DaemonSetSpec {
 /// Strategy to replace the pods of a daemon set after its template changed.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DaemonSetUpdateStrategy {
-    /// OnDelete replaces a pod only after somebody has deleted it; RollingUpdate, the default, replaces all by itself, a
-    /// few at a time.
+    /// Type of the strategy: OnDelete replaces a pod only after it has been deleted manually; RollingUpdate (the
+    /// default) replaces all pods, a few at a time.
     #[field(
         name = "type",
         proto = 1,
@@ -96,17 +96,17 @@ pub struct DaemonSetUpdateStrategy {
 /// Parameters of a daemon set's rolling update. Exactly one of the two amounts is 0.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct RollingUpdateDaemonSet {
-    /// On how many nodes the pod may be missing meanwhile: a number, or a percentage of the nodes that should run one,
-    /// rounded up. The old pod goes before the new one comes. 1 when absent.
+    /// Maximum number of nodes without an available pod during an update: a number, or a percentage of the nodes that
+    /// should run one, rounded up. The old pod is deleted before the new one is created. 1 when absent.
     #[field(proto = 1)]
     pub max_unavailable: Option<IntOrString>,
-    /// On how many nodes there may be two pods meanwhile: a number, or a percentage of the nodes that should run one,
-    /// rounded up. The old pod goes once the new one is available. 0 when absent.
+    /// Maximum number of nodes with two pods during an update: a number, or a percentage of the nodes that should run
+    /// one, rounded up. The old pod is deleted after the new one is available. 0 when absent.
     #[field(proto = 2)]
     pub max_surge: Option<IntOrString>,
 }
 
-/// On how many nodes a daemon set has a pod.
+/// Observed state of a daemon set, as numbers of nodes.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DaemonSetStatus {
     /// Number of nodes that run a pod of the set and should run one.
@@ -121,7 +121,7 @@ pub struct DaemonSetStatus {
     /// Number of nodes that should run a pod and have one that is ready.
     #[field(proto = 4, keep)]
     pub number_ready: i32,
-    /// Generation of the set that this tells about.
+    /// Generation of the set that the status describes.
     #[field(proto = 5)]
     pub observed_generation: i64,
     /// Number of nodes that run a pod of the current template.
@@ -141,7 +141,7 @@ pub struct DaemonSetStatus {
     pub conditions: Vec<DaemonSetCondition>,
 }
 
-/// One aspect of how a daemon set fares.
+/// A condition of a daemon set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DaemonSetCondition {
     /// Type of the condition. Kubernetes itself reports none for daemon sets; the field is for other controllers.
@@ -153,10 +153,10 @@ pub struct DaemonSetCondition {
     /// Time of the last change of status.
     #[field(proto = 3)]
     pub last_transition_time: Time,
-    /// One word for programs on why it last changed.
+    /// CamelCase reason of the last transition, for programs.
     #[field(proto = 4)]
     pub reason: String,
-    /// Explanation of the last change for people to read; its wording may differ between releases.
+    /// Human-readable explanation of the last transition. Its text may differ between releases.
     #[field(proto = 5)]
     pub message: String,
 }
@@ -223,7 +223,7 @@ impl DaemonSet {
 }
 
 impl DaemonSetSpec {
-    /// Fills in what a client left out.
+    /// Sets the defaults.
     pub(crate) fn default_values(&mut self) {
         self.update_strategy.default_values("RollingUpdate");
         self.revision_history_limit.get_or_insert(10);
@@ -232,7 +232,7 @@ impl DaemonSetSpec {
 }
 
 impl DaemonSetUpdateStrategy {
-    /// Fills in the strategy; `type_` is the usual one.
+    /// Sets the defaults of the strategy; `type_` is the version's default type.
     pub(crate) fn default_values(&mut self, type_: &str) {
         if self.type_.is_empty() {
             type_.clone_into(&mut self.type_);

@@ -1,4 +1,4 @@
-//! Pods that are replaced step by step when their template changes.
+//! Deployments: pods that are replaced gradually when their template changes.
 
 mod check;
 mod columns;
@@ -15,10 +15,11 @@ use crate::workload::counts::check_collisions;
 use crate::workload::selector::check_unchanged;
 use crate::workload::template::template_warnings;
 
-/// Keeps the revision that an old client wants back; newer clients roll back by themselves.
+/// Annotation with the revision that an old client requested to roll back to. Newer clients perform rollbacks
+/// themselves.
 pub(crate) const ROLLBACK_TO: &str = "deprecated.deployment.rollback.to";
 
-/// Keeps a number of equal pods running, and replaces them step by step when their template changes.
+/// Runs a number of equal pods and replaces them gradually when their template changes.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "apps",
@@ -68,18 +69,18 @@ pub struct DeploymentSpec {
     /// Strategy to replace pods after the template changed.
     #[field(proto = 4, patch_strategy(retain_keys))]
     pub strategy: DeploymentStrategy,
-    /// For how many seconds a new pod must be ready, without any of its containers crashing, until it counts as
-    /// available. 0 counts it at once.
+    /// Minimum time in seconds that a new pod must be ready, without any container crashing, to count as available. 0
+    /// counts it at once.
     #[field(proto = 5)]
     pub min_ready_seconds: i32,
     /// Number of old replica sets that are kept for rollbacks. 10 when absent.
     #[field(proto = 6)]
     pub revision_history_limit: Option<i32>,
-    /// Stops replacing pods; changes of the template wait.
+    /// True to pause rollouts: changes of the template have no effect until resumption.
     #[field(proto = 7)]
     pub paused: bool,
-    /// After how many seconds without progress the deployment counts as failed, which a condition tells; the controller
-    /// goes on trying. Time while paused does not count. 600 when absent.
+    /// Maximum time in seconds without progress. After it, a condition reports the rollout as failed, and the
+    /// controller continues. Paused time does not count. 600 when absent.
     #[field(proto = 9)]
     pub progress_deadline_seconds: Option<i32>,
 }
@@ -87,7 +88,8 @@ pub struct DeploymentSpec {
 /// Strategy to replace the pods of a deployment after its template changed.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeploymentStrategy {
-    /// Recreate removes all old pods before it makes new ones; RollingUpdate, the default, replaces them a few at a time.
+    /// Type of the strategy: Recreate deletes all old pods before it creates new ones; RollingUpdate (the default)
+    /// replaces them a few at a time.
     #[field(
         name = "type",
         proto = 1,
@@ -116,7 +118,7 @@ pub struct RollingUpdateDeployment {
 /// Observed state of a deployment.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeploymentStatus {
-    /// Generation of the deployment that this tells about.
+    /// Generation of the deployment that the status describes.
     #[field(proto = 1)]
     pub observed_generation: i64,
     /// Number of pods that are not terminating.
@@ -145,7 +147,7 @@ pub struct DeploymentStatus {
     pub collision_count: Option<i32>,
 }
 
-/// One aspect of how far a deployment is.
+/// A condition of a deployment.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeploymentCondition {
     /// Type of the condition: Available, Progressing or ReplicaFailure.
@@ -160,10 +162,10 @@ pub struct DeploymentCondition {
     /// Time of the last change of status.
     #[field(proto = 7)]
     pub last_transition_time: Time,
-    /// One word for programs on why it last changed.
+    /// CamelCase reason of the last transition, for programs.
     #[field(proto = 4)]
     pub reason: String,
-    /// Explanation of the last change for people to read; its wording may differ between releases.
+    /// Human-readable explanation of the last transition. Its text may differ between releases.
     #[field(proto = 5)]
     pub message: String,
 }
@@ -185,7 +187,7 @@ impl Rules for Deployment {
 
     fn prepare_update(&mut self, old: &Self) {
         self.spec.template.drop_disabled(Some(&old.spec.template));
-        // Replica sets take over the annotations.
+        // The controller copies annotations to replica sets, so a change of annotations counts as a change of the spec.
         if self.metadata.annotations != old.metadata.annotations {
             self.metadata.generation = old.metadata.generation + 1;
         }
@@ -217,7 +219,7 @@ impl Rules for Deployment {
 }
 
 impl DeploymentSpec {
-    /// Fills in what a client left out.
+    /// Sets the defaults.
     pub(crate) fn default_values(&mut self) {
         self.replicas.get_or_insert(1);
         self.strategy.default_values(&IntOrString::from("25%"));
@@ -228,7 +230,7 @@ impl DeploymentSpec {
 }
 
 impl DeploymentStrategy {
-    /// Fills in the strategy; `amount` is how many pods may be missing or too many.
+    /// Sets the defaults of the strategy; `amount` is the version's default of maxUnavailable and maxSurge.
     pub(crate) fn default_values(&mut self, amount: &IntOrString) {
         if self.type_.is_empty() {
             "RollingUpdate".clone_into(&mut self.type_);

@@ -1,4 +1,4 @@
-//! A number of equal pods; deployments have one for each of their templates.
+//! Replica sets: a number of equal pods. Deployments have one for each of their templates.
 
 mod columns;
 
@@ -13,7 +13,7 @@ use crate::workload::counts::{check_at_most, check_from_zero};
 use crate::workload::selector::{check_template, check_unchanged};
 use crate::workload::template::template_warnings;
 
-/// Keeps a number of equal pods running. Mostly made by deployments, one for each template that they had.
+/// Runs a number of equal pods. Usually created by deployments, one for each revision of the template.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "apps",
@@ -53,8 +53,8 @@ pub struct ReplicaSetSpec {
     /// Desired number of pods. 1 when absent.
     #[field(proto = 1)]
     pub replicas: Option<i32>,
-    /// For how many seconds a new pod must be ready, without any of its containers crashing, until it counts as
-    /// available. 0 counts it at once.
+    /// Minimum time in seconds that a new pod must be ready, without any container crashing, to count as available. 0
+    /// counts it at once.
     #[field(proto = 4)]
     pub min_ready_seconds: i32,
     /// Labels of the pods that belong to the daemon set. Must match the labels of the template. Immutable.
@@ -83,7 +83,7 @@ pub struct ReplicaSetStatus {
     /// Number of terminating pods: marked for deletion but not stopped yet.
     #[field(proto = 7)]
     pub terminating_replicas: Option<i32>,
-    /// Generation of the set that this tells about.
+    /// Generation of the set that the status describes.
     #[field(proto = 3)]
     pub observed_generation: i64,
     /// Conditions, for example about pods that could not be created or deleted.
@@ -91,7 +91,7 @@ pub struct ReplicaSetStatus {
     pub conditions: Vec<ReplicaSetCondition>,
 }
 
-/// One aspect of how a replica set fares.
+/// A condition of a replica set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ReplicaSetCondition {
     /// Type of the condition, such as ReplicaFailure.
@@ -103,10 +103,10 @@ pub struct ReplicaSetCondition {
     /// Time of the last change of status.
     #[field(proto = 3)]
     pub last_transition_time: Time,
-    /// One word for programs on why it last changed.
+    /// CamelCase reason of the last transition, for programs.
     #[field(proto = 4)]
     pub reason: String,
-    /// Explanation of the last change for people to read; its wording may differ between releases.
+    /// Human-readable explanation of the last transition. Its text may differ between releases.
     #[field(proto = 5)]
     pub message: String,
 }
@@ -150,7 +150,7 @@ impl Rules for ReplicaSet {
 }
 
 impl ReplicaSetSpec {
-    /// Fills in what a client left out.
+    /// Sets the defaults.
     pub(crate) fn default_values(&mut self) {
         self.replicas.get_or_insert(1);
         self.template.default_values();
@@ -159,7 +159,7 @@ impl ReplicaSetSpec {
     fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         check_from_zero("replicas", self.replicas, errors);
         check_from_zero("minReadySeconds", self.min_ready_seconds, errors);
-        // The word is that of deployments, which make nearly all of these.
+        // The message names deployments, which create nearly all replica sets.
         check_template(
             self.selector.as_ref(),
             (&self.template, old.map(|old| &old.template)),

@@ -1,4 +1,4 @@
-//! Pods that keep a name and storage of their own.
+//! Stateful sets: pods with stable names and storage.
 
 mod check;
 mod columns;
@@ -17,8 +17,8 @@ use crate::workload::template::unnamed_template_warnings;
 
 pub use status::{StatefulSetCondition, StatefulSetStatus};
 
-/// Keeps a number of pods running that each have a number, and with it a name, an address and storage of their own that
-/// outlive the pod.
+/// Runs a number of pods with ordinals. Each ordinal has a stable name, network address and storage, which outlive the
+/// pod.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "apps",
@@ -62,16 +62,16 @@ pub struct StatefulSetSpec {
     /// Template of the pods. Each pod is named after the set and its ordinal. The restartPolicy must be Always.
     #[field(proto = 3, keep)]
     pub template: PodTemplateSpec,
-    /// Claims that each pod gets for itself, and that stay when the pod goes. A claim stands for the volume of its name in
-    /// the template, before one that the template has. Cannot change.
+    /// Templates of claims that are created for each pod and that outlive it. A claim replaces a volume of the same
+    /// name in the template. Immutable.
     #[field(proto = 4, list_type = atomic)]
     pub volume_claim_templates: Vec<EmbeddedPersistentVolumeClaim>,
-    /// The service that gives the pods their addresses, which must be there before them: pod-number.serviceName.
-    /// Cannot change.
+    /// Name of the headless service for the DNS names of the pods, pod-ordinal.serviceName. It must exist before the
+    /// pods. Immutable.
     #[field(proto = 5, keep, optional)]
     pub service_name: String,
-    /// OrderedReady, the default, makes pods one after the other, each once the one before is ready, and removes them
-    /// from the last; Parallel makes and removes all at once. Cannot change.
+    /// Order of pod management: OrderedReady (the default) creates each pod after the preceding one is ready and
+    /// deletes them in reverse order; Parallel creates and deletes all at once. Immutable.
     #[field(proto = 6, known("OrderedReady", "Parallel"), go_type = "PodManagementPolicyType")]
     pub pod_management_policy: String,
     /// Strategy to replace pods after the template changed.
@@ -80,8 +80,8 @@ pub struct StatefulSetSpec {
     /// Number of old revisions that are kept for rollbacks. 10 when absent.
     #[field(proto = 8)]
     pub revision_history_limit: Option<i32>,
-    /// For how many seconds a new pod must be ready, without any of its containers crashing, until it counts as
-    /// available. 0 counts it at once.
+    /// Minimum time in seconds that a new pod must be ready, without any container crashing, to count as available. 0
+    /// counts it at once.
     #[field(proto = 9)]
     pub min_ready_seconds: i32,
     /// Retention of the claims of deleted pods. The claims are retained when absent.
@@ -95,8 +95,8 @@ pub struct StatefulSetSpec {
 /// Strategy to replace the pods of a stateful set after its template changed.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StatefulSetUpdateStrategy {
-    /// OnDelete replaces a pod only after somebody has deleted it; RollingUpdate, the default, replaces all by itself, from
-    /// the last to the first.
+    /// Type of the strategy: OnDelete replaces a pod only after it has been deleted manually; RollingUpdate (the
+    /// default) replaces all pods, from the highest ordinal to the lowest.
     #[field(
         name = "type",
         proto = 1,
@@ -112,7 +112,7 @@ pub struct StatefulSetUpdateStrategy {
 /// Parameters of a stateful set's rolling update.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct RollingUpdateStatefulSetStrategy {
-    /// The lowest number that is replaced; pods below keep the old template. 0 when absent.
+    /// Lowest ordinal to update. Pods with lower ordinals keep the old revision. 0 when absent.
     #[field(proto = 1)]
     pub partition: Option<i32>,
     /// Maximum number of unavailable pods during an update: a number, or a percentage of the desired pods, rounded up.
@@ -136,7 +136,7 @@ pub struct StatefulSetPersistentVolumeClaimRetentionPolicy {
 /// Numbering of the pods of a stateful set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StatefulSetOrdinals {
-    /// The number of the first pod.
+    /// Ordinal of the first pod.
     #[field(proto = 1, keep, optional)]
     pub start: i32,
 }
@@ -185,7 +185,7 @@ impl Rules for StatefulSet {
     fn warnings(&self, old: Option<&Self>) -> Vec<String> {
         let old = old.map(|old| old.metadata.generation);
         let mut warnings = unnamed_template_warnings(&self.metadata, &self.spec.template, old);
-        // Clients see these paths as they are: one without the spec, and one with its name in Go.
+        // kube-apiserver reports these paths inconsistently: one without the spec, one with its Go name.
         let inside = if old.is_some() { ".Spec" } else { "" };
         for (index, claim) in self.spec.volume_claim_templates.iter().enumerate() {
             warnings.extend(
@@ -202,7 +202,7 @@ impl Rules for StatefulSet {
 }
 
 impl StatefulSetSpec {
-    /// Fills in what a client left out.
+    /// Sets the defaults.
     pub(crate) fn default_values(&mut self) {
         if self.pod_management_policy.is_empty() {
             "OrderedReady".clone_into(&mut self.pod_management_policy);
@@ -220,7 +220,7 @@ impl StatefulSetSpec {
 }
 
 impl StatefulSetPersistentVolumeClaimRetentionPolicy {
-    /// Fills in what a client left out: claims stay.
+    /// Sets the defaults.
     pub(crate) fn default_values(&mut self) {
         for choice in [&mut self.when_deleted, &mut self.when_scaled] {
             if choice.is_empty() {
@@ -231,7 +231,7 @@ impl StatefulSetPersistentVolumeClaimRetentionPolicy {
 }
 
 impl StatefulSetUpdateStrategy {
-    /// Fills in the strategy; `type_` is the usual one.
+    /// Sets the defaults of the strategy; `type_` is the version's default type.
     pub(crate) fn default_values(&mut self, type_: &str) {
         if self.type_.is_empty() {
             type_.clone_into(&mut self.type_);
@@ -246,7 +246,7 @@ impl StatefulSetUpdateStrategy {
         }
     }
 
-    /// Forgets an amount that belongs to a feature which is not switched on, unless it was stored before.
+    /// Drops maxUnavailable if its feature is disabled, unless the stored object already has it.
     fn drop_max_unavailable(&mut self, old: Option<&Self>) {
         let amount = |strategy: &Self| strategy.rolling_update.as_ref()?.max_unavailable.clone();
         if !MAX_UNAVAILABLE_STATEFUL_SET.is_on()

@@ -1,10 +1,10 @@
-//! Earlier states that controllers keep: the newest ones under another name.
+//! Controller revisions, as in v1.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::raw::RawExtension;
 
-/// Keeps an earlier state of what a controller manages, as in the newest version.
+/// A snapshot of a controller's state, as in the newest version.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "apps",
@@ -16,10 +16,10 @@ pub struct ControllerRevision {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The state, in the words of the controller.
+    /// State in the format of the controller.
     #[field(proto = 2)]
     pub data: RawExtension,
-    /// Its number; the highest is the present state.
+    /// Number of the revision. The highest one is the current state.
     #[field(proto = 3, keep)]
     pub revision: i64,
 }

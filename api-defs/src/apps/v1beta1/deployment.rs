@@ -1,4 +1,4 @@
-//! Deployments of this version: roll back on request, and take a selector from the template.
+//! Deployments in v1beta1, which support rollbacks on request and take the default selector from the template.
 
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
@@ -11,7 +11,7 @@ use crate::apps::v1::{DeploymentStatus, DeploymentStrategy, ROLLBACK_TO};
 use crate::core::v1::PodTemplateSpec;
 use crate::workload::old_labels::{default_from_template, keeps_labels};
 
-/// Keeps a number of equal pods running.
+/// Runs a number of equal pods.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "apps",
@@ -52,19 +52,19 @@ pub struct DeploymentSpec {
     /// Strategy to replace pods after the template changed.
     #[field(proto = 4, patch_strategy(retain_keys))]
     pub strategy: DeploymentStrategy,
-    /// For how many seconds a new pod must be ready until it counts as available.
+    /// Minimum time in seconds that a new pod must be ready to count as available.
     #[field(proto = 5)]
     pub min_ready_seconds: i32,
     /// Number of old revisions that are kept.
     #[field(proto = 6)]
     pub revision_history_limit: Option<i32>,
-    /// Stops replacing pods.
+    /// True to pause rollouts.
     #[field(proto = 7)]
     pub paused: bool,
-    /// The earlier template that is wanted back; cleared once it is.
+    /// Revision to roll back to. Cleared after the rollback.
     #[field(proto = 8)]
     pub rollback_to: Option<RollbackConfig>,
-    /// After how many seconds without progress the deployment counts as failed.
+    /// Maximum time in seconds without progress until the deployment counts as failed.
     #[field(proto = 9)]
     pub progress_deadline_seconds: Option<i32>,
 }
@@ -78,7 +78,7 @@ impl Rules for Deployment {
 }
 
 impl DeploymentSpec {
-    /// Fills in what a client left out; the usual values are those of a version.
+    /// Sets the defaults, some of which depend on the version.
     pub(crate) fn default_values(&mut self, amount: &IntOrString, history: i32, deadline: i32) {
         self.replicas.get_or_insert(1);
         self.strategy.default_values(amount);
@@ -102,7 +102,7 @@ impl Convert<v1::Deployment> for Deployment {
     }
 }
 
-/// Keeps the wish for an earlier template in an annotation.
+/// Stores the requested rollback in an annotation.
 pub(crate) fn rollback_to_hub(wanted: Option<&RollbackConfig>, meta: &mut ObjectMeta) {
     if let Some(wanted) = wanted {
         meta.annotations
@@ -110,7 +110,7 @@ pub(crate) fn rollback_to_hub(wanted: Option<&RollbackConfig>, meta: &mut Object
     }
 }
 
-/// Takes the wish for an earlier template out of the annotation.
+/// Removes the requested rollback from the annotation and returns it.
 pub(crate) fn rollback_from_hub(meta: &mut ObjectMeta) -> Option<RollbackConfig> {
     let revision = meta.annotations.get(ROLLBACK_TO)?.parse().ok()?;
     meta.annotations.remove(ROLLBACK_TO);

@@ -1,4 +1,4 @@
-//! Stateful sets of this version: take a selector from the template, and wait for somebody to delete old pods.
+//! Stateful sets in v1beta1, which take the default selector from the template and replace pods on deletion only.
 
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
 use planesmith_machinery::rules::{Convert, Rules};
@@ -12,7 +12,7 @@ use crate::apps::v1::{
 use crate::core::v1::{EmbeddedPersistentVolumeClaim, PodTemplateSpec};
 use crate::workload::old_labels::{default_from_template, keeps_labels};
 
-/// Keeps pods running that have a name and storage of their own.
+/// Runs pods with stable names and storage.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "apps",
@@ -51,10 +51,10 @@ pub struct StatefulSetSpec {
     /// Template of the pods.
     #[field(proto = 3, keep)]
     pub template: PodTemplateSpec,
-    /// Claims that each pod gets for itself.
+    /// Templates of claims that are created for each pod.
     #[field(proto = 4, list_type = atomic)]
     pub volume_claim_templates: Vec<EmbeddedPersistentVolumeClaim>,
-    /// The service that gives the pods their addresses.
+    /// Name of the service for the DNS names of the pods.
     #[field(proto = 5, keep, optional)]
     pub service_name: String,
     /// Order of creating and deleting pods: one after the other or all in parallel.
@@ -66,7 +66,7 @@ pub struct StatefulSetSpec {
     /// Number of old revisions that are kept.
     #[field(proto = 8)]
     pub revision_history_limit: Option<i32>,
-    /// For how many seconds a new pod must be ready until it counts as available.
+    /// Minimum time in seconds that a new pod must be ready to count as available.
     #[field(proto = 9)]
     pub min_ready_seconds: i32,
     /// Retention of the claims of deleted pods.
@@ -80,7 +80,7 @@ pub struct StatefulSetSpec {
 /// Observed state of a stateful set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StatefulSetStatus {
-    /// Generation of the set that this tells about.
+    /// Generation of the set that the status describes.
     #[field(proto = 1)]
     pub observed_generation: Option<i64>,
     /// Number of pods.
@@ -95,10 +95,10 @@ pub struct StatefulSetStatus {
     /// Number of pods of the new revision.
     #[field(proto = 5)]
     pub updated_replicas: i32,
-    /// Revision of the old template.
+    /// Revision of pods that have not been updated yet.
     #[field(proto = 6)]
     pub current_revision: String,
-    /// Revision of the new template.
+    /// Revision of pods that have been updated.
     #[field(proto = 7)]
     pub update_revision: String,
     /// Number of name collisions of new revisions.

@@ -1,4 +1,4 @@
-//! DaemonSets of this version: the newest ones under another name.
+//! Daemon sets, as in v1.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
@@ -6,7 +6,7 @@ use planesmith_machinery::rules::Rules;
 
 use crate::apps::v1::{DaemonSetSpec, DaemonSetStatus, set_template_generation, template_generation};
 
-/// Keeps one pod running on each node that is meant, as in the newest version.
+/// Runs one pod on each matching node, as in the newest version.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "apps",

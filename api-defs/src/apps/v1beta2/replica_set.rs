@@ -1,4 +1,4 @@
-//! ReplicaSets of this version: the newest ones under another name.
+//! Replica sets, as in v1.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
@@ -6,7 +6,7 @@ use planesmith_machinery::rules::Rules;
 
 use crate::apps::v1::{ReplicaSetSpec, ReplicaSetStatus};
 
-/// Keeps a number of equal pods running, as in the newest version.
+/// Runs a number of equal pods, as in the newest version.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "apps",

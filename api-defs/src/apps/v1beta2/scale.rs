@@ -26,13 +26,13 @@ pub struct Scale {
 /// Observed number of replicas.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ScaleStatus {
-    /// Observed replicas.
+    /// Observed number of replicas.
     #[field(proto = 1, keep)]
     pub replicas: i32,
-    /// Labels of the pods, when the selector is nothing but labels.
+    /// Labels of the pods, if the selector consists of labels only.
     #[field(proto = 2, atomic)]
     pub selector: BTreeMap<String, String>,
-    /// Selects the pods, in the syntax of query parameters.
+    /// Selector of the pods in query syntax.
     #[field(proto = 3)]
     pub target_selector: String,
 }

@@ -1,4 +1,4 @@
-//! StatefulSets of this version: the newest ones under another name.
+//! Stateful sets, as in v1.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
@@ -6,7 +6,7 @@ use planesmith_machinery::rules::Rules;
 
 use crate::apps::v1::{StatefulSetSpec, StatefulSetStatus};
 
-/// Keeps pods running that have a name and storage of their own, as in the newest version.
+/// Runs pods with stable names and storage, as in the newest version.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "apps",

@@ -6,22 +6,22 @@ use planesmith_machinery::meta::ObjectMeta;
 
 use super::UserInfo;
 
-/// Asks as whom the server sees the client; what impersonation makes of it is included.
+/// Requests the user information that the server has about the requester, including the effects of impersonation.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "authentication.k8s.io", version = "v1", cluster, create_only)]
 pub struct SelfSubjectReview {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The answer.
+    /// User information of the requester.
     #[field(proto = 2)]
     pub status: SelfSubjectReviewStatus,
 }
 
-/// The answer to a SelfSubjectReview.
+/// Result of a SelfSubjectReview.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SelfSubjectReviewStatus {
-    /// The user who asked.
+    /// The user who sent the request.
     #[field(proto = 1)]
     pub user_info: UserInfo,
 }

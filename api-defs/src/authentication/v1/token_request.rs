@@ -1,4 +1,4 @@
-//! A token for a service account, please.
+//! Requests for tokens of service accounts.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::Struct;
@@ -7,24 +7,24 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::Rules;
 use planesmith_machinery::time::Time;
 
-/// Seconds that a token must live at least: clocks differ, and renewing costs.
+/// Minimum lifetime of a token in seconds, because of clock skew and the cost of renewals.
 const SHORTEST: i64 = 10 * 60;
-/// Seconds that a token may live at most.
+/// Maximum lifetime of a token in seconds.
 const LONGEST: i64 = 1 << 32;
-/// Seconds that a token lives when nothing is said of it.
+/// Default lifetime of a token in seconds.
 const USUAL: i64 = 60 * 60;
 
-/// Asks for a token of a service account.
+/// Requests a token of a service account.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "authentication.k8s.io", version = "v1", create_only, unserved, rules)]
 pub struct TokenRequest {
-    /// Standard metadata; name, namespace and UID are those of the service account.
+    /// Standard metadata. Name, namespace and UID are those of the service account.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
     /// Audiences, lifetime and bound object of the requested token.
     #[field(proto = 2, keep, optional)]
     pub spec: TokenRequestSpec,
-    /// The token.
+    /// The issued token.
     #[field(proto = 3)]
     pub status: TokenRequestStatus,
 }
@@ -35,32 +35,32 @@ pub struct TokenRequestSpec {
     /// Audiences of the token. Recipients outside of these audiences must refuse it. The API server when empty.
     #[field(proto = 1, keep, optional, list_type = atomic)]
     pub audiences: Vec<String>,
-    /// Seconds that the token is wanted for; it may turn out to live shorter or longer.
+    /// Requested lifetime of the token in seconds. The actual lifetime may differ.
     #[field(proto = 4, keep, optional)]
     pub expiration_seconds: Option<i64>,
-    /// An object with which the token ends: when it is deleted, the token is no longer valid.
+    /// Object that the token is bound to. The token becomes invalid when the object is deleted.
     #[field(proto = 3, keep, optional)]
     pub bound_object_ref: Option<BoundObjectReference>,
 }
 
-/// An object with which a token ends.
+/// The object that a token is bound to.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct BoundObjectReference {
-    /// Kind: Pod, Secret or Node.
+    /// Kind of the object: Pod, Secret or Node.
     #[field(proto = 1)]
     pub kind: String,
     /// API version of the kind.
     #[field(proto = 2)]
     pub api_version: String,
-    /// Name.
+    /// Name of the object.
     #[field(proto = 3)]
     pub name: String,
-    /// UID; when given, an object of this name must have it.
+    /// UID of the object. If set, the object of this name must have it.
     #[field(proto = 4, go_type = "types.UID")]
     pub uid: String,
 }
 
-/// A token that was made.
+/// An issued token.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TokenRequestStatus {
     /// The token.

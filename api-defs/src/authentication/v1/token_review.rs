@@ -6,25 +6,25 @@ use planesmith_machinery::meta::ObjectMeta;
 
 use super::UserInfo;
 
-/// Asks whether a token is valid, and whose it is.
+/// Checks a token and returns its user.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "authentication.k8s.io", version = "v1", cluster, create_only)]
 pub struct TokenReview {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The token in question.
+    /// The token to check.
     #[field(proto = 2, keep)]
     pub spec: TokenReviewSpec,
-    /// The answer.
+    /// Result of the check.
     #[field(proto = 3)]
     pub status: TokenReviewStatus,
 }
 
-/// The question of a TokenReview.
+/// The token that a TokenReview checks.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TokenReviewSpec {
-    /// The token, as a client would send it.
+    /// Token in the form that clients send.
     #[field(proto = 1, expected)]
     pub token: String,
     /// Audiences, at least one of which the token must have. The API server itself when empty.
@@ -32,7 +32,7 @@ pub struct TokenReviewSpec {
     pub audiences: Vec<String>,
 }
 
-/// The answer to a TokenReview.
+/// Result of a TokenReview.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TokenReviewStatus {
     /// True if the token is valid.
@@ -41,8 +41,8 @@ pub struct TokenReviewStatus {
     /// The user that the token belongs to.
     #[field(proto = 2)]
     pub user: UserInfo,
-    /// For which of the wanted audiences the token is good. One who asks must find itself here; an empty list of a valid
-    /// token means the API server.
+    /// Requested audiences that the token is valid for. The requester must verify that it is one of them. For a valid
+    /// token, an empty list stands for the API server.
     #[field(proto = 4, list_type = atomic)]
     pub audiences: Vec<String>,
     /// Reason why the token could not be checked.

@@ -1,19 +1,19 @@
-//! Users as reviews show them.
+//! Users in reviews.
 
 use std::collections::BTreeMap;
 
 use planesmith_machinery::Struct;
 
-/// A user, as authentication found it.
+/// Information about a user from the authenticator.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct UserInfo {
-    /// Name; unique among all active users.
+    /// Name of the user; unique among all active users.
     #[field(proto = 1)]
     pub username: String,
-    /// Identity in time: a user who is deleted and made again under the same name gets another one.
+    /// UID of the user. A user who is deleted and created again under the same name has a different UID.
     #[field(proto = 2)]
     pub uid: String,
-    /// Groups that the user is in.
+    /// Groups of the user.
     #[field(proto = 3, list_type = atomic)]
     pub groups: Vec<String>,
     /// Further information from the authenticator, such as the identity of the credential.

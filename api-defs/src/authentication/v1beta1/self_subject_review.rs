@@ -5,7 +5,7 @@ use planesmith_machinery::meta::ObjectMeta;
 
 use crate::authentication::v1::{self, SelfSubjectReviewStatus};
 
-/// Asks as whom the server sees the client.
+/// Requests the user information that the server has about the requester.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "authentication.k8s.io", version = "v1beta1", cluster, create_only, unserved)]
 #[resource(storage_version = v1::SelfSubjectReview)]
@@ -13,7 +13,7 @@ pub struct SelfSubjectReview {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The answer.
+    /// User information of the requester.
     #[field(proto = 2)]
     pub status: SelfSubjectReviewStatus,
 }

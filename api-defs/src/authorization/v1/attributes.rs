@@ -1,4 +1,4 @@
-//! Actions that reviews ask about.
+//! Actions in authorization reviews.
 
 mod check;
 
@@ -10,7 +10,7 @@ pub(super) use check::{check_attributes, check_no_metadata, shown};
 /// An action on a resource.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceAttributes {
-    /// Namespace; empty for all of them, or for what lives in none.
+    /// Namespace of the action. Empty for all namespaces and for resources outside of namespaces.
     #[field(proto = 1)]
     pub namespace: String,
     /// Verb, such as get, list, watch, create, update, delete or proxy; `*` for all.
@@ -28,7 +28,7 @@ pub struct ResourceAttributes {
     /// Subresource; empty for none.
     #[field(proto = 6)]
     pub subresource: String,
-    /// Name of the object that is read or deleted; empty for all.
+    /// Name of the object; empty for all.
     #[field(proto = 7)]
     pub name: String,
     /// Field selector that limits the action. It can only narrow the request.
@@ -39,10 +39,10 @@ pub struct ResourceAttributes {
     pub label_selector: Option<LabelSelectorAttributes>,
 }
 
-/// An action on a path that is no resource.
+/// An action on a path that is not a resource.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NonResourceAttributes {
-    /// The path.
+    /// URL path.
     #[field(proto = 1)]
     pub path: String,
     /// The HTTP method in lower case.
@@ -50,24 +50,24 @@ pub struct NonResourceAttributes {
     pub verb: String,
 }
 
-/// A field selector, as text or in parts; never both.
+/// A field selector, either as text or as requirements.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct FieldSelectorAttributes {
-    /// The selector in the syntax of query parameters.
+    /// Selector in query syntax.
     #[field(proto = 1)]
     pub raw_selector: String,
-    /// The parts of the selector, all of which must hold.
+    /// Requirements, all of which must hold.
     #[field(proto = 2, list_type = atomic)]
     pub requirements: Vec<FieldSelectorRequirement>,
 }
 
-/// A label selector, as text or in parts; never both.
+/// A label selector, either as text or as requirements.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct LabelSelectorAttributes {
-    /// The selector in the syntax of query parameters.
+    /// Selector in query syntax.
     #[field(proto = 1)]
     pub raw_selector: String,
-    /// The parts of the selector, all of which must hold.
+    /// Requirements, all of which must hold.
     #[field(proto = 2, list_type = atomic)]
     pub requirements: Vec<LabelSelectorRequirement>,
 }

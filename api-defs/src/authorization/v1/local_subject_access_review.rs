@@ -1,4 +1,4 @@
-//! May this user do that in this namespace?
+//! Reviews of a user's permission in a namespace.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::{FieldErrors, Json};
@@ -8,17 +8,18 @@ use planesmith_machinery::rules::Rules;
 use super::attributes::{check_no_metadata, shown};
 use super::{SubjectAccessReviewSpec, SubjectAccessReviewStatus};
 
-/// Asks whether a user or group may do something in one namespace. Whoever may ask can be limited to namespaces.
+/// Checks the permission of a user or group in one namespace. The right to create this review can be granted for single
+/// namespaces.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "authorization.k8s.io", version = "v1", create_only, rules)]
 pub struct LocalSubjectAccessReview {
-    /// Standard metadata; must be empty but for the namespace.
+    /// Standard metadata. Must be empty except for the namespace.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The question, about the namespace of the request.
+    /// The action, in the namespace of the request, and the user.
     #[field(proto = 2, keep)]
     pub spec: SubjectAccessReviewSpec,
-    /// The answer.
+    /// The decision.
     #[field(proto = 3)]
     pub status: SubjectAccessReviewStatus,
 }

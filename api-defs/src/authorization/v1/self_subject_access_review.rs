@@ -1,4 +1,4 @@
-//! May I do that?
+//! Reviews of the requester's own permission.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::Struct;
@@ -9,17 +9,17 @@ use planesmith_machinery::rules::Rules;
 use super::attributes::{check_attributes, check_no_metadata};
 use super::{NonResourceAttributes, ResourceAttributes, SubjectAccessReviewStatus};
 
-/// Asks whether the client itself may do something.
+/// Checks a permission of the requester.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "authorization.k8s.io", version = "v1", cluster, create_only, rules)]
 pub struct SelfSubjectAccessReview {
-    /// Standard metadata; must be empty.
+    /// Standard metadata. Must be empty.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The question.
+    /// The action.
     #[field(proto = 2, keep)]
     pub spec: SelfSubjectAccessReviewSpec,
-    /// The answer.
+    /// The decision.
     #[field(proto = 3)]
     pub status: SubjectAccessReviewStatus,
 }
@@ -30,7 +30,7 @@ pub struct SelfSubjectAccessReviewSpec {
     /// An action on a resource.
     #[field(proto = 1)]
     pub resource_attributes: Option<ResourceAttributes>,
-    /// An action on a path that is no resource.
+    /// An action on a path that is not a resource.
     #[field(proto = 2)]
     pub non_resource_attributes: Option<NonResourceAttributes>,
 }

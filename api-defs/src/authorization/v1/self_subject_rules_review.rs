@@ -4,26 +4,26 @@ use planesmith_machinery::Resource;
 use planesmith_machinery::Struct;
 use planesmith_machinery::meta::ObjectMeta;
 
-/// Asks what the client may do in a namespace. The answer is for showing and hiding parts of user interfaces, not for
-/// decisions: it can be incomplete.
+/// Lists the permissions of the requester in a namespace. The result may be incomplete; it is meant for user
+/// interfaces, not for access decisions.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "authorization.k8s.io", version = "v1", cluster, create_only)]
 pub struct SelfSubjectRulesReview {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The question.
+    /// The namespace.
     #[field(proto = 2, keep)]
     pub spec: SelfSubjectRulesReviewSpec,
-    /// The answer.
+    /// The permissions.
     #[field(proto = 3)]
     pub status: SubjectRulesReviewStatus,
 }
 
-/// The question of a SelfSubjectRulesReview.
+/// The namespace that a SelfSubjectRulesReview covers.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SelfSubjectRulesReviewSpec {
-    /// The namespace; required.
+    /// Namespace. Required.
     #[field(proto = 1)]
     pub namespace: String,
 }
@@ -48,16 +48,16 @@ pub struct SubjectRulesReviewStatus {
 /// A permission on resources.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceRule {
-    /// Verbs; `*` for all.
+    /// Verbs; `*` stands for all.
     #[field(proto = 1, keep, list_type = atomic)]
     pub verbs: Vec<String>,
-    /// API groups; `*` for all.
+    /// API groups; `*` stands for all.
     #[field(proto = 2, list_type = atomic)]
     pub api_groups: Vec<String>,
-    /// Resources, subresources behind a slash; `*` for all of the groups.
+    /// Resources and, after a slash, subresources; `*` stands for all resources of the groups.
     #[field(proto = 3, list_type = atomic)]
     pub resources: Vec<String>,
-    /// Names that the rule is limited to; no limit when empty.
+    /// Names of objects. No limit when empty.
     #[field(proto = 4, list_type = atomic)]
     pub resource_names: Vec<String>,
 }
@@ -65,10 +65,10 @@ pub struct ResourceRule {
 /// A permission on paths that are no resources.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NonResourceRule {
-    /// HTTP methods in lower case; `*` for all.
+    /// HTTP methods in lower case; `*` stands for all.
     #[field(proto = 1, keep, list_type = atomic)]
     pub verbs: Vec<String>,
-    /// Paths; a `*` at the end stands for anything.
+    /// URL paths; a trailing `*` matches any suffix.
     #[field(name = "nonResourceURLs", proto = 2, list_type = atomic)]
     pub non_resource_urls: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! May this user do that?
+//! Reviews of a user's permission.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use planesmith_machinery::rules::Rules;
 use super::attributes::{check_attributes, check_no_metadata};
 use super::{NonResourceAttributes, ResourceAttributes};
 
-/// Asks whether a user or group may do something.
+/// Checks the permission of a user or group.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "authorization.k8s.io", version = "v1", cluster, create_only, rules)]
 pub struct SubjectAccessReview {
-    /// Standard metadata; must be empty.
+    /// Standard metadata. Must be empty.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The question.
+    /// The action and the user.
     #[field(proto = 2, keep)]
     pub spec: SubjectAccessReviewSpec,
-    /// The answer.
+    /// The decision.
     #[field(proto = 3)]
     pub status: SubjectAccessReviewStatus,
 }
@@ -32,10 +32,10 @@ pub struct SubjectAccessReviewSpec {
     /// An action on a resource.
     #[field(proto = 1)]
     pub resource_attributes: Option<ResourceAttributes>,
-    /// An action on a path that is no resource.
+    /// An action on a path that is not a resource.
     #[field(proto = 2)]
     pub non_resource_attributes: Option<NonResourceAttributes>,
-    /// Name of the user. With groups and no user the question is what any member may do.
+    /// Name of the user. If only groups are set, the review applies to any member of them.
     #[field(proto = 3)]
     pub user: String,
     /// Groups of the user.
@@ -75,7 +75,7 @@ impl Rules for SubjectAccessReview {
 }
 
 impl SubjectAccessReviewSpec {
-    /// Reports what is wrong with the question.
+    /// Reports errors in the spec.
     pub(super) fn check(&self, errors: &mut FieldErrors) {
         let subject = |errors: &mut FieldErrors| {
             if self.user.is_empty() && self.groups.is_empty() {

@@ -1,11 +1,11 @@
-//! May I do that?
+//! Reviews of the requester's own permission.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
 
 use crate::authorization::v1::{self, SelfSubjectAccessReviewSpec, SubjectAccessReviewStatus};
 
-/// Asks whether the client itself may do something.
+/// Checks a permission of the requester.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "authorization.k8s.io", version = "v1beta1", cluster, create_only, unserved)]
 #[resource(storage_version = v1::SelfSubjectAccessReview)]
@@ -13,10 +13,10 @@ pub struct SelfSubjectAccessReview {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The question.
+    /// The action.
     #[field(proto = 2, keep)]
     pub spec: SelfSubjectAccessReviewSpec,
-    /// The answer.
+    /// The decision.
     #[field(proto = 3)]
     pub status: SubjectAccessReviewStatus,
 }

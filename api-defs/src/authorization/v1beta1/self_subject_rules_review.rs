@@ -5,7 +5,7 @@ use planesmith_machinery::meta::ObjectMeta;
 
 use crate::authorization::v1::{self, SelfSubjectRulesReviewSpec, SubjectRulesReviewStatus};
 
-/// Asks what the client may do in a namespace.
+/// Lists the permissions of the requester in a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "authorization.k8s.io", version = "v1beta1", cluster, create_only, unserved)]
 #[resource(storage_version = v1::SelfSubjectRulesReview)]
@@ -13,10 +13,10 @@ pub struct SelfSubjectRulesReview {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The question.
+    /// The namespace.
     #[field(proto = 2, keep)]
     pub spec: SelfSubjectRulesReviewSpec,
-    /// The answer.
+    /// The permissions.
     #[field(proto = 3)]
     pub status: SubjectRulesReviewStatus,
 }

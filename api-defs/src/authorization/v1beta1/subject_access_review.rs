@@ -1,4 +1,4 @@
-//! May this user do that?
+//! Reviews of a user's permission.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use planesmith_machinery::meta::ObjectMeta;
 
 use crate::authorization::v1::{self, NonResourceAttributes, ResourceAttributes, SubjectAccessReviewStatus};
 
-/// Asks whether a user or group may do something.
+/// Checks the permission of a user or group.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "authorization.k8s.io", version = "v1beta1", cluster, create_only, unserved)]
 #[resource(storage_version = v1::SubjectAccessReview)]
@@ -16,10 +16,10 @@ pub struct SubjectAccessReview {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The question.
+    /// The action and the user.
     #[field(proto = 2, keep)]
     pub spec: SubjectAccessReviewSpec,
-    /// The answer.
+    /// The decision.
     #[field(proto = 3)]
     pub status: SubjectAccessReviewStatus,
 }
@@ -30,7 +30,7 @@ pub struct SubjectAccessReviewSpec {
     /// An action on a resource.
     #[field(proto = 1)]
     pub resource_attributes: Option<ResourceAttributes>,
-    /// An action on a path that is no resource.
+    /// An action on a path that is not a resource.
     #[field(proto = 2)]
     pub non_resource_attributes: Option<NonResourceAttributes>,
     /// Name of the user.

@@ -1,8 +1,7 @@
 //! Annotations that carry the fields of the newest autoscaler version that this version lacks.
 //!
-//! Metrics are written in the shape that the first version with several metrics had, behavior in that of Kubernetes'
-//! unversioned type: both are read by clients and by other API servers. Names of fields are read whatever the case of their
-//! letters, as Go reads them.
+//! Metrics use the format of the first version with several metrics, behavior that of Kubernetes' internal version, so
+//! that clients and other API servers can read both. Field names are matched case-insensitively, as Go does.
 
 mod behavior;
 mod letter_case;
@@ -17,7 +16,7 @@ pub(super) use behavior::Behavior;
 pub(super) use metric_spec::MetricSpec;
 pub(super) use metric_status::MetricStatus;
 
-/// The JSON array of `items`.
+/// Serializes `items` as a JSON array.
 pub(super) fn write_list<T: Struct>(items: impl IntoIterator<Item = T>) -> String {
     let mut out = vec![b'['];
     for item in items {
@@ -30,7 +29,7 @@ pub(super) fn write_list<T: Struct>(items: impl IntoIterator<Item = T>) -> Strin
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The items of a JSON array; `None` when `text` is something else, because anyone can write an annotation.
+/// Parses a JSON array; `None` when `text` is something else, which clients can write into an annotation.
 pub(super) fn read_list<T: Struct + Default>(text: &str) -> Option<Vec<T>> {
     let (mut value, _) = json::parse_value(text.as_bytes(), Strictness::Lenient).ok()?;
     let read = |value: &mut Value| {
@@ -42,7 +41,7 @@ pub(super) fn read_list<T: Struct + Default>(text: &str) -> Option<Vec<T>> {
     value.as_array_mut()?.iter_mut().map(read).collect()
 }
 
-/// The JSON object of `item`.
+/// Serializes `item` as a JSON object.
 pub(super) fn write<T: Struct>(item: &T) -> String {
     String::from_utf8_lossy(&json::to_vec(item)).into_owned()
 }

@@ -1,4 +1,4 @@
-//! Autoscalers with a processor target only.
+//! Autoscalers by CPU utilization.
 
 mod convert;
 
@@ -12,8 +12,8 @@ use planesmith_machinery::rules::Rules;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
-/// Keeps the processor use of pods at a target by changing how many replicas a target runs. What newer versions can do
-/// besides is kept in annotations.
+/// Keeps the CPU utilization of pods at a target by changing the number of replicas. Annotations carry the fields of
+/// newer versions.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "autoscaling",
@@ -42,19 +42,19 @@ pub struct HorizontalPodAutoscalerSpec {
     /// The scaled object; any object with a scale subresource.
     #[field(proto = 1, keep)]
     pub scale_target_ref: CrossVersionObjectReference,
-    /// The fewest replicas; 1 when absent.
+    /// Minimum number of replicas. 1 when absent.
     #[field(proto = 2)]
     pub min_replicas: Option<i32>,
-    /// The most replicas; not below minReplicas.
+    /// Maximum number of replicas; not less than minReplicas.
     #[field(proto = 3, keep)]
     pub max_replicas: i32,
-    /// The processor use to keep, in percent of what the pods ask for, averaged over them. 80 when no metric is given
-    /// in any way.
+    /// Target of the average CPU utilization in percent of the requests. 80 when no metric is set here or in
+    /// annotations.
     #[field(name = "targetCPUUtilizationPercentage", proto = 4)]
     pub target_cpu_utilization_percentage: Option<i32>,
 }
 
-/// Points at an object in the same namespace.
+/// Reference to an object in the same namespace.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct CrossVersionObjectReference {
@@ -72,7 +72,7 @@ pub struct CrossVersionObjectReference {
 /// Last observation and action of an autoscaler.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HorizontalPodAutoscalerStatus {
-    /// Generation of the autoscaler that this tells about.
+    /// Generation of the autoscaler that the status describes.
     #[field(proto = 1)]
     pub observed_generation: Option<i64>,
     /// Time of the last change of the number of replicas.
@@ -84,14 +84,14 @@ pub struct HorizontalPodAutoscalerStatus {
     /// Desired number of replicas.
     #[field(proto = 4, keep)]
     pub desired_replicas: i32,
-    /// The processor use that was seen, in percent of what the pods ask for, averaged over them.
+    /// Observed average CPU utilization in percent of the requests.
     #[field(name = "currentCPUUtilizationPercentage", proto = 5)]
     pub current_cpu_utilization_percentage: Option<i32>,
 }
 
 impl Rules for HorizontalPodAutoscaler {
-    /// Besides defaults, reads the annotations into the storage version and writes them back, so that an annotation that
-    /// cannot be read, or says in other words what a field says, neither is shown nor has a manager.
+    /// Sets the defaults, then converts the annotations to the storage version and back. Annotations that are
+    /// unreadable or redundant are removed before they are returned or get a field manager.
     fn default_values(&mut self) {
         self.spec.min_replicas.get_or_insert(1);
         let hub = convert(self, self.resource().hub());

@@ -4,20 +4,21 @@ use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::quantity::Quantity;
 
-/// The longest time that a policy may look back, in seconds.
+/// Maximum period of a policy in seconds.
 const MAX_PERIOD_SECONDS: i32 = 1800;
 
-/// The longest time that recommendations are remembered, in seconds.
+/// Maximum stabilization window in seconds.
 const MAX_WINDOW_SECONDS: i32 = 3600;
 
 /// Scaling rules of an autoscaler for both directions.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HorizontalPodAutoscalerBehavior {
-    /// Limits for adding pods. Absent, pods may grow by 4 or double every 15 seconds, whichever is more, at once.
+    /// Limits for adding pods. When absent, 4 pods may be added or the pods may be doubled every 15 seconds, whichever
+    /// is more, without stabilization.
     #[field(proto = 1)]
     pub scale_up: Option<HPAScalingRules>,
-    /// Limits for removing pods. Absent, all may go every 15 seconds, but only to the highest number that was
-    /// recommended in the last 300 seconds.
+    /// Limits for removing pods. When absent, all pods may be removed every 15 seconds, but not below the highest
+    /// recommendation of the last 300 seconds.
     #[field(proto = 2)]
     pub scale_down: Option<HPAScalingRules>,
 }
@@ -25,16 +26,16 @@ pub struct HorizontalPodAutoscalerBehavior {
 /// Scaling rules for one direction.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HPAScalingRules {
-    /// For how many seconds past recommendations count when choosing the most cautious; up to 3600. Defaults to 0 for
-    /// scaling up and to what the controller was started with, usually 300, for scaling down.
+    /// Stabilization window in seconds, at most 3600, in which the most cautious of the past recommendations is used.
+    /// Defaults to 0 for scaling up, and for scaling down to a flag of the controller, usually 300.
     #[field(proto = 3)]
     pub stabilization_window_seconds: Option<i32>,
     /// Selection among several policies: Max (the default) takes the largest change, Min the smallest, Disabled
     /// prevents scaling in this direction.
     #[field(proto = 1, go_type = "ScalingPolicySelect")]
     pub select_policy: Option<String>,
-    /// Policies on how much may change in a time. Defaults for the direction are taken when it is absent; a list that is given
-    /// is not empty.
+    /// Policies that limit the change within a period. The defaults of the direction apply when absent; must not be
+    /// empty when present.
     #[field(proto = 2, list_type = atomic)]
     pub policies: Option<Vec<HPAScalingPolicy>>,
     /// Deviation of a metric from its target below which nothing changes, as a fraction of 1. Defaults to a flag of the
@@ -52,13 +53,13 @@ pub struct HPAScalingPolicy {
     /// Maximum change; greater than zero.
     #[field(proto = 2, keep)]
     pub value: i32,
-    /// In how many seconds; more than zero and at most 1800.
+    /// Period in seconds; more than zero and at most 1800.
     #[field(proto = 3, keep)]
     pub period_seconds: i32,
 }
 
 impl HorizontalPodAutoscalerBehavior {
-    /// Fills in what is not said about either direction.
+    /// Sets the defaults of both directions.
     pub(super) fn default_values(&mut self) {
         let policy = |type_: &str, value| HPAScalingPolicy {
             type_: type_.to_owned(),
@@ -72,7 +73,7 @@ impl HorizontalPodAutoscalerBehavior {
         down.default_values(|| vec![policy("Percent", 100)]);
     }
 
-    /// Reports what is wrong with either direction.
+    /// Reports errors in both directions.
     pub(super) fn check(&self, errors: &mut FieldErrors) {
         for (field, rules) in [("scaleUp", &self.scale_up), ("scaleDown", &self.scale_down)] {
             if let Some(rules) = rules {

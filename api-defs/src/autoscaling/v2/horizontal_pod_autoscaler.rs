@@ -1,4 +1,4 @@
-//! Autoscalers.
+//! Autoscalers by any metrics.
 
 mod columns;
 
@@ -28,7 +28,7 @@ pub(crate) mod kept {
     const DOWN_TOLERANCE: &str = "autoscaling.alpha.kubernetes.io/scale-down-tolerance";
     const UP_TOLERANCE: &str = "autoscaling.alpha.kubernetes.io/scale-up-tolerance";
 
-    /// All of them, with two that versions before v2 used; here they would be stale copies of fields.
+    /// All annotations, including two from versions before v2, which would be stale copies of fields here.
     pub(crate) const ALL: [&str; 6] = [
         METRICS,
         CURRENT_METRICS,
@@ -39,10 +39,10 @@ pub(crate) mod kept {
     ];
 }
 
-/// The processor use that is kept when no metric is given, in percent.
+/// Default target of the CPU utilization in percent.
 pub(crate) const DEFAULT_CPU_PERCENT: i32 = 80;
 
-/// Keeps metrics at their targets by changing how many replicas a target runs.
+/// Keeps metrics at their targets by changing the number of replicas of an object.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "autoscaling",
@@ -79,10 +79,10 @@ pub struct HorizontalPodAutoscalerSpec {
     /// The scaled object; any object with a scale subresource.
     #[field(proto = 1, keep)]
     pub scale_target_ref: CrossVersionObjectReference,
-    /// The fewest replicas; 1 when absent.
+    /// Minimum number of replicas. 1 when absent.
     #[field(proto = 2)]
     pub min_replicas: Option<i32>,
-    /// The most replicas; not below minReplicas.
+    /// Maximum number of replicas; not less than minReplicas.
     #[field(proto = 3, keep)]
     pub max_replicas: i32,
     /// Metrics and their targets. The metric that yields the most replicas decides. When empty, the average CPU
@@ -94,13 +94,13 @@ pub struct HorizontalPodAutoscalerSpec {
     pub behavior: Option<HorizontalPodAutoscalerBehavior>,
 }
 
-/// Points at an object in the same namespace.
+/// Reference to an object in the same namespace.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CrossVersionObjectReference {
     /// Kind of the object, such as Deployment.
     #[field(proto = 1, keep)]
     pub kind: String,
-    /// Name of the object, which lives in the same namespace.
+    /// Name of the object, in the same namespace.
     #[field(proto = 2, keep)]
     pub name: String,
     /// Group and version of the object.
@@ -111,7 +111,7 @@ pub struct CrossVersionObjectReference {
 /// Last observation and action of an autoscaler.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HorizontalPodAutoscalerStatus {
-    /// Generation of the autoscaler that this tells about.
+    /// Generation of the autoscaler that the status describes.
     #[field(proto = 1)]
     pub observed_generation: Option<i64>,
     /// Time of the last change of the number of replicas.
@@ -131,7 +131,7 @@ pub struct HorizontalPodAutoscalerStatus {
     pub conditions: Vec<HorizontalPodAutoscalerCondition>,
 }
 
-/// One aspect of an autoscaler's work.
+/// A condition of an autoscaler.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HorizontalPodAutoscalerCondition {
     /// Type of the condition, such as AbleToScale, ScalingActive or ScalingLimited.
@@ -143,10 +143,10 @@ pub struct HorizontalPodAutoscalerCondition {
     /// Time of the last change of status.
     #[field(proto = 3)]
     pub last_transition_time: Time,
-    /// One word for programs on why it last changed.
+    /// CamelCase reason of the last transition, for programs.
     #[field(proto = 4)]
     pub reason: String,
-    /// Explanation of the last change for people to read; its wording may differ between releases.
+    /// Human-readable explanation of the last transition. Its text may differ between releases.
     #[field(proto = 5)]
     pub message: String,
 }
@@ -190,7 +190,7 @@ impl Rules for HorizontalPodAutoscaler {
 }
 
 impl HorizontalPodAutoscalerSpec {
-    /// Reports what is wrong with the spec. What was wrong in the one that it replaces, and was allowed once, may stay.
+    /// Reports errors in the spec. Violations that the old spec has and that were once legal are tolerated.
     fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         let lowest = i32::from(!HPA_SCALE_TO_ZERO.is_on() && old.is_none_or(|old| old.min_replicas != Some(0)));
         if let Some(min) = self.min_replicas.filter(|min| *min < lowest) {
@@ -238,16 +238,16 @@ impl HorizontalPodAutoscalerSpec {
 /// Versions that a reference may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Versions {
-    /// Those that have a group.
+    /// Versions that have a group.
     OfGroups,
-    /// Those that have a group or none.
+    /// Versions with or without a group.
     Known,
-    /// Any text: an autoscaler that was stored with the reference can be updated.
+    /// Any string. Applies to updates of an autoscaler that was stored with the reference.
     Any,
 }
 
 impl CrossVersionObjectReference {
-    /// Reports what is wrong with the reference.
+    /// Reports errors in the reference.
     pub(super) fn check(&self, versions: Versions, errors: &mut FieldErrors) {
         for (field, value) in [("kind", &self.kind), ("name", &self.name)] {
             if value.is_empty() {
@@ -272,8 +272,8 @@ impl CrossVersionObjectReference {
         GroupVersion::parse(&self.api_version).is_ok()
     }
 
-    /// The versions that a target may name in place of `old`: any if its version and kind stay. The core group has one
-    /// kind that can be scaled.
+    /// Returns the legal versions of a target that replaces `old`: any version if version and kind are unchanged. The
+    /// core group has one scalable kind.
     fn versions_after(&self, old: Option<&Self>) -> Versions {
         match old {
             Some(old) if old.api_version == self.api_version && old.kind == self.kind => Versions::Any,

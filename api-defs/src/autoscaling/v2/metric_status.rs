@@ -14,16 +14,16 @@ pub struct MetricStatus {
     /// A metric of one object.
     #[field(proto = 2)]
     pub object: Option<ObjectMetricStatus>,
-    /// A metric of each of the pods, averaged over them.
+    /// A metric of each pod, averaged over the pods.
     #[field(proto = 3)]
     pub pods: Option<PodsMetricStatus>,
-    /// A resource that the pods ask for, over all their containers.
+    /// A resource that the pods request, over all their containers.
     #[field(proto = 4)]
     pub resource: Option<ResourceMetricStatus>,
-    /// A resource that one container of each pod asks for.
+    /// A resource that one container of each pod requests.
     #[field(proto = 7)]
     pub container_resource: Option<ContainerResourceMetricStatus>,
-    /// A metric of something outside the cluster.
+    /// A metric outside of the cluster.
     #[field(proto = 5)]
     pub external: Option<ExternalMetricStatus>,
 }
@@ -34,10 +34,10 @@ pub struct ObjectMetricStatus {
     /// Identifies the metric of the object.
     #[field(proto = 1, keep)]
     pub metric: MetricIdentifier,
-    /// The value that the metric had last.
+    /// Last observed value of the metric.
     #[field(proto = 2, keep)]
     pub current: MetricValueStatus,
-    /// The object in the same namespace that the metric describes.
+    /// Object that the metric describes, in the same namespace.
     #[field(proto = 3, keep)]
     pub described_object: CrossVersionObjectReference,
 }
@@ -48,7 +48,7 @@ pub struct PodsMetricStatus {
     /// Identifies the metric of the pods.
     #[field(proto = 1, keep)]
     pub metric: MetricIdentifier,
-    /// The average over all pods that the metric had last.
+    /// Last observed average over all pods.
     #[field(proto = 2, keep)]
     pub current: MetricValueStatus,
 }
@@ -56,7 +56,7 @@ pub struct PodsMetricStatus {
 /// Last observed usage of a resource that the pods request.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceMetricStatus {
-    /// The resource, such as cpu.
+    /// Name of the resource, such as cpu.
     #[field(proto = 1, keep, go_type = "v1.ResourceName")]
     pub name: String,
     /// Last observed average usage of the pods.
@@ -67,13 +67,13 @@ pub struct ResourceMetricStatus {
 /// Last observed usage of a resource that one container of each pod requests.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerResourceMetricStatus {
-    /// The resource, such as cpu.
+    /// Name of the resource, such as cpu.
     #[field(proto = 1, keep, go_type = "v1.ResourceName")]
     pub name: String,
     /// Last observed average usage of the container over all pods.
     #[field(proto = 2, keep)]
     pub current: MetricValueStatus,
-    /// Name of the container in the pods of the scaled object.
+    /// Name of the observed container, which each pod of the scaled object has.
     #[field(proto = 3, keep)]
     pub container: String,
 }
@@ -84,27 +84,27 @@ pub struct ExternalMetricStatus {
     /// Identifies the metric.
     #[field(proto = 1, keep)]
     pub metric: MetricIdentifier,
-    /// The value that the metric had last.
+    /// Last observed value of the metric.
     #[field(proto = 2, keep)]
     pub current: MetricValueStatus,
 }
 
-/// The value of a metric.
+/// Value of a metric.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct MetricValueStatus {
-    /// The value as it is, neither divided by the number of pods nor compared with requests.
+    /// Absolute value, neither divided by the number of pods nor relative to requests.
     #[field(proto = 1)]
     pub value: Option<Quantity>,
-    /// The value divided by the number of pods.
+    /// Value divided by the number of pods.
     #[field(proto = 2)]
     pub average_value: Option<Quantity>,
-    /// The use of a resource in percent of what the pods ask for, averaged over them.
+    /// Target of the average resource usage of the pods in percent of their requests.
     #[field(proto = 3)]
     pub average_utilization: Option<i32>,
 }
 
 impl MetricStatus {
-    /// The processor at a percentage of what the pods ask for.
+    /// Returns the status of the CPU metric at a percentage of the requests.
     pub(crate) fn cpu(percent: i32) -> Self {
         let current = MetricValueStatus {
             average_utilization: Some(percent),
@@ -120,7 +120,7 @@ impl MetricStatus {
         }
     }
 
-    /// The processor's use in percent, when this is that metric.
+    /// Returns the CPU utilization in percent if this is the CPU metric.
     pub(crate) fn cpu_percent(&self) -> Option<i32> {
         let source = self
             .resource

@@ -1,4 +1,4 @@
-//! Jobs that start by the clock.
+//! Cron jobs, which create jobs on a schedule.
 
 mod check;
 mod columns;
@@ -15,7 +15,7 @@ use super::JobSpec;
 use crate::core::v1::ObjectReference;
 use crate::workload::template::name_warning;
 
-/// Starts a job whenever its schedule says so.
+/// Creates jobs on a schedule.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "batch",
@@ -45,7 +45,7 @@ pub struct CronJob {
     /// Template of the jobs and their schedule.
     #[field(proto = 2, expected)]
     pub spec: CronJobSpec,
-    /// The jobs that are running now, and when jobs were last started and last succeeded.
+    /// The active jobs and the times of the last start and the last success.
     #[field(proto = 3)]
     pub status: CronJobStatus,
 }
@@ -57,7 +57,7 @@ pub struct CronJobSpec {
     /// "*/5 * * * *"; or a macro such as @daily.
     #[field(proto = 1, keep)]
     pub schedule: String,
-    /// The time zone of the schedule by its IANA name, such as Europe/Paris; that of the controller when absent.
+    /// Time zone of the schedule as an IANA name, such as Europe/Paris. The time zone of the controller when absent.
     #[field(proto = 8)]
     pub time_zone: Option<String>,
     /// Maximum delay of a job's start, in seconds. A job that missed this deadline counts as failed. No limit when
@@ -68,7 +68,7 @@ pub struct CronJobSpec {
     /// job, Replace stops the running job.
     #[field(proto = 3, known("Allow", "Forbid", "Replace"), go_type = "ConcurrencyPolicy")]
     pub concurrency_policy: String,
-    /// Keeps jobs from starting; those that run go on.
+    /// True to suspend the start of jobs. Running jobs continue.
     #[field(proto = 4)]
     pub suspend: Option<bool>,
     /// Template of the jobs.
@@ -96,7 +96,7 @@ pub struct JobTemplateSpec {
 /// Observed state of a cron job.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CronJobStatus {
-    /// References to the jobs of this cron job that have not ended yet.
+    /// References to the jobs of this cron job that are not finished.
     #[field(proto = 1, list_type = atomic)]
     pub active: Vec<ObjectReference>,
     /// Time when the last started job was due.
@@ -140,7 +140,7 @@ impl Rules for CronJob {
         if old.is_none_or(|old| old.metadata.generation != self.metadata.generation) {
             warnings.extend(self.spec.job_template.spec.warnings("spec.jobTemplate.spec"));
         }
-        // A new schedule with a time zone in it is refused.
+        // A changed schedule must not contain a time zone.
         if old.is_some() && self.spec.schedule.contains("TZ") {
             warnings.push(
                 "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see \
@@ -153,7 +153,7 @@ impl Rules for CronJob {
 }
 
 impl CronJobSpec {
-    /// Fills in what a client left out.
+    /// Sets the defaults.
     pub(crate) fn default_values(&mut self) {
         if self.concurrency_policy.is_empty() {
             "Allow".clone_into(&mut self.concurrency_policy);

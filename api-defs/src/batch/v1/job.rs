@@ -1,4 +1,4 @@
-//! Pods that run until they succeed.
+//! Jobs, which run pods until they succeed.
 
 mod check;
 mod columns;
@@ -20,7 +20,7 @@ use planesmith_machinery::selector::{FieldAlias, FieldLabels, FieldRefusal};
 
 use crate::workload::template::name_warning;
 
-/// The longest value of a label, in bytes.
+/// Maximum length of a label value in bytes.
 const MAX_LABEL_VALUE: usize = 63;
 
 pub use failure_policy::{
@@ -72,7 +72,7 @@ impl Rules for Job {
     };
 
     fn default_values(&mut self) {
-        // A new job shares the labels of its template, and so gets the generated ones, too.
+        // A new job shares the labels of its template, including the generated ones.
         if !self.metadata.uid.is_empty() {
             self.default_labels();
         }
@@ -94,7 +94,7 @@ impl Rules for Job {
         if self.spec.manual_selector != Some(true) {
             self.generate_selector();
         }
-        // A name that is too long for a label is reported where the label is generated, not in its copy too.
+        // A name that is too long for a label is reported for the generated label only, not for its copy.
         if self.metadata.name.len() <= MAX_LABEL_VALUE {
             self.default_labels();
         }
@@ -106,7 +106,7 @@ impl Rules for Job {
     }
 
     fn prepare_status_update(&mut self, _old: &Self) {
-        // With the template that was stored.
+        // Uses the stored template.
         self.default_labels();
     }
 
@@ -141,7 +141,7 @@ impl Rules for Job {
 }
 
 impl Job {
-    /// A job without labels takes those of its pods.
+    /// Copies the labels of the template to a job without labels.
     fn default_labels(&mut self) {
         if self.metadata.labels.is_empty() {
             self.metadata.labels.clone_from(&self.spec.template.metadata.labels);
@@ -156,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    /// The labels that a job has after it was made.
+    /// Returns the labels of a job after its creation.
     fn labels(own: &Value, of_template: &Value) -> Vec<String> {
         let mut job: Job = serde_json::from_value(json!({
             "apiVersion": "batch/v1",

@@ -1,4 +1,4 @@
-//! Jobs that start by the clock: the newest ones under another name.
+//! Cron jobs, as in v1.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
@@ -6,7 +6,7 @@ use planesmith_machinery::rules::Rules;
 
 use crate::batch::v1::{CronJobSpec, CronJobStatus};
 
-/// Starts a job whenever its schedule says so, as in the newest version.
+/// Creates jobs on a schedule, as in the newest version.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "batch",

@@ -1,4 +1,4 @@
-//! Requests for certificates.
+//! Certificate signing requests.
 
 mod approval;
 mod check;
@@ -17,7 +17,7 @@ use planesmith_machinery::{Resource, Struct};
 
 use check::Part;
 
-/// A request for a certificate, which somebody has to approve before a signer issues it.
+/// A request for a certificate. It must be approved before a signer issues the certificate.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "certificates.k8s.io",
@@ -54,7 +54,7 @@ pub struct CertificateSigningRequest {
 /// The certificate request and its requester.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CertificateSigningRequestSpec {
-    /// The request in PEM, signed with the key that the certificate is for.
+    /// Certificate signing request in PEM, signed with the key of the requested certificate.
     #[field(proto = 1, keep)]
     pub request: ByteString,
     /// Signer that is requested to issue the certificate, as domain/path.
@@ -96,10 +96,10 @@ pub struct CertificateSigningRequestSpec {
     /// Name of the user who created the object, set by the server.
     #[field(proto = 2)]
     pub username: String,
-    /// The UID of who made the object; the server says so.
+    /// UID of the user who created the object, set by the server.
     #[field(proto = 3)]
     pub uid: String,
-    /// The groups of who made the object; the server says so.
+    /// Groups of the user who created the object, set by the server.
     #[field(proto = 4, list_type = atomic)]
     pub groups: Vec<String>,
     /// Further information about the user who created the object, set by the server.
@@ -113,12 +113,12 @@ pub struct CertificateSigningRequestStatus {
     /// Conditions: Approved, Denied and Failed report the decision and the result of the signer.
     #[field(proto = 1, list_type = map, list_map_keys("type"))]
     pub conditions: Vec<CertificateSigningRequestCondition>,
-    /// The certificate in PEM, with those that lead to the signer behind it. Cannot change once set.
+    /// Issued certificate in PEM, followed by its chain to the signer. Immutable once set.
     #[field(proto = 2)]
     pub certificate: ByteString,
 }
 
-/// One aspect of a request.
+/// A condition of a request.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CertificateSigningRequestCondition {
     /// Type of the condition: Approved, Denied, Failed or another.
@@ -127,10 +127,10 @@ pub struct CertificateSigningRequestCondition {
     /// Status of the condition: True, False or Unknown. Approved, Denied and Failed can only be True.
     #[field(proto = 6, keep, go_type = "v1.ConditionStatus")]
     pub status: String,
-    /// One word for programs on why it holds.
+    /// CamelCase reason of the condition, for programs.
     #[field(proto = 2)]
     pub reason: String,
-    /// The same for people.
+    /// Human-readable explanation of the state.
     #[field(proto = 3)]
     pub message: String,
     /// Time of the last update of the condition.

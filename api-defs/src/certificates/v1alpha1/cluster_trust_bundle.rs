@@ -1,12 +1,12 @@
-//! Bundles of trusted certificates.
+//! Cluster trust bundles.
 
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::certificates::v1beta1;
 
-/// Certificates that are to be trusted for what a signer issues, or for anything else when it names none. Pods can have
-/// them mounted.
+/// Trusted CA certificates for the certificates of a signer, or for general use if no signer is named. Pods can mount
+/// them.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "certificates.k8s.io",
@@ -18,8 +18,8 @@ use crate::certificates::v1beta1;
     storage_version = v1beta1::ClusterTrustBundle
 )]
 pub struct ClusterTrustBundle {
-    /// Standard metadata. The name starts with that of the signer, with a colon instead of the slash and another one
-    /// behind it; without a signer it has no colon.
+    /// Standard metadata. The name starts with the name of the signer, in which a colon replaces the slash, followed by
+    /// a colon. Without a signer, the name contains no colon.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
     /// The trusted certificates and their signer.
@@ -30,10 +30,10 @@ pub struct ClusterTrustBundle {
 /// Trusted certificates and the signer they belong to.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ClusterTrustBundleSpec {
-    /// The signer that the certificates vouch for, as domain/path; none when empty. Cannot change.
+    /// Signer that the CA certificates belong to, as domain/path. Empty for none. Immutable.
     #[field(proto = 1)]
     pub signer_name: String,
-    /// The certificates of authorities, in PEM, in no order, each once.
+    /// Distinct CA certificates in PEM. Their order has no meaning.
     #[field(proto = 2, keep)]
     pub trust_bundle: String,
 }

@@ -1,4 +1,4 @@
-//! Requests for certificates.
+//! Certificate signing requests.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::certificates::v1::CertificateSigningRequestStatus;
 /// Signer of requests that name none.
 const LEGACY_SIGNER: &str = "kubernetes.io/legacy-unknown";
 
-/// A request for a certificate, which somebody has to approve before a signer issues it.
+/// A request for a certificate. It must be approved before a signer issues the certificate.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "certificates.k8s.io",
@@ -43,7 +43,7 @@ pub struct CertificateSigningRequest {
 /// The certificate request and its requester.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CertificateSigningRequestSpec {
-    /// The request in PEM, signed with the key that the certificate is for.
+    /// Certificate signing request in PEM, signed with the key of the requested certificate.
     #[field(proto = 1, keep)]
     pub request: ByteString,
     /// Signer that is requested to issue the certificate, as domain/path. Defaults to a signer that matches the
@@ -86,10 +86,10 @@ pub struct CertificateSigningRequestSpec {
     /// Name of the user who created the object, set by the server.
     #[field(proto = 2)]
     pub username: String,
-    /// The UID of who made the object; the server says so.
+    /// UID of the user who created the object, set by the server.
     #[field(proto = 3)]
     pub uid: String,
-    /// The groups of who made the object; the server says so.
+    /// Groups of the user who created the object, set by the server.
     #[field(proto = 4, list_type = atomic)]
     pub groups: Vec<String>,
     /// Further information about the user who created the object, set by the server.

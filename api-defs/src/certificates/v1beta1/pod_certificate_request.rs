@@ -1,4 +1,4 @@
-//! Requests for certificates of pods.
+//! Certificate requests of pods.
 
 mod columns;
 mod key_check;
@@ -20,11 +20,11 @@ use planesmith_machinery::{Resource, Struct};
 
 use crate::certificates::{signer_name, user_annotations};
 
-/// The longest identity of an object.
+/// Maximum length of a UID.
 const MAX_UID: usize = 128;
 
-/// The bounds of how long a certificate of `signer` may be valid, in seconds: an hour, and 91 days, or one day for
-/// signers of Kubernetes.
+/// Returns the minimum and maximum validity of a certificate of `signer` in seconds: one hour to 91 days, or one day
+/// for Kubernetes' own signers.
 pub(crate) fn expiration_bounds(signer: &str) -> (i32, i32) {
     match signer_name::is_of_kubernetes(signer) {
         true => (3600, 86400),
@@ -32,7 +32,7 @@ pub(crate) fn expiration_bounds(signer: &str) -> (i32, i32) {
     }
 }
 
-/// A request for a certificate that a node makes for one of its pods. It cannot change once made.
+/// A request for a certificate that a node creates for one of its pods. Its spec is immutable.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "certificates.k8s.io",
@@ -95,34 +95,34 @@ pub struct PodCertificateRequestSpec {
     /// Signer that is requested to issue the certificate, as domain/path.
     #[field(proto = 1, keep)]
     pub signer_name: String,
-    /// The name of the pod.
+    /// Name of the pod.
     #[field(proto = 2, keep)]
     pub pod_name: String,
-    /// The UID of the pod.
+    /// UID of the pod.
     #[field(name = "podUID", proto = 3, keep, go_type = "types.UID")]
     pub pod_uid: String,
-    /// The service account of the pod.
+    /// Service account of the pod.
     #[field(proto = 4, keep)]
     pub service_account_name: String,
-    /// The UID of the service account.
+    /// UID of the service account.
     #[field(name = "serviceAccountUID", proto = 5, keep, go_type = "types.UID")]
     pub service_account_uid: String,
-    /// The node of the pod.
+    /// Node of the pod.
     #[field(proto = 6, keep, go_type = "types.NodeName")]
     pub node_name: String,
-    /// The UID of the node.
+    /// UID of the node.
     #[field(name = "nodeUID", proto = 7, keep, go_type = "types.UID")]
     pub node_uid: String,
     /// Maximum validity of the certificate in seconds, from one hour to 91 days. Default: one day.
     #[field(proto = 8, default = 86400)]
     pub max_expiration_seconds: Option<i32>,
-    /// The key that the certificate is for, as PKIX; replaced by stubPKCS10Request.
+    /// Public key of the certificate in PKIX encoding. Replaced by stubPKCS10Request.
     #[field(proto = 9, keep, optional)]
     pub pkix_public_key: ByteString,
-    /// A signature with the key, which proves that the pod has it; replaced by stubPKCS10Request.
+    /// Signature that proves the pod's possession of the private key. Replaced by stubPKCS10Request.
     #[field(proto = 10, keep, optional)]
     pub proof_of_possession: ByteString,
-    /// A request that says nothing but the key, and is signed with it.
+    /// PKCS #10 request that contains only the public key and is signed with the private key.
     #[field(name = "stubPKCS10Request", proto = 12, keep)]
     pub stub_pkcs10_request: ByteString,
     /// Annotations that the author of the pod passes to the signer, not verified by the server.
@@ -136,16 +136,16 @@ pub struct PodCertificateRequestStatus {
     /// Conditions: exactly one of Issued, Denied and Failed.
     #[field(proto = 1, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<Condition>,
-    /// The certificate in PEM, with those that lead to the signer behind it. Cannot change once set.
+    /// Issued certificate in PEM, followed by its chain to the signer. Immutable once set.
     #[field(proto = 2)]
     pub certificate_chain: String,
-    /// From when on the certificate is valid.
+    /// Start of the certificate's validity.
     #[field(proto = 4)]
     pub not_before: Option<Time>,
     /// Time from which a new certificate should be requested.
     #[field(proto = 5)]
     pub begin_refresh_at: Option<Time>,
-    /// Until when the certificate is valid.
+    /// End of the certificate's validity.
     #[field(proto = 6)]
     pub not_after: Option<Time>,
 }

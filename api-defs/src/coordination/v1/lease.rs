@@ -1,4 +1,4 @@
-//! Claims that run out.
+//! Leases.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
@@ -10,11 +10,11 @@ use planesmith_machinery::{Resource, Struct};
 
 use crate::features::COORDINATED_LEADER_ELECTION;
 
-/// The one way of electing a leader that Kubernetes defines.
+/// Strategies of leader election that Kubernetes defines.
 const STRATEGIES: [&str; 1] = ["OldestEmulationVersion"];
 
-/// A claim that its holder keeps up by renewing it and that others may take over once it has run out. Nodes show with
-/// it that they are alive, controllers elect their leader.
+/// A claim that its holder renews and that others may take over after it has expired. Nodes use it as a heartbeat,
+/// controllers for leader election.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "coordination.k8s.io",
@@ -52,7 +52,7 @@ pub struct LeaseSpec {
     /// Identity of the holder. Empty when the claim was released.
     #[field(proto = 1)]
     pub holder_identity: Option<String>,
-    /// For how many seconds after renewTime others must leave the claim alone.
+    /// Duration of the lease in seconds after renewTime, in which other candidates must not take it over.
     #[field(proto = 2)]
     pub lease_duration_seconds: Option<i32>,
     /// Time when the holder acquired the claim.
@@ -89,7 +89,7 @@ impl Rules for Lease {
         if COORDINATED_LEADER_ELECTION.is_on() {
             return;
         }
-        // What is stored already may stay.
+        // A stored value stays legal.
         if old.spec.strategy.is_none() {
             self.spec.strategy = None;
         }
@@ -121,9 +121,9 @@ impl Rules for Lease {
     }
 }
 
-/// Reports what is wrong with the strategy at `field` of an election.
+/// Reports errors in the election strategy at `field`.
 pub(crate) fn check_strategy(field: &str, strategy: &str, errors: &mut FieldErrors) {
-    // Clients know the error under a doubled path.
+    // As in kube-apiserver, the path of the error is doubled.
     let errors = &mut *errors.at(field);
     if strategy.contains('/') {
         for problem in names::qualified_name(strategy) {

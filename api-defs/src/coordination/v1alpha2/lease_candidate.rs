@@ -1,10 +1,10 @@
-//! Those that would take over a lease.
+//! Candidates for leases.
 
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::{Resource, Struct};
 
-/// One that would take over a lease, and what it is able to do, so that the best one is chosen.
+/// A candidate for a lease and its versions, by which the best candidate is chosen.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "coordination.k8s.io",
@@ -27,7 +27,7 @@ pub struct LeaseCandidate {
 /// The lease and the capabilities of a candidate.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct LeaseCandidateSpec {
-    /// The lease that it would take over. Cannot change.
+    /// Name of the lease. Immutable.
     #[field(proto = 1, keep)]
     pub lease_name: String,
     /// Time of the last liveness request to the candidate.
@@ -36,10 +36,10 @@ pub struct LeaseCandidateSpec {
     /// Time of the candidate's last response to a liveness request.
     #[field(proto = 3)]
     pub renew_time: Option<MicroTime>,
-    /// Its version.
+    /// Version of the candidate's binary.
     #[field(proto = 4, keep)]
     pub binary_version: String,
-    /// The version that it behaves like; not above its own.
+    /// Version that the candidate emulates, not above the binary version.
     #[field(proto = 5)]
     pub emulation_version: String,
     /// Strategy to choose the best candidate. The highest strategy of all candidates is used.

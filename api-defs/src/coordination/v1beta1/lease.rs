@@ -1,11 +1,11 @@
-//! Claims that run out.
+//! Leases.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
 
 use crate::coordination::v1::LeaseSpec;
 
-/// A claim that its holder keeps up by renewing it and that others may take over once it has run out.
+/// A claim that its holder renews and that others may take over after it has expired.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "coordination.k8s.io", version = "v1beta1", unserved)]
 #[resource(storage_version = crate::coordination::v1::Lease)]

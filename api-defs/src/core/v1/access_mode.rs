@@ -2,7 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 
-/// The modes, and what tables show for them.
+/// The modes and their abbreviations in tables.
 const MODES: [(&str, &str); 4] = [
     ("ReadWriteOnce", "RWO"),
     ("ReadOnlyMany", "ROX"),
@@ -10,10 +10,10 @@ const MODES: [(&str, &str); 4] = [
     (ONE_POD, "RWOP"),
 ];
 
-/// The mode that goes with no other.
+/// The mode that excludes all others.
 const ONE_POD: &str = "ReadWriteOncePod";
 
-/// Reports what is wrong with the modes at `accessModes`.
+/// Reports errors in the modes at `accessModes`.
 pub(super) fn check_access_modes(modes: &[String], errors: &mut FieldErrors) {
     const FIELD: &str = "accessModes";
     let known = MODES.map(|(mode, _)| mode);
@@ -26,7 +26,7 @@ pub(super) fn check_access_modes(modes: &[String], errors: &mut FieldErrors) {
     }
 }
 
-/// The modes in short, as tables show them.
+/// Returns the abbreviations of the modes for tables.
 pub(super) fn short_modes(modes: &[String]) -> String {
     let given = MODES.iter().filter(|(mode, _)| modes.iter().any(|given| given == mode));
     given.map(|(_, short)| *short).collect::<Vec<_>>().join(",")

@@ -24,21 +24,22 @@ pub struct Affinity {
 /// Required and preferred nodes of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeAffinity {
-    /// Nodes outside of this choice are never used. A node that leaves the choice later keeps the pod.
+    /// Required nodes. Pods are never scheduled to other nodes. A pod stays on a node that stops matching.
     #[field(proto = 1)]
     pub required_during_scheduling_ignored_during_execution: Option<NodeSelector>,
-    /// Nodes that are preferred: the weights of all choices that a node fits are added up, and the highest sum wins.
+    /// Preferred nodes. The scheduler adds up the weights of all preferences that a node matches and prefers the
+    /// highest sum.
     #[field(proto = 2, list_type = atomic)]
     pub preferred_during_scheduling_ignored_during_execution: Vec<PreferredSchedulingTerm>,
 }
 
-/// A choice of nodes with the weight it has.
+/// A preference for nodes and its weight.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PreferredSchedulingTerm {
     /// Weight of the preference, 1 to 100.
     #[field(proto = 1, keep)]
     pub weight: i32,
-    /// The nodes that the weight is added to.
+    /// Selector of the preferred nodes.
     #[field(proto = 2, keep)]
     pub preference: NodeSelectorTerm,
 }
@@ -46,45 +47,47 @@ pub struct PreferredSchedulingTerm {
 /// Required and preferred proximity of a pod to other pods.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodAffinity {
-    /// All of these must hold when the pod is placed. The pod stays when they hold no longer.
+    /// Terms that must all hold when the pod is scheduled. The pod stays if they stop holding.
     #[field(proto = 1, list_type = atomic)]
     pub required_during_scheduling_ignored_during_execution: Vec<PodAffinityTerm>,
-    /// Places that are preferred: the weights of all terms that hold there are added up, and the highest sum wins.
+    /// Preferred terms. The scheduler adds up the weights of all terms that hold and prefers the highest sum.
     #[field(proto = 2, list_type = atomic)]
     pub preferred_during_scheduling_ignored_during_execution: Vec<WeightedPodAffinityTerm>,
 }
 
-/// Other pods, and what counts as the same place.
+/// A set of other pods and the topology in which their distance is measured.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodAffinityTerm {
-    /// The labels of the pods that are meant. No pod is meant when absent.
+    /// Labels of the other pods. No pods when absent.
     #[field(proto = 1)]
     pub label_selector: Option<LabelSelector>,
-    /// Namespaces of those pods, in addition to the chosen ones. The pod's own when this is empty and namespaceSelector
-    /// is absent.
+    /// Namespaces of the other pods, in addition to those that namespaceSelector matches. The pod's own namespace when
+    /// this is empty and namespaceSelector is absent.
     #[field(proto = 2, list_type = atomic)]
     pub namespaces: Vec<String>,
-    /// Label of nodes: nodes with the same value are one place. Must not be empty.
+    /// Node label that defines the topology: nodes with the same value belong together. Must not be empty.
     #[field(proto = 3, keep)]
     pub topology_key: String,
-    /// The labels of the namespaces of those pods; empty means all namespaces.
+    /// Labels of the other pods' namespaces; all namespaces when empty.
     #[field(proto = 4)]
     pub namespace_selector: Option<LabelSelector>,
-    /// Labels in which those pods must agree with this one. Written into labelSelector when the pod is made.
+    /// Keys of labels that the other pods must have with the same value as this pod. Merged into labelSelector on
+    /// creation.
     #[field(proto = 5, list_type = atomic)]
     pub match_label_keys: Vec<String>,
-    /// Labels in which those pods must differ from this one. Written into labelSelector when the pod is made.
+    /// Keys of labels that the other pods must not have with the same value as this pod. Merged into labelSelector on
+    /// creation.
     #[field(proto = 6, list_type = atomic)]
     pub mismatch_label_keys: Vec<String>,
 }
 
-/// Other pods with the weight of being near to them or away from them.
+/// A term about other pods and its weight.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct WeightedPodAffinityTerm {
     /// Weight of the term, 1 to 100.
     #[field(proto = 1, keep)]
     pub weight: i32,
-    /// The pods and the place.
+    /// The other pods and the topology.
     #[field(proto = 2, keep)]
     pub pod_affinity_term: PodAffinityTerm,
 }
@@ -92,10 +95,10 @@ pub struct WeightedPodAffinityTerm {
 /// Required and preferred distance of a pod from other pods.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodAntiAffinity {
-    /// None of these may hold when the pod is placed. The pod stays when one of them holds later.
+    /// Terms none of which may hold when the pod is scheduled. The pod stays if one starts holding.
     #[field(proto = 1, list_type = atomic)]
     pub required_during_scheduling_ignored_during_execution: Vec<PodAffinityTerm>,
-    /// Places that are avoided: the weights of all terms that hold there are added up, and the lowest sum wins.
+    /// Terms to avoid. The scheduler adds up the weights of all terms that hold and prefers the lowest sum.
     #[field(proto = 2, list_type = atomic)]
     pub preferred_during_scheduling_ignored_during_execution: Vec<WeightedPodAffinityTerm>,
 }

@@ -1,4 +1,4 @@
-//! Bindings: decisions where a pod runs.
+//! Bindings, which assign pods to nodes.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
@@ -7,14 +7,14 @@ use planesmith_machinery::rules::Rules;
 
 use super::ObjectReference;
 
-/// Ties a pod to a node; schedulers post it. Its labels and annotations go to the pod.
+/// Assigns a pod to a node; created by schedulers. Its labels and annotations are added to the pod.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "", version = "v1", create_only, rules)]
 pub struct Binding {
-    /// Name and namespace of the pod. A UID or resourceVersion must be the pod's.
+    /// Name and namespace of the pod. If a UID or resourceVersion is set, it must match the pod.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The node that the pod is to run on.
+    /// Node that the pod is assigned to.
     #[field(proto = 2, keep)]
     pub target: ObjectReference,
 }

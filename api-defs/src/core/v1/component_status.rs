@@ -1,4 +1,4 @@
-//! The health of components of the control plane.
+//! Health of control plane components.
 
 mod columns;
 
@@ -32,10 +32,10 @@ pub struct ComponentStatus {
     pub conditions: Vec<ComponentCondition>,
 }
 
-/// One thing that is known about a component.
+/// A condition of a component.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ComponentCondition {
-    /// Healthy.
+    /// Type of the condition: Healthy.
     #[field(proto = 1, keep, go_type = "ComponentConditionType")]
     pub type_: String,
     /// True, False or Unknown.

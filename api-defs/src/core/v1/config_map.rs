@@ -1,4 +1,4 @@
-//! Configuration for programs to read.
+//! Configuration data.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,14 @@ use planesmith_machinery::names;
 use planesmith_machinery::rules::Rules;
 use planesmith_machinery::table::Cell;
 
-/// The most bytes that all values of one object may hold together.
+/// Maximum total size of an object's values in bytes.
 pub(super) const MAX_DATA_BYTES: u64 = 1024 * 1024;
 
 /// Error text of a change to an object that is marked as immutable.
 pub(super) const SEALED: &str = "field is immutable when `immutable` is set";
 
-/// Configuration that programs read as files, environment variables or through the API. Not for secrets.
+/// Configuration data that programs read as files, as environment variables or through the API. Not for confidential
+/// data.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "", version = "v1", short("cm"), rules)]
 #[resource(column(name), column(name = "Data", type = "string", doc = "How many keys it holds.", with = data_cell), column(age))]
@@ -24,14 +25,14 @@ pub struct ConfigMap {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Once true, the data can never change again and neither can this field; only deleting the object remains.
-    /// Nodes need not watch sealed objects, which saves load.
+    /// True to make the data and this field immutable; the object can then only be deleted. Nodes need not watch
+    /// immutable objects, which reduces load.
     #[field(proto = 4)]
     pub immutable: Option<bool>,
-    /// Text by key. A key consists of letters, digits, '-', '_' and '.', and stands in only one of data and binaryData.
+    /// String values by key. A key consists of letters, digits, '-', '_' and '.', and must not be in binaryData, too.
     #[field(proto = 2)]
     pub data: BTreeMap<String, String>,
-    /// Values that are not valid UTF-8, base64-encoded, under the same rules for keys as data.
+    /// Base64-encoded values, which need not be valid UTF-8. The rules for keys of data apply.
     #[field(proto = 3)]
     pub binary_data: BTreeMap<String, ByteString>,
 }
@@ -40,7 +41,7 @@ fn data_cell(map: &ConfigMap) -> Cell {
     Cell::Integer((map.data.len() + map.binary_data.len()) as i64)
 }
 
-/// Reports what is wrong with `key` of the map `field`: it could not name a file in a mounted volume.
+/// Reports errors in `key` of the map `field`, which must be usable as a file name.
 pub(super) fn check_key(errors: &mut FieldErrors, field: &str, key: &str) {
     for problem in names::config_key(key) {
         errors.at_key(field, key).invalid("", key, problem);
@@ -64,7 +65,7 @@ impl Rules for ConfigMap {
             size += value.len() as u64;
         }
         if size > MAX_DATA_BYTES {
-            // The path of the whole object, as clients know it.
+            // As in kube-apiserver, the error has the path of the whole object.
             errors.too_long("[]", MAX_DATA_BYTES);
         }
     }

@@ -1,4 +1,4 @@
-//! Parameters of connections to pods, nodes and services. They come in the query, never as objects.
+//! Options of connections to pods, nodes and services, which clients send as query parameters, never as objects.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::time::Time;
@@ -7,31 +7,31 @@ use planesmith_machinery::time::Time;
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "PodLogOptions"))]
 pub struct PodLogOptions {
-    /// The container; may be empty when the pod has only one.
+    /// Name of the container. Optional when the pod has only one.
     #[field(proto = 1)]
     pub container: String,
-    /// Go on with what is written from now on.
+    /// True to stream new log lines as they are written.
     #[field(proto = 2)]
     pub follow: bool,
-    /// The log of the container that ran before the present one.
+    /// True for the log of the previous instance of the container.
     #[field(proto = 3)]
     pub previous: bool,
-    /// Only what is at most so many seconds old. Excludes sinceTime.
+    /// Maximum age of the log lines in seconds. Excludes sinceTime.
     #[field(proto = 4)]
     pub since_seconds: Option<i64>,
-    /// Only what was written since then. Excludes sinceSeconds.
+    /// Time of the oldest log line. Excludes sinceSeconds.
     #[field(proto = 5)]
     pub since_time: Option<Time>,
-    /// Put the time in front of each line.
+    /// True to prefix each line with its timestamp.
     #[field(proto = 6)]
     pub timestamps: bool,
-    /// Only so many lines from the end.
+    /// Maximum number of lines, counted from the end. No limit when absent.
     #[field(proto = 7)]
     pub tail_lines: Option<i64>,
-    /// No more than so many bytes.
+    /// Maximum number of bytes. No limit when absent.
     #[field(proto = 8)]
     pub limit_bytes: Option<i64>,
-    /// Do not check who the kubelet is.
+    /// True to skip the verification of the kubelet's certificate.
     #[field(name = "insecureSkipTLSVerifyBackend", proto = 9)]
     pub insecure_skip_tls_verify_backend: bool,
     /// Stream to read: All, Stdout or Stderr.
@@ -43,22 +43,22 @@ pub struct PodLogOptions {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "PodExecOptions"))]
 pub struct PodExecOptions {
-    /// Passes what the client sends on to the standard input of the process.
+    /// True to forward data of the client to the standard input of the process.
     #[field(proto = 1)]
     pub stdin: bool,
-    /// Passes the standard output of the process on to the client.
+    /// True to forward the standard output of the process to the client.
     #[field(proto = 2)]
     pub stdout: bool,
-    /// Passes the standard error of the process on to the client; not with a terminal, which has one stream.
+    /// True to forward the standard error of the process to the client. Not with a terminal, which has only one stream.
     #[field(proto = 3)]
     pub stderr: bool,
-    /// Give the process a terminal.
+    /// True to allocate a terminal for the process.
     #[field(proto = 4)]
     pub tty: bool,
-    /// The container; may be empty when the pod has only one.
+    /// Name of the container. Optional when the pod has only one.
     #[field(proto = 5)]
     pub container: String,
-    /// The program and its arguments; no shell looks at them.
+    /// Command and its arguments, executed without a shell.
     #[field(proto = 6, keep, list_type = atomic)]
     pub command: Vec<String>,
 }
@@ -67,19 +67,19 @@ pub struct PodExecOptions {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "PodAttachOptions"))]
 pub struct PodAttachOptions {
-    /// Passes what the client sends on to the standard input of the process.
+    /// True to forward data of the client to the standard input of the process.
     #[field(proto = 1)]
     pub stdin: bool,
-    /// Passes the standard output of the process on to the client.
+    /// True to forward the standard output of the process to the client.
     #[field(proto = 2)]
     pub stdout: bool,
-    /// Passes the standard error of the process on to the client; not with a terminal, which has one stream.
+    /// True to forward the standard error of the process to the client. Not with a terminal, which has only one stream.
     #[field(proto = 3)]
     pub stderr: bool,
-    /// The process has a terminal.
+    /// True if the process has a terminal.
     #[field(proto = 4)]
     pub tty: bool,
-    /// The container; may be empty when the pod has only one.
+    /// Name of the container. Optional when the pod has only one.
     #[field(proto = 5)]
     pub container: String,
 }
@@ -88,7 +88,7 @@ pub struct PodAttachOptions {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "PodPortForwardOptions"))]
 pub struct PodPortForwardOptions {
-    /// The ports; needed for WebSocket connections only.
+    /// Port numbers. Required for WebSocket connections only.
     #[field(proto = 1, list_type = atomic)]
     pub ports: Vec<i32>,
 }
@@ -97,7 +97,7 @@ pub struct PodPortForwardOptions {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "PodProxyOptions"))]
 pub struct PodProxyOptions {
-    /// Path and query of the request that the pod gets.
+    /// Path and query of the request to the pod.
     #[field(proto = 1)]
     pub path: String,
 }
@@ -106,7 +106,7 @@ pub struct PodProxyOptions {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "NodeProxyOptions"))]
 pub struct NodeProxyOptions {
-    /// Path and query of the request that the node gets.
+    /// Path and query of the request to the node.
     #[field(proto = 1)]
     pub path: String,
 }
@@ -115,7 +115,7 @@ pub struct NodeProxyOptions {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "ServiceProxyOptions"))]
 pub struct ServiceProxyOptions {
-    /// Path and query of the request that the service gets.
+    /// Path and query of the request to the service.
     #[field(proto = 1)]
     pub path: String,
 }

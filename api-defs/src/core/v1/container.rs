@@ -34,13 +34,13 @@ pub use status::{
 
 use crate::core::v1::ResourceRequirements;
 
-/// A program of a pod, in an image, with what it needs.
+/// A container of a pod: an image, its command and its requirements.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Container {
-    /// Name of the container, a DNS label; unique in the pod. Cannot change.
+    /// Name of the container, a DNS label; unique in the pod. Immutable.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Image to run. May be left out in a template whose controller fills it in.
+    /// Image to run. Optional in templates whose controller sets it.
     #[field(proto = 2)]
     pub image: String,
     /// Command that replaces the entry point of the image, executed without a shell. $(NAME) expands to a variable of
@@ -50,17 +50,17 @@ pub struct Container {
     /// Arguments of the command. Those of the image when absent. Variables expand as in command. Immutable.
     #[field(proto = 4, list_type = atomic)]
     pub args: Vec<String>,
-    /// Folder in which it is started; that of the image when absent. Cannot change.
+    /// Working directory of the command. That of the image when absent. Immutable.
     #[field(proto = 5)]
     pub working_dir: String,
-    /// Ports on which it listens. A port that is not named here can be reached as well. Cannot change.
+    /// Ports that the container exposes. The list is informative; other ports are accessible, too. Immutable.
     #[field(proto = 6, list_type = map, list_map_keys("containerPort", "protocol"), patch_strategy(merge), patch_merge_key = "containerPort")]
     pub ports: Vec<ContainerPort>,
-    /// Objects all of whose keys become variables. Of two keys with one name the later one counts, and env comes before
-    /// both. Cannot change.
+    /// Objects whose keys all become environment variables. A later object takes precedence over an earlier one, and
+    /// env over both. Immutable.
     #[field(proto = 19, list_type = atomic)]
     pub env_from: Vec<EnvFromSource>,
-    /// Variables of the container. Cannot change.
+    /// Environment variables of the container. Immutable.
     #[field(proto = 7, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub env: Vec<EnvVar>,
     /// Resource requests and limits.
@@ -73,30 +73,30 @@ pub struct Container {
     /// keeps running beside the main containers, and the next init container starts once it has started.
     #[field(proto = 24, go_type = "ContainerRestartPolicy")]
     pub restart_policy: Option<String>,
-    /// Exit codes that decide, in this order, before restartPolicy does.
+    /// Rules about exit codes, evaluated in order before restartPolicy.
     #[field(proto = 25, list_type = atomic)]
     pub restart_policy_rules: Vec<ContainerRestartRule>,
     /// Volumes of the pod that are mounted into the container. Immutable.
     #[field(proto = 9, list_type = map, list_map_keys("mountPath"), patch_strategy(merge), patch_merge_key = "mountPath")]
     pub volume_mounts: Vec<VolumeMount>,
-    /// Volumes that the container sees as devices.
+    /// Volumes that the container uses as block devices.
     #[field(proto = 21, list_type = map, list_map_keys("devicePath"), patch_strategy(merge), patch_merge_key = "devicePath")]
     pub volume_devices: Vec<VolumeDevice>,
-    /// Tells whether the container is alive; it is started again when not.
+    /// Probe of the container's liveness. The container is restarted when it fails.
     #[field(proto = 10)]
     pub liveness_probe: Option<Probe>,
-    /// Tells whether the container can serve; Services leave the pod out while it cannot.
+    /// Probe of the container's readiness. Services do not route traffic to the pod while it fails.
     #[field(proto = 11)]
     pub readiness_probe: Option<Probe>,
-    /// Tells whether the container has started. The other probes wait for it, and the container is started again when
-    /// it takes too long.
+    /// Probe of the container's startup. The other probes start after it has succeeded. The container is restarted when
+    /// it fails.
     #[field(proto = 22)]
     pub startup_probe: Option<Probe>,
     /// Hooks that run after the container starts and before it stops.
     #[field(proto = 12)]
     pub lifecycle: Option<Lifecycle>,
-    /// File in the container whose content becomes the message of its end, up to 4096 bytes. By default
-    /// /dev/termination-log. Cannot change.
+    /// Path of a file in the container whose content, up to 4096 bytes, becomes the termination message. By default
+    /// /dev/termination-log. Immutable.
     #[field(proto = 13)]
     pub termination_message_path: String,
     /// Source of the termination message: File, or FallbackToLogsOnError, which uses the end of the log when the file
@@ -111,7 +111,7 @@ pub struct Container {
     /// IfNotPresent. Immutable.
     #[field(proto = 14, known("Always", "Never", "IfNotPresent"), go_type = "PullPolicy")]
     pub image_pull_policy: String,
-    /// Security settings; they come before those of the pod.
+    /// Security settings. They take precedence over those of the pod.
     #[field(proto = 15)]
     pub security_context: Option<SecurityContext>,
     /// True if clients can write to standard input. Otherwise reads return end of file at once.
@@ -125,23 +125,23 @@ pub struct Container {
     pub tty: bool,
 }
 
-/// A port on which a container listens.
+/// A port that a container exposes.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerPort {
-    /// Name of the port, unique in the pod; Services can refer to it.
+    /// Name of the port, unique in the pod. Services can refer to it.
     #[field(proto = 1)]
     pub name: String,
-    /// Port of the node that leads to it, from 1 to 65535. Most pods need none. Equal to containerPort in the node's
-    /// network.
+    /// Port of the node that is forwarded to the container, from 1 to 65535. Most pods need none. Must equal
+    /// containerPort for pods in the node's network.
     #[field(proto = 2)]
     pub host_port: i32,
-    /// Port at the pod's address, from 1 to 65535.
+    /// Port on the pod's address, from 1 to 65535.
     #[field(proto = 3, keep)]
     pub container_port: i32,
-    /// TCP, UDP or SCTP; TCP by default.
+    /// Protocol: TCP (the default), UDP or SCTP.
     #[field(proto = 4, default = "TCP", known("TCP", "UDP", "SCTP"), go_type = "Protocol")]
     pub protocol: String,
-    /// Address of the node at which hostPort is bound.
+    /// Address of the node that hostPort is bound to.
     #[field(name = "hostIP", proto = 5)]
     pub host_ip: String,
 }
@@ -149,10 +149,10 @@ pub struct ContainerPort {
 /// Consequence of a resource change for a running container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerResizePolicy {
-    /// The resource: cpu or memory.
+    /// Name of the resource: cpu or memory.
     #[field(proto = 1, keep, go_type = "ResourceName")]
     pub resource_name: String,
-    /// NotRequired to leave the container running, RestartContainer to start it again. NotRequired by default.
+    /// Restart on resize: NotRequired (the default) leaves the container running, RestartContainer restarts it.
     #[field(proto = 2, keep, go_type = "ResourceResizeRestartPolicy")]
     pub restart_policy: String,
 }
@@ -163,18 +163,18 @@ pub struct ContainerRestartRule {
     /// Action on a match: Restart starts the container again.
     #[field(proto = 1, expected, go_type = "ContainerRestartRuleAction")]
     pub action: String,
-    /// The exit codes that are meant.
+    /// Exit codes that match.
     #[field(proto = 2)]
     pub exit_codes: Option<ContainerRestartRuleOnExitCodes>,
 }
 
-/// Exit codes of containers.
+/// A requirement on exit codes of containers.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerRestartRuleOnExitCodes {
-    /// In for the codes listed, NotIn for all others.
+    /// Operator: In matches the listed codes, NotIn all others.
     #[field(proto = 1, expected, go_type = "ContainerRestartRuleOnExitCodesOperator")]
     pub operator: String,
-    /// The codes, at most 255.
+    /// Exit codes, at most 255 entries.
     #[field(proto = 2, list_type = set)]
     pub values: Vec<i32>,
 }
@@ -182,7 +182,7 @@ pub struct ContainerRestartRuleOnExitCodes {
 /// A volume that is mounted into a container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeMount {
-    /// Name of the volume, as the pod lists it.
+    /// Name of a volume of the pod.
     #[field(proto = 1, keep)]
     pub name: String,
     /// True if the container can only read the volume.
@@ -191,10 +191,10 @@ pub struct VolumeMount {
     /// Extension of readOnly to mounts below the volume's root: Disabled, IfPossible or Enabled. Requires readOnly.
     #[field(proto = 7, go_type = "RecursiveReadOnlyMode")]
     pub recursive_read_only: Option<String>,
-    /// Path in the container; without a colon.
+    /// Path of the mount in the container. Must not contain a colon.
     #[field(proto = 3, keep)]
     pub mount_path: String,
-    /// Path in the volume that is mounted in place of its root.
+    /// Path within the volume that is mounted instead of its root.
     #[field(proto = 4)]
     pub sub_path: String,
     /// Propagation of mounts that are created later, between node and container: None, HostToContainer or
@@ -205,7 +205,7 @@ pub struct VolumeMount {
         go_type = "MountPropagationMode"
     )]
     pub mount_propagation: Option<String>,
-    /// As subPath, with $(NAME) for variables of the container. Excludes subPath.
+    /// Path within the volume like subPath, in which $(NAME) expands to variables of the container. Excludes subPath.
     #[field(proto = 6)]
     pub sub_path_expr: String,
 }
@@ -213,7 +213,7 @@ pub struct VolumeMount {
 /// A volume that a container uses as a block device.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeDevice {
-    /// Name of the volume, which must be behind a claim.
+    /// Name of a volume of the pod, which must refer to a claim.
     #[field(proto = 1, keep)]
     pub name: String,
     /// Path of the device in the container.

@@ -1,4 +1,4 @@
-//! Addresses behind a service, all in one object.
+//! Endpoints objects: all addresses behind a service in one object.
 
 mod columns;
 mod validate;
@@ -10,11 +10,11 @@ use planesmith_machinery::{Resource, Struct, ip};
 
 use super::ObjectReference;
 
-/// Marks the objects that the controller of endpoints keeps, whose addresses are in good form already.
+/// Label of objects that the endpoints controller manages, whose addresses are in canonical form already.
 const MANAGED_BY: (&str, &str) = ("endpoints.kubernetes.io/managed-by", "endpoint-controller");
 
-/// The addresses behind the service of the same name. Deprecated: it has to hold all of them in one object, which
-/// EndpointSlices do not.
+/// Addresses behind the service of the same name. Deprecated: use EndpointSlices, which distribute the addresses over
+/// several objects.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "",
@@ -36,21 +36,21 @@ pub struct Endpoints {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Groups of addresses with the same ports; all endpoints are those of all groups.
+    /// Groups of addresses with the same ports. The endpoints are the union of all groups.
     #[field(proto = 2, list_type = atomic)]
     pub subsets: Vec<EndpointSubset>,
 }
 
-/// Addresses with the same ports: each address together with each port is an endpoint.
+/// Addresses that share ports: each combination of an address and a port is an endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EndpointSubset {
-    /// Addresses that are ready for traffic.
+    /// Addresses of endpoints that are ready for traffic.
     #[field(proto = 1, list_type = atomic)]
     pub addresses: Vec<EndpointAddress>,
-    /// Addresses that are not ready: still starting, or failing a check.
+    /// Addresses of endpoints that are not ready, because they are starting or fail a probe.
     #[field(proto = 2, list_type = atomic)]
     pub not_ready_addresses: Vec<EndpointAddress>,
-    /// Ports that are open at each of these addresses.
+    /// Ports of each of these addresses.
     #[field(proto = 3, list_type = atomic)]
     pub ports: Vec<EndpointPort>,
 }
@@ -59,7 +59,7 @@ pub struct EndpointSubset {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct EndpointAddress {
-    /// The address; not one of the host itself, nor one that only works on one link.
+    /// IP address. Must not be a loopback or link-local address.
     #[field(proto = 1, keep)]
     pub ip: String,
     /// Host name of the endpoint.
@@ -77,13 +77,13 @@ pub struct EndpointAddress {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct EndpointPort {
-    /// Name of the port, that of the service's port: a DNS label. May be left out when there is only one.
+    /// Name of the port, a DNS label, equal to the name of the service's port. Optional when there is only one port.
     #[field(proto = 1)]
     pub name: String,
     /// Number of the port, from 1 to 65535.
     #[field(proto = 2, keep)]
     pub port: i32,
-    /// The protocol: TCP (the default), UDP or SCTP.
+    /// Protocol: TCP (the default), UDP or SCTP.
     #[field(proto = 3, known("TCP", "UDP", "SCTP"), go_type = "Protocol")]
     pub protocol: String,
     /// Application protocol of the port.

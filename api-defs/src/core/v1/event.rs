@@ -1,4 +1,4 @@
-//! Reports of things that happened.
+//! Events.
 
 mod columns;
 
@@ -18,18 +18,17 @@ use planesmith_machinery::{Resource, Struct};
 
 use super::ObjectReference;
 
-/// For how many seconds events are kept, 0 for ever. One setting for the whole program: it is made before the first request
-/// and does not change afterwards.
+/// Retention of events in seconds; 0 for unlimited. A process-wide setting that is made before the first request and
+/// never changes afterwards.
 static LIFETIME: AtomicU64 = AtomicU64::new(60 * 60);
 
-/// The most bytes of `reportingInstance`, `action` and `reason` of an event with an event time.
+/// Maximum length of `reportingInstance`, `action` and `reason` in bytes, for events with an event time.
 const MAX_WORD: usize = 128;
 
-/// The most bytes of `message` of an event with an event time.
+/// Maximum length of `message` in bytes, for events with an event time.
 const MAX_NOTE: usize = 1024;
 
-/// A report that something happened to an object. Events are kept for a short time and may be lost; nothing should
-/// depend on one.
+/// A report about an object. Events are deleted after a short time and may be lost, so nothing should depend on them.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "", version = "v1", short("ev"), name_rule = path_segment, create_on_update, rules)]
 #[resource(selectable(
@@ -63,7 +62,7 @@ pub struct Event {
     /// The object that the event is about. Its namespace is that of the event.
     #[field(proto = 2, keep)]
     pub involved_object: ObjectReference,
-    /// One word for programs on why it happened, such as Started.
+    /// Short CamelCase reason, such as Started.
     #[field(proto = 3)]
     pub reason: String,
     /// Human-readable description of the event.
@@ -81,7 +80,7 @@ pub struct Event {
     /// Number of occurrences.
     #[field(proto = 8)]
     pub count: i32,
-    /// Normal or Warning; more may be added.
+    /// Type of the event: Normal or Warning. More types may be added.
     #[field(name = "type", proto = 9)]
     pub type_: String,
     /// Time of the first observation, in microseconds. Set by newer clients; more fields are required then.
@@ -93,10 +92,10 @@ pub struct Event {
     /// Action that was taken or that failed, such as Binding.
     #[field(proto = 12)]
     pub action: String,
-    /// A second object that took part.
+    /// A second object that is involved.
     #[field(proto = 13)]
     pub related: Option<ObjectReference>,
-    /// Name of the controller that reported it, such as kubernetes.io/kubelet.
+    /// Name of the reporting controller, such as kubernetes.io/kubelet.
     #[field(proto = 14, keep, optional)]
     pub reporting_component: String,
     /// Instance of the reporting controller, such as kubelet-xyzf.
@@ -107,10 +106,10 @@ pub struct Event {
 /// Reporter of an event.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EventSource {
-    /// The program.
+    /// Name of the reporting component.
     #[field(proto = 1)]
     pub component: String,
-    /// The node it ran on.
+    /// Name of the node on which the component runs.
     #[field(proto = 2)]
     pub host: String,
 }
@@ -126,16 +125,16 @@ pub struct EventSeries {
     pub last_observed_time: MicroTime,
 }
 
-/// Keeps events that are written from now on for `lifetime` after they were written last; for ever when it is zero. An hour
-/// without it.
+/// Sets the retention of events after their last write; unlimited if zero. Without this call, events are kept for one
+/// hour.
 pub fn keep_events_for(lifetime: Duration) {
-    // Less than a second is not for ever.
+    // A fraction of a second must not mean unlimited.
     let seconds = lifetime.as_secs().max(u64::from(!lifetime.is_zero()));
     LIFETIME.store(seconds, Ordering::Relaxed);
 }
 
 impl Rules for Event {
-    // What is asked of an event depends on the version in which it comes, metadata included.
+    // The rules for events depend on the version of the request, including those for metadata.
     const METADATA: MetadataRules = MetadataRules::None;
     const DEPENDENTS: Dependents = Dependents::Impossible;
     const UPDATE_ORDER: &'static [UpdateStep] = &[UpdateStep::Declared];

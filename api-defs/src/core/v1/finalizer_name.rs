@@ -3,10 +3,10 @@
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
 
-/// Finalizers that need no domain in front of their name.
+/// Finalizers without a domain prefix.
 const STANDARD: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
-/// Reports what is wrong with the finalizer `name` at `field`.
+/// Reports errors in the finalizer `name` at `field`.
 pub(super) fn check_finalizer(errors: &mut FieldErrors, field: &str, name: &str) {
     for problem in names::qualified_name(name) {
         errors.invalid(field, name, problem);

@@ -1,4 +1,4 @@
-//! References to images.
+//! Image references.
 
 /// Returns the default pull policy: `Always` for images with the tag `latest`, `IfNotPresent` for others.
 pub(crate) fn pull_policy(image: &str) -> &'static str {
@@ -8,7 +8,7 @@ pub(crate) fn pull_policy(image: &str) -> &'static str {
     }
 }
 
-/// The tag of an image, which is `latest` when there is neither tag nor digest; `None` for what is no image.
+/// Returns the tag of an image, which is `latest` if it has neither tag nor digest; `None` for a malformed reference.
 fn tag(image: &str) -> Option<&str> {
     let (rest, digest) = match image.split_once('@') {
         Some((rest, digest)) => (rest, Some(digest)),
@@ -27,7 +27,7 @@ fn tag(image: &str) -> Option<&str> {
     }
 }
 
-/// An optional host and a path of lower-case parts.
+/// True if `name` is an optional host followed by a path of lower-case components.
 fn is_name(name: &str) -> bool {
     let (host, path) = match name.split_once('/') {
         Some((first, rest)) if first.contains(['.', ':']) || first == "localhost" || has_capital(first) => {
@@ -61,7 +61,7 @@ fn is_host(host: &str) -> bool {
     port.is_none_or(digits) && bracketed.map_or_else(|| host.split('.').all(label), address)
 }
 
-/// Letters and digits, separated by `.`, `_`, `__` or dashes.
+/// True for letters and digits, separated by `.`, `_`, `__` or dashes.
 fn is_part(part: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let bytes = part.as_bytes();

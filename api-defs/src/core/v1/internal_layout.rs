@@ -1,9 +1,9 @@
-//! The order of fields inside kube-apiserver, for types where it is another one than on the wire: errors that show a whole
-//! value show it in that order.
+//! Field orders of kube-apiserver's internal types that differ from the wire order. Errors that print a whole value use
+//! the internal order.
 
 use planesmith_machinery::facts::InternalLayout;
 
-/// Of `PodSpec`.
+/// Layout of `PodSpec`.
 pub(crate) static POD_SPEC: InternalLayout = InternalLayout {
     fields: &[
         "volumes",
@@ -56,7 +56,7 @@ pub(crate) static POD_SPEC: InternalLayout = InternalLayout {
     left_out: &["serviceAccount"],
 };
 
-/// Of `PersistentVolumeSource`.
+/// Layout of `PersistentVolumeSource`.
 pub(crate) static PERSISTENT_VOLUME_SOURCE: InternalLayout = InternalLayout {
     fields: &[
         "gcePersistentDisk",
@@ -86,7 +86,7 @@ pub(crate) static PERSISTENT_VOLUME_SOURCE: InternalLayout = InternalLayout {
     left_out: &[],
 };
 
-/// Of `PodSecurityContext`.
+/// Layout of `PodSecurityContext`.
 pub(crate) static POD_SECURITY_CONTEXT: InternalLayout = InternalLayout {
     fields: &[
         "seLinuxOptions",
@@ -107,7 +107,7 @@ pub(crate) static POD_SECURITY_CONTEXT: InternalLayout = InternalLayout {
     left_out: &[],
 };
 
-/// Of `VolumeSource`.
+/// Layout of `VolumeSource`.
 pub(crate) static VOLUME_SOURCE: InternalLayout = InternalLayout {
     fields: &[
         "hostPath",

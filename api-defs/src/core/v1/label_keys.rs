@@ -1,4 +1,4 @@
-//! Keys that stand for the labels a pod has itself.
+//! Label keys whose values are taken from the pod itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,8 +6,8 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::LabelSelector;
 use planesmith_machinery::validation::check_label_key;
 
-/// Reports keys that are no labels, or that are in the way of each other or of the selector. Creation has added a
-/// requirement to the selector for each key.
+/// Reports keys that are no legal labels, or that conflict with each other or with the selector. On creation, the
+/// server has added a requirement to the selector for each key.
 pub(crate) fn check_label_keys(
     with: &[String],
     without: &[String],
@@ -34,7 +34,7 @@ pub(crate) fn check_label_keys(
             .collect();
         for requirement in &selector.match_expressions {
             let key = requirement.key.as_str();
-            // A second one was there before.
+            // A second requirement existed before.
             if let Some(&index) = last.get(key).filter(|_| known.contains(key)) {
                 let problem = "exists in both matchLabelKeys and labelSelector";
                 errors.at_index("", index).invalid("", key, problem);

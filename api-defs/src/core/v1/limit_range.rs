@@ -1,4 +1,4 @@
-//! Bounds on what single objects of a namespace ask for.
+//! Limit ranges: limits on single objects of a namespace.
 
 mod check;
 #[cfg(test)]
@@ -12,10 +12,10 @@ use planesmith_machinery::{Resource, Struct};
 use super::resource_list::{ResourceList, round_up_to_milli};
 use crate::created_at::created_at;
 
-/// The type of limits on containers: the only one that gives defaults to what says nothing.
+/// Type of limits on containers, the only one with defaults.
 const CONTAINER: &str = "Container";
 
-/// Bounds and defaults for what each pod, container or claim of a namespace asks for.
+/// Limits and defaults for the resources of each pod, container or claim of a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "", version = "v1", short("limits"), create_on_update, rules)]
 #[resource(
@@ -26,36 +26,36 @@ pub struct LimitRange {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The bounds, one element for each type of object that is bounded.
+    /// Limits, one element for each type of object.
     #[field(proto = 2)]
     pub spec: LimitRangeSpec,
 }
 
-/// Bounds on what single objects ask for.
+/// Limits on single objects.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct LimitRangeSpec {
-    /// The bounds, one element per type of object.
+    /// Limits, one element for each type of object.
     #[field(proto = 1, keep, list_type = atomic)]
     pub limits: Vec<LimitRangeItem>,
 }
 
-/// Bounds and defaults for objects of one type.
+/// Limits and defaults for objects of one type.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct LimitRangeItem {
     /// Type of the limited objects: Container, Pod (the sum of its containers), PersistentVolumeClaim, or a type with a
     /// domain prefix that another component enforces.
     #[field(name = "type", proto = 1, keep, go_type = "LimitType")]
     pub type_: String,
-    /// The most of each resource that one object may be limited to.
+    /// Maximum limit of each resource per object.
     #[field(proto = 2, go_type = "ResourceList")]
     pub max: ResourceList,
-    /// The least of each resource that one object has to request.
+    /// Minimum request of each resource per object.
     #[field(proto = 3, go_type = "ResourceList")]
     pub min: ResourceList,
-    /// The limit that a container gets which sets none. Missing ones are taken from max.
+    /// Default limit of containers. Missing entries default to max.
     #[field(proto = 4, go_type = "ResourceList")]
     pub default: ResourceList,
-    /// The request that a container gets which makes none. Missing ones are taken from default, then from min.
+    /// Default request of containers. Missing entries default to default, then to min.
     #[field(proto = 5, go_type = "ResourceList")]
     pub default_request: ResourceList,
     /// Maximum ratio of the limit to the request of one object. Both must then be set and not be zero.
@@ -102,7 +102,7 @@ impl LimitRangeItem {
     }
 }
 
-/// Takes over from `source` what `list` does not say.
+/// Copies entries of `source` that `list` lacks.
 fn complete(list: &mut ResourceList, source: &ResourceList) {
     for (name, amount) in source {
         list.entry(name.clone()).or_insert_with(|| amount.clone());

@@ -2,11 +2,11 @@
 
 use planesmith_machinery::Struct;
 
-/// Names an object of a kind that the context tells, in the namespace of the object that holds the reference.
+/// Reference to an object in the same namespace whose kind is known from the context.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct LocalObjectReference {
-    /// Name of the object. Objects written long ago may have it empty.
+    /// Name of the object. May be empty in objects that were stored by old versions.
     #[field(proto = 1, default = "")]
     pub name: String,
 }

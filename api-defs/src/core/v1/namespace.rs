@@ -1,4 +1,4 @@
-//! Rooms for names.
+//! Namespaces.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
@@ -8,14 +8,14 @@ use planesmith_machinery::{Resource, Struct};
 
 use super::finalizer_name::check_finalizer;
 
-/// The label that repeats the name, so that selectors can name namespaces.
+/// Label with the name of the namespace, so that selectors can match it.
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
-/// The finalizer under which everything in a namespace is deleted.
+/// Finalizer that is removed after all content of the namespace has been deleted.
 const KUBERNETES: &str = "kubernetes";
 
-/// A room for names: objects in different namespaces may be called the same, and rights and quotas are given per
-/// namespace. Deleting it deletes everything in it.
+/// A scope for names. Objects in different namespaces may have the same name, and permissions and quotas are assigned
+/// per namespace. Deleting a namespace deletes everything in it.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "", version = "v1", short("ns"), cluster, name_rule = dns_label, subresource = "finalize", status)]
 #[resource(selectable("status.phase"), returns_deleted, no_delete_collection, rules)]
@@ -53,7 +53,7 @@ pub struct NamespaceSpec {
 /// Phase of a namespace's lifecycle and obstacles to its deletion.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NamespaceStatus {
-    /// Active, or Terminating while its content is being deleted; nothing can be created in it then.
+    /// Phase: Active, or Terminating while its content is deleted and nothing can be created in it.
     #[field(proto = 1, known("Active", "Terminating"), go_type = "NamespacePhase")]
     pub phase: String,
     /// Conditions that report obstacles to the deletion.
@@ -61,7 +61,7 @@ pub struct NamespaceStatus {
     pub conditions: Vec<NamespaceCondition>,
 }
 
-/// One aspect of a namespace's deletion.
+/// A condition of a namespace's deletion.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NamespaceCondition {
     /// Type of the condition, such as NamespaceContentRemaining.
@@ -73,10 +73,10 @@ pub struct NamespaceCondition {
     /// Time of the last change of status.
     #[field(proto = 4)]
     pub last_transition_time: Time,
-    /// One word for programs on why it last changed.
+    /// CamelCase reason of the last transition, for programs.
     #[field(proto = 5)]
     pub reason: String,
-    /// Explanation of the last change for people to read; its wording may differ between releases.
+    /// Human-readable explanation of the last transition. Its text may differ between releases.
     #[field(proto = 6)]
     pub message: String,
 }
@@ -98,7 +98,7 @@ impl Rules for Namespace {
             phase: "Active".to_owned(),
             ..NamespaceStatus::default()
         };
-        // Required at birth only: removing it is how a deletion ends.
+        // The finalizer is required on creation only, because its removal completes the deletion.
         if !self.spec.finalizers.iter().any(|finalizer| finalizer == KUBERNETES) {
             self.spec.finalizers.push(KUBERNETES.to_owned());
         }
@@ -123,7 +123,7 @@ impl Rules for Namespace {
     }
 
     fn validate_replacement(&self, _old: &Self, errors: &mut FieldErrors) {
-        // Only what is asked to let the namespace go can bring in others.
+        // Only an update of the finalize subresource can add other finalizers.
         for (index, finalizer) in self.spec.finalizers.iter().enumerate() {
             check_finalizer(&mut errors.at_index("spec.finalizers", index), "", finalizer);
         }

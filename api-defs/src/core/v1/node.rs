@@ -1,4 +1,4 @@
-//! Machines that run pods.
+//! Nodes, the machines that run pods.
 
 mod columns;
 mod config_source;
@@ -64,25 +64,25 @@ pub struct Node {
 /// Desired state of a node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeSpec {
-    /// Address range of the node's pods: the first of podCIDRs.
+    /// IP range of the node's pods, equal to the first entry of podCIDRs.
     #[field(name = "podCIDR", proto = 1)]
     pub pod_cidr: String,
-    /// Address ranges of the node's pods, at most one per IP family. Cannot change once set.
+    /// IP ranges of the node's pods, at most one per IP family. Immutable once set.
     #[field(name = "podCIDRs", proto = 7, list_type = set, patch_strategy(merge))]
     pub pod_cidrs: Vec<String>,
     /// ID of the machine at its cloud provider, as provider://name. Immutable once set.
     #[field(name = "providerID", proto = 3)]
     pub provider_id: String,
-    /// Keeps new pods away from the node; kubectl cordon sets it.
+    /// True to exclude the node from scheduling of new pods; set by kubectl cordon.
     #[field(proto = 4)]
     pub unschedulable: bool,
-    /// Marks that repel pods which do not tolerate them.
+    /// Taints, which repel pods that do not tolerate them.
     #[field(proto = 5, list_type = atomic)]
     pub taints: Vec<Taint>,
-    /// Has no effect any more: kubelets no longer take their configuration from the API.
+    /// Has no effect: kubelets no longer read their configuration from the API.
     #[field(proto = 6)]
     pub config_source: Option<NodeConfigSource>,
-    /// Has no effect any more; kept for nodes registered by very old kubelets.
+    /// Has no effect. Preserved for nodes that were registered by very old kubelets.
     #[field(name = "externalID", proto = 2)]
     pub external_id: String,
 }
@@ -129,7 +129,7 @@ impl Rules for Node {
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
-        // What a change is asked repeats some of what a new node is asked.
+        // The rules for updates repeat some of the rules for new nodes, as in kube-apiserver.
         self.status.check_amounts(errors);
         self.status.check_declared_features(errors);
         self.status.check_addresses(errors);

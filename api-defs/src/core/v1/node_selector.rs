@@ -5,23 +5,23 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
 use planesmith_machinery::validation::check_label_key;
 
-/// A choice of nodes: those that fit at least one of its terms.
+/// A selector of nodes. A node matches if it matches at least one of the terms.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct NodeSelector {
-    /// Alternatives: a node is selected when it meets one of them.
+    /// Alternative terms. A node is selected if it matches one of them.
     #[field(proto = 1, keep, list_type = atomic)]
     pub node_selector_terms: Vec<NodeSelectorTerm>,
 }
 
-/// Nodes that fulfil all requirements. An empty term fits none.
+/// Requirements that a node must all fulfil. An empty term matches no node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct NodeSelectorTerm {
-    /// Requirements on labels of the node, all of which have to be met.
+    /// Requirements on labels of the node.
     #[field(proto = 1, list_type = atomic)]
     pub match_expressions: Vec<NodeSelectorRequirement>,
-    /// Requirements on fields; only metadata.name is known.
+    /// Requirements on fields of the node. Only metadata.name is supported.
     #[field(proto = 2, list_type = atomic)]
     pub match_fields: Vec<NodeSelectorRequirement>,
 }
@@ -29,7 +29,7 @@ pub struct NodeSelectorTerm {
 /// A requirement on a label or field of nodes.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeSelectorRequirement {
-    /// The label or, in matchFields, the field that is looked at.
+    /// Key of the label or, in matchFields, the name of the field.
     #[field(proto = 1, keep)]
     pub key: String,
     /// Relation to the values: In, NotIn, Exists, DoesNotExist, Gt or Lt.
@@ -40,7 +40,7 @@ pub struct NodeSelectorRequirement {
         go_type = "NodeSelectorOperator"
     )]
     pub operator: String,
-    /// The values: at least one for In and NotIn, none for Exists and DoesNotExist, a whole number for Gt and Lt.
+    /// Values: at least one for In and NotIn, none for Exists and DoesNotExist, an integer for Gt and Lt.
     #[field(proto = 3, list_type = atomic)]
     pub values: Vec<String>,
 }
@@ -49,7 +49,7 @@ pub struct NodeSelectorRequirement {
 pub(crate) use planesmith_machinery::validation::SelectorValues;
 
 impl NodeSelector {
-    /// Reports what is wrong with a choice of nodes.
+    /// Reports errors in the selector.
     pub(crate) fn check(&self, values: SelectorValues, errors: &mut FieldErrors) {
         if self.node_selector_terms.is_empty() {
             errors.required("nodeSelectorTerms", "must have at least one node selector term");
@@ -61,7 +61,7 @@ impl NodeSelector {
 }
 
 impl NodeSelectorTerm {
-    /// Reports what is wrong with one of several choices.
+    /// Reports errors in the term.
     pub(crate) fn check(&self, values: SelectorValues, errors: &mut FieldErrors) {
         for (index, requirement) in self.match_expressions.iter().enumerate() {
             requirement.check_of_labels(values, &mut errors.at_index("matchExpressions", index));

@@ -1,11 +1,11 @@
-//! Labels of nodes that have another name today.
+//! Deprecated node labels.
 
 use planesmith_machinery::meta::LabelSelector;
 use planesmith_machinery::names;
 
 use super::NodeSelectorTerm;
 
-/// The labels, their new names, and what is said of them.
+/// The labels, their replacements and the warnings about them.
 const OLD_LABELS: [(&str, &str, &str); 5] = [
     (
         "beta.kubernetes.io/arch",
@@ -42,7 +42,7 @@ pub(crate) fn old_node_label(label: &str) -> Option<&'static str> {
         .map(|(_, _, words)| *words)
 }
 
-/// The name that an old label of nodes has today.
+/// Returns the replacement of a deprecated node label.
 pub(crate) fn new_node_label(label: &str) -> Option<&'static str> {
     let (_, new, _) = OLD_LABELS.iter().find(|(old, ..)| *old == label)?;
     Some(new)
@@ -64,7 +64,7 @@ pub(crate) fn of_node_selector_term(term: &NodeSelectorTerm, check_values: bool,
     warnings
 }
 
-/// The same of a label selector on nodes at `path`.
+/// Returns warnings about deprecated node labels in a label selector at `path`.
 pub(crate) fn of_node_label_selector(selector: &LabelSelector, path: &str) -> Vec<String> {
     let requirements = selector.match_expressions.iter().enumerate();
     let requirements = requirements.filter_map(|(index, requirement)| {

@@ -1,8 +1,8 @@
-//! Structs of which one member may be given.
+//! Structs of which only one member may be set.
 
 use planesmith_machinery::field_error::FieldErrors;
 
-/// Looks at the members of such a struct in turn: the first that is given is checked, further ones are refused.
+/// Checks the members of such a struct one by one: the first that is set is validated, further ones are refused.
 #[derive(Debug)]
 pub(crate) struct OneOf {
     complaint: &'static str,
@@ -10,7 +10,7 @@ pub(crate) struct OneOf {
 }
 
 impl OneOf {
-    /// Refuses further members in these words.
+    /// Sets the error message for further members.
     pub(crate) fn or(complaint: &'static str) -> Self {
         Self {
             complaint,
@@ -28,7 +28,7 @@ impl OneOf {
         self.found |= member.is_some();
     }
 
-    /// Looks at the member `field`.
+    /// Checks the member `field`.
     pub(crate) fn member<T>(
         &mut self,
         field: &str,
@@ -39,7 +39,7 @@ impl OneOf {
         self.member_called((field, field), member, errors, check);
     }
 
-    /// As `member`, for the few that clients know under one name when refused and another when checked.
+    /// Checks a member like `member`, for members whose path differs between refusal and validation.
     pub(crate) fn member_called<T>(
         &mut self,
         (refused, checked): (&str, &str),

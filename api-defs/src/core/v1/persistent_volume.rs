@@ -1,4 +1,4 @@
-//! Pieces of storage.
+//! Persistent volumes.
 
 mod check;
 mod columns;
@@ -32,8 +32,8 @@ pub(super) use columns::text_or_unset;
 
 use super::resource_list::round_up_to_milli;
 
-/// A piece of storage of the cluster that claims can be bound to. Made by an administrator, or on demand by a storage
-/// class.
+/// A piece of storage of the cluster that claims can be bound to. Created by an administrator, or dynamically for a
+/// storage class.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "", version = "v1", short("pv"), cluster, status, returns_deleted, rules)]
 #[resource(
@@ -73,8 +73,8 @@ pub struct PersistentVolumeSpec {
     /// Access modes of the volume: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.
     #[field(proto = 3, list_type = atomic, known("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"), go_type = "[]PersistentVolumeAccessMode")]
     pub access_modes: Vec<String>,
-    /// The claim that the volume is bound to, or kept for when it is set beforehand. The volume counts as bound once
-    /// the claim names it too.
+    /// Claim that the volume is bound to or, if set beforehand, reserved for. The binding is complete after the claim
+    /// names the volume, too.
     #[field(proto = 4, granular)]
     pub claim_ref: Option<ObjectReference>,
     /// Treatment of the volume after its claim is deleted: Retain, the default of manually created volumes; Delete, the
@@ -85,24 +85,24 @@ pub struct PersistentVolumeSpec {
         go_type = "PersistentVolumeReclaimPolicy"
     )]
     pub persistent_volume_reclaim_policy: String,
-    /// The storage class that the volume belongs to; empty for none.
+    /// Storage class of the volume. Empty for none.
     #[field(proto = 6)]
     pub storage_class_name: String,
-    /// Options with which the volume is mounted. Not checked: a wrong one makes mounting fail.
+    /// Mount options. Not validated: the mount fails if an option is invalid.
     #[field(proto = 7, list_type = atomic)]
     pub mount_options: Vec<String>,
-    /// Filesystem, which is the default, or Block, when the volume is handed out as a raw device.
+    /// Mode of the volume: Filesystem (the default), or Block for a raw block device.
     #[field(proto = 8, known("Block", "Filesystem"), go_type = "PersistentVolumeMode")]
     pub volume_mode: Option<String>,
-    /// The nodes from which the volume can be reached; all when absent.
+    /// Nodes that can access the volume. All nodes when absent.
     #[field(proto = 9)]
     pub node_affinity: Option<VolumeNodeAffinity>,
-    /// The VolumeAttributesClass whose settings the volume has.
+    /// VolumeAttributesClass of the volume.
     #[field(proto = 10)]
     pub volume_attributes_class_name: Option<String>,
 }
 
-/// The nodes from which a volume can be reached.
+/// Nodes that can access a volume.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeNodeAffinity {
     /// Requirements that a node must satisfy.
@@ -111,7 +111,7 @@ pub struct VolumeNodeAffinity {
 }
 
 impl VolumeNodeAffinity {
-    /// The same, where labels have their new names as far as they have them in `new`.
+    /// Replaces deprecated labels by the labels that `new` uses instead.
     fn with_new_labels(&self, new: Option<&Self>) -> Self {
         let mut renamed = self.clone();
         let (Some(own), Some(new)) = (&mut renamed.required, new.and_then(|new| new.required.as_ref())) else {
@@ -133,7 +133,7 @@ impl VolumeNodeAffinity {
 /// Observed state of a persistent volume.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PersistentVolumeStatus {
-    /// Pending, Available, Bound, Released once its claim is gone, or Failed when reclaiming it failed.
+    /// Phase: Pending, Available, Bound, Released after the claim was deleted, or Failed if reclaiming failed.
     #[field(
         proto = 1,
         known("Pending", "Available", "Bound", "Released", "Failed"),
@@ -151,11 +151,11 @@ pub struct PersistentVolumeStatus {
     pub last_phase_transition_time: Option<Time>,
 }
 
-/// In which phase volumes start.
+/// Initial phase of a volume.
 const PENDING: &str = "Pending";
 
 impl Rules for PersistentVolume {
-    // Kubernetes looks at a changed volume twice, so that each mistake is found twice.
+    // kube-apiserver validates an updated volume twice, so it reports each error twice.
     const UPDATE_ORDER: &'static [UpdateStep] = &[
         UpdateStep::Metadata,
         UpdateStep::Object,

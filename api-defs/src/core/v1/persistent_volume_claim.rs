@@ -1,4 +1,4 @@
-//! Claims to storage.
+//! Persistent volume claims.
 
 mod check;
 mod columns;
@@ -20,7 +20,7 @@ pub use status::{ModifyVolumeStatus, PersistentVolumeClaimCondition, PersistentV
 use super::resource_list::round_up_to_milli;
 use super::storage_class_name::BETA_CLASS;
 
-/// A wish for storage, which is bound to a persistent volume and then mounted by pods of the namespace.
+/// A request for storage, which is bound to a persistent volume and which pods of the namespace can mount.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "", version = "v1", short("pvc"), status, returns_deleted, rules)]
 #[resource(
@@ -38,7 +38,7 @@ pub struct PersistentVolumeClaim {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The storage that is asked for: how much, of which class, with which way of access.
+    /// Desired storage: its amount, class and access modes.
     #[field(proto = 2)]
     pub spec: PersistentVolumeClaimSpec,
     /// The bound volume's properties and the progress of a resize.
@@ -47,7 +47,7 @@ pub struct PersistentVolumeClaim {
 }
 
 impl PersistentVolumeClaim {
-    /// The storage class that the claim names; an empty one is one, too: none.
+    /// Returns the storage class that the claim names. An empty name counts as set and stands for no class.
     #[must_use]
     pub fn storage_class(&self) -> Option<&str> {
         let annotated = self.metadata.annotations.get(BETA_CLASS);
@@ -55,7 +55,7 @@ impl PersistentVolumeClaim {
     }
 }
 
-/// In which phase claims start.
+/// Initial phase of a claim.
 const PENDING: &str = "Pending";
 
 impl Rules for PersistentVolumeClaim {

@@ -43,7 +43,7 @@ pub use topology_spread::TopologySpreadConstraint;
 pub(crate) use annotations::{check as check_annotations, check_seccomp_fields};
 pub(crate) use app_armor::check_app_armor_fields;
 
-/// Containers that run together on a node and share its address, its volumes and its end.
+/// A group of containers that run together on a node and share a network address, volumes and a lifecycle.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "",
@@ -108,7 +108,7 @@ impl Rules for Pod {
                 name: "spec.host",
                 paths: &["spec.nodeName"],
             },
-            // Taken, but nothing is ever found there.
+            // The alias is accepted but never matches.
             FieldAlias {
                 name: "status.podIPs",
                 paths: &[],
@@ -169,7 +169,7 @@ impl Rules for Pod {
     }
 
     fn warnings(&self, old: Option<&Self>) -> Vec<String> {
-        // Later writes come from controllers, whom nobody reads.
+        // Later writes come from controllers, whose warnings no user reads.
         old.map_or_else(|| self.creation_warnings(), |_| Vec::new())
     }
 

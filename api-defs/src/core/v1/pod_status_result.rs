@@ -1,15 +1,15 @@
-//! The status of a pod alone.
+//! The status of a pod as a separate kind.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
 
 use super::PodStatus;
 
-/// A pod of which only the status is known.
+/// The status of a pod as a separate object.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "", version = "v1", unserved)]
 pub struct PodStatusResult {
-    /// Metadata.
+    /// Metadata of the pod.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
     /// Observed state.

@@ -1,4 +1,4 @@
-//! Templates of pods that stand alone.
+//! Standalone templates of pods.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
@@ -9,7 +9,7 @@ use planesmith_machinery::table::Cell;
 use super::{PodOptions, PodTemplateSpec};
 use crate::workload::columns;
 
-/// A template of pods that stands alone, for controllers that take theirs from elsewhere.
+/// A standalone template of pods.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "", version = "v1", returns_deleted, generation, rules)]
 #[resource(

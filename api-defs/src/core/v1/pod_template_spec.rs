@@ -1,4 +1,4 @@
-//! Templates from which controllers make pods.
+//! Templates from which controllers create pods.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
@@ -11,7 +11,7 @@ use crate::core::v1::pod::{PodOptions, check_annotations, check_app_armor_fields
 /// Metadata and desired state of the pods that are created from a template.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodTemplateSpec {
-    /// Metadata of those pods.
+    /// Metadata of the pods.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
     /// Desired state of the pods.
@@ -20,17 +20,17 @@ pub struct PodTemplateSpec {
 }
 
 impl PodTemplateSpec {
-    /// Fills in what a template does not say. What only pods get is left to their creation.
+    /// Sets the defaults of a template. Defaults of pods only are set on their creation.
     pub fn default_values(&mut self) {
         self.spec.default_values();
     }
 
-    /// Drops what is switched off, unless it was in `old` before; to be called before a template is stored.
+    /// Drops fields of disabled features unless `old` uses them. Must be called before a template is stored.
     pub fn drop_disabled(&mut self, old: Option<&Self>) {
         self.spec.drop_disabled(old.map(|old| &old.spec));
     }
 
-    /// Reports what is wrong with the template at the current prefix.
+    /// Reports errors in the template at the current prefix.
     pub fn check(&self, options: PodOptions, errors: &mut FieldErrors) {
         self.check_metadata(options, errors);
         let annotations = &self.metadata.annotations;
@@ -46,7 +46,7 @@ impl PodTemplateSpec {
         }
     }
 
-    /// The part of [`Self::check`] that is about labels and annotations.
+    /// Performs the part of [`Self::check`] about labels and annotations.
     pub(crate) fn check_metadata(&self, options: PodOptions, errors: &mut FieldErrors) {
         let annotations = &self.metadata.annotations;
         validation::check_labels("labels", &self.metadata.labels, errors);

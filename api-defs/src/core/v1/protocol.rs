@@ -1,11 +1,11 @@
-//! Protocols that have ports.
+//! Protocols with ports.
 
 use planesmith_machinery::field_error::FieldErrors;
 
-/// The protocols that have ports, as messages list them.
+/// Protocols with ports, in the order of error messages.
 pub(crate) const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 
-/// Reports that `protocol` is missing or none that has ports.
+/// Reports a missing or unsupported protocol.
 pub(crate) fn check_protocol(protocol: &str, errors: &mut FieldErrors) {
     if protocol.is_empty() {
         errors.required("protocol", "");

@@ -14,7 +14,7 @@ pub struct RangeAllocation {
     /// The range, such as 10.0.0.0/24 or 30000-32767.
     #[field(proto = 2, keep)]
     pub range: String,
-    /// A bit for each member.
+    /// Bitmap with one bit for each member of the range.
     #[field(proto = 3, keep)]
     pub data: ByteString,
 }

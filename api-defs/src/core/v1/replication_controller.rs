@@ -1,4 +1,4 @@
-//! A number of equal pods, in the way before replica sets.
+//! Replication controllers, the predecessors of replica sets.
 
 mod columns;
 
@@ -15,7 +15,7 @@ use crate::workload::counts::{check_at_most, check_from_zero};
 use crate::workload::selector::report_mismatch;
 use crate::workload::template::{check_always_running, template_warnings};
 
-/// Keeps a number of equal pods running. Deployments and replica sets do the same and more.
+/// Runs a number of equal pods. Superseded by deployments and replica sets.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "",
@@ -41,7 +41,7 @@ use crate::workload::template::{check_always_running, template_warnings};
     column(name = "Selector", type = "string", doc = "Which pods belong to it.", priority = 1, with = columns::selector)
 )]
 pub struct ReplicationController {
-    /// Standard metadata. Labels that are missing are taken from the template.
+    /// Standard metadata. Missing labels default to those of the template.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
     /// Desired pods.
@@ -58,10 +58,10 @@ pub struct ReplicationControllerSpec {
     /// Desired number of pods. 1 when absent.
     #[field(proto = 1, default = 1)]
     pub replicas: Option<i32>,
-    /// For how many seconds a new pod must be ready until it counts as available.
+    /// Minimum time in seconds that a new pod must be ready to count as available.
     #[field(proto = 4, default = 0)]
     pub min_ready_seconds: i32,
-    /// Labels of the pods that belong to the controller; those of the template when absent.
+    /// Labels of the pods that belong to the controller. Those of the template when absent.
     #[field(proto = 2, atomic)]
     pub selector: BTreeMap<String, String>,
     /// Template of new pods. The restartPolicy must be Always.
@@ -84,7 +84,7 @@ pub struct ReplicationControllerStatus {
     /// Number of non-terminating pods that have been ready for minReadySeconds.
     #[field(proto = 5)]
     pub available_replicas: i32,
-    /// Generation of the controller that this tells about.
+    /// Generation of the controller that the status describes.
     #[field(proto = 3)]
     pub observed_generation: i64,
     /// Conditions, for example about pods that could not be created or deleted.
@@ -92,7 +92,7 @@ pub struct ReplicationControllerStatus {
     pub conditions: Vec<ReplicationControllerCondition>,
 }
 
-/// One aspect of how a replication controller fares.
+/// A condition of a replication controller.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ReplicationControllerCondition {
     /// Type of the condition, such as ReplicaFailure.
@@ -104,10 +104,10 @@ pub struct ReplicationControllerCondition {
     /// Time of the last change of status.
     #[field(proto = 3)]
     pub last_transition_time: Time,
-    /// One word for programs on why it last changed.
+    /// CamelCase reason of the last transition, for programs.
     #[field(proto = 4)]
     pub reason: String,
-    /// Explanation of the last change for people to read; its wording may differ between releases.
+    /// Human-readable explanation of the last transition. Its text may differ between releases.
     #[field(proto = 5)]
     pub message: String,
 }
@@ -140,7 +140,7 @@ impl Rules for ReplicationController {
     }
 
     fn prepare_status_update(&mut self, _old: &Self) {
-        // As if read again, with the template that was stored.
+        // Applies the defaults again with the stored template.
         self.default_labels();
     }
 
@@ -158,14 +158,14 @@ impl Rules for ReplicationController {
 
     fn warnings(&self, old: Option<&Self>) -> Vec<String> {
         let none = PodTemplateSpec::default();
-        // Of a change clients are told what is to be said of the template before it.
+        // On an update, kube-apiserver warns about the old template.
         let template = old.unwrap_or(self).spec.template.as_ref().unwrap_or(&none);
         template_warnings(&self.metadata, template, old.map(|old| old.metadata.generation))
     }
 }
 
 impl ReplicationController {
-    /// A controller without labels takes those of its pods.
+    /// Copies the labels of the template to a controller without labels.
     fn default_labels(&mut self) {
         if self.metadata.labels.is_empty()
             && let Some(template) = &self.spec.template
@@ -176,7 +176,7 @@ impl ReplicationController {
 }
 
 impl ReplicationControllerSpec {
-    /// Reports what is wrong with the spec; `old` is the template that its template replaces.
+    /// Reports errors in the spec; `old` is the template that its template replaces.
     fn check(&self, old: Option<&PodTemplateSpec>, errors: &mut FieldErrors) {
         check_from_zero("minReadySeconds", self.min_ready_seconds, errors);
         if self.selector.is_empty() {

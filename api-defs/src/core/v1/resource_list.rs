@@ -1,4 +1,4 @@
-//! Amounts by resource name.
+//! Quantities by resource name.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use planesmith_machinery::quantity::Quantity;
 
 use super::resource_name::counts_whole;
 
-/// Amounts by resource name, such as `cpu: 500m`.
+/// Quantities by resource name, such as `cpu: 500m`.
 pub type ResourceList = BTreeMap<String, Quantity>;
 
-/// Rounds amounts finer than a thousandth up, because schedulers do not count finer.
+/// Rounds quantities up to thousandths, the precision of schedulers.
 pub(crate) fn round_up_to_milli(list: &mut ResourceList) {
     for amount in list.values_mut() {
         *amount = amount.rounded_to_milli();
     }
 }
 
-/// Reports an amount of `resource` at `field` that is less than nothing or a fraction of what cannot be split.
+/// Reports a quantity of `resource` at `field` that is negative, or fractional although the resource is indivisible.
 pub(super) fn check_amount(errors: &mut FieldErrors, field: &str, resource: &str, amount: &Quantity) {
     if amount.is_negative() {
         errors.invalid(field, amount.as_str(), "must be greater than or equal to 0");

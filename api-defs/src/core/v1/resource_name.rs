@@ -3,10 +3,10 @@
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
 
-/// Resources without a domain that containers can ask for.
+/// Resources without a domain that containers can request.
 const OF_CONTAINERS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
-/// Further resources without a domain, which are counted per namespace or requested from storage.
+/// Further resources without a domain, which quotas count or claims request.
 const OTHERS: [&str; 17] = [
     "requests.cpu",
     "requests.memory",
@@ -27,7 +27,7 @@ const OTHERS: [&str; 17] = [
     "services.loadbalancers",
 ];
 
-/// Resources that are counted one by one.
+/// Resources that are counted in integers.
 const COUNTED: [&str; 9] = [
     "pods",
     "resourcequotas",
@@ -40,13 +40,13 @@ const COUNTED: [&str; 9] = [
     "services.loadbalancers",
 ];
 
-/// Resources of this prefix are memory pages of the size that follows.
+/// Prefix of huge page resources; the page size follows.
 const HUGE_PAGES: &str = "hugepages-";
 
 /// Domain of Kubernetes' own resources.
 const NATIVE: &str = "kubernetes.io/";
 
-/// Reports what is wrong with `name` at `field` as a resource of any use. Whether its form is right.
+/// Reports errors in `name` at `field` as any kind of resource. Returns true if its syntax is legal.
 pub(super) fn check_resource(errors: &mut FieldErrors, field: &str, name: &str) -> bool {
     let problems = names::qualified_name(name);
     let qualified = problems.is_empty();
@@ -60,7 +60,7 @@ pub(super) fn check_resource(errors: &mut FieldErrors, field: &str, name: &str) 
     qualified
 }
 
-/// Reports what is wrong with `name` at `field` as a resource that a container asks for.
+/// Reports errors in `name` at `field` as a resource that a container requests.
 pub fn check_container_resource(errors: &mut FieldErrors, field: &str, name: &str) {
     check_resource(errors, field, name);
     if !name.contains('/') {
@@ -72,7 +72,7 @@ pub fn check_container_resource(errors: &mut FieldErrors, field: &str, name: &st
     }
 }
 
-/// Reports what is wrong with `name` at `field` as a resource that a quota bounds.
+/// Reports errors in `name` at `field` as a resource that a quota limits.
 pub(super) fn check_quota_resource(errors: &mut FieldErrors, field: &str, name: &str) {
     check_resource(errors, field, name);
     if !name.contains('/') && !is_quota_resource(name) {
@@ -116,7 +116,7 @@ pub(super) fn is_of_pods(name: &str) -> bool {
     matches!(name, "cpu" | "memory") || is_huge_page(name)
 }
 
-/// Reports what is wrong with `name` at `field` as a resource that a pod asks for as a whole.
+/// Reports errors in `name` at `field` as a pod-level resource.
 pub(super) fn check_pod_resource(errors: &mut FieldErrors, field: &str, name: &str) {
     let problems = names::qualified_name(name);
     let standard = name.contains('/') || OF_CONTAINERS.contains(&name) || OTHERS.contains(&name) || is_huge_page(name);

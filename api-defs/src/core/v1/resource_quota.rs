@@ -1,4 +1,4 @@
-//! Bounds on what a whole namespace uses.
+//! Resource quotas: limits on the total usage of a namespace.
 
 mod check;
 mod columns;
@@ -12,7 +12,7 @@ use planesmith_machinery::{Resource, Struct};
 
 use super::resource_list::{ResourceList, round_up_to_milli};
 
-/// Bounds on what all objects of a namespace use together, and how much of it is used.
+/// Limits on the total usage of a namespace, and the current usage.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "", version = "v1", short("quota"), status, returns_deleted, rules)]
 #[resource(
@@ -25,18 +25,18 @@ pub struct ResourceQuota {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The bounds that are wanted.
+    /// Desired limits.
     #[field(proto = 2)]
     pub spec: ResourceQuotaSpec,
-    /// The bounds that are enforced, and what is used of them.
+    /// Enforced limits and current usage.
     #[field(proto = 3)]
     pub status: ResourceQuotaStatus,
 }
 
-/// Bounds on what a namespace uses.
+/// Limits on the total usage of a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceQuotaSpec {
-    /// The most of each resource that may be used in total: amounts such as requests.cpu, or numbers of objects such as
+    /// Maximum total of each resource: quantities such as requests.cpu, or numbers of objects such as
     /// count/deployments.apps.
     #[field(proto = 1, go_type = "ResourceList")]
     pub hard: ResourceList,
@@ -58,7 +58,7 @@ pub struct ResourceQuotaSpec {
     pub scope_selector: Option<ScopeSelector>,
 }
 
-/// A selection of objects by scopes.
+/// A selector of objects by scopes.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct ScopeSelector {
@@ -95,7 +95,7 @@ pub struct ScopedResourceSelectorRequirement {
         go_type = "ScopeSelectorOperator"
     )]
     pub operator: String,
-    /// The values: at least one for In and NotIn, none for the others.
+    /// Values: at least one for In and NotIn, none for the others.
     #[field(proto = 3, list_type = atomic)]
     pub values: Vec<String>,
 }
@@ -103,7 +103,7 @@ pub struct ScopedResourceSelectorRequirement {
 /// Enforced limits and current usage.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceQuotaStatus {
-    /// The bounds that are enforced: those of the spec, once a controller has seen them.
+    /// Enforced limits, which a controller copies from the spec.
     #[field(proto = 1, go_type = "ResourceList")]
     pub hard: ResourceList,
     /// Current usage of each resource.

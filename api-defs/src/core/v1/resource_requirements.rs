@@ -13,24 +13,24 @@ pub(crate) use total::add;
 /// Resource requests and limits of a container or pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceRequirements {
-    /// The most that it may use.
+    /// Maximum amounts that may be used.
     #[field(proto = 1, go_type = "ResourceList")]
     pub limits: ResourceList,
-    /// The least that it needs; nodes are chosen by it. Limits count as requests where none are given.
+    /// Amounts that are reserved on the node. Defaults to the limits.
     #[field(proto = 2, go_type = "ResourceList")]
     pub requests: ResourceList,
-    /// Names of the pod's claims to devices that the container uses. Only for containers.
+    /// Device claims of the pod that the container uses. Only for containers.
     #[field(proto = 3, list_type = map, list_map_keys("name"))]
     pub claims: Vec<ResourceClaim>,
 }
 
-/// A claim to devices that a container uses.
+/// A device claim that a container uses.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceClaim {
     /// Name of an entry in the pod's resourceClaims.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The request of that claim that is meant; all of them when empty.
+    /// Name of a request of the claim. All of its requests when empty.
     #[field(proto = 2)]
     pub request: String,
 }

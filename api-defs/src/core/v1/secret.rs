@@ -13,19 +13,19 @@ use planesmith_machinery::table::Cell;
 use super::config_map::{MAX_DATA_BYTES, SEALED, check_key};
 use crate::certificates::key_pair_complaint;
 
-/// Type of secrets that hold whatever their owner likes.
+/// Type of secrets with arbitrary data.
 const OPAQUE: &str = "Opaque";
 
-/// Type of secrets that hold a certificate and its key.
+/// Type of secrets with a certificate and its key.
 const TLS: &str = "kubernetes.io/tls";
 const TLS_CERTIFICATE: &str = "tls.crt";
 const TLS_KEY: &str = "tls.key";
 
-/// Names the service account that a token belongs to.
+/// Annotation with the name of the service account that a token belongs to.
 const ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
 
-/// Small confidential data such as a password, a token or a key. Values are base64 text, which hides nothing: protect
-/// secrets by access rules and by encryption of the store.
+/// Small confidential data such as a password, a token or a key. Base64 is no encryption: protect secrets by access
+/// rules and by encryption at rest.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "", version = "v1", selectable("type"), rules)]
 #[resource(
@@ -38,13 +38,13 @@ pub struct Secret {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Once true, the data can never change again and neither can this field; only deleting the object remains.
+    /// True to make the data and this field immutable; the object can then only be deleted.
     #[field(proto = 5)]
     pub immutable: Option<bool>,
-    /// The confidential values by key, base64-encoded. A key consists of letters, digits, '-', '_' and '.'.
+    /// Base64-encoded confidential values by key. A key consists of letters, digits, '-', '_' and '.'.
     #[field(proto = 2)]
     pub data: BTreeMap<String, ByteString>,
-    /// Plain text to put into data when writing; wins over a value of the same key there. Never returned.
+    /// String values that are merged into data on write; they take precedence over data. Never returned.
     #[field(proto = 4)]
     pub string_data: BTreeMap<String, String>,
     /// Type of the secret, which determines its required keys. Immutable. Defaults to Opaque.
@@ -105,7 +105,7 @@ impl Rules for Secret {
 }
 
 impl Secret {
-    /// Reports the keys that the type demands and that are missing or malformed.
+    /// Reports keys that the type requires and that are missing or malformed.
     fn check_type(&self, errors: &mut FieldErrors) {
         let has = |key: &str| self.data.contains_key(key);
         match self.type_.as_str() {
@@ -134,7 +134,7 @@ impl Secret {
         }
     }
 
-    /// Reports that `key` is missing or is not a JSON object, without showing what it holds.
+    /// Reports that `key` is missing or not a JSON object, without its value.
     fn check_json(&self, key: &str, errors: &mut FieldErrors) {
         let mut errors = errors.at_key("data", key);
         match self.data.get(key) {

@@ -1,14 +1,14 @@
-//! A reference as a document of its own.
+//! References as documents of their own.
 
 use planesmith_machinery::Struct;
 
 use super::ObjectReference;
 
-/// A reference to the object that made another one.
+/// A reference to the object that created another one.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "SerializedReference"))]
 pub struct SerializedReference {
-    /// The object.
+    /// Reference to the creator.
     #[field(proto = 1)]
     pub reference: ObjectReference,
 }

@@ -1,4 +1,4 @@
-//! Names and addresses for sets of pods.
+//! Services: names and addresses for sets of pods.
 
 mod allocated;
 mod columns;
@@ -25,7 +25,7 @@ pub use spec::{ClientIPConfig, ServiceSpec, SessionAffinityConfig};
 pub(crate) use status::check_balancer_hostname;
 pub use status::{LoadBalancerIngress, LoadBalancerStatus, PortStatus, ServiceStatus};
 
-/// A name, and usually an address and ports, under which a set of pods is reached.
+/// A stable name, and usually an address and ports, for a set of pods.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "",
@@ -113,8 +113,8 @@ impl Service {
         self.needs_node_ports() || (self.spec.type_ == CLUSTER_IP && !self.spec.external_ips.is_empty())
     }
 
-    /// A service that is only a name has no policy for traffic, although a client may send one. A wrong one stays: it is to be
-    /// refused.
+    /// Drops a valid traffic policy of an ExternalName service, which has no effect. An invalid one stays for the
+    /// validation to refuse.
     fn drop_policy_of_external_name(&mut self) {
         let policy = &mut self.spec.internal_traffic_policy;
         if self.spec.type_ == EXTERNAL_NAME && matches!(policy.as_deref(), Some(CLUSTER | LOCAL)) {
@@ -122,7 +122,7 @@ impl Service {
         }
     }
 
-    /// The policy for IP families; empty while none is chosen.
+    /// Returns the policy for IP families; empty if none is set.
     #[must_use]
     pub fn family_policy(&self) -> &str {
         self.spec.ip_family_policy.as_deref().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Identities of programs.
+//! Service accounts.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
@@ -6,10 +6,10 @@ use planesmith_machinery::rules::Rules;
 
 use super::{LocalObjectReference, ObjectReference};
 
-/// Limits pods to the secrets that the account lists.
+/// Annotation that limits pods to the secrets that the account lists.
 const ENFORCE_MOUNTABLE_SECRETS: &str = "kubernetes.io/enforce-mountable-secrets";
 
-/// An identity for programs that run in pods, with which they talk to the API.
+/// An identity for programs in pods, with which they access the API.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "",
@@ -23,11 +23,11 @@ pub struct ServiceAccount {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// Secrets of the namespace that pods of this account may mount when the annotation
-    /// kubernetes.io/enforce-mountable-secrets is true. Only the names count. Prefer separate namespaces.
+    /// Secrets that pods of this account may mount if the annotation kubernetes.io/enforce-mountable-secrets is true.
+    /// Only the names are used. Prefer separate namespaces.
     #[field(proto = 2, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub secrets: Vec<ObjectReference>,
-    /// Secrets with registry credentials that are given to pods of this account which name none themselves.
+    /// Secrets with registry credentials for pods of this account that specify none.
     #[field(proto = 3, list_type = atomic)]
     pub image_pull_secrets: Vec<LocalObjectReference>,
     /// True if a token of this account is mounted into its pods by default; pods can override it. True when absent.

@@ -1,4 +1,4 @@
 //! References of volumes and claims to their storage class.
 
-/// The annotation that named the class before there was a field.
+/// Annotation that named the class before the field existed.
 pub(super) const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";

@@ -1,4 +1,4 @@
-//! Taints that pods tolerate.
+//! Tolerations of pods for taints.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
@@ -8,20 +8,20 @@ use planesmith_machinery::validation::check_label_key;
 
 use crate::features::TAINT_TOLERATION_COMPARISON_OPERATORS;
 
-/// A mark of nodes that does not keep a pod away.
+/// A taint that does not repel the pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Toleration {
-    /// Key of the mark; empty, with Exists, for all marks.
+    /// Key of the taint. Empty, with Exists, for all taints.
     #[field(proto = 1)]
     pub key: String,
-    /// Exists for any value, Equal for the given one. Equal by default. Lt and Gt compare numbers where that is
-    /// switched on.
+    /// Operator: Equal (the default) matches the value, Exists any value. Lt and Gt compare numbers if the feature is
+    /// enabled.
     #[field(proto = 2, known("Exists", "Equal", "Lt", "Gt"), go_type = "TolerationOperator")]
     pub operator: String,
-    /// Value of the mark; empty for Exists.
+    /// Value of the taint. Empty for Exists.
     #[field(proto = 3)]
     pub value: String,
-    /// Effect that is tolerated: NoSchedule, PreferNoSchedule or NoExecute. All when empty.
+    /// Effect of the taint: NoSchedule, PreferNoSchedule or NoExecute. All effects when empty.
     #[field(
         proto = 4,
         known("NoSchedule", "PreferNoSchedule", "NoExecute"),
@@ -47,7 +47,7 @@ pub(crate) fn may_compare(old: &[Toleration]) -> bool {
     TAINT_TOLERATION_COMPARISON_OPERATORS.is_on() || compare_numbers(old)
 }
 
-/// Reports what is wrong with tolerations, which compare numbers only where they may.
+/// Reports errors in tolerations; `may_compare` permits numeric operators.
 pub(crate) fn check_tolerations(tolerations: &[Toleration], may_compare: bool, errors: &mut FieldErrors) {
     for (index, toleration) in tolerations.iter().enumerate() {
         toleration.check(may_compare, &mut errors.at_index("tolerations", index));
@@ -104,7 +104,7 @@ impl Toleration {
     }
 }
 
-/// Reports a value that is no whole number of 64 bits, or not in the one form of it.
+/// Reports a value that is no 64-bit integer in canonical form.
 fn check_number(value: &str, errors: &mut FieldErrors) {
     let digits = value.strip_prefix('-').unwrap_or(value);
     let decimal = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -2,11 +2,11 @@
 
 use planesmith_machinery::Struct;
 
-/// Nodes in given parts of a topology: those that fulfil all requirements.
+/// A selector of topology parts. All requirements must be fulfilled.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct TopologySelectorTerm {
-    /// Requirements on labels of the place, all of which have to be met.
+    /// Requirements on labels of the topology part, all of which must hold.
     #[field(proto = 1, list_type = atomic)]
     pub match_label_expressions: Vec<TopologySelectorLabelRequirement>,
 }
@@ -14,10 +14,10 @@ pub struct TopologySelectorTerm {
 /// A requirement on a label of nodes.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TopologySelectorLabelRequirement {
-    /// The label that is looked at, such as topology.kubernetes.io/zone.
+    /// Key of the label, such as topology.kubernetes.io/zone.
     #[field(proto = 1, keep)]
     pub key: String,
-    /// The values, one of which the label must have.
+    /// Values, one of which the label must have.
     #[field(proto = 2, keep, list_type = atomic)]
     pub values: Vec<String>,
 }

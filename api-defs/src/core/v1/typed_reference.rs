@@ -2,7 +2,7 @@
 
 use planesmith_machinery::Struct;
 
-/// Names an object of any kind in the same namespace.
+/// Reference to an object of any kind in the same namespace.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct TypedLocalObjectReference {
@@ -12,12 +12,12 @@ pub struct TypedLocalObjectReference {
     /// Kind of the object, such as VolumeSnapshot or PersistentVolumeClaim.
     #[field(proto = 2, keep)]
     pub kind: String,
-    /// Name of the object that is meant.
+    /// Name of the object.
     #[field(proto = 3, keep)]
     pub name: String,
 }
 
-/// Names an object of any kind, perhaps in another namespace.
+/// Reference to an object of any kind, possibly in another namespace.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TypedObjectReference {
     /// API group of the kind; the core group when absent.
@@ -26,22 +26,22 @@ pub struct TypedObjectReference {
     /// Kind of the object, such as VolumeSnapshot or PersistentVolumeClaim.
     #[field(proto = 2, keep)]
     pub kind: String,
-    /// Name of the object that is meant.
+    /// Name of the object.
     #[field(proto = 3, keep)]
     pub name: String,
-    /// Namespace of the object. Another one than one's own must be permitted by a ReferenceGrant there.
+    /// Namespace of the object. A reference into another namespace must be permitted by a ReferenceGrant there.
     #[field(proto = 4)]
     pub namespace: Option<String>,
 }
 
-/// Names a secret in any namespace.
+/// Reference to a secret in any namespace.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct SecretReference {
-    /// Name of the secret; no two secrets of a namespace share one.
+    /// Name of the secret, unique in its namespace.
     #[field(proto = 1)]
     pub name: String,
-    /// Namespace that the secret lives in.
+    /// Namespace of the secret.
     #[field(proto = 2)]
     pub namespace: String,
 }

@@ -33,7 +33,7 @@ pub use projected::{
     ProjectedVolumeSource, SecretProjection, ServiceAccountTokenProjection, VolumeProjection,
 };
 
-/// Data that the containers of a pod can share.
+/// A volume that the containers of a pod can share.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Volume {
     /// Name of the volume, a DNS label; unique in the pod.
@@ -48,16 +48,16 @@ pub struct Volume {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(internal = crate::core::v1::internal_layout::VOLUME_SOURCE)]
 pub struct VolumeSource {
-    /// A file or folder of the node. Dangerous: it lets a pod at what belongs to the node.
+    /// A file or directory of the node. Insecure: it gives the pod access to the node's own files.
     #[field(proto = 1)]
     pub host_path: Option<HostPathVolumeSource>,
-    /// A folder that starts empty and goes away with the pod.
+    /// An empty directory that is deleted with the pod.
     #[field(proto = 2)]
     pub empty_dir: Option<EmptyDirVolumeSource>,
-    /// A disk of Google's cloud. Deprecated: served by the driver pd.csi.storage.gke.io.
+    /// A disk of Google Compute Engine. Deprecated: handled by the driver pd.csi.storage.gke.io.
     #[field(proto = 3)]
     pub gce_persistent_disk: Option<GCEPersistentDiskVolumeSource>,
-    /// A disk of Amazon's cloud. Deprecated: served by the driver ebs.csi.aws.com.
+    /// A disk of Amazon Elastic Block Store. Deprecated: handled by the driver ebs.csi.aws.com.
     #[field(proto = 4)]
     pub aws_elastic_block_store: Option<AWSElasticBlockStoreVolumeSource>,
     /// A copy of a git repository. Deprecated: clone it in an init container instead.
@@ -66,76 +66,76 @@ pub struct VolumeSource {
     /// The keys of a secret, as files.
     #[field(proto = 6)]
     pub secret: Option<SecretVolumeSource>,
-    /// A folder of an NFS server.
+    /// A directory of an NFS server.
     #[field(proto = 7)]
     pub nfs: Option<NFSVolumeSource>,
-    /// A disk reached by iSCSI.
+    /// An iSCSI disk.
     #[field(proto = 8)]
     pub iscsi: Option<ISCSIVolumeSource>,
-    /// A volume of GlusterFS. Works no more.
+    /// A volume of GlusterFS. No longer supported.
     #[field(proto = 9)]
     pub glusterfs: Option<GlusterfsVolumeSource>,
-    /// The volume behind a claim in the pod's namespace.
+    /// The volume that is bound to a claim in the pod's namespace.
     #[field(proto = 10)]
     pub persistent_volume_claim: Option<PersistentVolumeClaimVolumeSource>,
-    /// A block device of Ceph. Works no more.
+    /// A Ceph block device. No longer supported.
     #[field(proto = 11)]
     pub rbd: Option<RBDVolumeSource>,
-    /// A volume of a program on the node. Deprecated: use a CSI driver.
+    /// A volume of a FlexVolume driver. Deprecated: use a CSI driver.
     #[field(proto = 12)]
     pub flex_volume: Option<FlexVolumeSource>,
-    /// A disk of OpenStack. Deprecated: served by the driver cinder.csi.openstack.org.
+    /// A disk of OpenStack. Deprecated: handled by the driver cinder.csi.openstack.org.
     #[field(proto = 13)]
     pub cinder: Option<CinderVolumeSource>,
-    /// A folder of CephFS. Works no more.
+    /// A directory of CephFS. No longer supported.
     #[field(proto = 14)]
     pub cephfs: Option<CephFSVolumeSource>,
-    /// A dataset of Flocker. Works no more.
+    /// A dataset of Flocker. No longer supported.
     #[field(proto = 15)]
     pub flocker: Option<FlockerVolumeSource>,
     /// Fields of the pod, as files.
     #[field(name = "downwardAPI", proto = 16)]
     pub downward_api: Option<DownwardAPIVolumeSource>,
-    /// A disk behind Fibre Channel.
+    /// A Fibre Channel disk.
     #[field(proto = 17)]
     pub fc: Option<FCVolumeSource>,
-    /// A share of Azure Files. Deprecated: served by the driver file.csi.azure.com.
+    /// A share of Azure Files. Deprecated: handled by the driver file.csi.azure.com.
     #[field(proto = 18)]
     pub azure_file: Option<AzureFileVolumeSource>,
     /// The keys of a config map, as files.
     #[field(proto = 19)]
     pub config_map: Option<ConfigMapVolumeSource>,
-    /// A disk of vSphere. Deprecated: served by the driver csi.vsphere.vmware.com.
+    /// A disk of vSphere. Deprecated: handled by the driver csi.vsphere.vmware.com.
     #[field(proto = 20)]
     pub vsphere_volume: Option<VsphereVirtualDiskVolumeSource>,
-    /// A volume of Quobyte. Works no more.
+    /// A volume of Quobyte. No longer supported.
     #[field(proto = 21)]
     pub quobyte: Option<QuobyteVolumeSource>,
-    /// A disk of Azure. Deprecated: served by the driver disk.csi.azure.com.
+    /// A disk of Azure. Deprecated: handled by the driver disk.csi.azure.com.
     #[field(proto = 22)]
     pub azure_disk: Option<AzureDiskVolumeSource>,
-    /// A disk of Photon. Works no more.
+    /// A disk of Photon Controller. No longer supported.
     #[field(proto = 23)]
     pub photon_persistent_disk: Option<PhotonPersistentDiskVolumeSource>,
-    /// Secrets, config maps, fields and tokens in one folder.
+    /// Secrets, config maps, pod fields and tokens in one directory.
     #[field(proto = 26)]
     pub projected: Option<ProjectedVolumeSource>,
-    /// A volume of Portworx. Deprecated: served by the driver pxd.portworx.com.
+    /// A volume of Portworx. Deprecated: handled by the driver pxd.portworx.com.
     #[field(proto = 24)]
     pub portworx_volume: Option<PortworxVolumeSource>,
-    /// A volume of ScaleIO. Works no more.
+    /// A volume of ScaleIO. No longer supported.
     #[field(name = "scaleIO", proto = 25)]
     pub scale_io: Option<ScaleIOVolumeSource>,
-    /// A volume of StorageOS. Works no more.
+    /// A volume of StorageOS. No longer supported.
     #[field(proto = 27)]
     pub storageos: Option<StorageOSVolumeSource>,
-    /// A volume that a CSI driver makes for the life of the pod.
+    /// A volume that a CSI driver provides for the lifetime of the pod.
     #[field(proto = 28)]
     pub csi: Option<CSIVolumeSource>,
-    /// A claim that is made for the pod and goes away with it.
+    /// A claim that is created and deleted with the pod.
     #[field(proto = 29)]
     pub ephemeral: Option<EphemeralVolumeSource>,
-    /// The files of an image, which can only be read.
+    /// The read-only content of an image.
     #[field(proto = 30)]
     pub image: Option<ImageVolumeSource>,
 }

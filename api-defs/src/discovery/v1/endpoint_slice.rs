@@ -1,4 +1,4 @@
-//! Some of the addresses behind a service.
+//! Endpoint slices.
 
 mod columns;
 #[cfg(test)]
@@ -14,10 +14,10 @@ use planesmith_machinery::{Resource, Struct, ip, names};
 
 use crate::core::v1::ObjectReference;
 
-/// The address type that is not recommended any more.
+/// The deprecated address type.
 const FQDN: &str = "FQDN";
 
-/// The old place of a node's name among topology labels.
+/// Former topology label with the name of a node.
 const HOSTNAME: &str = "kubernetes.io/hostname";
 
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
@@ -28,8 +28,8 @@ const CONTROLLERS: [&str; 2] = [
     "endpointslicemirroring-controller.k8s.io",
 ];
 
-/// Some of the addresses behind a service; all slices of the service, found by the label kubernetes.io/service-name, make
-/// up the whole. A slice holds addresses of one type only.
+/// A subset of the endpoints of a service. The label kubernetes.io/service-name connects all slices of a service. A
+/// slice contains addresses of one type only.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "discovery.k8s.io", version = "v1", generation, rules)]
 #[resource(
@@ -46,37 +46,37 @@ pub struct EndpointSlice {
     /// Type of the addresses: IPv4, IPv6, or FQDN, which is deprecated. Immutable.
     #[field(proto = 4, keep, known("IPv4", "IPv6", "FQDN"), go_type = "AddressType")]
     pub address_type: String,
-    /// The endpoints, at most 1000.
+    /// Endpoints, at most 1000.
     #[field(proto = 2, keep, optional, list_type = atomic)]
     pub endpoints: Vec<Endpoint>,
-    /// The ports of each endpoint, with different names; at most 20000. A port without a number stands for all of them.
+    /// Ports of each endpoint, with distinct names; at most 20000. A port without a number stands for all ports.
     #[field(proto = 3, keep, optional, list_type = atomic)]
     pub ports: Vec<EndpointPort>,
 }
 
-/// One backend of a service.
+/// An endpoint of a service.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Endpoint {
-    /// Addresses of the endpoint, of the slice's type; they all mean the same, and consumers may use the first alone. One to
-    /// 100.
+    /// Addresses of the endpoint, 1 to 100, of the slice's type. All of them are equivalent, and consumers may use the
+    /// first one only.
     #[field(proto = 1, keep, list_type = set)]
     pub addresses: Vec<String>,
     /// Conditions that determine the traffic to the endpoint.
     #[field(proto = 2)]
     pub conditions: EndpointConditions,
-    /// Host name of the endpoint, for DNS: a DNS label.
+    /// Host name of the endpoint, a DNS label, for DNS records.
     #[field(proto = 3)]
     pub hostname: Option<String>,
-    /// Object that the endpoint stands for, usually a pod.
+    /// Object that the endpoint represents, usually a pod.
     #[field(proto = 4)]
     pub target_ref: Option<ObjectReference>,
-    /// Topology that the version v1beta1 told in labels. It can be read but not written; see nodeName and zone.
+    /// Topology labels of v1beta1. Read-only; see nodeName and zone.
     #[field(proto = 5)]
     pub deprecated_topology: BTreeMap<String, String>,
     /// Node on which the endpoint runs.
     #[field(proto = 6)]
     pub node_name: Option<String>,
-    /// Zone in which the endpoint is.
+    /// Zone of the endpoint.
     #[field(proto = 7)]
     pub zone: Option<String>,
     /// Hints about the clients that should use the endpoint.
@@ -87,14 +87,14 @@ pub struct Endpoint {
 /// Conditions that determine the traffic to an endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EndpointConditions {
-    /// The endpoint takes traffic and is not ending; for services that publish all addresses always true. Absent counts as
-    /// true.
+    /// True if the endpoint accepts traffic and is not terminating. Always true for services that publish all
+    /// addresses. Absent counts as true.
     #[field(proto = 1)]
     pub ready: Option<bool>,
-    /// The endpoint takes traffic, ending or not. Absent counts as ready does.
+    /// True if the endpoint accepts traffic, even if it is terminating. Defaults to ready when absent.
     #[field(proto = 2)]
     pub serving: Option<bool>,
-    /// The endpoint is ending. Absent counts as false.
+    /// True if the endpoint is terminating. Absent counts as false.
     #[field(proto = 3)]
     pub terminating: Option<bool>,
 }
@@ -102,10 +102,10 @@ pub struct EndpointConditions {
 /// Hints about the clients that should use an endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EndpointHints {
-    /// Zones whose clients should; at most eight.
+    /// Zones whose clients should use the endpoint; at most eight.
     #[field(proto = 1, list_type = atomic)]
     pub for_zones: Vec<ForZone>,
-    /// Nodes whose clients should; at most eight.
+    /// Nodes whose clients should use the endpoint; at most eight.
     #[field(proto = 2, list_type = atomic)]
     pub for_nodes: Vec<ForNode>,
 }
@@ -130,13 +130,13 @@ pub struct ForNode {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct EndpointPort {
-    /// Name of the port, that of the service's port: a DNS label, or empty.
+    /// Name of the port, equal to the name of the service's port: a DNS label, or empty.
     #[field(proto = 1)]
     pub name: Option<String>,
-    /// The protocol: TCP (the default), UDP or SCTP.
+    /// Protocol: TCP (the default), UDP or SCTP.
     #[field(proto = 2, known("TCP", "UDP", "SCTP"), go_type = "v1.Protocol")]
     pub protocol: Option<String>,
-    /// Number of the port. Absent it stands for all ports where the reader does not know better.
+    /// Number of the port. When absent, its meaning depends on the consumer, usually all ports.
     #[field(proto = 3)]
     pub port: Option<i32>,
     /// Application protocol of the port: an IANA service name, kubernetes.io/h2c, kubernetes.io/ws, kubernetes.io/wss,
@@ -162,7 +162,7 @@ impl Rules for EndpointSlice {
     }
 
     fn prepare_update(&mut self, old: &Self) {
-        // A change of what is dropped next counts, too.
+        // A change of a field that is dropped below counts, too.
         let moved = self.endpoints != old.endpoints;
         if moved || self.metadata.labels != old.metadata.labels {
             self.metadata.generation = old.metadata.generation + 1;
@@ -205,7 +205,7 @@ impl Rules for EndpointSlice {
 }
 
 impl EndpointSlice {
-    /// Drops topology labels, which cannot be written any more; a node that was known by its label alone is kept.
+    /// Drops topology labels, which are read-only, and moves the node's name from its label to the field.
     fn replace_topology(&mut self, old: &Self) {
         let nodes = old.endpoints.iter();
         let nodes: BTreeSet<&String> = nodes

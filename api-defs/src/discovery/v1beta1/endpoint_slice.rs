@@ -1,4 +1,4 @@
-//! Some of the addresses behind a service, in the version that told topology in labels.
+//! Endpoint slices in v1beta1, which has topology labels.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::discovery::v1;
 
 pub use crate::discovery::v1::{EndpointConditions, EndpointHints, ForNode, ForZone};
 
-/// The topology label that became a field.
+/// Topology label that became the field `zone`.
 const ZONE: &str = "topology.kubernetes.io/zone";
 
-/// Some of the addresses behind a service.
+/// A subset of the endpoints of a service.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "discovery.k8s.io", version = "v1beta1", unserved, generation, rules)]
 #[resource(storage_version = v1::EndpointSlice, convert)]
@@ -36,7 +36,7 @@ pub struct EndpointSlice {
     pub ports: Vec<EndpointPort>,
 }
 
-/// One backend of a service.
+/// An endpoint of a service.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Endpoint {
     /// Addresses of the endpoint.
@@ -51,7 +51,7 @@ pub struct Endpoint {
     /// Object that the endpoint stands for.
     #[field(proto = 4)]
     pub target_ref: Option<ObjectReference>,
-    /// Labels that say where the endpoint is.
+    /// Topology labels of the endpoint.
     #[field(proto = 5)]
     pub topology: BTreeMap<String, String>,
     /// Node on which the endpoint runs.
@@ -106,7 +106,7 @@ impl Convert<v1::EndpointSlice> for EndpointSlice {
     }
 
     fn can_hold(hub: &v1::EndpointSlice) -> bool {
-        // The label would be taken for the field.
+        // The label would be converted to the field.
         let clash = |endpoint: &v1::Endpoint| endpoint.deprecated_topology.contains_key(ZONE);
         !hub.endpoints.iter().any(clash)
     }

@@ -1,4 +1,4 @@
-//! Reports of things that happened, in their newer form.
+//! Events in the newer format.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
@@ -12,8 +12,8 @@ use planesmith_machinery::{Resource, Struct};
 use crate::core;
 use crate::core::v1::{EventSource, ObjectReference};
 
-/// A report that something happened to an object. Events are kept for a short time and may be lost; nothing should
-/// depend on one. They are stored together with the events of the core group.
+/// A report about an object. Events are deleted after a short time and may be lost, so nothing should depend on them.
+/// They are stored together with the events of the core group.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(selectable(
     "reason",
@@ -45,7 +45,7 @@ pub struct Event {
     /// Later occurrences of the event. Absent for a single occurrence.
     #[field(proto = 3)]
     pub series: Option<EventSeries>,
-    /// Name of the controller that reported it, such as kubernetes.io/kubelet. Cannot be empty in new events.
+    /// Name of the reporting controller, such as kubernetes.io/kubelet. Must not be empty in new events.
     #[field(proto = 4, moved_to = "reportingComponent")]
     pub reporting_controller: String,
     /// Instance of the reporting controller, such as kubelet-xyzf. At most 128 characters.
@@ -54,19 +54,19 @@ pub struct Event {
     /// Action that was taken or that failed, such as Binding. At most 128 characters.
     #[field(proto = 6)]
     pub action: String,
-    /// One word for programs on why it happened, such as Started. At most 128 characters.
+    /// Short CamelCase reason, such as Started. At most 128 characters.
     #[field(proto = 7)]
     pub reason: String,
     /// The object that the event is about.
     #[field(proto = 8, moved_to = "involvedObject")]
     pub regarding: ObjectReference,
-    /// A second object that took part.
+    /// A second object that is involved.
     #[field(proto = 9)]
     pub related: Option<ObjectReference>,
     /// Human-readable description of the event. At most 1 kB.
     #[field(proto = 10, moved_to = "message")]
     pub note: String,
-    /// Normal or Warning; more may be added.
+    /// Type of the event: Normal or Warning. More types may be added.
     #[field(proto = 11)]
     pub type_: String,
     /// Reporter, in the format of the core group.
@@ -96,7 +96,7 @@ pub struct EventSeries {
 
 impl Rules for Event {
     fn settle_sample(&mut self) {
-        // New events leave to older clients what the core group says of them.
+        // New events must not set the fields of the core group.
         "Normal".clone_into(&mut self.type_);
         self.deprecated_source = EventSource::default();
         self.deprecated_first_timestamp = Time::ZERO;
@@ -104,7 +104,7 @@ impl Rules for Event {
         self.deprecated_count = 0;
     }
 
-    // The stored object is looked at, because what is wrong with it is said in the words of the core group.
+    // Checks the stored object, because the errors use the field names of the core group.
     fn validate_as_sent(stored: &dyn Object, errors: &mut FieldErrors) {
         let Some(event) = stored.downcast_ref::<core::v1::Event>() else {
             return;
@@ -144,7 +144,7 @@ impl Rules for Event {
         if new.series != old.series {
             new.check_series(errors);
         }
-        // The reason is looked at twice, as kube-apiserver does.
+        // As in kube-apiserver, the reason is checked twice.
         for field in [
             "involvedObject",
             "reason",

@@ -1,4 +1,4 @@
-//! Reports of things that happened, in a version that is no longer served.
+//! Events in a version that is no longer served.
 
 use crate::core;
 use crate::core::v1::{EventSource, ObjectReference};
@@ -8,8 +8,8 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::time::Time;
 
-/// A report that something happened to an object. Events are kept for a short time and may be lost; nothing should
-/// depend on one. They are stored together with the events of the core group.
+/// A report about an object. Events are deleted after a short time and may be lost, so nothing should depend on them.
+/// They are stored together with the events of the core group.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(selectable(
     "reason",
@@ -43,7 +43,7 @@ pub struct Event {
     /// Later occurrences of the event. Absent for a single occurrence.
     #[field(proto = 3)]
     pub series: Option<EventSeries>,
-    /// Name of the controller that reported it, such as kubernetes.io/kubelet. Cannot be empty in new events.
+    /// Name of the reporting controller, such as kubernetes.io/kubelet. Must not be empty in new events.
     #[field(proto = 4, moved_to = "reportingComponent")]
     pub reporting_controller: String,
     /// Instance of the reporting controller, such as kubelet-xyzf. At most 128 characters.
@@ -52,19 +52,19 @@ pub struct Event {
     /// Action that was taken or that failed, such as Binding. At most 128 characters.
     #[field(proto = 6)]
     pub action: String,
-    /// One word for programs on why it happened, such as Started. At most 128 characters.
+    /// Short CamelCase reason, such as Started. At most 128 characters.
     #[field(proto = 7)]
     pub reason: String,
     /// The object that the event is about.
     #[field(proto = 8, moved_to = "involvedObject")]
     pub regarding: ObjectReference,
-    /// A second object that took part.
+    /// A second object that is involved.
     #[field(proto = 9)]
     pub related: Option<ObjectReference>,
     /// Human-readable description of the event. At most 1 kB.
     #[field(proto = 10, moved_to = "message")]
     pub note: String,
-    /// Normal or Warning; more may be added.
+    /// Type of the event: Normal or Warning. More types may be added.
     #[field(proto = 11)]
     pub type_: String,
     /// Reporter, in the format of the core group.

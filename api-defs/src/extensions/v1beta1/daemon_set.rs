@@ -1,5 +1,4 @@
-//! Daemon sets in their first form: they count changes of the template in a field, and wait for somebody to delete old
-//! pods.
+//! Daemon sets in their first version, with a field that counts template changes and replacement on deletion only.
 
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
 use planesmith_machinery::rules::{Convert, Rules};
@@ -12,7 +11,7 @@ use crate::apps::v1::{
 use crate::core::v1::PodTemplateSpec;
 use crate::workload::old_labels::{default_from_template, keeps_labels};
 
-/// Keeps one pod running on each node that is meant.
+/// Runs one pod on each matching node.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "extensions",
@@ -32,7 +31,7 @@ pub struct DaemonSet {
     /// Desired state.
     #[field(proto = 2)]
     pub spec: DaemonSetSpec,
-    /// On how many nodes there is a pod.
+    /// Observed state, as numbers of nodes.
     #[field(proto = 3)]
     pub status: DaemonSetStatus,
 }
@@ -49,7 +48,7 @@ pub struct DaemonSetSpec {
     /// Strategy to replace pods after the template changed.
     #[field(proto = 3)]
     pub update_strategy: DaemonSetUpdateStrategy,
-    /// For how many seconds a new pod must be ready until it counts as available.
+    /// Minimum time in seconds that a new pod must be ready to count as available.
     #[field(proto = 4)]
     pub min_ready_seconds: i32,
     /// Number of changes of the template, counted by the server.

@@ -1,4 +1,4 @@
-//! Deployments in their first form.
+//! Deployments in their first version.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::int_or_string::IntOrString;
@@ -10,7 +10,7 @@ use crate::apps::v1::DeploymentStatus;
 use crate::apps::v1beta1::{DeploymentSpec, rollback_from_hub, rollback_to_hub};
 use crate::workload::old_labels::{default_from_template, keeps_labels};
 
-/// Keeps a number of equal pods running.
+/// Runs a number of equal pods.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "extensions",
@@ -40,7 +40,7 @@ impl Rules for Deployment {
     fn default_values(&mut self) {
         let spec = &mut self.spec;
         default_from_template(&spec.template.metadata.labels, &mut self.metadata, &mut spec.selector);
-        // As much as possible stood for no limit.
+        // The maximum integer stands for no limit.
         spec.default_values(&IntOrString::Int(1), i32::MAX, i32::MAX);
     }
 }

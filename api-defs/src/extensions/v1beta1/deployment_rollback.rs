@@ -1,4 +1,4 @@
-//! The wish to have an earlier template of a deployment back.
+//! Rollbacks of deployments.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use planesmith_machinery::Struct;
 
 use crate::apps::v1beta1::RollbackConfig;
 
-/// The wish to have an earlier template of a deployment back.
+/// A request to roll back a deployment.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("extensions/v1beta1", "DeploymentRollback"))]
 pub struct DeploymentRollback {
     /// Name of the deployment.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Annotations that the deployment gets with it.
+    /// Annotations that are added to the deployment.
     #[field(proto = 2)]
     pub updated_annotations: BTreeMap<String, String>,
     /// The revision to roll back to.

@@ -1,4 +1,4 @@
-//! Ways into the cluster for HTTP, in their first group.
+//! Ingresses in their first group.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
@@ -7,7 +7,7 @@ use planesmith_machinery::rules::{Convert, Rules};
 use crate::networking::v1::{self, IngressStatus};
 use crate::networking::v1beta1::IngressSpec;
 
-/// Rules by which HTTP requests from outside reach services.
+/// Rules that route HTTP requests from outside of the cluster to services.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "extensions",

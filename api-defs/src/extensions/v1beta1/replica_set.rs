@@ -1,4 +1,4 @@
-//! Replica sets in their first form: a selector is taken from the template.
+//! Replica sets in their first version, which take the default selector from the template.
 
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
 use planesmith_machinery::rules::{Convert, Rules};
@@ -9,7 +9,7 @@ use crate::apps::v1::ReplicaSetStatus;
 use crate::core::v1::PodTemplateSpec;
 use crate::workload::old_labels::{default_from_template, keeps_labels};
 
-/// Keeps a number of equal pods running.
+/// Runs a number of equal pods.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "extensions",
@@ -41,7 +41,7 @@ pub struct ReplicaSetSpec {
     /// Desired number of pods.
     #[field(proto = 1)]
     pub replicas: Option<i32>,
-    /// For how many seconds a new pod must be ready until it counts as available.
+    /// Minimum time in seconds that a new pod must be ready to count as available.
     #[field(proto = 4)]
     pub min_ready_seconds: i32,
     /// Labels of the pods that belong to the set. The labels of the template when absent.

@@ -1,4 +1,4 @@
-//! Flows: which requests belong together.
+//! Flow schemas, which classify requests.
 
 mod check;
 mod columns;
@@ -22,7 +22,7 @@ pub use subject::{GroupSubject, ServiceAccountSubject, Subject, UserSubject};
 /// Default matching precedence.
 const PRECEDENCE: i32 = 1000;
 
-/// Says which requests belong together, and which level of priority they have.
+/// Classifies requests and assigns them to a priority level.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "flowcontrol.apiserver.k8s.io",
@@ -57,7 +57,7 @@ pub struct FlowSchema {
 /// Requests that match a schema, and their priority level.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct FlowSchemaSpec {
-    /// The level of priority. Requests are refused while it does not exist.
+    /// Priority level of the requests. They are refused while it does not exist.
     #[field(proto = 1, keep)]
     pub priority_level_configuration: PriorityLevelConfigurationReference,
     /// Precedence among several matching schemas, 1 to 10000. The lowest number wins.
@@ -71,10 +71,10 @@ pub struct FlowSchemaSpec {
     pub rules: Vec<PolicyRulesWithSubjects>,
 }
 
-/// The level of priority of a schema.
+/// Reference to a priority level.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PriorityLevelConfigurationReference {
-    /// The name of the level.
+    /// Name of the priority level.
     #[field(proto = 1, keep)]
     pub name: String,
 }
@@ -82,7 +82,7 @@ pub struct PriorityLevelConfigurationReference {
 /// Method that distinguishes flows.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct FlowDistinguisherMethod {
-    /// ByUser or ByNamespace.
+    /// Method: ByUser or ByNamespace.
     #[field(name = "type", proto = 1, keep, go_type = "FlowDistinguisherMethodType")]
     pub type_: String,
 }
@@ -90,12 +90,12 @@ pub struct FlowDistinguisherMethod {
 /// Observed state of a schema.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct FlowSchemaStatus {
-    /// Aspects of the schema; Dangling says whether its level of priority is missing.
+    /// Conditions of the schema. Dangling is True if its priority level does not exist.
     #[field(proto = 1, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<FlowSchemaCondition>,
 }
 
-/// One aspect of a schema.
+/// A condition of a schema.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct FlowSchemaCondition {
     /// Type of the condition.
@@ -107,10 +107,10 @@ pub struct FlowSchemaCondition {
     /// Time of the last change of status.
     #[field(proto = 3)]
     pub last_transition_time: Time,
-    /// One word for programs on why it last changed.
+    /// CamelCase reason of the last transition, for programs.
     #[field(proto = 4)]
     pub reason: String,
-    /// The same for people.
+    /// Human-readable explanation of the state.
     #[field(proto = 5)]
     pub message: String,
 }
@@ -142,7 +142,7 @@ impl Rules for FlowSchema {
 }
 
 impl FlowSchemaSpec {
-    /// Fills in what depends on nothing else.
+    /// Sets the defaults that do not depend on other fields.
     pub(in crate::flowcontrol) fn default_values(&mut self) {
         if self.matching_precedence == 0 {
             self.matching_precedence = PRECEDENCE;

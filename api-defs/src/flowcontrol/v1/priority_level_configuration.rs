@@ -1,4 +1,4 @@
-//! Levels of priority: how many requests are worked on at once, and which wait.
+//! Priority levels, which limit and queue requests.
 
 mod check;
 mod columns;
@@ -14,13 +14,13 @@ use planesmith_machinery::{Resource, Struct};
 
 use super::flow_schema::condition_types;
 
-/// The shares of a level that says nothing about them.
+/// Default shares of a level.
 pub(in crate::flowcontrol) const SHARES: i32 = 30;
 
-/// The annotation by which v1beta3 tells no shares from none given; converting takes it away.
+/// Annotation that distinguishes zero shares from absent ones in v1beta3. The conversion removes it.
 pub(in crate::flowcontrol) const KEEPS_ZERO: &str = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares";
 
-/// A level of priority: how much of the server its requests get, and what happens to those that are too many.
+/// A priority level: the share of the server's concurrency for its requests, and the behavior when it is exceeded.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "flowcontrol.apiserver.k8s.io",
@@ -56,7 +56,7 @@ pub struct PriorityLevelConfiguration {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(union)]
 pub struct PriorityLevelConfigurationSpec {
-    /// Limited, or Exempt for the level whose requests are never held up.
+    /// Type of the level: Limited, or Exempt for requests without limits.
     #[field(name = "type", proto = 1, keep, discriminator, go_type = "PriorityLevelEnablement")]
     pub type_: String,
     /// Limits for the type Limited.
@@ -99,7 +99,7 @@ pub struct ExemptPriorityLevelConfiguration {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(union)]
 pub struct LimitResponse {
-    /// Queue: they wait. Reject: they are refused.
+    /// Type of the response: Queue lets requests wait, Reject refuses them.
     #[field(name = "type", proto = 1, keep, discriminator, go_type = "LimitResponseType")]
     pub type_: String,
     /// Queuing parameters for the type Queue.
@@ -124,12 +124,12 @@ pub struct QueuingConfiguration {
 /// Observed state of a priority level.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PriorityLevelConfigurationStatus {
-    /// Aspects of the level.
+    /// Conditions of the level.
     #[field(proto = 1, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<PriorityLevelConfigurationCondition>,
 }
 
-/// One aspect of a level.
+/// A condition of a level.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PriorityLevelConfigurationCondition {
     /// Type of the condition.
@@ -141,10 +141,10 @@ pub struct PriorityLevelConfigurationCondition {
     /// Time of the last change of status.
     #[field(proto = 3)]
     pub last_transition_time: Time,
-    /// One word for programs on why it last changed.
+    /// CamelCase reason of the last transition, for programs.
     #[field(proto = 4)]
     pub reason: String,
-    /// The same for people.
+    /// Human-readable explanation of the state.
     #[field(proto = 5)]
     pub message: String,
 }

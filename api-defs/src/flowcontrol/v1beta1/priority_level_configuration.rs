@@ -1,4 +1,4 @@
-//! Levels of priority: how many requests are worked on at once, and which wait.
+//! Priority levels, which limit and queue requests.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
@@ -8,7 +8,7 @@ use crate::flowcontrol::v1;
 use crate::flowcontrol::v1::SHARES;
 use crate::flowcontrol::v1beta2::{PriorityLevelConfigurationSpec, PriorityLevelConfigurationStatus};
 
-/// A level of priority: how much of the server its requests get, and what happens to those that are too many.
+/// A priority level: the share of the server's concurrency for its requests, and the behavior when it is exceeded.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "flowcontrol.apiserver.k8s.io",

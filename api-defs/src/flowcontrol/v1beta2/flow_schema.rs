@@ -1,4 +1,4 @@
-//! Flows: which requests belong together.
+//! Flow schemas, which classify requests.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
@@ -8,7 +8,7 @@ use super::FlowSchemaStatus;
 use crate::flowcontrol::v1;
 use crate::flowcontrol::v1::FlowSchemaSpec;
 
-/// Says which requests belong together, and which level of priority they have.
+/// Classifies requests and assigns them to a priority level.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "flowcontrol.apiserver.k8s.io",

@@ -7,7 +7,7 @@ use crate::flowcontrol::v1::{FlowSchemaCondition, PriorityLevelConfigurationCond
 /// Observed state of a schema.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct FlowSchemaStatus {
-    /// Aspects of the schema.
+    /// Conditions of the schema.
     #[field(proto = 1, list_type = map, list_map_keys("type"))]
     pub conditions: Vec<FlowSchemaCondition>,
 }
@@ -15,7 +15,7 @@ pub struct FlowSchemaStatus {
 /// Observed state of a priority level.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PriorityLevelConfigurationStatus {
-    /// Aspects of the level.
+    /// Conditions of the level.
     #[field(proto = 1, list_type = map, list_map_keys("type"))]
     pub conditions: Vec<PriorityLevelConfigurationCondition>,
 }

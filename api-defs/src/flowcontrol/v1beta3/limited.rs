@@ -8,7 +8,7 @@ use crate::flowcontrol::v1::{self, ExemptPriorityLevelConfiguration, LimitRespon
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(union)]
 pub struct PriorityLevelConfigurationSpec {
-    /// Limited, or Exempt for the level whose requests are never held up.
+    /// Type of the level: Limited, or Exempt for requests without limits.
     #[field(name = "type", proto = 1, keep, discriminator, go_type = "PriorityLevelEnablement")]
     pub type_: String,
     /// Limits for the type Limited.
@@ -37,7 +37,7 @@ pub struct LimitedPriorityLevelConfiguration {
 }
 
 impl PriorityLevelConfigurationSpec {
-    /// Fills in what depends on nothing but the spec.
+    /// Sets the defaults that depend on the spec only.
     pub(in crate::flowcontrol) fn default_values(&mut self) {
         if let Some(limited) = &mut self.limited {
             limited.lendable_percent.get_or_insert(0);
@@ -48,14 +48,14 @@ impl PriorityLevelConfigurationSpec {
         }
     }
 
-    /// Gives the storage version the shares, which it can tell apart from none.
+    /// Copies the shares to the storage version, which distinguishes zero from absent.
     pub(in crate::flowcontrol) fn finish_to_hub(&self, hub: &mut v1::PriorityLevelConfigurationSpec) {
         if let (Some(limited), Some(hub)) = (&self.limited, &mut hub.limited) {
             hub.nominal_concurrency_shares = Some(limited.nominal_concurrency_shares);
         }
     }
 
-    /// Takes the shares from the storage version.
+    /// Copies the shares from the storage version.
     pub(in crate::flowcontrol) fn finish_from_hub(&mut self, hub: &v1::PriorityLevelConfigurationSpec) {
         if let (Some(limited), Some(hub)) = (&mut self.limited, &hub.limited) {
             limited.nominal_concurrency_shares = hub.nominal_concurrency_shares.unwrap_or_default();

@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::{Resource, Struct};
 
-/// A question to a webhook: may the images of a pod be used? Never stored.
+/// A review of a pod's images by a webhook. Never stored.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "imagepolicy.k8s.io", version = "v1alpha1", cluster, unserved)]
 pub struct ImageReview {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The images.
+    /// Images to review.
     #[field(proto = 2, keep, optional)]
     pub spec: ImageReviewSpec,
-    /// The answer.
+    /// Decision of the webhook.
     #[field(proto = 3)]
     pub status: ImageReviewStatus,
 }
@@ -26,7 +26,7 @@ pub struct ImageReviewSpec {
     /// Images of the containers.
     #[field(proto = 1, list_type = atomic)]
     pub containers: Vec<ImageReviewContainerSpec>,
-    /// Those annotations of the pod whose names match *.image-policy.k8s.io/*.
+    /// Annotations of the pod whose keys match *.image-policy.k8s.io/*.
     #[field(proto = 2)]
     pub annotations: BTreeMap<String, String>,
     /// Namespace of the pod.
@@ -37,7 +37,7 @@ pub struct ImageReviewSpec {
 /// The image of a container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ImageReviewContainerSpec {
-    /// By tag or digest.
+    /// Image reference by tag or digest.
     #[field(proto = 1)]
     pub image: String,
 }
@@ -45,13 +45,13 @@ pub struct ImageReviewContainerSpec {
 /// The decision of a webhook about images.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ImageReviewStatus {
-    /// All of them may be used.
+    /// True if all images are allowed.
     #[field(proto = 1, keep, optional)]
     pub allowed: bool,
     /// Short reason of a refusal.
     #[field(proto = 2)]
     pub reason: String,
-    /// Added to the audit event of the request.
+    /// Annotations for the audit event of the request.
     #[field(proto = 3)]
     pub audit_annotations: BTreeMap<String, String>,
 }

@@ -1,4 +1,4 @@
-//! Ways into the cluster for HTTP.
+//! Ingresses.
 
 mod backend;
 mod columns;
@@ -17,11 +17,11 @@ pub use backend::{IngressBackend, IngressServiceBackend, ServiceBackendPort};
 pub use rule::{HTTPIngressPath, HTTPIngressRuleValue, IngressRule, IngressRuleValue};
 pub use status::{IngressLoadBalancerIngress, IngressLoadBalancerStatus, IngressPortStatus, IngressStatus};
 
-/// The annotation that chose a class before there was a field.
+/// Annotation that selected a class before the field existed.
 const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
 
-/// Rules by which HTTP requests from outside reach services: by host and path, with TLS where wanted. A controller, chosen
-/// by the class, carries them out.
+/// Rules that route HTTP requests from outside of the cluster to services by host and path, optionally with TLS. The
+/// controller of the class implements them.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "networking.k8s.io",
@@ -55,14 +55,13 @@ pub struct Ingress {
 /// Desired state of an ingress: rules, a default backend, or both.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressSpec {
-    /// Name of the IngressClass, and by it of the controller that serves the ingress. Filled in with the default class when
-    /// there is one.
+    /// Name of the IngressClass, which determines the controller. Set to the default class on creation if there is one.
     #[field(proto = 4)]
     pub ingress_class_name: Option<String>,
     /// Backend for requests that no rule matches.
     #[field(proto = 1)]
     pub default_backend: Option<IngressBackend>,
-    /// Certificates with the hosts that they are for; the secure port serves them by the name that a client asks for.
+    /// Certificates and their hosts. The controller selects a certificate by the host name of the TLS handshake (SNI).
     #[field(proto = 2, list_type = atomic)]
     pub tls: Vec<IngressTLS>,
     /// Rules that route requests by host and path. Requests that no rule matches go to the default backend.
@@ -70,13 +69,14 @@ pub struct IngressSpec {
     pub rules: Vec<IngressRule>,
 }
 
-/// A certificate and the hosts that it is for.
+/// A certificate and its hosts.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressTLS {
-    /// The hosts, which the certificate has to name. Without any, what the controller does otherwise.
+    /// Hosts that the certificate covers. When empty, the default of the controller applies.
     #[field(proto = 1, list_type = atomic)]
     pub hosts: Vec<String>,
-    /// Secret that holds the certificate and its key. Without it, TLS is routed by host name without being ended here.
+    /// Name of the secret with the certificate and its key. Without it, TLS connections are routed by host name without
+    /// termination.
     #[field(proto = 2)]
     pub secret_name: String,
 }

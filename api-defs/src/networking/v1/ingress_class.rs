@@ -1,4 +1,4 @@
-//! Kinds of controllers for ingresses.
+//! Ingress classes.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
@@ -9,13 +9,13 @@ use planesmith_machinery::{Resource, Struct, names};
 
 use super::reference::check_group_kind_name;
 
-/// Characters that the name of a controller may have.
+/// Maximum length of a controller's name in characters.
 const MAX_CONTROLLER: usize = 250;
 
 const SCOPES: [&str; 2] = ["Cluster", "Namespace"];
 
-/// A kind of controller for ingresses. The annotation ingressclass.kubernetes.io/is-default-class makes it the class of
-/// ingresses that name none.
+/// A class of ingresses that share a controller. The annotation ingressclass.kubernetes.io/is-default-class makes it
+/// the default class.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "networking.k8s.io", version = "v1", cluster, generation, rules)]
 #[resource(
@@ -36,35 +36,35 @@ pub struct IngressClass {
 /// The controller that implements a class of ingresses, and its parameters.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressClassSpec {
-    /// Name of the controller, a path with a domain in front such as example.com/ingress. Cannot change.
+    /// Name of the controller, a path with a domain prefix such as example.com/ingress. Immutable.
     #[field(proto = 1)]
     pub controller: String,
-    /// Object with settings for the controller.
+    /// Reference to an object with parameters for the controller.
     #[field(proto = 2)]
     pub parameters: Option<IngressClassParametersReference>,
 }
 
-/// Points at an object with settings.
+/// Reference to an object with parameters.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressClassParametersReference {
-    /// API group of the object; the core group when absent.
+    /// API group of the object. The core group when absent.
     #[field(proto = 1, name = "apiGroup")]
     pub api_group: Option<String>,
-    /// Kind of the object that holds the parameters.
+    /// Kind of the object.
     #[field(proto = 2, keep)]
     pub kind: String,
-    /// Name of the object that holds the parameters.
+    /// Name of the object.
     #[field(proto = 3, keep)]
     pub name: String,
     /// Scope of the parameters object: Namespace or Cluster (the default).
     #[field(proto = 4, keep, optional)]
     pub scope: Option<String>,
-    /// Namespace of the object, for the scope Namespace only.
+    /// Namespace of the object. Only for the scope Namespace.
     #[field(proto = 5)]
     pub namespace: Option<String>,
 }
 
-/// Marks the class of ingresses that name none.
+/// Annotation that marks the default class.
 const DEFAULT_MARK: &str = "ingressclass.kubernetes.io/is-default-class";
 
 fn name_cell(class: &IngressClass) -> Cell {
@@ -88,7 +88,7 @@ fn parameters_cell(class: &IngressClass) -> Cell {
 }
 
 impl IngressClassSpec {
-    /// Fills in the scope of parameters.
+    /// Sets the default scope of the parameters.
     pub(crate) fn default_values(&mut self) {
         if let Some(parameters) = &mut self.parameters {
             parameters.scope.get_or_insert_with(|| "Cluster".to_owned());

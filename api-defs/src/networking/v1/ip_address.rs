@@ -1,4 +1,4 @@
-//! Addresses that are taken.
+//! Allocated IP addresses.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
@@ -9,7 +9,7 @@ use planesmith_machinery::{Resource, Struct, names};
 
 use super::reference::check_path_segment;
 
-/// An address that is taken, under its own canonical form as the name. The server makes them for services.
+/// An allocated IP address, whose canonical form is the name of the object. The server creates them for services.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "networking.k8s.io", version = "v1", cluster, short("ip"), name_rule = ip_address, rules)]
 #[resource(
@@ -21,7 +21,7 @@ pub struct IPAddress {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The object that the address was given to.
+    /// The object that owns the address.
     #[field(proto = 2, expected)]
     pub spec: IPAddressSpec,
 }
@@ -29,12 +29,12 @@ pub struct IPAddress {
 /// Owner of an IP address.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IPAddressSpec {
-    /// The object that has the address. Cannot change.
+    /// Reference to the owner of the address. Immutable.
     #[field(proto = 1, expected)]
     pub parent_ref: Option<ParentReference>,
 }
 
-/// Points at an object by its resource.
+/// Reference to an object by its resource.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ParentReference {
     /// API group of the object.

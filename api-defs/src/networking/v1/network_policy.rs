@@ -32,7 +32,7 @@ pub struct NetworkPolicy {
 /// The pods that a network policy selects and the traffic they allow.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NetworkPolicySpec {
-    /// The pods of the namespace that the policy is for; empty for all.
+    /// Labels of the pods that the policy selects; all pods of the namespace when empty.
     #[field(proto = 1, keep, optional)]
     pub pod_selector: LabelSelector,
     /// Rules for ingress traffic, which passes if any rule allows it. Without rules, a policy for Ingress allows none.
@@ -47,10 +47,10 @@ pub struct NetworkPolicySpec {
     pub policy_types: Vec<String>,
 }
 
-/// Traffic that comes in from some peers to some ports.
+/// Traffic from certain sources to certain ports of the selected pods.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NetworkPolicyIngressRule {
-    /// The ports of the pods; without any, all of them.
+    /// Ports of the selected pods. All ports when empty.
     #[field(proto = 1, list_type = atomic)]
     pub ports: Vec<NetworkPolicyPort>,
     /// Allowed sources of the traffic. All sources when empty.
@@ -58,10 +58,10 @@ pub struct NetworkPolicyIngressRule {
     pub from: Vec<NetworkPolicyPeer>,
 }
 
-/// Traffic that goes out to some ports of some peers.
+/// Traffic from the selected pods to certain ports of certain destinations.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NetworkPolicyEgressRule {
-    /// The ports of the peers; without any, all of them.
+    /// Ports of the destinations. All ports when empty.
     #[field(proto = 1, list_type = atomic)]
     pub ports: Vec<NetworkPolicyPort>,
     /// Allowed destinations of the traffic. All destinations when empty.
@@ -72,39 +72,39 @@ pub struct NetworkPolicyEgressRule {
 /// A port or a range of ports.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NetworkPolicyPort {
-    /// The protocol: TCP (the default), UDP or SCTP.
+    /// Protocol: TCP (the default), UDP or SCTP.
     #[field(proto = 1, known("TCP", "UDP", "SCTP"), go_type = "v1.Protocol")]
     pub protocol: Option<String>,
-    /// The port, by number or by the name that pods give it; without it all ports of the protocol.
+    /// Port as a number or as the name of a container port. All ports of the protocol when absent.
     #[field(proto = 2)]
     pub port: Option<IntOrString>,
-    /// The last port of a range that starts at port, which has to be a number then.
+    /// Last port of a range that starts at port, which must then be a number.
     #[field(proto = 3)]
     pub end_port: Option<i32>,
 }
 
-/// The other side of traffic: pods, or addresses.
+/// A source or destination of traffic: pods, or IP addresses.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NetworkPolicyPeer {
-    /// Pods by their labels: in the policy's namespace, or in those that namespaceSelector selects.
+    /// Labels of the pods, in the policy's namespace or in those that namespaceSelector selects.
     #[field(proto = 1)]
     pub pod_selector: Option<LabelSelector>,
-    /// Namespaces by their labels, empty for all: their pods, or those that podSelector selects among them.
+    /// Labels of the namespaces; all namespaces when empty. Selects their pods, or those that podSelector matches.
     #[field(proto = 2)]
     pub namespace_selector: Option<LabelSelector>,
-    /// A range of addresses; excludes the other two.
+    /// IP range of the peer. Excludes podSelector and namespaceSelector.
     #[field(proto = 3)]
     pub ip_block: Option<IPBlock>,
 }
 
-/// A range of addresses, less some parts of it.
+/// An IP range, optionally without some subranges.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(name = "IPBlock")]
 pub struct IPBlock {
-    /// The range, such as 192.0.2.0/24 or 2001:db8::/64.
+    /// IP range, such as 192.0.2.0/24 or 2001:db8::/64.
     #[field(proto = 1, keep)]
     pub cidr: String,
-    /// Ranges inside that do not count.
+    /// Subranges to exclude.
     #[field(proto = 2, list_type = atomic)]
     pub except: Vec<String>,
 }
@@ -143,7 +143,7 @@ impl Rules for NetworkPolicy {
 }
 
 impl NetworkPolicySpec {
-    /// Fills in protocols, and what the policy is about.
+    /// Sets the default protocols and policy types.
     pub(crate) fn default_values(&mut self) {
         let ports = self.ingress.iter_mut().flat_map(|rule| &mut rule.ports);
         for port in ports.chain(self.egress.iter_mut().flat_map(|rule| &mut rule.ports)) {
@@ -157,7 +157,7 @@ impl NetworkPolicySpec {
         }
     }
 
-    /// All peers, each with where it stands.
+    /// Iterates over all peers with their field paths.
     fn peers(&self) -> impl Iterator<Item = (String, &NetworkPolicyPeer)> {
         let incoming = self.ingress.iter().enumerate().flat_map(|(rule, ingress)| {
             let peers = ingress.from.iter().enumerate();

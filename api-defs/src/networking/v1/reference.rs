@@ -3,7 +3,7 @@
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
 
-/// Reports what is wrong with a reference to an object.
+/// Reports errors in a reference to an object.
 pub(super) fn check_group_kind_name(group: Option<&str>, kind: &str, name: &str, errors: &mut FieldErrors) {
     if let Some(group) = group {
         for complaint in names::dns_subdomain(group) {
@@ -14,7 +14,7 @@ pub(super) fn check_group_kind_name(group: Option<&str>, kind: &str, name: &str,
     check_path_segment("name", name, errors);
 }
 
-/// Reports a name that is missing or cannot be part of a path.
+/// Reports a name that is empty or no legal path segment.
 pub(super) fn check_path_segment(field: &str, name: &str, errors: &mut FieldErrors) {
     if name.is_empty() {
         errors.required(field, "");

@@ -1,4 +1,4 @@
-//! Ranges that services get their addresses from.
+//! IP ranges of services.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
@@ -9,8 +9,8 @@ use planesmith_machinery::{Resource, Struct, ip};
 
 const IMMUTABLE: &str = "field is immutable";
 
-/// A range, or one of each IP family, that services get their addresses from. The server makes the first one, called
-/// kubernetes, from its flags.
+/// One IP range, or one for each IP family, from which addresses of services are allocated. The server creates the
+/// first object, named kubernetes, from its flags.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "networking.k8s.io",
@@ -29,7 +29,7 @@ pub struct ServiceCIDR {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The ranges from which services get their cluster addresses.
+    /// The IP ranges.
     #[field(proto = 2)]
     pub spec: ServiceCIDRSpec,
     /// Observed state.
@@ -37,10 +37,10 @@ pub struct ServiceCIDR {
     pub status: ServiceCIDRStatus,
 }
 
-/// Ranges for services.
+/// IP ranges of a ServiceCIDR.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ServiceCIDRSpec {
-    /// One range, or one of each IP family. Cannot change, but a second one can be added.
+    /// One range, or one for each IP family. Immutable, except that a second one can be added.
     #[field(proto = 1, list_type = atomic)]
     pub cidrs: Vec<String>,
 }
@@ -48,7 +48,7 @@ pub struct ServiceCIDRSpec {
 /// Observed state of a ServiceCIDR.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ServiceCIDRStatus {
-    /// Aspects of the state; Ready says whether addresses are taken from the ranges.
+    /// Conditions. Ready is True if addresses can be allocated from the ranges.
     #[field(proto = 1, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<Condition>,
 }

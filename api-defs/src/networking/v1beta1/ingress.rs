@@ -1,4 +1,4 @@
-//! Ways into the cluster for HTTP, in a version that is not served any more.
+//! Ingresses in a version that is no longer served.
 
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::meta::ObjectMeta;
@@ -8,7 +8,7 @@ use planesmith_machinery::{Resource, Struct};
 use crate::core::v1::TypedLocalObjectReference;
 use crate::networking::v1::{self, IngressStatus, IngressTLS};
 
-/// Rules by which HTTP requests from outside reach services.
+/// Rules that route HTTP requests from outside of the cluster to services.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "networking.k8s.io",
@@ -40,10 +40,10 @@ pub struct IngressSpec {
     /// Backend for requests that no rule matches.
     #[field(proto = 1)]
     pub backend: Option<IngressBackend>,
-    /// Certificates by host.
+    /// Certificates and their hosts.
     #[field(proto = 2, list_type = atomic)]
     pub tls: Vec<IngressTLS>,
-    /// Rules by host.
+    /// Rules that route requests by host.
     #[field(proto = 3, list_type = atomic)]
     pub rules: Vec<IngressRule>,
 }
@@ -57,7 +57,7 @@ pub struct IngressBackend {
     /// Port of the service, by number or by name.
     #[field(proto = 2)]
     pub service_port: IntOrString,
-    /// Another object that the controller knows to use.
+    /// Another object that the controller supports.
     #[field(proto = 3)]
     pub resource: Option<TypedLocalObjectReference>,
 }
@@ -65,7 +65,7 @@ pub struct IngressBackend {
 /// Rule that routes the requests for one host.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressRule {
-    /// The host.
+    /// Host of the requests.
     #[field(proto = 1)]
     pub host: String,
     /// Routes of the requests.
@@ -92,7 +92,7 @@ pub struct HTTPIngressRuleValue {
 /// A path and its backend.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HTTPIngressPath {
-    /// The path.
+    /// URL path.
     #[field(proto = 1)]
     pub path: String,
     /// Type of path matching.
@@ -110,7 +110,7 @@ impl Rules for Ingress {
 }
 
 impl IngressSpec {
-    /// Fills in how paths are compared.
+    /// Sets the default type of path matching.
     pub(crate) fn default_values(&mut self) {
         let rules = self.rules.iter_mut();
         let paths = rules.filter_map(|rule| rule.ingress_rule_value.http.as_mut());
@@ -120,7 +120,7 @@ impl IngressSpec {
         }
     }
 
-    /// Writes the backends in the form of v1.
+    /// Converts the backends to v1.
     pub(crate) fn backends_to_v1(&self, hub: &mut v1::IngressSpec) {
         hub.default_backend = self.backend.as_ref().map(IngressBackend::to_v1);
         for (old, new) in self.rules.iter().zip(&mut hub.rules) {
@@ -132,7 +132,7 @@ impl IngressSpec {
         }
     }
 
-    /// Takes the backends from the form of v1.
+    /// Converts the backends from v1.
     pub(crate) fn backends_of_v1(&mut self, hub: &v1::IngressSpec) {
         self.backend = hub.default_backend.as_ref().map(IngressBackend::of_v1);
         for (old, new) in self.rules.iter_mut().zip(&hub.rules) {
@@ -155,7 +155,7 @@ impl IngressSpec {
 }
 
 impl IngressBackend {
-    /// The same in v1.
+    /// Converts the backend to v1.
     #[must_use]
     pub fn to_v1(&self) -> v1::IngressBackend {
         let mut service = v1::IngressServiceBackend {
@@ -178,7 +178,7 @@ impl IngressBackend {
         }
     }
 
-    /// `backend` in this version.
+    /// Converts `backend` from v1.
     #[must_use]
     pub fn of_v1(backend: &v1::IngressBackend) -> Self {
         let service = backend.service.as_ref();

@@ -1,4 +1,4 @@
-//! Kinds of controllers for ingresses, in a version that is not served any more.
+//! Ingress classes in a version that is no longer served.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
@@ -6,7 +6,7 @@ use planesmith_machinery::rules::Rules;
 
 use crate::networking::v1::{self, IngressClassSpec};
 
-/// A kind of controller for ingresses.
+/// A class of ingresses that share a controller.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "networking.k8s.io",

@@ -1,11 +1,11 @@
-//! Addresses that are taken, in the version that came before v1.
+//! Allocated IP addresses, in v1beta1.
 
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::networking::v1;
 
-/// An address that is taken, under its own canonical form as the name. The server makes them for services.
+/// An allocated IP address, whose canonical form is the name of the object. The server creates them for services.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(deprecated = "networking.k8s.io/v1beta1 IPAddress is deprecated in v1.34+, unavailable in v1.37+")]
 #[resource(group = "networking.k8s.io", version = "v1beta1", cluster, short("ip"), name_rule = ip_address)]
@@ -22,12 +22,12 @@ pub struct IPAddress {
 /// Owner of an IP address.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IPAddressSpec {
-    /// The object that has the address. Cannot change.
+    /// Reference to the owner of the address. Immutable.
     #[field(proto = 1, expected)]
     pub parent_ref: Option<ParentReference>,
 }
 
-/// Points at an object by its resource.
+/// Reference to an object by its resource.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ParentReference {
     /// API group of the object.

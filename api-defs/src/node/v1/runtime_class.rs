@@ -1,4 +1,4 @@
-//! Ways of running containers.
+//! Runtime classes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::core::v1::{
     PodOptions, ResourceList, ResourceNames, ResourceRequirements, Toleration, check_tolerations, old_node_label,
 };
 
-/// A way of running containers that pods can ask for by name, such as in a virtual machine of their own.
+/// A class of container runtime that pods can select by name, for example one that isolates pods in virtual machines.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "node.k8s.io",
@@ -52,7 +52,7 @@ pub struct RuntimeClass {
 /// Resources that a pod of a class needs besides its containers.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Overhead {
-    /// Amounts per pod.
+    /// Resources per pod.
     #[field(proto = 1, go_type = "v1.ResourceList")]
     pub pod_fixed: ResourceList,
 }
@@ -60,10 +60,10 @@ pub struct Overhead {
 /// Scheduling of pods of a class.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Scheduling {
-    /// Labels that the node must have; added to those that the pod asks for.
+    /// Labels that the node must have, in addition to those that the pod requires.
     #[field(proto = 1, atomic)]
     pub node_selector: BTreeMap<String, String>,
-    /// Taints that pods of the class tolerate; added to those of the pod.
+    /// Taints that pods of the class tolerate, in addition to the pod's own tolerations.
     #[field(proto = 2, list_type = atomic)]
     pub tolerations: Vec<Toleration>,
 }
@@ -81,7 +81,7 @@ impl Rules for RuntimeClass {
             }
         }
         if let Some(overhead) = &self.overhead {
-            // It is judged as the limits of a container, under that name.
+            // As in kube-apiserver, the overhead is validated like the limits of a container.
             let limits = ResourceRequirements {
                 limits: overhead.pod_fixed.clone(),
                 ..ResourceRequirements::default()

@@ -1,4 +1,4 @@
-//! Ways of running containers.
+//! Runtime classes.
 
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::{Resource, Struct};
@@ -6,7 +6,7 @@ use planesmith_machinery::{Resource, Struct};
 use crate::node::v1::Overhead;
 use crate::node::v1::Scheduling;
 
-/// A way of running containers that pods can ask for by name, such as in a virtual machine of their own.
+/// A class of container runtime that pods can select by name, for example one that isolates pods in virtual machines.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "node.k8s.io", version = "v1alpha1", cluster, unserved)]
 #[resource(storage_version = crate::node::v1::RuntimeClass)]

@@ -1,9 +1,9 @@
-//! Requests to remove a pod, unless that would break a budget.
+//! Evictions: deletions of pods that respect disruption budgets.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::{DeleteOptions, ObjectMeta};
 
-/// A request to delete a pod, granted only as long as the disruption budgets that select it allow for it.
+/// A request to delete a pod. It is granted only if all disruption budgets that select the pod allow it.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "policy", version = "v1", unserved)]
 pub struct Eviction {

@@ -1,11 +1,11 @@
-//! Requests to remove a pod, unless that would break a budget.
+//! Evictions: deletions of pods that respect disruption budgets.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::{DeleteOptions, ObjectMeta};
 
 use crate::policy::v1;
 
-/// A request to delete a pod, granted only as long as the disruption budgets that select it allow for it.
+/// A request to delete a pod. It is granted only if all disruption budgets that select the pod allow it.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "policy", version = "v1beta1", storage_version = v1::Eviction, unserved)]
 pub struct Eviction {

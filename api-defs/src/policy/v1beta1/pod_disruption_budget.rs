@@ -60,10 +60,10 @@ pub struct PodDisruptionBudgetSpec {
 /// Number of evictions that a budget currently allows.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodDisruptionBudgetStatus {
-    /// The generation of the budget that the numbers are about.
+    /// Generation of the budget that the status describes.
     #[field(proto = 1)]
     pub observed_generation: i64,
-    /// Pods whose eviction was granted and that are not gone yet, with the time of the grant.
+    /// Pods whose eviction was granted but that still exist, with the time of the eviction.
     #[field(proto = 2)]
     pub disrupted_pods: BTreeMap<String, Time>,
     /// Number of evictions that are currently allowed.
@@ -78,7 +78,7 @@ pub struct PodDisruptionBudgetStatus {
     /// Number of pods that the budget protects.
     #[field(proto = 6, keep, optional)]
     pub expected_pods: i32,
-    /// Aspects of the budget.
+    /// Conditions of the budget.
     #[field(proto = 7, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<Condition>,
 }

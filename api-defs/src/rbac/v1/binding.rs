@@ -12,7 +12,7 @@ use super::{ClusterRoleBinding, RoleBinding, RoleRef, Subject};
 pub(super) trait Binding {
     /// The subjects that receive the role.
     fn subjects(&self) -> &[Subject];
-    /// The role.
+    /// The role that the binding grants.
     fn role_ref(&self) -> &RoleRef;
 }
 
@@ -36,7 +36,7 @@ impl Binding for ClusterRoleBinding {
     }
 }
 
-/// Reports what is wrong with a binding that gives roles of these kinds.
+/// Reports errors in a binding that can grant roles of `kinds`.
 pub(super) fn check(binding: &impl Binding, kinds: &[&str], scope: Scope, errors: &mut FieldErrors) {
     binding.role_ref().check(kinds, &mut errors.at("roleRef"));
     for (index, subject) in binding.subjects().iter().enumerate() {
@@ -44,30 +44,30 @@ pub(super) fn check(binding: &impl Binding, kinds: &[&str], scope: Scope, errors
     }
 }
 
-/// Reports that another role would be given: who may change the subjects could get every right otherwise.
+/// Reports a change of the role. Otherwise users who can change the subjects could grant any role.
 pub(super) fn check_same_role<B: Binding>(binding: &B, old: &B, errors: &mut FieldErrors) {
     if binding.role_ref() != old.role_ref() {
         errors.invalid("roleRef", GoValue(binding.role_ref()), "cannot change roleRef");
     }
 }
 
-/// The role, as kind and name.
+/// Renders the role as kind and name.
 pub(super) fn role_cell(binding: &impl Binding) -> Cell {
     let role = binding.role_ref();
     Cell::Text(format!("{}/{}", role.kind, role.name))
 }
 
-/// The users.
+/// Renders the users.
 pub(super) fn users_cell(binding: &impl Binding) -> Cell {
     names(binding, USER)
 }
 
-/// The groups.
+/// Renders the groups.
 pub(super) fn groups_cell(binding: &impl Binding) -> Cell {
     names(binding, GROUP_OF_USERS)
 }
 
-/// The service accounts, each behind its namespace.
+/// Renders the service accounts as namespace and name.
 pub(super) fn service_accounts_cell(binding: &impl Binding) -> Cell {
     joined(binding, SERVICE_ACCOUNT, |subject| {
         format!("{}/{}", subject.namespace, subject.name)

@@ -1,4 +1,4 @@
-//! Rights in the whole cluster.
+//! Roles for the whole cluster.
 
 use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
@@ -11,7 +11,7 @@ use planesmith_machinery::{Resource, Struct};
 use super::policy_rule::{PolicyRule, check};
 use crate::created_at::created_at;
 
-/// A collection of rights. A ClusterRoleBinding gives them in the whole cluster, a RoleBinding in its namespace only.
+/// A set of permissions. A ClusterRoleBinding grants them in the whole cluster, a RoleBinding in its namespace only.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "rbac.authorization.k8s.io",
@@ -29,8 +29,7 @@ pub struct ClusterRole {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The rights. Each adds to the others; none takes anything away. A controller writes them when there is an
-    /// aggregationRule.
+    /// Permissions, which are additive; there are no deny rules. A controller writes them if aggregationRule is set.
     #[field(proto = 2, keep, optional, list_type = atomic)]
     pub rules: Vec<PolicyRule>,
     /// Selects other roles whose rules are combined. When set, a controller overwrites rules.
@@ -41,7 +40,7 @@ pub struct ClusterRole {
 /// Selects the roles whose rules are combined into a role.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AggregationRule {
-    /// Selections of ClusterRoles by their labels; what any of them selects is gathered.
+    /// Label selectors of ClusterRoles whose rules are combined. A role is included if any selector matches.
     #[field(proto = 1, list_type = atomic)]
     pub cluster_role_selectors: Vec<LabelSelector>,
 }

@@ -9,10 +9,10 @@ use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use super::binding::{check, check_same_role, groups_cell, role_cell, service_accounts_cell, users_cell};
 use super::{RoleRef, Subject};
 
-/// The kinds of roles that can be given.
+/// Kinds of roles that the binding can refer to.
 const ROLES: &[&str] = &["ClusterRole"];
 
-/// Gives the rights of a ClusterRole, in the whole cluster, to users, groups and service accounts.
+/// Grants the permissions of a ClusterRole in the whole cluster to users, groups and service accounts.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "rbac.authorization.k8s.io",
@@ -34,10 +34,10 @@ pub struct ClusterRoleBinding {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The users, groups and service accounts that get the rights of the role.
+    /// Users, groups and service accounts that receive the permissions.
     #[field(proto = 2, list_type = atomic)]
     pub subjects: Vec<Subject>,
-    /// The ClusterRole whose rights are given. Cannot change; make another binding instead.
+    /// The ClusterRole to grant. Immutable; create another binding instead.
     #[field(proto = 3, keep)]
     pub role_ref: RoleRef,
 }

@@ -1,32 +1,31 @@
-//! Single rights.
+//! Rules of roles.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::resource::Scope;
 
-/// A right: what may be done to which resources, or to which paths of the server that are no resources.
+/// A permission for certain verbs on resources, or on URL paths that are not resources.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PolicyRule {
     /// Verbs of requests, such as get, list and create; * stands for all.
     #[field(proto = 1, keep, list_type = atomic)]
     pub verbs: Vec<String>,
-    /// The groups of the resources. The empty text is the core group, * is every group.
+    /// API groups. The empty string is the core group, * stands for all.
     #[field(proto = 2, list_type = atomic)]
     pub api_groups: Vec<String>,
-    /// The resources by their names in paths, with a slash in front of a subresource, as in pods/log. * is every
-    /// resource.
+    /// Resources by their names in paths, with subresources after a slash, as in pods/log. * stands for all.
     #[field(proto = 3, list_type = atomic)]
     pub resources: Vec<String>,
-    /// The names of the objects that the right is about; all objects when empty.
+    /// Names of the objects; all objects when empty.
     #[field(proto = 4, list_type = atomic)]
     pub resource_names: Vec<String>,
-    /// Paths that are no resources, such as /healthz; a * as the last step stands for everything below. Only for rights
-    /// that are given in the whole cluster, and not together with resources.
+    /// URL paths that are not resources, such as /healthz; a trailing /* matches everything below. Only effective when
+    /// granted in the whole cluster. Excludes resources.
     #[field(name = "nonResourceURLs", proto = 5, list_type = atomic)]
     pub non_resource_urls: Vec<String>,
 }
 
-/// Reports what is wrong with the rules of a role of this scope.
+/// Reports errors in the rules of a role with this scope.
 pub(super) fn check(rules: &[PolicyRule], scope: Scope, errors: &mut FieldErrors) {
     for (index, rule) in rules.iter().enumerate() {
         rule.check(scope, &mut errors.at_index("rules", index));

@@ -1,4 +1,4 @@
-//! Rights in one namespace.
+//! Roles for one namespace.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
@@ -9,7 +9,7 @@ use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use super::policy_rule::{PolicyRule, check};
 use crate::created_at::created_at;
 
-/// A collection of rights in one namespace. A RoleBinding gives them to users, groups and service accounts.
+/// A set of permissions in one namespace. A RoleBinding grants them to users, groups and service accounts.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "rbac.authorization.k8s.io",
@@ -26,7 +26,7 @@ pub struct Role {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The rights. Each adds to the others; none takes anything away.
+    /// Permissions, which are additive; there are no deny rules.
     #[field(proto = 2, keep, optional, list_type = atomic)]
     pub rules: Vec<PolicyRule>,
 }

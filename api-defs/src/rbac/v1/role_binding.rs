@@ -9,10 +9,10 @@ use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use super::binding::{check, check_same_role, groups_cell, role_cell, service_accounts_cell, users_cell};
 use super::{RoleRef, Subject};
 
-/// The kinds of roles that can be given.
+/// Kinds of roles that the binding can refer to.
 const ROLES: &[&str] = &["Role", "ClusterRole"];
 
-/// Gives the rights of a role, in one namespace, to users, groups and service accounts.
+/// Grants the permissions of a role in one namespace to users, groups and service accounts.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "rbac.authorization.k8s.io",
@@ -33,10 +33,11 @@ pub struct RoleBinding {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The users, groups and service accounts that get the rights of the role in this namespace.
+    /// Users, groups and service accounts that receive the permissions in this namespace.
     #[field(proto = 2, list_type = atomic)]
     pub subjects: Vec<Subject>,
-    /// The role: one of the namespace, or a ClusterRole, whose rights are then given in the namespace only. Cannot change.
+    /// The role to grant: a Role of the namespace, or a ClusterRole, whose permissions are then limited to the
+    /// namespace. Immutable.
     #[field(proto = 3, keep)]
     pub role_ref: RoleRef,
 }

@@ -6,17 +6,17 @@ use planesmith_machinery::names;
 
 use super::GROUP;
 
-/// The role that a binding gives.
+/// The role that a binding grants.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct RoleRef {
-    /// The group of the role: rbac.authorization.k8s.io, which is the default.
+    /// API group of the role: rbac.authorization.k8s.io, the default.
     #[field(proto = 1, keep, optional)]
     pub api_group: String,
     /// Kind of the referenced role: Role, in the same namespace, or ClusterRole.
     #[field(proto = 2, keep)]
     pub kind: String,
-    /// The name of the role.
+    /// Name of the role.
     #[field(proto = 3, keep)]
     pub name: String,
 }

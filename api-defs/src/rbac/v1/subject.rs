@@ -11,21 +11,21 @@ pub(in crate::rbac) const SERVICE_ACCOUNT: &str = "ServiceAccount";
 pub(in crate::rbac) const USER: &str = "User";
 pub(in crate::rbac) const GROUP_OF_USERS: &str = "Group";
 
-/// Somebody who gets the rights of a role: a user, a group of users or a service account.
+/// A subject that receives permissions: a user, a group of users or a service account.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct Subject {
     /// Kind of the subject: User, Group or ServiceAccount.
     #[field(proto = 1, keep)]
     pub kind: String,
-    /// The group of the kind: empty for service accounts, rbac.authorization.k8s.io for users and groups. That is the
-    /// default, too.
+    /// API group of the kind: empty for service accounts, rbac.authorization.k8s.io for users and groups. These are the
+    /// defaults.
     #[field(proto = 2)]
     pub api_group: String,
-    /// The name of the user, of the group or of the service account.
+    /// Name of the user, group or service account.
     #[field(proto = 3, keep)]
     pub name: String,
-    /// The namespace of a service account; nothing else has one.
+    /// Namespace of the service account. Empty for other kinds.
     #[field(proto = 4)]
     pub namespace: String,
 }

@@ -1,4 +1,4 @@
-//! Rights in the whole cluster.
+//! Roles for the whole cluster.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
@@ -7,7 +7,7 @@ use super::PolicyRule;
 use crate::rbac::v1;
 use crate::rbac::v1::AggregationRule;
 
-/// A collection of rights.
+/// A set of permissions.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "rbac.authorization.k8s.io",
@@ -22,7 +22,7 @@ pub struct ClusterRole {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The rights.
+    /// Permissions of the role.
     #[field(proto = 2, keep, optional, list_type = atomic)]
     pub rules: Vec<PolicyRule>,
     /// Selects other roles whose rules are combined.

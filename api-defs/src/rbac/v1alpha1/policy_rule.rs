@@ -1,23 +1,23 @@
-//! Single rights.
+//! Rules of roles.
 
 use planesmith_machinery::Struct;
 
-/// A right: what may be done to which resources, or to which paths of the server that are no resources.
+/// A permission for certain verbs on resources, or on URL paths that are not resources.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PolicyRule {
     /// Verbs of the allowed requests.
     #[field(proto = 1, keep, list_type = atomic)]
     pub verbs: Vec<String>,
-    /// The groups of the resources.
+    /// API groups.
     #[field(proto = 3, list_type = atomic)]
     pub api_groups: Vec<String>,
-    /// The resources by their names in paths.
+    /// Resources by their names in paths.
     #[field(proto = 4, list_type = atomic)]
     pub resources: Vec<String>,
-    /// The names of the objects that the right is about; all objects when empty.
+    /// Names of the objects; all objects when empty.
     #[field(proto = 5, list_type = atomic)]
     pub resource_names: Vec<String>,
-    /// Paths that are no resources.
+    /// URL paths that are not resources.
     #[field(name = "nonResourceURLs", proto = 6, list_type = atomic)]
     pub non_resource_urls: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Rights in one namespace.
+//! Roles for one namespace.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
@@ -6,7 +6,7 @@ use planesmith_machinery::meta::ObjectMeta;
 use super::PolicyRule;
 use crate::rbac::v1;
 
-/// A collection of rights in one namespace.
+/// A set of permissions in one namespace.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "rbac.authorization.k8s.io",
@@ -20,7 +20,7 @@ pub struct Role {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The rights.
+    /// Permissions of the role.
     #[field(proto = 2, keep, optional, list_type = atomic)]
     pub rules: Vec<PolicyRule>,
 }

@@ -10,7 +10,7 @@ use super::subject::{check, from_hub, to_hub};
 use crate::rbac::v1;
 use crate::rbac::v1beta1::RoleRef;
 
-/// Gives the rights of a role, in one namespace, to users, groups and service accounts.
+/// Grants the permissions of a role in one namespace to users, groups and service accounts.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "rbac.authorization.k8s.io",
@@ -29,7 +29,7 @@ pub struct RoleBinding {
     /// Subjects that receive the permissions.
     #[field(proto = 2, list_type = atomic)]
     pub subjects: Vec<Subject>,
-    /// The role. Cannot change.
+    /// The role to grant. Immutable.
     #[field(proto = 3, keep)]
     pub role_ref: RoleRef,
 }

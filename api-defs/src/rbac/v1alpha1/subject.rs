@@ -7,30 +7,30 @@ use planesmith_machinery::group_version::GroupVersion;
 use crate::rbac::v1;
 use crate::rbac::v1::{GROUP, GROUP_OF_USERS, SERVICE_ACCOUNT, USER};
 
-/// The version of users and groups.
+/// API version of users and groups.
 const API_VERSION: &str = "rbac.authorization.k8s.io/v1alpha1";
 
-/// The group of everybody who is known.
+/// Group of all authenticated users.
 const AUTHENTICATED: &str = "system:authenticated";
 
-/// Somebody who gets the rights of a role: a user, a group of users or a service account.
+/// A subject that receives permissions: a user, a group of users or a service account.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Subject {
-    /// User, Group or ServiceAccount.
+    /// Kind of the subject: User, Group or ServiceAccount.
     #[field(proto = 1, keep)]
     pub kind: String,
-    /// Group and version of the kind: v1 for service accounts.
+    /// API version of the kind: v1 for service accounts.
     #[field(proto = 2)]
     pub api_version: String,
-    /// The name of the user, of the group or of the service account. A user called * is everybody who is known.
+    /// Name of the user, group or service account. A user named * stands for all authenticated users.
     #[field(proto = 3, keep)]
     pub name: String,
-    /// The namespace of a service account.
+    /// Namespace of the service account.
     #[field(proto = 4)]
     pub namespace: String,
 }
 
-/// Reports subjects that are not written as this version writes them: others are stored as what they mean.
+/// Reports subjects that are not in the canonical form of this version, which the storage version cannot represent.
 pub(super) fn check(subjects: &[Subject], errors: &mut FieldErrors) {
     for (index, subject) in subjects.iter().enumerate() {
         let errors = &mut *errors.at_index("subjects", index);
@@ -51,12 +51,12 @@ pub(super) fn check(subjects: &[Subject], errors: &mut FieldErrors) {
     }
 }
 
-/// The subjects in the storage version.
+/// Converts the subjects to the storage version.
 pub(super) fn to_hub(subjects: &[Subject]) -> Vec<v1::Subject> {
     subjects.iter().map(Subject::to_hub).collect()
 }
 
-/// The subjects of the storage version in this one.
+/// Converts the subjects from the storage version.
 pub(super) fn from_hub(subjects: &[v1::Subject]) -> Vec<Subject> {
     subjects.iter().map(Subject::from_hub).collect()
 }

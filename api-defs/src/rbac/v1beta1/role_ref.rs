@@ -4,22 +4,22 @@ use planesmith_machinery::Struct;
 
 use crate::rbac::v1::GROUP;
 
-/// The role that a binding gives.
+/// The role that a binding grants.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct RoleRef {
-    /// The group of the role.
+    /// API group of the role.
     #[field(proto = 1, keep, optional)]
     pub api_group: String,
-    /// Role or ClusterRole.
+    /// Kind of the role: Role or ClusterRole.
     #[field(proto = 2, keep)]
     pub kind: String,
-    /// The name of the role.
+    /// Name of the role.
     #[field(proto = 3, keep)]
     pub name: String,
 }
 
 impl RoleRef {
-    /// The group is known.
+    /// Sets the default group.
     pub(in crate::rbac) fn default_values(&mut self) {
         if self.api_group.is_empty() {
             GROUP.clone_into(&mut self.api_group);

@@ -4,19 +4,19 @@ use planesmith_machinery::Struct;
 
 use crate::rbac::v1::{GROUP, GROUP_OF_USERS, USER};
 
-/// Somebody who gets the rights of a role: a user, a group of users or a service account.
+/// A subject that receives permissions: a user, a group of users or a service account.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Subject {
-    /// User, Group or ServiceAccount.
+    /// Kind of the subject: User, Group or ServiceAccount.
     #[field(proto = 1, keep)]
     pub kind: String,
-    /// The group of the kind.
+    /// API group of the kind.
     #[field(proto = 2)]
     pub api_group: String,
-    /// The name of the user, of the group or of the service account.
+    /// Name of the user, group or service account.
     #[field(proto = 3, keep)]
     pub name: String,
-    /// The namespace of a service account.
+    /// Namespace of the service account.
     #[field(proto = 4)]
     pub namespace: String,
 }

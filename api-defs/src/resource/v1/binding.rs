@@ -1,4 +1,4 @@
-//! Conditions that pods wait for before they are bound to a node.
+//! Conditions that must be met before a pod is bound to a node.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
@@ -6,10 +6,10 @@ use planesmith_machinery::go_value::GoValue;
 use super::list::check_each;
 use super::names::check_label_name;
 
-/// The most conditions of either sort.
+/// Maximum number of conditions in each list.
 const MAX_CONDITIONS: usize = 4;
 
-/// Reports what is wrong with the conditions of a device at `bindingConditions` and `bindingFailureConditions`.
+/// Reports errors in the conditions of a device at `bindingConditions` and `bindingFailureConditions`.
 pub(super) fn check_binding_conditions(good: &Vec<String>, bad: &Vec<String>, errors: &mut FieldErrors) {
     const GOOD: &str = "bindingConditions";
     const BAD: &str = "bindingFailureConditions";

@@ -9,7 +9,7 @@ use planesmith_machinery::quantity::Quantity;
 /// A capacity of a device.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceCapacity {
-    /// The amount.
+    /// Amount of the capacity.
     #[field(proto = 1, keep)]
     pub value: Quantity,
     /// Policy for the amount that a claim may request when the device is shared.
@@ -23,10 +23,10 @@ pub struct CapacityRequestPolicy {
     /// Amount that a claim consumes if it does not specify one.
     #[field(proto = 1, keep, optional)]
     pub default: Option<Quantity>,
-    /// The amounts that can be taken, from the least to the greatest; at most 10.
+    /// Amounts that can be requested, in ascending order; at most 10.
     #[field(proto = 3, list_type = atomic)]
     pub valid_values: Vec<Quantity>,
-    /// The range of amounts that can be taken.
+    /// Range of amounts that can be requested.
     #[field(proto = 4)]
     pub valid_range: Option<CapacityRequestPolicyRange>,
 }
@@ -34,19 +34,19 @@ pub struct CapacityRequestPolicy {
 /// A range of amounts.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CapacityRequestPolicyRange {
-    /// The least amount.
+    /// Minimum amount.
     #[field(proto = 1, expected)]
     pub min: Option<Quantity>,
-    /// The greatest amount; all of the capacity when absent.
+    /// Maximum amount. The whole capacity when absent.
     #[field(proto = 2)]
     pub max: Option<Quantity>,
-    /// Amounts are this far apart; any when absent.
+    /// Step between legal amounts. Any amount is legal when absent.
     #[field(proto = 3)]
     pub step: Option<Quantity>,
 }
 
 impl DeviceCapacity {
-    /// Reports what is wrong with the capacity of a device that several claims can share, or cannot.
+    /// Reports errors in the capacity; `shared` is true if several claims can share the device.
     pub(super) fn check(&self, shared: bool, errors: &mut FieldErrors) {
         match &self.request_policy {
             None => {}

@@ -1,4 +1,4 @@
-//! Settings for devices.
+//! Configuration of devices.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
@@ -6,30 +6,30 @@ use planesmith_machinery::raw::RawExtension;
 
 use crate::core::v1::check_driver_name;
 
-/// Settings for a device. Exactly one field is set.
+/// Configuration of a device. Exactly one field is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceConfiguration {
-    /// Settings that only the driver understands.
+    /// Driver-specific configuration.
     #[field(proto = 1)]
     pub opaque: Option<OpaqueDeviceConfiguration>,
 }
 
-/// Settings that only a driver understands.
+/// Driver-specific configuration.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct OpaqueDeviceConfiguration {
-    /// The driver that the settings are for.
+    /// Driver that the configuration is for.
     #[field(proto = 1, keep)]
     pub driver: String,
-    /// The settings: any object, at most 10 KiB.
+    /// Parameters in the driver's own format: any object, at most 10 KiB.
     #[field(proto = 2, keep)]
     pub parameters: RawExtension,
 }
 
-/// The most bytes of settings.
+/// Maximum size of the parameters in bytes.
 const MAX_PARAMETERS: usize = 10 * 1024;
 
 impl DeviceConfiguration {
-    /// Reports what is wrong with the settings; those that are `stored` already may be of any size.
+    /// Reports errors in the configuration. The size limit does not apply to `stored` ones.
     pub(super) fn check(&self, stored: bool, errors: &mut FieldErrors) {
         let Some(opaque) = &self.opaque else {
             return errors.required("opaque", "");
@@ -41,7 +41,7 @@ impl DeviceConfiguration {
     }
 }
 
-/// Reports that `field` is not a JSON object of at most `max` bytes.
+/// Reports a value of `field` that is not a JSON object of at most `max` bytes.
 pub(super) fn check_object(field: &str, value: &RawExtension, max: usize, errors: &mut FieldErrors) {
     let json = value.as_str();
     if json.is_empty() || value.is_null() {

@@ -1,4 +1,4 @@
-//! Amounts that devices share.
+//! Counters that devices share.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use planesmith_machinery::quantity::Quantity;
 
 use super::names::{check_label, check_required_label};
 
-/// Amounts that several devices share.
+/// Counters that several devices share.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CounterSet {
-    /// Name of the set.
+    /// Name of the counter set.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The amounts by name.
+    /// Counters by name.
     #[field(proto = 2, expected)]
     pub counters: BTreeMap<String, Counter>,
 }
 
-/// An amount that is shared.
+/// A counter that devices share.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Counter {
     /// Available or consumed amount.
@@ -30,7 +30,7 @@ pub struct Counter {
 /// Consumption of shared counters by a device.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceCounterConsumption {
-    /// The set of amounts.
+    /// Name of the counter set.
     #[field(proto = 1, keep)]
     pub counter_set: String,
     /// Consumed amounts by counter name.
@@ -38,11 +38,11 @@ pub struct DeviceCounterConsumption {
     pub counters: BTreeMap<String, Counter>,
 }
 
-/// The most amounts of a set, and the most that a device takes from one.
+/// Maximum number of counters of a set, and of those that a device consumes from one set.
 const MAX_COUNTERS: usize = 32;
 
 impl CounterSet {
-    /// Reports what is wrong with the set.
+    /// Reports errors in the counter set.
     pub(super) fn check(&self, errors: &mut FieldErrors) {
         check_required_label("name", &self.name, errors);
         check_counters(&self.counters, errors);
@@ -50,7 +50,7 @@ impl CounterSet {
 }
 
 impl DeviceCounterConsumption {
-    /// Reports what is wrong with what a device takes.
+    /// Reports errors in the consumption.
     pub(super) fn check(&self, errors: &mut FieldErrors) {
         check_required_label("counterSet", &self.counter_set, errors);
         check_counters(&self.counters, errors);

@@ -29,25 +29,25 @@ pub struct Device {
     /// Consumption of shared counters by the device.
     #[field(proto = 4, list_type = atomic)]
     pub consumes_counters: Vec<DeviceCounterConsumption>,
-    /// The node of the device, when slices do not say it for all.
+    /// Name of the device's node. Only in slices with per-device node selection.
     #[field(proto = 5)]
     pub node_name: Option<String>,
-    /// Nodes that can reach the device, when slices do not say it for all.
+    /// Nodes that can access the device. Only in slices with per-device node selection.
     #[field(proto = 6)]
     pub node_selector: Option<NodeSelector>,
     /// True if all nodes can access the device. Only in slices with per-device node selection.
     #[field(proto = 7)]
     pub all_nodes: Option<bool>,
-    /// Marks that keep claims away which do not tolerate them; at most 16.
+    /// Taints, which repel claims that do not tolerate them; at most 16.
     #[field(proto = 8, list_type = atomic)]
     pub taints: Vec<DeviceTaint>,
     /// True if the allocation of the device binds the claim to the node of the pod.
     #[field(proto = 9)]
     pub binds_to_node: Option<bool>,
-    /// Conditions that must be true before a pod is bound to a node for the device.
+    /// Types of conditions that must be True before a pod is bound to a node.
     #[field(proto = 10, list_type = atomic)]
     pub binding_conditions: Vec<String>,
-    /// Conditions that mean that the device cannot be made ready.
+    /// Types of conditions that are True if the preparation of the device failed.
     #[field(proto = 11, list_type = atomic)]
     pub binding_failure_conditions: Vec<String>,
     /// True if several claims can share the device.
@@ -59,45 +59,46 @@ pub struct Device {
     pub node_allocatable_resource_mappings: BTreeMap<String, NodeAllocatableResourceMapping>,
 }
 
-/// A value that tells what a device is. Exactly one field is set.
+/// Value of a device attribute. Exactly one field is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceAttribute {
-    /// A number.
+    /// An integer.
     #[field(proto = 2)]
     pub int: Option<i64>,
-    /// A truth value.
+    /// A boolean.
     #[field(proto = 3)]
     pub bool: Option<bool>,
-    /// A text of at most 64 bytes.
+    /// A string of at most 64 bytes.
     #[field(proto = 4)]
     pub string: Option<String>,
-    /// A version as of semver.org 2.0.0, at most 64 bytes.
+    /// A semantic version (semver.org 2.0.0) of at most 64 bytes.
     #[field(proto = 5)]
     pub version: Option<String>,
-    /// Several numbers. An alpha feature that is switched off: dropped.
+    /// Several integers. Belongs to an alpha feature that is disabled here: values are dropped.
     #[field(proto = 6, list_type = atomic)]
     pub ints: Vec<i64>,
-    /// Several truth values. An alpha feature that is switched off: dropped.
+    /// Several booleans. Belongs to an alpha feature that is disabled here: values are dropped.
     #[field(proto = 7, list_type = atomic)]
     pub bools: Vec<bool>,
-    /// Several texts. An alpha feature that is switched off: dropped.
+    /// Several strings. Belongs to an alpha feature that is disabled here: values are dropped.
     #[field(proto = 8, list_type = atomic)]
     pub strings: Vec<String>,
-    /// Several versions. An alpha feature that is switched off: dropped.
+    /// Several versions. Belongs to an alpha feature that is disabled here: values are dropped.
     #[field(proto = 9, list_type = atomic)]
     pub versions: Vec<String>,
 }
 
-/// A mark of a device that keeps claims away.
+/// A taint of a device, which repels claims.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceTaint {
-    /// Key of the mark.
+    /// Key of the taint.
     #[field(proto = 1, keep)]
     pub key: String,
-    /// Value of the mark.
+    /// Value of the taint.
     #[field(proto = 2)]
     pub value: String,
-    /// NoSchedule keeps new claims away, NoExecute also evicts pods that use the device, None does nothing.
+    /// Effect of the taint: NoSchedule prevents new allocations, NoExecute also evicts pods that use the device, None
+    /// has no effect.
     #[field(
         proto = 3,
         keep,
@@ -113,7 +114,7 @@ pub struct DeviceTaint {
 /// Amount of a node resource that a device consumes.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeAllocatableResourceMapping {
-    /// The capacity of the device that tells how much.
+    /// Capacity of the device that determines the amount.
     #[field(proto = 1, go_type = "QualifiedName")]
     pub capacity_key: Option<String>,
     /// Consumed amount per unit of the capacity, or per device.
@@ -122,7 +123,7 @@ pub struct NodeAllocatableResourceMapping {
 }
 
 impl DeviceTaint {
-    /// Fills in when the mark was set.
+    /// Sets the default time.
     pub(crate) fn set_defaults(&mut self) {
         self.time_added.get_or_insert_with(Time::now);
     }

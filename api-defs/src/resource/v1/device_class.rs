@@ -1,4 +1,4 @@
-//! Sorts of devices.
+//! Device classes.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
@@ -11,8 +11,7 @@ use crate::core::v1::is_extended_resource;
 use super::DeviceConfiguration;
 use super::DeviceSelector;
 
-/// A sort of devices that claims can ask for by name: which devices belong to it, and how they are set up. Made by an
-/// administrator.
+/// A class of devices that claims can request by name. Created by an administrator.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "resource.k8s.io",
@@ -35,31 +34,31 @@ pub struct DeviceClass {
 /// Selectors and configuration of a device class.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceClassSpec {
-    /// Conditions that a device of the class must satisfy, all of them.
+    /// Selectors that a device of the class must all match.
     #[field(proto = 1, list_type = atomic)]
     pub selectors: Vec<DeviceSelector>,
-    /// Settings for the drivers of the devices.
+    /// Configuration for the drivers of the devices.
     #[field(proto = 2, list_type = atomic)]
     pub config: Vec<DeviceClassConfiguration>,
-    /// Name of an extended resource by which pods can ask for devices of the class without a claim.
+    /// Name of an extended resource through which pods can request devices of the class without a claim.
     #[field(proto = 4)]
     pub extended_resource_name: Option<String>,
 }
 
-/// Settings for a device of a class.
+/// Configuration for the devices of a class.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceClassConfiguration {
-    /// The settings.
+    /// The configuration.
     #[field(inline, proto = 1)]
     pub device_configuration: DeviceConfiguration,
 }
 
-/// The most conditions, and the most settings, of a class.
+/// Maximum number of selectors and of configurations of a class.
 const MAX_ELEMENTS: usize = 32;
 
 impl Rules for DeviceClass {
     const CHECK_COST_PER_BYTE: u64 = 1_000;
-    // The spec is looked at once, beside the old one, after what may not change in the metadata.
+    // The spec is validated once, together with the old one, after the immutable metadata.
     const UPDATE_ORDER: &'static [UpdateStep] = &[
         UpdateStep::Metadata,
         UpdateStep::Declared,
@@ -77,7 +76,7 @@ impl Rules for DeviceClass {
 }
 
 impl DeviceClassSpec {
-    /// Reports what is wrong with the spec. What stands in `old` already was checked when it was stored.
+    /// Reports errors in the spec. Parts that `old` contains are not checked again.
     fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         let stored = old.is_some_and(|old| old.selectors == self.selectors);
         check_each(

@@ -1,4 +1,4 @@
-//! Wishes for devices, one by one.
+//! Requests for devices.
 
 use std::collections::BTreeMap;
 
@@ -13,30 +13,30 @@ use super::names::{check_label, check_label_name, check_required_subdomain};
 
 use super::DeviceSelector;
 
-/// A wish for devices: either exactly these, or the first of several that can be fulfilled.
+/// A request for devices: either an exact request, or a list of alternatives of which the first available one is used.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceRequest {
-    /// Name of the request, by which constraints, settings and containers refer to it.
+    /// Name of the request, which constraints, configurations and containers refer to.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The one thing that is wanted.
+    /// An exact request.
     #[field(proto = 2)]
     pub exactly: Option<ExactDeviceRequest>,
-    /// Several alternatives, the best first.
+    /// Alternative requests in order of preference.
     #[field(proto = 3, list_type = atomic)]
     pub first_available: Vec<DeviceSubRequest>,
 }
 
-/// A wish for devices of one class.
+/// A request for devices of one class.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ExactDeviceRequest {
-    /// The class that the devices belong to.
+    /// Class of the devices.
     #[field(proto = 1, keep)]
     pub device_class_name: String,
-    /// Conditions that a device must satisfy, besides those of its class.
+    /// Selectors that a device must match in addition to those of its class.
     #[field(proto = 2, list_type = atomic)]
     pub selectors: Vec<DeviceSelector>,
-    /// ExactCount, for as many as count says, or All, for all devices that match.
+    /// Allocation mode: ExactCount for the number of devices in count, All for all matching devices.
     #[field(proto = 3, known("ExactCount", "All"), go_type = "DeviceAllocationMode")]
     pub allocation_mode: String,
     /// Number of devices for ExactCount. 1 when absent.
@@ -46,7 +46,7 @@ pub struct ExactDeviceRequest {
     /// label resource.kubernetes.io/admin-access.
     #[field(proto = 5)]
     pub admin_access: Option<bool>,
-    /// Taints of devices that do not matter here.
+    /// Device taints that the request tolerates.
     #[field(proto = 6, list_type = atomic)]
     pub tolerations: Vec<DeviceToleration>,
     /// Requested capacities of each device, for devices that can be shared.
@@ -54,25 +54,25 @@ pub struct ExactDeviceRequest {
     pub capacity: Option<CapacityRequirements>,
 }
 
-/// One of several alternatives.
+/// An alternative request.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceSubRequest {
     /// Name of the alternative.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The class that the devices belong to.
+    /// Class of the devices.
     #[field(proto = 2, keep)]
     pub device_class_name: String,
-    /// Conditions that a device must satisfy, besides those of its class.
+    /// Selectors that a device must match in addition to those of its class.
     #[field(proto = 3, list_type = atomic)]
     pub selectors: Vec<DeviceSelector>,
-    /// ExactCount, for as many as count says, or All, for all devices that match.
+    /// Allocation mode: ExactCount for the number of devices in count, All for all matching devices.
     #[field(proto = 4, known("ExactCount", "All"), go_type = "DeviceAllocationMode")]
     pub allocation_mode: String,
     /// Number of devices for ExactCount. 1 when absent.
     #[field(proto = 5)]
     pub count: i64,
-    /// Taints of devices that do not matter here.
+    /// Device taints that the request tolerates.
     #[field(proto = 6, list_type = atomic)]
     pub tolerations: Vec<DeviceToleration>,
     /// Requested capacities of each device, for devices that can be shared.
@@ -83,18 +83,18 @@ pub struct DeviceSubRequest {
 /// Requested capacities of a device.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CapacityRequirements {
-    /// Amounts by the name of the capacity.
+    /// Requested amounts by capacity name.
     #[field(proto = 1, go_type = "map[v1.QualifiedName]resource.Quantity")]
     pub requests: BTreeMap<String, Quantity>,
 }
 
-/// A taint of devices that does not matter to a claim.
+/// A device taint that a claim tolerates.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceToleration {
-    /// Key of the taint; any when empty, with the operator Exists.
+    /// Key of the taint. Any key when empty, with the operator Exists.
     #[field(proto = 1)]
     pub key: String,
-    /// Equal, which is the default, when the values must be equal, or Exists for any value.
+    /// Operator: Equal (the default) matches the value, Exists matches any value.
     #[field(
         proto = 2,
         default = "Equal",
@@ -105,10 +105,10 @@ pub struct DeviceToleration {
     /// Value of the taint.
     #[field(proto = 3)]
     pub value: String,
-    /// Effect of the taint; any when empty.
+    /// Effect of the taint. Any effect when empty.
     #[field(proto = 4, known("None", "NoSchedule", "NoExecute"), go_type = "DeviceTaintEffect")]
     pub effect: String,
-    /// For how long the effect NoExecute is endured, in seconds; forever when absent.
+    /// Duration in seconds for which the effect NoExecute is tolerated. Unlimited when absent.
     #[field(proto = 5)]
     pub toleration_seconds: Option<i64>,
 }
@@ -122,13 +122,13 @@ const OPERATORS: [&str; 2] = ["Equal", "Exists"];
 /// Legal effects of a taint.
 pub(super) const EFFECTS: [&str; 3] = ["NoExecute", "NoSchedule", "None"];
 
-/// The most alternatives of a request.
+/// Maximum number of alternatives of a request.
 const MAX_ALTERNATIVES: usize = 8;
 
-/// The most conditions of a request.
+/// Maximum number of selectors of a request.
 const MAX_SELECTORS: usize = 32;
 
-/// Fills in how many devices are wanted when that was not said.
+/// Sets the default number of devices.
 pub(crate) fn default_amount(mode: &mut String, count: &mut i64) {
     if mode.is_empty() {
         MODES[1].clone_into(mode);
@@ -139,7 +139,7 @@ pub(crate) fn default_amount(mode: &mut String, count: &mut i64) {
 }
 
 impl DeviceRequest {
-    /// Fills in how many devices are wanted when that was not said.
+    /// Sets the default number of devices.
     pub(super) fn set_defaults(&mut self) {
         if let Some(exactly) = &mut self.exactly {
             default_amount(&mut exactly.allocation_mode, &mut exactly.count);
@@ -149,7 +149,7 @@ impl DeviceRequest {
         }
     }
 
-    /// Reports what is wrong with a new request.
+    /// Reports errors in a new request.
     pub(super) fn check(&self, errors: &mut FieldErrors) {
         const ONE: &str = "exactly one of `exactly` or `firstAvailable` is required";
         check_label("name", &self.name, errors);
@@ -217,7 +217,7 @@ fn check_amount(mode: &str, count: i64, errors: &mut FieldErrors) {
     }
 }
 
-/// Reports what is wrong with the tolerations at `tolerations`.
+/// Reports errors in the tolerations at `tolerations`.
 pub(super) fn check_device_tolerations(tolerations: &[DeviceToleration], errors: &mut FieldErrors) {
     for (index, toleration) in tolerations.iter().enumerate() {
         toleration.check(&mut errors.at_index("tolerations", index));

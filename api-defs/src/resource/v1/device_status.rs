@@ -16,22 +16,22 @@ use crate::core::v1::check_driver_name;
 /// Status of an allocated device, reported by its driver.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AllocatedDeviceStatus {
-    /// The driver of the device.
+    /// Driver of the device.
     #[field(proto = 1, keep)]
     pub driver: String,
-    /// The pool of the device.
+    /// Pool of the device.
     #[field(proto = 2, keep)]
     pub pool: String,
     /// Name of the device in its pool.
     #[field(proto = 3, keep)]
     pub device: String,
-    /// Tells apart several shares of one device.
+    /// ID that distinguishes several shares of one device.
     #[field(name = "shareID", proto = 7)]
     pub share_id: Option<String>,
-    /// The state of the device; at most 8 conditions.
+    /// Conditions of the device; at most 8.
     #[field(proto = 4, keep, optional, list_type = map, list_map_keys("type"))]
     pub conditions: Vec<Condition>,
-    /// Anything that the driver wants to tell: an object, at most 10 KiB.
+    /// Driver-specific data: any object, at most 10 KiB.
     #[field(proto = 5)]
     pub data: Option<RawExtension>,
     /// Network data of the device.
@@ -42,10 +42,10 @@ pub struct AllocatedDeviceStatus {
 /// Network data of a device.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NetworkDeviceData {
-    /// Name of the interface in the pod.
+    /// Name of the network interface in the pod.
     #[field(proto = 1)]
     pub interface_name: String,
-    /// Addresses of the interface with the length of their networks.
+    /// IP addresses of the interface with prefix lengths.
     #[field(proto = 2, list_type = atomic)]
     pub ips: Vec<String>,
     /// Hardware address of the interface.
@@ -53,23 +53,23 @@ pub struct NetworkDeviceData {
     pub hardware_address: String,
 }
 
-/// The most conditions of a device.
+/// Maximum number of conditions of a device.
 const MAX_CONDITIONS: usize = 8;
 
-/// The most bytes of what a driver tells.
+/// Maximum size of the driver-specific data in bytes.
 const MAX_DATA: usize = 10 * 1024;
 
-/// The longest name of an interface, in bytes.
+/// Maximum length of an interface name in bytes.
 const MAX_INTERFACE: usize = 256;
 
-/// The longest hardware address, in bytes.
+/// Maximum length of a hardware address in bytes.
 const MAX_HARDWARE_ADDRESS: usize = 128;
 
-/// The most addresses of a device.
+/// Maximum number of addresses of a device.
 const MAX_ADDRESSES: usize = 16;
 
 impl AllocatedDeviceStatus {
-    /// Reports what is wrong with what a driver says, and that the device is not among those `allocated`.
+    /// Reports errors in the status, and a device that `allocated` does not contain.
     pub(super) fn check(&self, allocated: &BTreeSet<String>, errors: &mut FieldErrors) {
         check_driver_name("driver", &self.driver, errors);
         check_pool("pool", &self.pool, errors);
@@ -116,7 +116,7 @@ impl NetworkDeviceData {
     }
 }
 
-/// Reports an address of an interface that is none, or is not in the one form that is taken.
+/// Reports an interface address that is malformed or not in canonical form.
 fn check_interface_address(text: &str, errors: &mut FieldErrors) {
     let canonical = ip::parse_range(text).map(|(address, range)| format!("{address}/{}", range.bits()));
     match canonical {

@@ -1,10 +1,10 @@
-//! Lists whose length is bounded and whose elements are told apart by a name.
+//! Lists with a maximum length and named elements.
 
 use std::collections::BTreeSet;
 
 use planesmith_machinery::field_error::FieldErrors;
 
-/// Checks each element of the list `field`, unless there are more than `max`.
+/// Checks each element of the list `field`, unless it has more than `max` elements.
 pub(crate) fn check_each<T>(
     field: &str,
     list: &[T],
@@ -20,7 +20,7 @@ pub(crate) fn check_each<T>(
     }
 }
 
-/// As `check_each`, and reports elements whose name stands before.
+/// Checks like `check_each`, and reports elements with duplicate names.
 pub(crate) fn check_named<'a, T>(
     field: &str,
     list: &'a [T],

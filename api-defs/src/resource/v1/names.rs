@@ -4,27 +4,27 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::names;
 
-/// The longest name of a pool, in bytes.
+/// Maximum length of a pool's name in bytes.
 const MAX_POOL: u64 = 253;
 
-/// The longest name of an attribute or a capacity without its domain, in bytes.
+/// Maximum length of an attribute's or capacity's name without its domain, in bytes.
 const MAX_IDENTIFIER: usize = 32;
 
-/// Reports what is wrong with the DNS label at `field`.
+/// Reports errors in the DNS label at `field`.
 pub(crate) fn check_label(field: &str, name: &str, errors: &mut FieldErrors) {
     for problem in names::dns_label(name) {
         errors.invalid(field, name, problem);
     }
 }
 
-/// Reports what is wrong with the DNS subdomain at `field`.
+/// Reports errors in the DNS subdomain at `field`.
 pub(crate) fn check_subdomain(field: &str, name: &str, errors: &mut FieldErrors) {
     for problem in names::dns_subdomain(name) {
         errors.invalid(field, name, problem);
     }
 }
 
-/// Reports what is wrong with the DNS subdomain at `field`, which has to be there.
+/// Reports errors in the required DNS subdomain at `field`.
 pub(crate) fn check_required_subdomain(field: &str, name: &str, errors: &mut FieldErrors) {
     match name.is_empty() {
         true => errors.required(field, ""),
@@ -32,7 +32,7 @@ pub(crate) fn check_required_subdomain(field: &str, name: &str, errors: &mut Fie
     }
 }
 
-/// Reports what is wrong with the DNS label at `field`, which has to be there.
+/// Reports errors in the required DNS label at `field`.
 pub(crate) fn check_required_label(field: &str, name: &str, errors: &mut FieldErrors) {
     match name.is_empty() {
         true => errors.required(field, ""),
@@ -40,7 +40,7 @@ pub(crate) fn check_required_label(field: &str, name: &str, errors: &mut FieldEr
     }
 }
 
-/// Reports what is wrong with the name of a pool at `field`: DNS subdomains with slashes between them.
+/// Reports errors in the name of a pool at `field`, DNS subdomains separated by slashes.
 pub(crate) fn check_pool(field: &str, name: &str, errors: &mut FieldErrors) {
     if name.is_empty() {
         return errors.required(field, "");
@@ -53,13 +53,13 @@ pub(crate) fn check_pool(field: &str, name: &str, errors: &mut FieldErrors) {
     }
 }
 
-/// Reports what is wrong with the name of an attribute at `field`: an identifier, with a domain in front of it or not.
+/// Reports errors in the name of an attribute at `field`, an identifier with an optional domain.
 pub(crate) fn check_qualified(field: &str, name: &str, errors: &mut FieldErrors) {
     let Some((domain, identifier)) = name.split_once('/') else {
         return check_identifier(field, name, errors);
     };
     if identifier.contains('/') {
-        // More than one slash is let through, as Kubernetes does.
+        // As in Kubernetes, further slashes are not reported.
         return;
     }
     match domain.is_empty() {
@@ -72,7 +72,7 @@ pub(crate) fn check_qualified(field: &str, name: &str, errors: &mut FieldErrors)
     }
 }
 
-/// Reports what is wrong with the name of an attribute at `field` that must have a domain.
+/// Reports errors in the name of an attribute at `field`, which needs a domain.
 pub(crate) fn check_fully_qualified(field: &str, name: &str, errors: &mut FieldErrors) {
     check_qualified(field, name, errors);
     if !name.contains('/') {
@@ -95,14 +95,14 @@ fn check_identifier(field: &str, name: &str, errors: &mut FieldErrors) {
     }
 }
 
-/// Reports what is wrong with the key or type of a label at `field`.
+/// Reports errors in the label key or condition type at `field`.
 pub(crate) fn check_label_name(field: &str, name: &str, errors: &mut FieldErrors) {
     for problem in names::qualified_name(name) {
         errors.invalid(field, name, problem);
     }
 }
 
-/// Reports what is wrong with the UUID at `field`.
+/// Reports errors in the UUID at `field`.
 pub(crate) fn check_uuid(field: &str, text: &str, errors: &mut FieldErrors) {
     const LENGTHS: [usize; 4] = [32, 36, 38, 45];
     let dashes = [8, 13, 18, 23];
@@ -122,7 +122,7 @@ pub(crate) fn check_uuid(field: &str, text: &str, errors: &mut FieldErrors) {
     }
 }
 
-/// The key of a map as paths show it: a long one without its middle.
+/// Renders a map key for field paths: the middle of a long key is omitted.
 pub(crate) fn shortened(key: &str, max: usize) -> String {
     const GAP: &str = "...";
     if key.len() <= max {
@@ -132,7 +132,7 @@ pub(crate) fn shortened(key: &str, max: usize) -> String {
     let (head, tail) = (rest.div_ceil(2), key.len() - rest / 2);
     match (key.get(..head), key.get(tail..)) {
         (Some(head), Some(tail)) => format!("{head}{GAP}{tail}"),
-        // The cut is inside of a letter that no legal key has.
+        // The cut is inside of a multi-byte character, which no legal key contains.
         _ => quote(key),
     }
 }

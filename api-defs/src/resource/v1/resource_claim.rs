@@ -1,4 +1,4 @@
-//! Wishes for devices.
+//! Resource claims.
 
 mod status_check;
 
@@ -13,7 +13,7 @@ use super::AllocatedDeviceStatus;
 use super::AllocationResult;
 use super::DeviceClaim;
 
-/// A wish for devices, and which ones were found for it. Pods that name the claim use them.
+/// A request for devices, and the devices allocated to it. Pods that refer to the claim can use them.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "resource.k8s.io",
@@ -39,7 +39,7 @@ pub struct ResourceClaim {
 /// The devices that a claim requests.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceClaimSpec {
-    /// The devices.
+    /// The requested devices.
     #[field(proto = 1, keep, optional)]
     pub devices: DeviceClaim,
 }
@@ -47,7 +47,7 @@ pub struct ResourceClaimSpec {
 /// The devices that are allocated to a claim, and their consumers.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceClaimStatus {
-    /// The devices; absent while none are found.
+    /// The allocated devices. Absent before the allocation.
     #[field(proto = 1)]
     pub allocation: Option<AllocationResult>,
     /// Consumers that currently may use the devices, usually pods. At most 256.
@@ -91,7 +91,7 @@ fn state_cell(claim: &ResourceClaim) -> Cell {
 impl Rules for ResourceClaim {
     const CHECK_COST_PER_BYTE: u64 = 200;
     const STATUS_AS_TABLE: bool = false;
-    // A spec that cannot change is not looked at again.
+    // An immutable spec is not validated again.
     const UPDATE_ORDER: &'static [UpdateStep] = &[
         UpdateStep::Metadata,
         UpdateStep::Declared,
@@ -124,14 +124,14 @@ impl Rules for ResourceClaim {
 }
 
 impl ResourceClaimSpec {
-    /// Fills in what was not said of the requests.
+    /// Sets the defaults of the requests.
     pub(super) fn set_defaults(&mut self) {
         for request in &mut self.devices.requests {
             request.set_defaults();
         }
     }
 
-    /// Reports what is wrong with a new spec.
+    /// Reports errors in a new spec.
     pub(super) fn check(&self, errors: &mut FieldErrors) {
         self.devices.check(&mut errors.at("devices"));
     }

@@ -1,4 +1,4 @@
-//! Devices on offer.
+//! Resource slices: available devices.
 
 mod node_choice;
 
@@ -19,7 +19,7 @@ use super::CounterSet;
 use super::Device;
 use crate::core::v1::NodeSelector;
 
-/// Devices that a driver offers, in one or several slices that together are a pool.
+/// Devices that a driver provides. A pool of devices consists of one or several slices.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "resource.k8s.io",
@@ -35,36 +35,36 @@ pub struct ResourceSlice {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The devices.
+    /// The driver, the pool and the devices.
     #[field(proto = 2, keep)]
     pub spec: ResourceSliceSpec,
 }
 
-/// Devices that a driver offers.
+/// Devices that a driver provides.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceSliceSpec {
-    /// The driver. Cannot change.
+    /// Driver of the devices. Immutable.
     #[field(proto = 1, keep)]
     pub driver: String,
-    /// The pool that the devices belong to.
+    /// Pool that the devices belong to.
     #[field(proto = 2, keep)]
     pub pool: ResourcePool,
-    /// The node of the devices, when they belong to one. Cannot change.
+    /// Name of the node that the devices belong to. Immutable.
     #[field(proto = 3)]
     pub node_name: Option<String>,
-    /// Nodes from which the devices can be reached.
+    /// Nodes that can access the devices.
     #[field(proto = 4)]
     pub node_selector: Option<NodeSelector>,
     /// True if all nodes can access the devices.
     #[field(proto = 5)]
     pub all_nodes: Option<bool>,
-    /// The devices, at most 128, or 64 when some have taints or consume counters.
+    /// Devices, at most 128, or 64 if some of them have taints or consume counters.
     #[field(proto = 6, list_type = atomic)]
     pub devices: Vec<Device>,
     /// True if each device specifies the nodes that can access it.
     #[field(proto = 7)]
     pub per_device_node_selection: Option<bool>,
-    /// Amounts that several devices of the pool share.
+    /// Counters that several devices of the pool share.
     #[field(proto = 8, list_type = atomic)]
     pub shared_counters: Vec<CounterSet>,
 }
@@ -75,7 +75,7 @@ pub struct ResourcePool {
     /// Name of the pool, often that of a node.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Rises with every change of the pool; slices of older generations do not count.
+    /// Generation of the pool, which increases with every change. Slices of older generations are ignored.
     #[field(proto = 2, keep)]
     pub generation: i64,
     /// Number of slices of the pool in this generation.
@@ -83,13 +83,13 @@ pub struct ResourcePool {
     pub resource_slice_count: i64,
 }
 
-/// The most devices of a slice.
+/// Maximum number of devices of a slice.
 const MAX_DEVICES: usize = 128;
 
-/// The most devices of a slice some of which have taints or consume counters.
+/// Maximum number of devices of a slice in which some have taints or consume counters.
 const MAX_ADVANCED_DEVICES: usize = 64;
 
-/// The most sets of shared amounts of a slice.
+/// Maximum number of counter sets of a slice.
 const MAX_COUNTER_SETS: usize = 8;
 
 fn node_cell(slice: &ResourceSlice) -> Cell {
@@ -149,7 +149,7 @@ impl ResourceSliceSpec {
         self.devices.iter().find(|device| device.name == name)
     }
 
-    /// Reports what is wrong with the spec; some of what stands in `old` already is not looked at again.
+    /// Reports errors in the spec. Some parts that `old` contains are not checked again.
     fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         check_driver_name("driver", &self.driver, errors);
         self.pool.check(&mut errors.at("pool"));

@@ -1,30 +1,30 @@
-//! Conditions on devices.
+//! Selectors of devices.
 
 use planesmith_expressions::devices;
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 
-/// A condition on devices. Exactly one field is set.
+/// A selector of devices. Exactly one field is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceSelector {
-    /// A condition as an expression.
+    /// A selector in CEL.
     #[field(proto = 1)]
     pub cel: Option<CELDeviceSelector>,
 }
 
-/// A condition on devices as an expression.
+/// A selector of devices in CEL.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CELDeviceSelector {
-    /// An expression in CEL that is true for devices that satisfy the condition; the device is called device.
+    /// CEL expression that evaluates to true for matching devices. Variable: device.
     #[field(proto = 1, keep)]
     pub expression: String,
 }
 
-/// The longest expression, in bytes.
+/// Maximum length of an expression in bytes.
 const MAX_EXPRESSION: usize = 10 * 1024;
 
 impl DeviceSelector {
-    /// Reports what is wrong with the condition; one that is `stored` already was checked then.
+    /// Reports errors in the selector. A `stored` one is not checked again.
     pub(super) fn check(&self, stored: bool, errors: &mut FieldErrors) {
         match &self.cel {
             None => errors.required("cel", ""),

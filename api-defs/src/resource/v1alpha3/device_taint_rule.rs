@@ -1,4 +1,4 @@
-//! Marks for devices from outside.
+//! Taints of devices that administrators set.
 
 use planesmith_machinery::age;
 use planesmith_machinery::field_error::FieldErrors;
@@ -13,7 +13,7 @@ use planesmith_machinery::{Resource, Struct};
 use crate::core::v1::check_driver_name;
 use crate::resource::v1::{check_label, check_mark, check_pool};
 
-/// Marks devices from outside of their slices, so that administrators can take them out of use.
+/// Adds a taint to devices independently of their slices, so that administrators can take them out of service.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "resource.k8s.io",
@@ -49,10 +49,10 @@ pub struct DeviceTaintRule {
 /// The devices that a rule selects and the taint they receive.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceTaintRuleSpec {
-    /// The devices; none when absent, all when empty.
+    /// Selector of the devices. No devices when absent, all when empty.
     #[field(proto = 1)]
     pub device_selector: Option<DeviceTaintSelector>,
-    /// The mark.
+    /// The taint to add.
     #[field(proto = 2, expected)]
     pub taint: DeviceTaint,
 }
@@ -65,30 +65,31 @@ pub struct DeviceTaintRuleStatus {
     pub conditions: Vec<Condition>,
 }
 
-/// Devices; all fields that are set must agree.
+/// A selector of devices. All fields that are set must match.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceTaintSelector {
-    /// The driver of the devices.
+    /// Driver of the devices.
     #[field(proto = 2)]
     pub driver: Option<String>,
-    /// The pool of the devices.
+    /// Pool of the devices.
     #[field(proto = 3)]
     pub pool: Option<String>,
-    /// The name of a device.
+    /// Name of the device.
     #[field(proto = 4)]
     pub device: Option<String>,
 }
 
-/// A mark of a device that keeps claims away.
+/// A taint of a device, which repels claims.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceTaint {
-    /// Key of the mark.
+    /// Key of the taint.
     #[field(proto = 1, keep)]
     pub key: String,
-    /// Value of the mark.
+    /// Value of the taint.
     #[field(proto = 2)]
     pub value: String,
-    /// NoSchedule keeps new claims away, NoExecute also evicts pods that use the device, None does nothing.
+    /// Effect of the taint: NoSchedule prevents new allocations, NoExecute also evicts pods that use the device, None
+    /// has no effect.
     #[field(
         proto = 3,
         keep,
@@ -108,7 +109,7 @@ fn time_added_cell(rule: &DeviceTaintRule) -> Cell {
     }
 }
 
-/// The most conditions of a rule.
+/// Maximum number of conditions of a rule.
 const MAX_CONDITIONS: usize = 8;
 
 impl Rules for DeviceTaintRule {
@@ -120,7 +121,7 @@ impl Rules for DeviceTaintRule {
 
     fn prepare_update(&mut self, old: &Self) {
         let (new, old) = (&mut self.spec.taint, &old.spec.taint);
-        // The time is that of the effect, which tolerations run from.
+        // The time belongs to the effect; tolerationSeconds are counted from it.
         if new.effect != old.effect && new.time_added == old.time_added {
             new.time_added = Some(Time::now());
         }

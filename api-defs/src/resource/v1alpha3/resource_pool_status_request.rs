@@ -1,4 +1,4 @@
-//! Questions for the state of pools of devices.
+//! Requests for the status of device pools.
 
 mod columns;
 
@@ -13,7 +13,7 @@ use planesmith_machinery::{Resource, Struct};
 use crate::core::v1::check_driver_name;
 use crate::resource::v1::{check_pool, check_subdomain};
 
-/// A question for the state of pools of devices, which is answered once in the status.
+/// A request for the status of device pools. The server writes the result once.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "resource.k8s.io",
@@ -44,7 +44,7 @@ pub struct ResourcePoolStatusRequest {
     /// The requested pools. Immutable.
     #[field(proto = 2, keep)]
     pub spec: ResourcePoolStatusRequestSpec,
-    /// The answer; absent until there is one.
+    /// Result of the request. Absent until it has been processed.
     #[field(proto = 3)]
     pub status: Option<ResourcePoolStatusRequestStatus>,
 }
@@ -52,24 +52,24 @@ pub struct ResourcePoolStatusRequest {
 /// The pools that a request selects.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourcePoolStatusRequestSpec {
-    /// The driver of the pools.
+    /// Driver of the pools.
     #[field(proto = 1, keep)]
     pub driver: String,
-    /// One pool; all of the driver when absent.
+    /// Name of one pool. All pools of the driver when absent.
     #[field(proto = 2)]
     pub pool_name: Option<String>,
-    /// The most pools in the answer, 1 to 1000.
+    /// Maximum number of pools in the status, 1 to 1000.
     #[field(proto = 3, default = 100)]
     pub limit: Option<i32>,
 }
 
-/// The state of pools.
+/// Status of the requested pools.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourcePoolStatusRequestStatus {
     /// Number of matching pools, including those that are left out of the status.
     #[field(proto = 6, expected)]
     pub pool_count: Option<i32>,
-    /// The first of the pools, by driver and name.
+    /// The first pools, sorted by driver and name.
     #[field(proto = 2, list_type = atomic)]
     pub pools: Vec<PoolStatus>,
     /// Conditions: Complete or Failed.
@@ -77,16 +77,16 @@ pub struct ResourcePoolStatusRequestStatus {
     pub conditions: Vec<Condition>,
 }
 
-/// The state of a pool.
+/// Status of a pool.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PoolStatus {
-    /// The driver of the pool.
+    /// Driver of the pool.
     #[field(proto = 1, expected)]
     pub driver: String,
     /// Name of the pool.
     #[field(proto = 2, expected)]
     pub pool_name: String,
-    /// Generation of the pool that was seen.
+    /// Generation of the pool.
     #[field(proto = 9, keep)]
     pub generation: i64,
     /// Number of slices of the pool.
@@ -104,7 +104,7 @@ pub struct PoolStatus {
     /// Number of devices that cannot be used.
     #[field(proto = 7)]
     pub unavailable_devices: Option<i32>,
-    /// The node of the pool, when it belongs to one.
+    /// Name of the node that the pool belongs to.
     #[field(proto = 3)]
     pub node_name: Option<String>,
     /// Reason why the numbers are missing.
@@ -112,7 +112,7 @@ pub struct PoolStatus {
     pub validation_error: Option<String>,
 }
 
-/// The most pools that can be asked for.
+/// Maximum of `limit`.
 const MAX_LIMIT: i32 = 1000;
 
 impl Rules for ResourcePoolStatusRequest {
@@ -147,7 +147,7 @@ impl Rules for ResourcePoolStatusRequest {
     }
 
     fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
-        // An answer that was given stays.
+        // A result is immutable.
         if old.status.is_some() {
             if self.status != old.status {
                 errors.invalid("status", GoValue(&self.status), "field is immutable");

@@ -1,23 +1,23 @@
-//! Settings for devices.
+//! Configuration of devices.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::raw::RawExtension;
 
-/// Settings for a device. Exactly one field is set.
+/// Configuration of a device. Exactly one field is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceConfiguration {
-    /// Settings that only the driver understands.
+    /// Driver-specific configuration.
     #[field(proto = 1)]
     pub opaque: Option<OpaqueDeviceConfiguration>,
 }
 
-/// Settings that only a driver understands.
+/// Driver-specific configuration.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct OpaqueDeviceConfiguration {
-    /// The driver that the settings are for.
+    /// Driver that the configuration is for.
     #[field(proto = 1, keep)]
     pub driver: String,
-    /// The settings: any object, at most 10 KiB.
+    /// Parameters in the driver's own format: any object, at most 10 KiB.
     #[field(proto = 2, keep)]
     pub parameters: RawExtension,
 }

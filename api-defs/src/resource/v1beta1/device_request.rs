@@ -1,4 +1,4 @@
-//! Wishes for devices, one by one.
+//! Requests for devices.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,19 @@ use crate::resource::v1;
 
 use super::DeviceSelector;
 
-/// A wish for devices: either exactly these, or the first of several that can be fulfilled.
+/// A request for devices: either an exact request, or a list of alternatives of which the first available one is used.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceRequest {
-    /// Name of the request, by which constraints, settings and containers refer to it.
+    /// Name of the request, which constraints, configurations and containers refer to.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The class that the devices belong to.
+    /// Class of the devices.
     #[field(proto = 2, keep, optional)]
     pub device_class_name: String,
-    /// Conditions that a device must satisfy, besides those of its class.
+    /// Selectors that a device must match in addition to those of its class.
     #[field(proto = 3, list_type = atomic)]
     pub selectors: Vec<DeviceSelector>,
-    /// ExactCount, for as many as count says, or All, for all devices that match.
+    /// Allocation mode: ExactCount for the number of devices in count, All for all matching devices.
     #[field(proto = 4, known("ExactCount", "All"), go_type = "DeviceAllocationMode")]
     pub allocation_mode: String,
     /// Number of devices for ExactCount. 1 when absent.
@@ -32,10 +32,10 @@ pub struct DeviceRequest {
     /// label resource.kubernetes.io/admin-access.
     #[field(proto = 6)]
     pub admin_access: Option<bool>,
-    /// Several alternatives, the best first.
+    /// Alternative requests in order of preference.
     #[field(proto = 7, list_type = atomic)]
     pub first_available: Vec<DeviceSubRequest>,
-    /// Taints of devices that do not matter here.
+    /// Device taints that the request tolerates.
     #[field(proto = 8, list_type = atomic)]
     pub tolerations: Vec<DeviceToleration>,
     /// Requested capacities of each device, for devices that can be shared.
@@ -43,25 +43,25 @@ pub struct DeviceRequest {
     pub capacity: Option<CapacityRequirements>,
 }
 
-/// One of several alternatives.
+/// An alternative request.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceSubRequest {
     /// Name of the alternative.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The class that the devices belong to.
+    /// Class of the devices.
     #[field(proto = 2, keep)]
     pub device_class_name: String,
-    /// Conditions that a device must satisfy, besides those of its class.
+    /// Selectors that a device must match in addition to those of its class.
     #[field(proto = 3, list_type = atomic)]
     pub selectors: Vec<DeviceSelector>,
-    /// ExactCount, for as many as count says, or All, for all devices that match.
+    /// Allocation mode: ExactCount for the number of devices in count, All for all matching devices.
     #[field(proto = 4, known("ExactCount", "All"), go_type = "DeviceAllocationMode")]
     pub allocation_mode: String,
     /// Number of devices for ExactCount. 1 when absent.
     #[field(proto = 5)]
     pub count: i64,
-    /// Taints of devices that do not matter here.
+    /// Device taints that the request tolerates.
     #[field(proto = 7, list_type = atomic)]
     pub tolerations: Vec<DeviceToleration>,
     /// Requested capacities of each device, for devices that can be shared.
@@ -72,18 +72,18 @@ pub struct DeviceSubRequest {
 /// Requested capacities of a device.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CapacityRequirements {
-    /// Amounts by the name of the capacity.
+    /// Requested amounts by capacity name.
     #[field(proto = 1, go_type = "map[v1beta1.QualifiedName]resource.Quantity")]
     pub requests: BTreeMap<String, Quantity>,
 }
 
-/// A taint of devices that does not matter to a claim.
+/// A device taint that a claim tolerates.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceToleration {
-    /// Key of the taint; any when empty, with the operator Exists.
+    /// Key of the taint. Any key when empty, with the operator Exists.
     #[field(proto = 1)]
     pub key: String,
-    /// Equal, which is the default, when the values must be equal, or Exists for any value.
+    /// Operator: Equal (the default) matches the value, Exists matches any value.
     #[field(
         proto = 2,
         default = "Equal",
@@ -94,16 +94,16 @@ pub struct DeviceToleration {
     /// Value of the taint.
     #[field(proto = 3)]
     pub value: String,
-    /// Effect of the taint; any when empty.
+    /// Effect of the taint. Any effect when empty.
     #[field(proto = 4, known("None", "NoSchedule", "NoExecute"), go_type = "DeviceTaintEffect")]
     pub effect: String,
-    /// For how long the effect NoExecute is endured, in seconds; forever when absent.
+    /// Duration in seconds for which the effect NoExecute is tolerated. Unlimited when absent.
     #[field(proto = 5)]
     pub toleration_seconds: Option<i64>,
 }
 
 impl DeviceRequest {
-    /// Fills in how many devices are wanted when that was not said. A request without a class has alternatives.
+    /// Sets the default number of devices. A request without a class has alternatives instead.
     pub(super) fn set_defaults(&mut self) {
         if !self.device_class_name.is_empty() {
             v1::default_amount(&mut self.allocation_mode, &mut self.count);
@@ -124,14 +124,14 @@ impl DeviceRequest {
             || self.capacity.is_some()
     }
 
-    /// Moves what is wanted to where newer versions have it.
+    /// Converts the exact request to the structure of newer versions.
     pub(super) fn finish_to_hub(&self, hub: &mut v1::DeviceRequest) {
         if self.wants_exactly() {
             copy_alike(self, hub.exactly.get_or_insert_default());
         }
     }
 
-    /// Takes what is wanted from where newer versions have it.
+    /// Converts the exact request from the structure of newer versions.
     pub(super) fn finish_from_hub(&mut self, hub: &v1::DeviceRequest) {
         if let Some(exactly) = &hub.exactly {
             copy_alike(exactly, self);

@@ -7,22 +7,22 @@ use planesmith_machinery::raw::RawExtension;
 /// Status of an allocated device, reported by its driver.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AllocatedDeviceStatus {
-    /// The driver of the device.
+    /// Driver of the device.
     #[field(proto = 1, keep)]
     pub driver: String,
-    /// The pool of the device.
+    /// Pool of the device.
     #[field(proto = 2, keep)]
     pub pool: String,
     /// Name of the device in its pool.
     #[field(proto = 3, keep)]
     pub device: String,
-    /// Tells apart several shares of one device.
+    /// ID that distinguishes several shares of one device.
     #[field(name = "shareID", proto = 7)]
     pub share_id: Option<String>,
-    /// The state of the device; at most 8 conditions.
+    /// Conditions of the device; at most 8.
     #[field(proto = 4, keep, optional, list_type = map, list_map_keys("type"))]
     pub conditions: Vec<Condition>,
-    /// Anything that the driver wants to tell: an object, at most 10 KiB.
+    /// Driver-specific data: any object, at most 10 KiB.
     #[field(proto = 5)]
     pub data: Option<RawExtension>,
     /// Network data of the device.
@@ -33,10 +33,10 @@ pub struct AllocatedDeviceStatus {
 /// Network data of a device.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NetworkDeviceData {
-    /// Name of the interface in the pod.
+    /// Name of the network interface in the pod.
     #[field(proto = 1)]
     pub interface_name: String,
-    /// Addresses of the interface with the length of their networks.
+    /// IP addresses of the interface with prefix lengths.
     #[field(proto = 2, list_type = atomic)]
     pub ips: Vec<String>,
     /// Hardware address of the interface.

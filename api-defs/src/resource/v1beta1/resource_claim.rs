@@ -1,4 +1,4 @@
-//! Wishes for devices.
+//! Resource claims.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
@@ -11,7 +11,7 @@ use super::AllocatedDeviceStatus;
 use super::AllocationResult;
 use super::DeviceClaim;
 
-/// A wish for devices, and which ones were found for it. Pods that name the claim use them.
+/// A request for devices, and the devices allocated to it. Pods that refer to the claim can use them.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "resource.k8s.io",
@@ -38,7 +38,7 @@ pub struct ResourceClaim {
 /// The devices that a claim requests.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceClaimSpec {
-    /// The devices.
+    /// The requested devices.
     #[field(proto = 1, keep, optional)]
     pub devices: DeviceClaim,
 }
@@ -46,7 +46,7 @@ pub struct ResourceClaimSpec {
 /// The devices that are allocated to a claim, and their consumers.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceClaimStatus {
-    /// The devices; absent while none are found.
+    /// The allocated devices. Absent before the allocation.
     #[field(proto = 1)]
     pub allocation: Option<AllocationResult>,
     /// Consumers that currently may use the devices, usually pods. At most 256.
@@ -95,7 +95,7 @@ impl Convert<v1::ResourceClaim> for ResourceClaim {
 }
 
 impl ResourceClaimSpec {
-    /// Reports requests that say how much they want but not of what.
+    /// Reports requests that have fields of an exact request but no class.
     pub(super) fn check_classes(&self, errors: &mut FieldErrors) {
         for (index, request) in self.devices.requests.iter().enumerate() {
             if request.device_class_name.is_empty() && request.wants_exactly() {
@@ -106,21 +106,21 @@ impl ResourceClaimSpec {
         }
     }
 
-    /// Fills in what was not said of the requests.
+    /// Sets the defaults of the requests.
     pub(super) fn set_defaults(&mut self) {
         for request in &mut self.devices.requests {
             request.set_defaults();
         }
     }
 
-    /// Moves what requests say to where newer versions have it.
+    /// Converts the requests to the structure of newer versions.
     pub(super) fn finish_to_hub(&self, hub: &mut v1::ResourceClaimSpec) {
         for (request, hub) in self.devices.requests.iter().zip(&mut hub.devices.requests) {
             request.finish_to_hub(hub);
         }
     }
 
-    /// Takes what requests say from where newer versions have it.
+    /// Converts the requests from the structure of newer versions.
     pub(super) fn finish_from_hub(&mut self, hub: &v1::ResourceClaimSpec) {
         for (request, hub) in self.devices.requests.iter_mut().zip(&hub.devices.requests) {
             request.finish_from_hub(hub);

@@ -1,4 +1,4 @@
-//! Devices that were found.
+//! Allocation of devices.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use super::DeviceConfiguration;
 use super::DeviceToleration;
 use crate::core::v1::NodeSelector;
 
-/// The devices that were found for a claim.
+/// The devices that are allocated to a claim.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AllocationResult {
-    /// The devices.
+    /// Allocated devices and their configuration.
     #[field(proto = 1)]
     pub devices: DeviceAllocationResult,
-    /// Nodes from which the devices can be reached; all when absent.
+    /// Nodes that can access the devices. All nodes when absent.
     #[field(proto = 3)]
     pub node_selector: Option<NodeSelector>,
     /// Time of the allocation.
@@ -24,41 +24,41 @@ pub struct AllocationResult {
     pub allocation_timestamp: Option<Time>,
 }
 
-/// The devices that were found.
+/// Allocated devices and their configuration.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceAllocationResult {
-    /// One entry per device.
+    /// Allocated devices, one entry for each.
     #[field(proto = 1, list_type = atomic)]
     pub results: Vec<DeviceRequestAllocationResult>,
-    /// Settings for the drivers, of the classes and of the claim.
+    /// Configuration for the drivers, from the classes and the claim.
     #[field(proto = 2, list_type = atomic)]
     pub config: Vec<DeviceAllocationConfiguration>,
 }
 
-/// Settings for devices that were found.
+/// Configuration for allocated devices.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceAllocationConfiguration {
     /// Source of the configuration: FromClass or FromClaim.
     #[field(proto = 1, keep, known("FromClass", "FromClaim"), go_type = "AllocationConfigSource")]
     pub source: String,
-    /// The requests whose devices are meant; all when empty.
+    /// Requests that the configuration applies to. All requests when empty.
     #[field(proto = 2, list_type = atomic)]
     pub requests: Vec<String>,
-    /// The settings.
+    /// The configuration.
     #[field(inline, proto = 3)]
     pub device_configuration: DeviceConfiguration,
 }
 
-/// A device that was found for a request.
+/// A device that is allocated to a request.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceRequestAllocationResult {
-    /// The request, or request/subrequest.
+    /// Name of the request, or request/subrequest.
     #[field(proto = 1, keep)]
     pub request: String,
-    /// The driver of the device.
+    /// Driver of the device.
     #[field(proto = 2, keep)]
     pub driver: String,
-    /// The pool of the device.
+    /// Pool of the device.
     #[field(proto = 3, keep)]
     pub pool: String,
     /// Name of the device in its pool.
@@ -68,16 +68,16 @@ pub struct DeviceRequestAllocationResult {
     /// label resource.kubernetes.io/admin-access.
     #[field(proto = 5)]
     pub admin_access: Option<bool>,
-    /// Taints of devices that do not matter here.
+    /// Device taints that the request tolerates.
     #[field(proto = 6, list_type = atomic)]
     pub tolerations: Vec<DeviceToleration>,
-    /// Conditions that must be true before a pod is bound to a node for the device.
+    /// Types of conditions that must be True before a pod is bound to a node.
     #[field(proto = 7, list_type = atomic)]
     pub binding_conditions: Vec<String>,
-    /// Conditions that mean that the device cannot be made ready.
+    /// Types of conditions that are True if the preparation of the device failed.
     #[field(proto = 8, list_type = atomic)]
     pub binding_failure_conditions: Vec<String>,
-    /// Tells apart several shares of one device.
+    /// ID that distinguishes several shares of one device.
     #[field(name = "shareID", proto = 9, go_type = "types.UID")]
     pub share_id: Option<String>,
     /// Capacities of the device that the claim consumes.

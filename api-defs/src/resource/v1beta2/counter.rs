@@ -1,22 +1,22 @@
-//! Amounts that devices share.
+//! Counters that devices share.
 
 use std::collections::BTreeMap;
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::quantity::Quantity;
 
-/// Amounts that several devices share.
+/// Counters that several devices share.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CounterSet {
-    /// Name of the set.
+    /// Name of the counter set.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The amounts by name.
+    /// Counters by name.
     #[field(proto = 2, expected)]
     pub counters: BTreeMap<String, Counter>,
 }
 
-/// An amount that is shared.
+/// A counter that devices share.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Counter {
     /// Available or consumed amount.
@@ -27,7 +27,7 @@ pub struct Counter {
 /// Consumption of shared counters by a device.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceCounterConsumption {
-    /// The set of amounts.
+    /// Name of the counter set.
     #[field(proto = 1, keep)]
     pub counter_set: String,
     /// Consumed amounts by counter name.

@@ -1,4 +1,4 @@
-//! Sorts of devices.
+//! Device classes.
 
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::{Resource, Struct};
@@ -6,8 +6,7 @@ use planesmith_machinery::{Resource, Struct};
 use super::DeviceConfiguration;
 use super::DeviceSelector;
 
-/// A sort of devices that claims can ask for by name: which devices belong to it, and how they are set up. Made by an
-/// administrator.
+/// A class of devices that claims can request by name. Created by an administrator.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "resource.k8s.io", version = "v1beta2", cluster, generation, returns_deleted)]
 #[resource(storage_version = crate::resource::v1::DeviceClass)]
@@ -24,21 +23,21 @@ pub struct DeviceClass {
 /// Selectors and configuration of a device class.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceClassSpec {
-    /// Conditions that a device of the class must satisfy, all of them.
+    /// Selectors that a device of the class must all match.
     #[field(proto = 1, list_type = atomic)]
     pub selectors: Vec<DeviceSelector>,
-    /// Settings for the drivers of the devices.
+    /// Configuration for the drivers of the devices.
     #[field(proto = 2, list_type = atomic)]
     pub config: Vec<DeviceClassConfiguration>,
-    /// Name of an extended resource by which pods can ask for devices of the class without a claim.
+    /// Name of an extended resource through which pods can request devices of the class without a claim.
     #[field(proto = 4)]
     pub extended_resource_name: Option<String>,
 }
 
-/// Settings for a device of a class.
+/// Configuration for the devices of a class.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceClassConfiguration {
-    /// The settings.
+    /// The configuration.
     #[field(inline, proto = 1)]
     pub device_configuration: DeviceConfiguration,
 }

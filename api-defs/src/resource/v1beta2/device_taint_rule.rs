@@ -1,4 +1,4 @@
-//! Marks for devices from outside.
+//! Taints of devices that administrators set.
 
 use planesmith_machinery::meta::Condition;
 use planesmith_machinery::meta::ObjectMeta;
@@ -8,7 +8,7 @@ use planesmith_machinery::{Resource, Struct};
 
 use super::DeviceTaint;
 
-/// Marks devices from outside of their slices, so that administrators can take them out of use.
+/// Adds a taint to devices independently of their slices, so that administrators can take them out of service.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "resource.k8s.io",
@@ -35,10 +35,10 @@ pub struct DeviceTaintRule {
 /// The devices that a rule selects and the taint they receive.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceTaintRuleSpec {
-    /// The devices; none when absent, all when empty.
+    /// Selector of the devices. No devices when absent, all when empty.
     #[field(proto = 1)]
     pub device_selector: Option<DeviceTaintSelector>,
-    /// The mark.
+    /// The taint to add.
     #[field(proto = 2, expected)]
     pub taint: DeviceTaint,
 }
@@ -51,16 +51,16 @@ pub struct DeviceTaintRuleStatus {
     pub conditions: Vec<Condition>,
 }
 
-/// Devices; all fields that are set must agree.
+/// A selector of devices. All fields that are set must match.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceTaintSelector {
-    /// The driver of the devices.
+    /// Driver of the devices.
     #[field(proto = 2)]
     pub driver: Option<String>,
-    /// The pool of the devices.
+    /// Pool of the devices.
     #[field(proto = 3)]
     pub pool: Option<String>,
-    /// The name of a device.
+    /// Name of the device.
     #[field(proto = 4)]
     pub device: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Wishes for devices.
+//! Resource claims.
 
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::Rules;
@@ -8,7 +8,7 @@ use super::AllocatedDeviceStatus;
 use super::AllocationResult;
 use super::DeviceClaim;
 
-/// A wish for devices, and which ones were found for it. Pods that name the claim use them.
+/// A request for devices, and the devices allocated to it. Pods that refer to the claim can use them.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "resource.k8s.io", version = "v1beta2", status, returns_deleted, rules)]
 #[resource(storage_version = crate::resource::v1::ResourceClaim)]
@@ -28,7 +28,7 @@ pub struct ResourceClaim {
 /// The devices that a claim requests.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceClaimSpec {
-    /// The devices.
+    /// The requested devices.
     #[field(proto = 1, keep, optional)]
     pub devices: DeviceClaim,
 }
@@ -36,7 +36,7 @@ pub struct ResourceClaimSpec {
 /// The devices that are allocated to a claim, and their consumers.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceClaimStatus {
-    /// The devices; absent while none are found.
+    /// The allocated devices. Absent before the allocation.
     #[field(proto = 1)]
     pub allocation: Option<AllocationResult>,
     /// Consumers that currently may use the devices, usually pods. At most 256.
@@ -71,7 +71,7 @@ impl Rules for ResourceClaim {
 }
 
 impl ResourceClaimSpec {
-    /// Fills in what was not said of the requests.
+    /// Sets the defaults of the requests.
     pub(super) fn set_defaults(&mut self) {
         for request in &mut self.devices.requests {
             request.set_defaults();

@@ -1,4 +1,4 @@
-//! From which claims are made.
+//! Templates of resource claims.
 
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::Rules;
@@ -6,7 +6,7 @@ use planesmith_machinery::{Resource, Struct};
 
 use super::ResourceClaimSpec;
 
-/// From which claims are made for pods that ask for one of their own.
+/// A template from which claims are created for individual pods.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "resource.k8s.io", version = "v1beta2", returns_deleted, rules)]
 #[resource(storage_version = crate::resource::v1::ResourceClaimTemplate)]
@@ -23,7 +23,7 @@ pub struct ResourceClaimTemplate {
 /// Template of claims.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceClaimTemplateSpec {
-    /// Labels and annotations of the claims; nothing else may be set.
+    /// Labels and annotations of the claims. Other metadata is not allowed.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
     /// The requested devices.

@@ -1,19 +1,19 @@
-//! Conditions on devices.
+//! Selectors of devices.
 
 use planesmith_machinery::Struct;
 
-/// A condition on devices. Exactly one field is set.
+/// A selector of devices. Exactly one field is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DeviceSelector {
-    /// A condition as an expression.
+    /// A selector in CEL.
     #[field(proto = 1)]
     pub cel: Option<CELDeviceSelector>,
 }
 
-/// A condition on devices as an expression.
+/// A selector of devices in CEL.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CELDeviceSelector {
-    /// An expression in CEL that is true for devices that satisfy the condition; the device is called device.
+    /// CEL expression that evaluates to true for matching devices. Variable: device.
     #[field(proto = 1, keep)]
     pub expression: String,
 }

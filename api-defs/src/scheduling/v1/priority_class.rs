@@ -6,16 +6,16 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 
-/// The classes that the system brings along, with their values.
+/// Built-in system classes and their values.
 const SYSTEM_CLASSES: [(&str, i32); 2] = [
     ("system-node-critical", 2_000_001_000),
     ("system-cluster-critical", 2_000_000_000),
 ];
 
-/// Names of system classes start so.
+/// Prefix of the names of system classes.
 const SYSTEM_PREFIX: &str = "system-";
 
-/// The highest value of a class that is not the system's.
+/// Maximum value of a class that is not a system class.
 const HIGHEST_USER_VALUE: i32 = 1_000_000_000;
 
 /// Legal preemption policies.
@@ -66,7 +66,7 @@ impl Rules for PriorityClass {
     }
 
     fn prepare_create(&mut self) {
-        // Stays so: nothing that counts can change.
+        // Constant, because the fields that would change it are immutable.
         self.metadata.generation = 1;
     }
 

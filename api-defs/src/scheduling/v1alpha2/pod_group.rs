@@ -1,4 +1,4 @@
-//! Pods that are scheduled together.
+//! Groups of pods that are scheduled together.
 
 mod columns;
 
@@ -18,7 +18,7 @@ use super::PodGroupResourceClaim;
 use super::PodGroupSchedulingConstraints;
 use super::PodGroupSchedulingPolicy;
 
-/// A group of pods that are scheduled together. An alpha feature.
+/// A group of pods that are scheduled together. Alpha feature.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "scheduling.k8s.io",
@@ -49,7 +49,7 @@ pub struct PodGroup {
 /// Scheduling policy of a group of pods.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodGroupSpec {
-    /// The template that the group was made from. Cannot change.
+    /// Template that the group was created from. Immutable.
     #[field(proto = 1, keep, optional)]
     pub pod_group_template_ref: Option<PodGroupTemplateReference>,
     /// Scheduling of the pods: one by one or all together. Immutable.
@@ -58,14 +58,15 @@ pub struct PodGroupSpec {
     /// Constraints on all pods of the group. Belongs to an alpha feature that is disabled here: values are dropped.
     #[field(proto = 3)]
     pub scheduling_constraints: Option<PodGroupSchedulingConstraints>,
-    /// Claims to devices that the pods of the group share, at most 4. An alpha feature that is switched off: dropped.
+    /// Device claims that the pods of the group share, at most 4. Belongs to an alpha feature that is disabled here:
+    /// values are dropped.
     #[field(proto = 4, list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
     pub resource_claims: Vec<PodGroupResourceClaim>,
     /// Unit of preemption: single pods or the whole group. Belongs to an alpha feature that is disabled here: values
     /// are dropped.
     #[field(proto = 5, default = "Pod", known("Pod", "PodGroup"), go_type = "DisruptionMode")]
     pub disruption_mode: Option<String>,
-    /// The PriorityClass of the group. An alpha feature that is switched off: dropped.
+    /// Priority class of the group. Belongs to an alpha feature that is disabled here: values are dropped.
     #[field(proto = 6)]
     pub priority_class_name: String,
     /// Priority of the group. Belongs to an alpha feature that is disabled here: values are dropped.
@@ -79,23 +80,23 @@ pub struct PodGroupStatus {
     /// Conditions of the group, such as PodGroupScheduled.
     #[field(proto = 1, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<Condition>,
-    /// Claims that were made for the group.
+    /// Claims that were created for the group.
     #[field(proto = 2, list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
     pub resource_claim_statuses: Vec<PodGroupResourceClaimStatus>,
 }
 
-/// A claim that was made for a group.
+/// A claim that was created for a group.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodGroupResourceClaimStatus {
-    /// Name by which pods refer to it.
+    /// Name under which pods refer to the claim.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// The claim; absent when none was needed.
+    /// Name of the ResourceClaim. Absent when none was needed.
     #[field(proto = 2)]
     pub resource_claim_name: Option<String>,
 }
 
-/// Points at the template of a group. Exactly one field is set.
+/// Reference to the template of a group. Exactly one field is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(union)]
 pub struct PodGroupTemplateReference {
@@ -104,13 +105,13 @@ pub struct PodGroupTemplateReference {
     pub workload: Option<WorkloadPodGroupTemplateReference>,
 }
 
-/// Points at a template in a workload.
+/// Reference to a template in a workload.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct WorkloadPodGroupTemplateReference {
-    /// The workload.
+    /// Name of the workload.
     #[field(proto = 1, keep)]
     pub workload_name: String,
-    /// The template.
+    /// Name of the template.
     #[field(proto = 2, keep)]
     pub pod_group_template_name: String,
 }
@@ -129,7 +130,7 @@ impl Rules for PodGroup {
 
     fn prepare_update(&mut self, old: &Self) {
         let (new, old) = (&mut self.spec, &old.spec);
-        // What was stored already may stay.
+        // Stored values may stay.
         if old.scheduling_constraints.is_none() {
             new.scheduling_constraints = None;
         }

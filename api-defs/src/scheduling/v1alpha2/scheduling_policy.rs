@@ -8,19 +8,19 @@ use planesmith_machinery::names;
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(union)]
 pub struct PodGroupSchedulingPolicy {
-    /// One by one.
+    /// Schedules the pods one by one.
     #[field(proto = 1)]
     pub basic: Option<BasicSchedulingPolicy>,
-    /// All together or none.
+    /// Schedules all pods of the group together or none.
     #[field(proto = 2)]
     pub gang: Option<GangSchedulingPolicy>,
 }
 
-/// Pods are scheduled one by one.
+/// Scheduling of pods one by one.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct BasicSchedulingPolicy {}
 
-/// Pods are scheduled all together or none of them.
+/// Scheduling of pods all together or not at all.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct GangSchedulingPolicy {
     /// Minimum number of pods to start; at least 1.
@@ -31,38 +31,38 @@ pub struct GangSchedulingPolicy {
 /// Constraints on all pods of a group.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodGroupSchedulingConstraints {
-    /// Parts of the cluster in which the pods must be together; at most one.
+    /// Topology domains in which the pods must be placed together; at most one.
     #[field(proto = 1, list_type = atomic)]
     pub topology: Vec<TopologyConstraint>,
 }
 
-/// A part of the cluster in which pods must be together.
+/// A topology domain in which pods must be placed together.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TopologyConstraint {
-    /// Label of nodes; pods run on nodes with the same value.
+    /// Node label that defines the domains: all pods run on nodes with the same value.
     #[field(proto = 1, keep)]
     pub key: String,
 }
 
-/// A claim to devices that the pods of a group share. Either a claim or a template is named.
+/// A device claim that the pods of a group share. Refers to either a claim or a template.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodGroupResourceClaim {
-    /// Name by which pods refer to it.
+    /// Name under which pods refer to the claim.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// A claim that exists.
+    /// Name of an existing ResourceClaim.
     #[field(proto = 2)]
     pub resource_claim_name: Option<String>,
-    /// A template from which a claim is made for the group.
+    /// Name of a ResourceClaimTemplate from which a claim is created for the group.
     #[field(proto = 3)]
     pub resource_claim_template_name: Option<String>,
 }
 
-/// The most claims of a group.
+/// Maximum number of claims of a group.
 const MAX_CLAIMS: usize = 4;
 
 impl PodGroupSchedulingPolicy {
-    /// Reports what is wrong with the policy.
+    /// Reports errors in the policy.
     pub(super) fn check(&self, errors: &mut FieldErrors) {
         match (&self.basic, &self.gang) {
             (None, None) => errors.invalid("", "", "must specify one of: `basic`, `gang`"),
@@ -75,7 +75,7 @@ impl PodGroupSchedulingPolicy {
     }
 }
 
-/// Reports what is wrong with the claims of a group at `resourceClaims`.
+/// Reports errors in the claims of a group at `resourceClaims`.
 pub(super) fn check_claims(claims: &[PodGroupResourceClaim], errors: &mut FieldErrors) {
     if claims.len() > MAX_CLAIMS {
         return errors.too_many("resourceClaims", claims.len(), MAX_CLAIMS as u64);

@@ -1,4 +1,4 @@
-//! Groups of pods that belong together.
+//! Workloads: related groups of pods.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
@@ -14,22 +14,22 @@ use super::PodGroupResourceClaim;
 use super::PodGroupSchedulingConstraints;
 use super::PodGroupSchedulingPolicy;
 
-/// Groups of pods that belong together, such as those of a computation on several nodes. An alpha feature.
+/// Related groups of pods, such as those of a distributed computation. Alpha feature.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "scheduling.k8s.io", version = "v1alpha2", rules)]
 pub struct Workload {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The groups.
+    /// Templates of the groups.
     #[field(proto = 2, keep)]
     pub spec: WorkloadSpec,
 }
 
-/// Groups of pods that belong together.
+/// Templates of the groups of a workload.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct WorkloadSpec {
-    /// The object that manages the pods, for tools. Cannot change.
+    /// Object that manages the pods, for tools. Immutable.
     #[field(proto = 1)]
     pub controller_ref: Option<TypedLocalObjectReference>,
     /// Templates of the groups, at most 8. Immutable.
@@ -49,14 +49,15 @@ pub struct PodGroupTemplate {
     /// Constraints on all pods of the group. Belongs to an alpha feature that is disabled here: values are dropped.
     #[field(proto = 3, keep, optional)]
     pub scheduling_constraints: Option<PodGroupSchedulingConstraints>,
-    /// Claims to devices that the pods of the group share, at most 4. An alpha feature that is switched off: dropped.
+    /// Device claims that the pods of the group share, at most 4. Belongs to an alpha feature that is disabled here:
+    /// values are dropped.
     #[field(proto = 4, list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
     pub resource_claims: Vec<PodGroupResourceClaim>,
     /// Unit of preemption: single pods or the whole group. Belongs to an alpha feature that is disabled here: values
     /// are dropped.
     #[field(proto = 5, known("Pod", "PodGroup"), go_type = "DisruptionMode")]
     pub disruption_mode: Option<String>,
-    /// The PriorityClass of the group. An alpha feature that is switched off: dropped.
+    /// Priority class of the group. Belongs to an alpha feature that is disabled here: values are dropped.
     #[field(proto = 6)]
     pub priority_class_name: String,
     /// Priority of the group. Belongs to an alpha feature that is disabled here: values are dropped.
@@ -64,10 +65,10 @@ pub struct PodGroupTemplate {
     pub priority: Option<i32>,
 }
 
-/// Points at an object in the same namespace.
+/// Reference to an object in the same namespace.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TypedLocalObjectReference {
-    /// Group of the object; empty for the core group.
+    /// API group of the object. Empty for the core group.
     #[field(proto = 1)]
     pub api_group: String,
     /// Kind of the object.
@@ -78,7 +79,7 @@ pub struct TypedLocalObjectReference {
     pub name: String,
 }
 
-/// The most templates of a workload.
+/// Maximum number of templates of a workload.
 const MAX_TEMPLATES: usize = 8;
 
 impl Rules for Workload {
@@ -91,7 +92,7 @@ impl Rules for Workload {
     }
 
     fn prepare_update(&mut self, old: &Self) {
-        // What was stored already may stay.
+        // Stored values may stay.
         let stored = |template: &PodGroupTemplate| old.spec.pod_group_templates.contains(template);
         for template in &mut self.spec.pod_group_templates {
             if !stored(template) {
@@ -162,7 +163,7 @@ impl TypedLocalObjectReference {
 }
 
 impl PodGroupTemplate {
-    /// Resets what belongs to alpha features.
+    /// Drops fields of disabled alpha features.
     fn drop_alpha(&mut self) {
         self.scheduling_constraints = None;
         self.resource_claims.clear();

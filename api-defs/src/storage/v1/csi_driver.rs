@@ -42,8 +42,8 @@ pub struct CSIDriverSpec {
     /// True if the driver receives the name, namespace, UID and service account of the pod when it mounts a volume.
     #[field(proto = 2)]
     pub pod_info_on_mount: Option<bool>,
-    /// Kinds of volumes that the driver supports: Persistent, which is the default, and Ephemeral, written into a pod.
-    /// Cannot change.
+    /// Modes of volumes that the driver supports: Persistent (the default), and Ephemeral for inline volumes of pods.
+    /// Immutable.
     #[field(proto = 3, list_type = set, go_type = "[]VolumeLifecycleMode")]
     pub volume_lifecycle_modes: Vec<String>,
     /// True if the scheduler considers the CSIStorageCapacity objects of the driver when it places a pod whose volume
@@ -54,7 +54,7 @@ pub struct CSIDriverSpec {
     /// (the default), File or None.
     #[field(proto = 5, go_type = "FSGroupPolicy")]
     pub fs_group_policy: Option<String>,
-    /// Tokens of the service account of the pod that the driver is given when it mounts a volume, at most one per
+    /// Tokens of the pod's service account that the driver receives when it mounts a volume, at most one for each
     /// audience.
     #[field(proto = 6, list_type = atomic)]
     pub token_requests: Vec<TokenRequest>,
@@ -78,27 +78,27 @@ pub struct CSIDriverSpec {
     pub prevent_pod_scheduling_if_missing: Option<bool>,
 }
 
-/// A token that a storage driver wants of the service account of a pod.
+/// A token of a pod's service account that a storage driver requires.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TokenRequest {
     /// Audience of the token. The API server when empty.
     #[field(proto = 1, keep)]
     pub audience: String,
-    /// For how many seconds the token is valid; one hour when absent.
+    /// Validity of the token in seconds. One hour when absent.
     #[field(proto = 2)]
     pub expiration_seconds: Option<i64>,
 }
 
-/// Kinds of volumes that drivers can support.
+/// Legal volume modes of a driver.
 const MODES: [&str; 2] = ["Persistent", "Ephemeral"];
 
 /// Legal values of `fsGroupPolicy`.
 const FS_GROUP_POLICIES: [&str; 3] = ["File", "None", "ReadWriteOnceWithFSType"];
 
-/// The shortest and the longest time for which a token can be asked for, in seconds.
+/// Minimum and maximum validity of a token in seconds.
 const TOKEN_SECONDS: (i64, i64) = (600, 1 << 32);
 
-/// The shortest time between two questions of a node, in seconds.
+/// Minimum interval of limit updates in seconds.
 const MIN_UPDATE_PERIOD: i64 = 10;
 
 impl Rules for CSIDriver {
@@ -162,7 +162,7 @@ impl Rules for CSIDriver {
         let errors = &mut *errors.at("spec");
         let (new, old) = (&self.spec, &old.spec);
         if new.attach_required != old.attach_required {
-            // Clients know the field under this name.
+            // The error has the field name of kube-apiserver.
             errors.invalid(
                 "attachedRequired",
                 &new.attach_required as &dyn Value,
@@ -180,7 +180,7 @@ impl Rules for CSIDriver {
 }
 
 impl CSIDriverSpec {
-    /// Fills in what was not said.
+    /// Sets the defaults.
     pub(crate) fn set_defaults(&mut self) {
         self.attach_required.get_or_insert(true);
         self.pod_info_on_mount.get_or_insert(false);

@@ -1,4 +1,4 @@
-//! The storage drivers of a node.
+//! Storage drivers of nodes.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use planesmith_machinery::{Resource, Struct};
 
 use crate::core::v1::check_driver_name;
 
-/// The storage drivers of a node, as its kubelet registers them. Has the name of the node.
+/// Storage drivers of a node, registered by its kubelet. Has the same name as the node.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "storage.k8s.io",
@@ -27,7 +27,7 @@ pub struct CSINode {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The drivers.
+    /// The drivers of the node.
     #[field(proto = 2, keep)]
     pub spec: CSINodeSpec,
 }
@@ -35,7 +35,7 @@ pub struct CSINode {
 /// The storage drivers of a node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CSINodeSpec {
-    /// One entry per driver that is installed on the node.
+    /// Drivers that are installed on the node.
     #[field(proto = 1, keep, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub drivers: Vec<CSINodeDriver>,
 }
@@ -49,7 +49,7 @@ pub struct CSINodeDriver {
     /// ID of the node in the driver. Immutable.
     #[field(name = "nodeID", proto = 2, keep)]
     pub node_id: String,
-    /// Labels of the node that tell from where volumes of the driver can be reached.
+    /// Keys of node labels that define the topology of the driver's volumes.
     #[field(proto = 3, keep, optional, list_type = atomic)]
     pub topology_keys: Vec<String>,
     /// Volume limits of the driver on this node. No limit when absent.
@@ -60,12 +60,12 @@ pub struct CSINodeDriver {
 /// Volume limits of a driver on a node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeNodeResources {
-    /// The most volumes of the driver in use on the node at once; no limit when absent.
+    /// Maximum number of the driver's volumes in use on the node. No limit when absent.
     #[field(proto = 1)]
     pub count: Option<i32>,
 }
 
-/// The longest name that a driver can give a node, in bytes.
+/// Maximum length of a node ID in bytes.
 const MAX_NODE_ID: usize = 256;
 
 fn drivers_cell(node: &CSINode) -> Cell {
@@ -90,7 +90,7 @@ impl Rules for CSINode {
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         for old in &old.spec.drivers {
             for new in self.spec.drivers.iter().filter(|new| new.name == old.name) {
-                // How many volumes there can be is found out again and again.
+                // The volume limit is mutable, because it is updated periodically.
                 let [new, old] = [new, old].map(|driver| CSINodeDriver {
                     allocatable: None,
                     ..driver.clone()
@@ -117,7 +117,7 @@ impl CSINodeDriver {
         }
     }
 
-    /// Reports what is wrong with the labels, at the driver itself.
+    /// Reports errors in the topology keys, at the path of the driver.
     fn check_topology_keys(&self, errors: &mut FieldErrors) {
         let mut keys = BTreeSet::new();
         for key in &self.topology_keys {

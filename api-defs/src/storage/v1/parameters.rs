@@ -1,17 +1,17 @@
-//! Parameters and names that classes hand on to storage drivers.
+//! Parameters and names that classes pass to storage drivers.
 
 use std::collections::BTreeMap;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
 
-/// The most parameters of a class.
+/// Maximum number of parameters of a class.
 const MAX_PARAMETERS: usize = 512;
 
 /// Maximum total size of the parameters of a class, keys and values, in bytes.
 const MAX_WEIGHT: usize = 256 * 1024;
 
-/// Reports what is wrong with the parameters of a class at `parameters`.
+/// Reports errors in the parameters of a class at `parameters`.
 pub(super) fn check_parameters(parameters: &BTreeMap<String, String>, errors: &mut FieldErrors) {
     const FIELD: &str = "parameters";
     if parameters.len() > MAX_PARAMETERS {
@@ -26,7 +26,7 @@ pub(super) fn check_parameters(parameters: &BTreeMap<String, String>, errors: &m
     }
 }
 
-/// Reports what is wrong with the name of whoever makes volumes, at `field`. Capital letters are overlooked.
+/// Reports errors in the name of a provisioner at `field`. The check is case-insensitive.
 pub(super) fn check_provisioner(field: &str, name: &str, errors: &mut FieldErrors) {
     if name.is_empty() {
         return errors.required(field, "");

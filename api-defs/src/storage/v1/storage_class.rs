@@ -1,4 +1,4 @@
-//! Sorts of storage.
+//! Storage classes.
 
 mod columns;
 mod topology;
@@ -15,7 +15,7 @@ use planesmith_machinery::value::Value;
 use super::parameters::{check_parameters, check_provisioner};
 use crate::core::v1::TopologySelectorTerm;
 
-/// A sort of storage that claims can ask for by name, and how volumes of it are made on demand.
+/// A class of storage that claims can request by name, and the parameters of dynamic provisioning.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "storage.k8s.io",
@@ -44,7 +44,7 @@ pub struct StorageClass {
         go_type = "v1.PersistentVolumeReclaimPolicy"
     )]
     pub reclaim_policy: Option<String>,
-    /// Options with which volumes are mounted. Not checked: a wrong one makes mounting fail.
+    /// Mount options of the volumes. Not validated: the mount fails if an option is invalid.
     #[field(proto = 5, list_type = atomic)]
     pub mount_options: Vec<String>,
     /// True if claims of the class can be resized.
@@ -54,12 +54,12 @@ pub struct StorageClass {
     /// first pod that uses the claim has been assigned a node. Immutable.
     #[field(proto = 7, known("Immediate", "WaitForFirstConsumer"), go_type = "VolumeBindingMode")]
     pub volume_binding_mode: Option<String>,
-    /// Parts of the cluster in which volumes may be made, by labels of nodes; all when empty.
+    /// Topologies in which volumes can be provisioned, by node labels. All when empty.
     #[field(proto = 8, list_type = atomic)]
     pub allowed_topologies: Vec<TopologySelectorTerm>,
 }
 
-/// Annotations that mark the class of claims that name none.
+/// Annotations that mark the default class.
 const DEFAULT_MARKS: [&str; 2] = [
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",
@@ -81,7 +81,7 @@ const RECLAIM_POLICIES: [&str; 2] = ["Delete", "Retain"];
 /// Legal volume binding modes.
 const BINDING_MODES: [&str; 2] = ["Immediate", "WaitForFirstConsumer"];
 
-/// Fills in what becomes of volumes and when claims are bound.
+/// Sets the default reclaim policy and binding mode.
 pub(crate) fn default_policies(reclaim_policy: &mut Option<String>, binding_mode: &mut Option<String>) {
     reclaim_policy.get_or_insert_with(|| RECLAIM_POLICIES[0].to_owned());
     binding_mode.get_or_insert_with(|| BINDING_MODES[0].to_owned());

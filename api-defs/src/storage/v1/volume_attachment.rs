@@ -1,4 +1,4 @@
-//! Volumes on their way to a node.
+//! Attachments of volumes to nodes.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use planesmith_machinery::{Resource, Struct};
 
 use crate::core::v1::{PersistentVolumeSpec, check_driver_name};
 
-/// The wish that a volume be attached to a node, and how far that is.
+/// A request to attach a volume to a node, and its state.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "storage.k8s.io",
@@ -41,24 +41,24 @@ pub struct VolumeAttachment {
 /// The volume to attach, its node and its attacher.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeAttachmentSpec {
-    /// The storage driver that does it.
+    /// Name of the storage driver that attaches the volume.
     #[field(proto = 1, keep)]
     pub attacher: String,
-    /// The volume.
+    /// The volume to attach.
     #[field(proto = 2, keep)]
     pub source: VolumeAttachmentSource,
-    /// The node.
+    /// Name of the node.
     #[field(proto = 3, keep)]
     pub node_name: String,
 }
 
-/// A volume to be attached. Exactly one field is set.
+/// The volume to attach. Exactly one field is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeAttachmentSource {
     /// Name of a persistent volume.
     #[field(proto = 1)]
     pub persistent_volume_name: Option<String>,
-    /// The volume itself, translated from one of an in-tree driver.
+    /// Spec of an inline volume, translated from an in-tree driver.
     #[field(proto = 2)]
     pub inline_volume_spec: Option<PersistentVolumeSpec>,
 }
@@ -89,7 +89,7 @@ pub struct VolumeError {
     /// Human-readable description of the error. Contains no secrets.
     #[field(proto = 2)]
     pub message: String,
-    /// The gRPC code with which the driver answered.
+    /// gRPC status code of the driver's error.
     #[field(proto = 3)]
     pub error_code: Option<i32>,
 }
@@ -97,7 +97,7 @@ pub struct VolumeError {
 /// Maximum size of an attachment's metadata, in bytes.
 const MAX_METADATA: usize = 256 * 1024;
 
-/// The longest message of an error, in bytes.
+/// Maximum length of an error message in bytes.
 const MAX_MESSAGE: usize = 1024;
 
 fn volume_cell(attachment: &VolumeAttachment) -> Cell {
@@ -177,7 +177,7 @@ impl VolumeAttachmentStatus {
             let Some(error) = error else { continue };
             let errors = &mut *errors.at(field);
             if error.message.len() > MAX_MESSAGE {
-                // The bound that clients are told is another one.
+                // As in kube-apiserver, the error states a different limit.
                 errors.too_long("message", MAX_METADATA as u64);
             }
             if let Some(code @ ..0) = error.error_code {

@@ -1,4 +1,4 @@
-//! Settings of volumes.
+//! Classes of volume attributes.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use planesmith_machinery::rules::Rules;
 
 use super::parameters::{check_parameters, check_provisioner};
 
-/// Settings of volumes, such as speed, that can be changed while a volume is in use by letting its claim name another
+/// Attributes of volumes, such as performance, that can change while a volume is in use: the claim then names another
 /// class.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
@@ -34,10 +34,10 @@ pub struct VolumeAttributesClass {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The storage driver that understands the settings. Cannot change.
+    /// Name of the storage driver. Immutable.
     #[field(proto = 2, keep)]
     pub driver_name: String,
-    /// The settings, at most 512. Cannot change.
+    /// Parameters for the driver, at most 512. Immutable.
     #[field(proto = 3)]
     pub parameters: BTreeMap<String, String>,
 }

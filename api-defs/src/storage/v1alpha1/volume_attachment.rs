@@ -1,4 +1,4 @@
-//! Volumes on their way to a node.
+//! Attachments of volumes to nodes.
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
@@ -6,7 +6,7 @@ use planesmith_machinery::meta::ObjectMeta;
 use crate::storage::v1::VolumeAttachmentSpec;
 use crate::storage::v1::VolumeAttachmentStatus;
 
-/// The wish that a volume be attached to a node, and how far that is.
+/// A request to attach a volume to a node, and its state.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "storage.k8s.io", version = "v1alpha1", cluster, status, unserved)]
 #[resource(storage_version = crate::storage::v1::VolumeAttachment)]

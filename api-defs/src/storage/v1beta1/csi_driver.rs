@@ -30,8 +30,8 @@ pub struct CSIDriverSpec {
     /// True if the driver receives the name, namespace, UID and service account of the pod when it mounts a volume.
     #[field(proto = 2)]
     pub pod_info_on_mount: Option<bool>,
-    /// Kinds of volumes that the driver supports: Persistent, which is the default, and Ephemeral, written into a pod.
-    /// Cannot change.
+    /// Modes of volumes that the driver supports: Persistent (the default), and Ephemeral for inline volumes of pods.
+    /// Immutable.
     #[field(proto = 3, list_type = atomic, go_type = "[]VolumeLifecycleMode")]
     pub volume_lifecycle_modes: Vec<String>,
     /// True if the scheduler considers the CSIStorageCapacity objects of the driver when it places a pod whose volume
@@ -42,7 +42,7 @@ pub struct CSIDriverSpec {
     /// (the default), File or None.
     #[field(proto = 5, go_type = "FSGroupPolicy")]
     pub fs_group_policy: Option<String>,
-    /// Tokens of the service account of the pod that the driver is given when it mounts a volume, at most one per
+    /// Tokens of the pod's service account that the driver receives when it mounts a volume, at most one for each
     /// audience.
     #[field(proto = 6, list_type = atomic)]
     pub token_requests: Vec<TokenRequest>,

@@ -18,16 +18,16 @@ pub struct CSIStorageCapacity {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The nodes that can reach the storage; none when absent, all when empty. Cannot change.
+    /// Nodes that can access the storage. No nodes when absent, all when empty. Immutable.
     #[field(proto = 2)]
     pub node_topology: Option<LabelSelector>,
-    /// The storage class. Cannot change.
+    /// Name of the storage class. Immutable.
     #[field(proto = 3, keep)]
     pub storage_class_name: String,
     /// Available capacity. Unknown when absent.
     #[field(proto = 4)]
     pub capacity: Option<Quantity>,
-    /// The largest volume that can still be made; unknown when absent.
+    /// Maximum size of a new volume. Unknown when absent.
     #[field(proto = 5)]
     pub maximum_volume_size: Option<Quantity>,
 }

@@ -1,4 +1,4 @@
-//! Sorts of storage.
+//! Storage classes.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use planesmith_machinery::rules::Rules;
 use crate::core::v1::TopologySelectorTerm;
 use crate::storage::v1::default_policies;
 
-/// A sort of storage that claims can ask for by name, and how volumes of it are made on demand.
+/// A class of storage that claims can request by name, and the parameters of dynamic provisioning.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "storage.k8s.io", version = "v1beta1", cluster, short("sc"), unserved, rules)]
 #[resource(storage_version = crate::storage::v1::StorageClass)]
@@ -31,7 +31,7 @@ pub struct StorageClass {
         go_type = "v1.PersistentVolumeReclaimPolicy"
     )]
     pub reclaim_policy: Option<String>,
-    /// Options with which volumes are mounted. Not checked: a wrong one makes mounting fail.
+    /// Mount options of the volumes. Not validated: the mount fails if an option is invalid.
     #[field(proto = 5, list_type = atomic)]
     pub mount_options: Vec<String>,
     /// True if claims of the class can be resized.
@@ -41,7 +41,7 @@ pub struct StorageClass {
     /// first pod that uses the claim has been assigned a node. Immutable.
     #[field(proto = 7, go_type = "VolumeBindingMode")]
     pub volume_binding_mode: Option<String>,
-    /// Parts of the cluster in which volumes may be made, by labels of nodes; all when empty.
+    /// Topologies in which volumes can be provisioned, by node labels. All when empty.
     #[field(proto = 8, list_type = atomic)]
     pub allowed_topologies: Vec<TopologySelectorTerm>,
 }

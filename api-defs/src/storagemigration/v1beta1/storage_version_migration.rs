@@ -1,4 +1,4 @@
-//! Writing stored objects anew.
+//! Migrations of stored objects.
 
 mod columns;
 
@@ -11,7 +11,7 @@ use planesmith_machinery::validation::check_conditions;
 use planesmith_machinery::value::Value;
 use planesmith_machinery::{Resource, Struct};
 
-/// The wish that all stored objects of a resource be written anew in the version that is stored today.
+/// A request to rewrite all stored objects of a resource in the current storage version.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "storagemigration.k8s.io",
@@ -41,7 +41,7 @@ pub struct StorageVersionMigration {
 /// The resource that is migrated.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StorageVersionMigrationSpec {
-    /// The resource whose objects are migrated.
+    /// The resource to migrate.
     #[field(proto = 1, keep)]
     pub resource: GroupResource,
 }
@@ -52,7 +52,7 @@ pub struct StorageVersionMigrationStatus {
     /// Conditions: Running, Succeeded or Failed.
     #[field(proto = 1, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<Condition>,
-    /// Version of the list that was current when the migration began.
+    /// Resource version of the list at the start of the migration.
     #[field(proto = 2)]
     pub resource_version: String,
 }
@@ -111,7 +111,7 @@ impl StorageVersionMigrationStatus {
         conditions.any(|condition| condition.r#type == type_ && condition.status == "True")
     }
 
-    /// Reports outcomes that contradict each other or are taken back.
+    /// Reports outcomes that contradict each other or are withdrawn.
     fn check_outcome(&self, old: &Self, errors: &mut FieldErrors) {
         let [succeeded, failed] = ["Succeeded", "Failed"].map(|type_| self.has(type_));
         let problems = [

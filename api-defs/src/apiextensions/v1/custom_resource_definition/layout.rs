@@ -10,10 +10,10 @@ use crate::apiextensions::v1::{
     CustomResourceValidation, JSONSchemaProps, SelectableField,
 };
 
-/// A declaration with what all versions have in common taken out of them.
+/// A declaration whose common parts of all versions are moved to the top level.
 pub(super) struct Layout<'d> {
     pub(super) spec: &'d CustomResourceDefinitionSpec,
-    /// The schema of all versions. `None` when they differ or have none.
+    /// Schema of all versions. `None` if the versions differ or have none.
     pub(super) schema: Option<&'d CustomResourceValidation>,
     /// Subresources of all versions.
     pub(super) subresources: Option<&'d CustomResourceSubresources>,
@@ -60,7 +60,7 @@ impl<'d> Layout<'d> {
         }
     }
 
-    /// The schema that a version has of its own.
+    /// Returns the schema that is specific to a version.
     pub(super) fn schema_of(
         &self,
         version: &'d CustomResourceDefinitionVersion,
@@ -68,7 +68,7 @@ impl<'d> Layout<'d> {
         version.schema.as_ref().filter(|_| !self.shared.schema)
     }
 
-    /// The subresources that a version has of its own.
+    /// Returns the subresources that are specific to a version.
     pub(super) fn subresources_of(
         &self,
         version: &'d CustomResourceDefinitionVersion,
@@ -76,7 +76,7 @@ impl<'d> Layout<'d> {
         version.subresources.as_ref().filter(|_| !self.shared.subresources)
     }
 
-    /// The columns that a version has of its own.
+    /// Returns the columns that are specific to a version.
     pub(super) fn columns_of(
         &self,
         version: &'d CustomResourceDefinitionVersion,
@@ -87,7 +87,7 @@ impl<'d> Layout<'d> {
         }
     }
 
-    /// The selectable fields that a version has of its own.
+    /// Returns the selectable fields that are specific to a version.
     pub(super) fn selectable_of(&self, version: &'d CustomResourceDefinitionVersion) -> &'d [SelectableField] {
         match self.shared.selectable {
             true => &[],
@@ -95,12 +95,12 @@ impl<'d> Layout<'d> {
         }
     }
 
-    /// The schema of all versions, without what holds it.
+    /// Returns the schema of all versions without its wrapper.
     pub(super) fn common_schema(&self) -> Option<&'d JSONSchemaProps> {
         self.schema?.open_apiv3_schema.as_ref()
     }
 
-    /// `spec.versions` as a message shows it.
+    /// Renders `spec.versions` for an error message.
     pub(super) fn shown_versions(&self) -> String {
         let mut versions = self.spec.versions.clone();
         for version in &mut versions {
@@ -122,7 +122,7 @@ impl<'d> Layout<'d> {
 }
 
 impl CustomResourceDefinitionSpec {
-    /// All schemas, each once.
+    /// Iterates over all distinct schemas.
     pub(super) fn schemas(&self) -> impl Iterator<Item = &JSONSchemaProps> {
         let layout = Layout::of(self);
         let common = layout.common_schema();

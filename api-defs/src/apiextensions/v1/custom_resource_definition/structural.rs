@@ -1,4 +1,4 @@
-//! Schemas that say the type of everything: the others could be neither pruned nor defaulted.
+//! Structural schemas, which specify the types of all values. Other schemas can be neither pruned nor defaulted.
 
 mod complete;
 mod nested;
@@ -53,12 +53,13 @@ pub(super) fn is_structural(schema: &JSONSchemaProps) -> bool {
     errors.is_empty() && unsupported(schema).is_none()
 }
 
-/// Says where a schema is not structural, in alphabetic order.
+/// Reports violations of structural schemas in alphabetic order.
 pub(super) fn structural_errors(schema: &JSONSchemaProps, errors: &mut FieldErrors) {
     let mut found = FieldErrors::default();
     check(schema, Level::Root, &mut found);
     complete::check(schema, errors.prefix(), &mut found);
-    // Where the schema stands is the same for all, except in the middle of messages about completeness.
+    // All errors share the path of the schema, except inside messages about completeness, so the messages determine the
+    // order.
     let mut found: Vec<FieldError> = found.as_slice().to_vec();
     found.sort_by_key(FieldError::message);
     for error in found {
@@ -88,7 +89,7 @@ fn check(schema: &JSONSchemaProps, level: Level, errors: &mut FieldErrors) {
     check_embedded(schema, level, errors);
 }
 
-/// Words of Kubernetes that exclude each other.
+/// Reports Kubernetes extensions that exclude each other.
 fn check_words(schema: &JSONSchemaProps, errors: &mut FieldErrors) {
     if !schema.x_kubernetes_int_or_string {
         return;

@@ -22,7 +22,7 @@ use self::tolerance::Tolerance;
 use super::layout::Layout;
 use super::{CustomResourceDefinition, CustomResourceDefinitionSpec};
 
-/// A declaration as it is.
+/// Checks a new declaration.
 pub(super) fn check(definition: &CustomResourceDefinition, errors: &mut FieldErrors) {
     let spec = &definition.spec;
     check_name(definition, errors);
@@ -30,7 +30,7 @@ pub(super) fn check(definition: &CustomResourceDefinition, errors: &mut FieldErr
     check_rest(definition, None, errors);
 }
 
-/// The name says what is declared; so would have to do what a name is generated from, which it cannot.
+/// Checks that `name` and `generateName` are plural.group, which a generated name never fulfils.
 fn check_name(definition: &CustomResourceDefinition, errors: &mut FieldErrors) {
     let (spec, meta) = (&definition.spec, &definition.metadata);
     let wanted = format!("{}.{}", spec.names.plural, spec.group);
@@ -43,7 +43,7 @@ fn check_name(definition: &CustomResourceDefinition, errors: &mut FieldErrors) {
     }
 }
 
-/// A declaration in place of another one; what was wrong with that one is let pass.
+/// Checks an update. Violations that the old declaration already has are tolerated.
 pub(super) fn check_change(new: &CustomResourceDefinition, old: &CustomResourceDefinition, errors: &mut FieldErrors) {
     let tolerance = Tolerance::of(new, old);
     check_spec(&new.spec, &tolerance, &mut errors.at("spec"));
@@ -67,7 +67,7 @@ pub(super) fn check_change(new: &CustomResourceDefinition, old: &CustomResourceD
     check_rest(new, Some(old), errors);
 }
 
-/// The status alone.
+/// Checks an update of the status.
 pub(super) fn check_status(definition: &CustomResourceDefinition, errors: &mut FieldErrors) {
     names::check(
         &definition.status.accepted_names,
@@ -75,7 +75,7 @@ pub(super) fn check_status(definition: &CustomResourceDefinition, errors: &mut F
     );
 }
 
-/// All but the metadata and the declaration itself.
+/// Checks everything except the metadata and the spec.
 fn check_rest(new: &CustomResourceDefinition, old: Option<&CustomResourceDefinition>, errors: &mut FieldErrors) {
     check_status(new, errors);
     check_stored_versions(new, &mut errors.at("status"));
@@ -94,7 +94,7 @@ fn check_stored_versions(definition: &CustomResourceDefinition, errors: &mut Fie
         return;
     }
     let versions = &definition.spec.versions;
-    // What is said of one version does not count for another one of the same name.
+    // Each entry accounts for one version only, even if several versions have the same name.
     let mut left: BTreeSet<&str> = stored.iter().map(String::as_str).collect();
     for version in versions {
         if !left.remove(version.name.as_str()) && version.storage {
@@ -183,7 +183,7 @@ fn check_versions(layout: &Layout<'_>, tolerance: &Tolerance, errors: &mut Field
     for (_, detail) in problems.into_iter().filter(|(is_wrong, _)| *is_wrong) {
         errors.invalid("versions", Json(&layout.shown_versions()), detail);
     }
-    // The first version has a second place there.
+    // kube-apiserver's internal type has a second field for the first version.
     if let Some(first) = versions.first() {
         version::check_name("version", &first.name, errors);
     }

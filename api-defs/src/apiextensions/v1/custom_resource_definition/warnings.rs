@@ -7,7 +7,7 @@ use planesmith_machinery::go_format::quote;
 use super::CustomResourceDefinitionSpec;
 use crate::apiextensions::v1::JSONSchemaProps;
 
-/// Formats of texts that are checked, without their hyphens; and two with them.
+/// Formats of strings that are validated, without their hyphens; two of them also with hyphens.
 const FORMATS: [&str; 26] = [
     "bsonobjectid",
     "uri",
@@ -37,7 +37,7 @@ const FORMATS: [&str; 26] = [
     "k8slongname",
 ];
 
-/// Warnings about a declaration; not those that `old` would give.
+/// Returns warnings about a declaration, except those that `old` would give.
 pub(super) fn warnings(spec: &CustomResourceDefinitionSpec, old: Option<&CustomResourceDefinitionSpec>) -> Vec<String> {
     let known: BTreeSet<String> = old.map(unknown_formats).unwrap_or_default().into_iter().collect();
     let formats = unknown_formats(spec)
@@ -48,7 +48,7 @@ pub(super) fn warnings(spec: &CustomResourceDefinitionSpec, old: Option<&CustomR
         .collect()
 }
 
-/// Formats that nobody checks, each as often as it stands there.
+/// Returns formats that are not validated, once for each occurrence.
 fn unknown_formats(spec: &CustomResourceDefinitionSpec) -> Vec<String> {
     let mut found = Vec::new();
     spec.any_schema(|schema| {

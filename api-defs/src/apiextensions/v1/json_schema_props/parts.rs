@@ -1,11 +1,11 @@
-//! The schemas inside a schema.
+//! Nested schemas of a schema.
 
 use planesmith_machinery::schema_or::{SchemaOrArray, SchemaOrBool, SchemaOrStrings};
 
 use super::JSONSchemaProps;
 
 impl JSONSchemaProps {
-    /// The schema of all elements, if there is one for all.
+    /// Returns the schema of all list elements, if there is one for all.
     #[must_use]
     pub fn item(&self) -> Option<&JSONSchemaProps> {
         match &self.items {
@@ -14,7 +14,7 @@ impl JSONSchemaProps {
         }
     }
 
-    /// The schemas of elements, if there is one for each.
+    /// Returns the schemas of the individual list elements, if there is one for each.
     #[must_use]
     pub fn item_list(&self) -> &[JSONSchemaProps] {
         match &self.items {
@@ -23,7 +23,7 @@ impl JSONSchemaProps {
         }
     }
 
-    /// The schema of entries with names that are not known.
+    /// Returns the schema of additional properties.
     #[must_use]
     pub fn additional(&self) -> Option<&JSONSchemaProps> {
         of_bool(self.additional_properties.as_ref())

@@ -47,7 +47,7 @@ impl Convert<v1::CustomResourceDefinition> for CustomResourceDefinition {
 }
 
 impl CustomResourceDefinitionSpec {
-    /// Says once what is the same in all versions.
+    /// Moves the parts that are identical in all versions to the top level.
     pub(super) fn say_for_all(&mut self) {
         let Some(first) = self.versions.first().cloned() else {
             return;
@@ -80,7 +80,7 @@ impl CustomResourceDefinitionSpec {
 }
 
 impl CustomResourceDefinitionVersion {
-    /// The version with what was said for all.
+    /// Converts the version and adds the top-level parts of all versions.
     fn to_v1(&self, all: &CustomResourceDefinitionSpec) -> v1::CustomResourceDefinitionVersion {
         let columns = or_else(&self.additional_printer_columns, &all.additional_printer_columns);
         v1::CustomResourceDefinitionVersion {

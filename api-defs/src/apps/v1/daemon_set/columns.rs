@@ -1,4 +1,4 @@
-//! The cells of printed daemon sets.
+//! Table columns of daemon sets.
 
 use planesmith_machinery::table::Cell;
 

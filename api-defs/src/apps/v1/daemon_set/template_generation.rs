@@ -2,16 +2,16 @@
 
 use planesmith_machinery::meta::ObjectMeta;
 
-/// Counts the changes of the template.
+/// Annotation with the number of template changes.
 pub(crate) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
-/// The count; 0 when there is none.
+/// Returns the number of template changes; 0 when the annotation is missing.
 pub(crate) fn template_generation(meta: &ObjectMeta) -> i64 {
     let text = meta.annotations.get(TEMPLATE_GENERATION);
     text.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-/// Writes the count.
+/// Writes the number of template changes.
 pub(crate) fn set_template_generation(meta: &mut ObjectMeta, generation: i64) {
     meta.annotations
         .insert(TEMPLATE_GENERATION.to_owned(), generation.to_string());

@@ -1,4 +1,4 @@
-//! The cells of printed deployments.
+//! Table columns of deployments.
 
 use planesmith_machinery::table::Cell;
 

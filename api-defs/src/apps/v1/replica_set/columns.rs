@@ -1,4 +1,4 @@
-//! The cells of printed replica sets.
+//! Table columns of replica sets.
 
 use planesmith_machinery::table::Cell;
 

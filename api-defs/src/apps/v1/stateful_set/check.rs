@@ -27,16 +27,16 @@ const FROZEN: &str = "updates to statefulset spec for fields other than 'replica
 struct Extent {
     /// Checks fields that are immutable.
     frozen: bool,
-    /// The template as a whole, and not its metadata only.
+    /// True to check the whole template instead of its metadata only.
     template: bool,
 }
 
 impl StatefulSetSpec {
-    /// Reports what is wrong with the spec. What cannot change is not looked at again in a spec that replaces another, and
-    /// the template is not when anything was wrong with the other one.
+    /// Reports errors in the spec. On an update, immutable fields are not checked again, and neither is the template if
+    /// the old spec has errors.
     pub(super) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         let options = PodOptions::of_template(old.map(|old| &old.template));
-        // Where nothing was wrong before, nothing is with the same template.
+        // An unchanged template without former errors needs no check.
         let template = old.is_none_or(|old| !self.makes_the_same_pods(old) && !old.is_bad(options));
         let frozen = old.is_none();
         self.check_parts(Extent { frozen, template }, options, errors);
@@ -102,15 +102,15 @@ impl StatefulSetSpec {
                 if extent.template {
                     self.whole_template().check(options, errors);
                 }
-                // Clients are told of these twice.
+                // As in kube-apiserver, these errors are reported twice.
                 self.template.check_metadata(options, errors);
             }
         }
         check_restarts(&self.template, "StatefulSet", &mut errors.at("template"));
     }
 
-    /// The template as the pods will have it: with the volumes that claims stand for, and without names for the network,
-    /// which are those of the pod and of the service whatever the template says.
+    /// Returns the template as the pods use it: with a volume for each claim template, and without hostname and
+    /// subdomain, which the controller sets.
     fn whole_template(&self) -> PodTemplateSpec {
         let mut template = self.template.clone();
         template.spec.hostname.clear();
@@ -119,12 +119,12 @@ impl StatefulSetSpec {
         let claims: BTreeSet<&str> = claims.map(|claim| claim.metadata.name.as_str()).collect();
         let own = std::mem::take(&mut template.spec.volumes).into_iter();
         let own = own.filter(|volume| !claims.contains(volume.name.as_str()));
-        // The claims come first, which the places of other volumes in errors show.
+        // Claims come first; this determines the indexes of other volumes in errors.
         template.spec.volumes = claims.iter().copied().map(claimed_volume).chain(own).collect();
         template
     }
 
-    /// Reports a change of what cannot change.
+    /// Reports changes of immutable fields.
     pub(super) fn check_frozen(&self, old: &Self, errors: &mut FieldErrors) {
         let same = self.selector == old.selector
             && self.volume_claim_templates == old.volume_claim_templates

@@ -1,4 +1,4 @@
-//! The cells of printed stateful sets.
+//! Table columns of stateful sets.
 
 use planesmith_machinery::table::Cell;
 

@@ -9,7 +9,7 @@ use crate::workload::counts::{check_at_most, check_from_zero};
 /// Observed state of a stateful set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StatefulSetStatus {
-    /// Generation of the set that this tells about.
+    /// Generation of the set that the status describes.
     #[field(proto = 1)]
     pub observed_generation: i64,
     /// Number of pods.
@@ -24,10 +24,10 @@ pub struct StatefulSetStatus {
     /// Number of pods of the revision that updateRevision names.
     #[field(proto = 5)]
     pub updated_replicas: i32,
-    /// The template that pods have which were not replaced yet, by the name of its revision.
+    /// Revision of pods that have not been updated yet.
     #[field(proto = 6)]
     pub current_revision: String,
-    /// The template that pods have which were replaced, by the name of its revision.
+    /// Revision of pods that have been updated.
     #[field(proto = 7)]
     pub update_revision: String,
     /// Number of name collisions of new revisions. The controller derives the next name from it.
@@ -41,7 +41,7 @@ pub struct StatefulSetStatus {
     pub available_replicas: i32,
 }
 
-/// One aspect of how a stateful set fares.
+/// A condition of a stateful set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StatefulSetCondition {
     /// Type of the condition. Kubernetes itself reports none for stateful sets; the field is for other controllers.
@@ -53,10 +53,10 @@ pub struct StatefulSetCondition {
     /// Time of the last change of status.
     #[field(proto = 3)]
     pub last_transition_time: Time,
-    /// One word for programs on why it last changed.
+    /// CamelCase reason of the last transition, for programs.
     #[field(proto = 4)]
     pub reason: String,
-    /// Explanation of the last change for people to read; its wording may differ between releases.
+    /// Human-readable explanation of the last transition. Its text may differ between releases.
     #[field(proto = 5)]
     pub message: String,
 }

@@ -7,7 +7,8 @@ use planesmith_machinery::value::Value;
 
 use super::{NonResourceAttributes, ResourceAttributes};
 
-/// Checks that exactly one kind of action is asked about; `subject` is checked in between.
+/// Checks that exactly one kind of action is set. Calls `subject` in between, which keeps kube-apiserver's order of
+/// errors.
 pub(in super::super) fn check_attributes(
     resource: Option<&ResourceAttributes>,
     path: Option<&NonResourceAttributes>,
@@ -33,7 +34,7 @@ pub(in super::super) fn check_attributes(
     }
 }
 
-/// Checks that nothing stands in the metadata but what the server itself wrote, and the namespace if `namespaced`.
+/// Checks that the metadata contains only fields that the server set, and the namespace if `namespaced`.
 pub(in super::super) fn check_no_metadata(metadata: &ObjectMeta, namespaced: bool, errors: &mut FieldErrors) {
     let mut rest = ObjectMeta {
         managed_fields: Vec::new(),
@@ -49,7 +50,7 @@ pub(in super::super) fn check_no_metadata(metadata: &ObjectMeta, namespaced: boo
     }
 }
 
-/// The attributes as messages show them.
+/// Renders the attributes for an error message.
 pub(in super::super) fn shown(path: &NonResourceAttributes) -> String {
     go_object([("Path", path.path.as_str()), ("Verb", path.verb.as_str())])
 }
@@ -81,7 +82,7 @@ fn check_selectors(resource: &ResourceAttributes, errors: &mut FieldErrors) {
     }
 }
 
-/// A selector is given as text or in parts.
+/// Checks that a selector is given either as text or as requirements.
 fn check_form(field: &str, raw: &str, no_requirements: bool, errors: &mut FieldErrors) {
     if !raw.is_empty() && !no_requirements {
         errors.invalid("rawSelector", raw, "may not specified at the same time as requirements");
@@ -93,7 +94,7 @@ fn check_form(field: &str, raw: &str, no_requirements: bool, errors: &mut FieldE
     }
 }
 
-/// Operators that are not known are let pass: a newer client may know more of them.
+/// Checks a field requirement. Unknown operators are legal, because newer clients may use them.
 fn check_field_requirement(requirement: &FieldSelectorRequirement, errors: &mut FieldErrors) {
     if requirement.key.is_empty() {
         errors.required("key", "must be specified");

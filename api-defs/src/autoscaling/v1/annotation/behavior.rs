@@ -1,11 +1,11 @@
-//! Limits of an autoscaler, with the names that Go gives to fields without tags.
+//! Scaling behavior with the names that Go gives to fields without tags.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::quantity::Quantity;
 
 use crate::autoscaling::v2;
 
-/// Limits in either direction.
+/// Scaling rules for both directions.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(name = "HorizontalPodAutoscalerBehavior")]
 pub(in crate::autoscaling::v1) struct Behavior {

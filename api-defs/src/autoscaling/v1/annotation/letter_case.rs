@@ -1,9 +1,9 @@
-//! Names of fields in letters of another case.
+//! Case-insensitive field names.
 
 use planesmith_machinery::facts::{StructFacts, TypeFacts};
 use serde_json::{Map, Value};
 
-/// Renames the members of `value` that differ from the fields of `facts` in the case of their letters only, at every depth.
+/// Renames members of `value` at every depth that differ from the fields of `facts` in case only.
 pub(super) fn adopt(value: &mut Value, facts: &StructFacts) {
     let Value::Object(members) = value else {
         return;

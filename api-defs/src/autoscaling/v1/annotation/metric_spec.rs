@@ -1,4 +1,4 @@
-//! A metric and its target in the older shape, where each kind of target has a field of its own.
+//! Metrics and targets in the older format, which has a field for each type of target.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::meta::LabelSelector;
@@ -126,7 +126,7 @@ impl From<MetricSpec> for v2::MetricSpec {
         Self {
             type_: kept.type_,
             object: kept.object.map(|source| {
-                // A target is positive: zero stands for an absent one beside an average.
+                // Targets are positive: zero beside an average stands for an absent value.
                 let absent = source.average_value.is_some() && source.target_value.is_zero();
                 v2::ObjectMetricSource {
                     described_object: (&source.target).into(),
@@ -164,7 +164,7 @@ impl From<MetricSpec> for v2::MetricSpec {
     }
 }
 
-/// A target with the type that its values imply.
+/// Returns a target of the type that its values imply.
 fn target(value: Option<Quantity>, average_value: Option<Quantity>, percent: Option<i32>) -> v2::MetricTarget {
     let type_ = match (percent, &average_value) {
         (Some(_), _) => "Utilization",

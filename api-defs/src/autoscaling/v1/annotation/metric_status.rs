@@ -168,7 +168,7 @@ fn average(value: Quantity, percent: Option<i32>) -> v2::MetricValueStatus {
     }
 }
 
-/// The older shape always has a value; beside an average, zero stands for an absent one.
+/// Converts a value of the older format, which is never absent: zero beside an average stands for an absent value.
 fn value_or_average(value: Quantity, average: Option<Quantity>) -> v2::MetricValueStatus {
     let absent = average.is_some() && value.is_zero();
     v2::MetricValueStatus {

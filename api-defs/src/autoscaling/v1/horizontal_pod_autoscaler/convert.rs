@@ -1,8 +1,8 @@
-//! To the newest version and back.
+//! Conversion to the newest version and back.
 //!
-//! A processor target has a field here. All else that is known of metrics, behavior and conditions is kept in the
-//! annotations that Kubernetes uses, so that a client of this version can write an autoscaler back without loss. On
-//! the way the processor target moves behind the other metrics.
+//! The CPU target has a field in this version. All other metrics, the behavior and the conditions are kept in the
+//! annotations that Kubernetes uses, so that a client of this version can write an autoscaler back without loss. The
+//! conversion moves the CPU target behind the other metrics.
 
 use planesmith_machinery::rules::Convert;
 
@@ -68,7 +68,7 @@ impl Convert<v2::HorizontalPodAutoscaler> for HorizontalPodAutoscaler {
         if !others.is_empty() {
             annotations.insert(kept::METRICS.to_owned(), annotation::write_list(others));
         }
-        // All of them: the field here holds only a percentage, not the amount.
+        // Includes the CPU metric: the field of this version has the percentage only, not the amount.
         let seen = &hub.status.current_metrics;
         self.status.current_cpu_utilization_percentage = seen.iter().rev().find_map(v2::MetricStatus::cpu_percent);
         if !seen.is_empty() {
@@ -84,8 +84,9 @@ impl Convert<v2::HorizontalPodAutoscaler> for HorizontalPodAutoscaler {
         }
     }
 
-    /// The annotations have a field for each kind of target that makes sense with a metric, and none for its type: a
-    /// target whose type contradicts its values, or with values that its metric does not use, cannot be kept.
+    /// True if the annotations can represent the autoscaler. They have a field for each legal type of target and none
+    /// for the type itself. A target whose type contradicts its values, or with values that its metric does not use,
+    /// cannot be represented.
     fn can_hold(hub: &v2::HorizontalPodAutoscaler) -> bool {
         let kept = |metric: &v2::MetricSpec| v2::MetricSpec::from(annotation::MetricSpec::from(metric)) == *metric;
         hub.spec.metrics.iter().all(kept)

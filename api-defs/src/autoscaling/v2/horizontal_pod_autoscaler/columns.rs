@@ -1,4 +1,4 @@
-//! The cells of printed autoscalers.
+//! Table columns of autoscalers.
 
 use planesmith_machinery::quantity::Quantity;
 use planesmith_machinery::table::Cell;
@@ -50,7 +50,7 @@ pub(super) fn targets(hpa: &HorizontalPodAutoscaler) -> Cell {
     Cell::Text(text)
 }
 
-/// `current/wanted`, as far as known.
+/// Renders the current and the target value as `current/target`; unknown values are marked.
 fn metric_text(metric: &MetricSpec, seen: Option<&MetricStatus>) -> String {
     if let Some(source) = &metric.external {
         let current = seen.and_then(|seen| seen.external.as_ref()).map(|seen| &seen.current);

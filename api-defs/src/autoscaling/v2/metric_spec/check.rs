@@ -14,7 +14,7 @@ use crate::core::v1::check_container_resource;
 const TYPES: [&str; 5] = ["Object", "Pods", "Resource", "External", "ContainerResource"];
 
 impl MetricSpec {
-    /// Reports what is wrong with the metric.
+    /// Reports errors in the metric.
     pub(in crate::autoscaling::v2) fn check(&self, versions: Versions, errors: &mut FieldErrors) {
         let type_ = self.type_.as_str();
         if type_.is_empty() {
@@ -34,7 +34,7 @@ impl MetricSpec {
             "External" => "external",
             "ContainerResource" => "containerResource",
             _ => {
-                // Clients see the same error a second time.
+                // As in kube-apiserver, the error is reported twice.
                 errors.not_supported("type", type_, &TYPES);
                 ""
             }
@@ -49,7 +49,7 @@ impl MetricSpec {
         }
     }
 
-    /// The fields that are given, in the order in which they are looked at.
+    /// Returns the fields that are set, in the order of validation.
     fn sources(&self) -> Vec<&'static str> {
         let all = [
             ("object", self.object.is_some()),
@@ -178,7 +178,7 @@ impl MetricTarget {
         }
     }
 
-    /// As `check`, below the source of a resource, which has a percentage or an amount.
+    /// Checks the target of a resource metric, which has a percentage or an amount.
     fn check_of_resource(&self, errors: &mut FieldErrors) {
         self.check(&mut errors.at("target"));
         match (self.average_utilization, &self.average_value) {

@@ -6,11 +6,11 @@ use planesmith_machinery::value::Value;
 use super::{CronJob, CronJobSpec, schedule, time_zone};
 use crate::workload::counts::check_from_zero;
 
-/// Jobs get a dash and ten digits behind the name, and may have no more than 63 characters.
+/// Maximum length of a name: the names of jobs append a dash and ten digits and have at most 63 characters.
 const MAX_NAME: usize = 52;
 
 impl CronJob {
-    /// Reports a name that leaves no room for those of the jobs.
+    /// Reports a name that is too long for the names of the jobs.
     pub(super) fn check_name(&self, errors: &mut FieldErrors) {
         let name = &self.metadata.name;
         if name.len() > MAX_NAME {
@@ -24,7 +24,8 @@ impl CronJob {
 }
 
 impl CronJobSpec {
-    /// Reports what is wrong with the spec. A time zone in the schedule, or one that is not known any more, may stay.
+    /// Reports errors in the spec. A time zone in the schedule, or one that has become unknown, is tolerated if
+    /// unchanged.
     pub(super) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         self.check_schedule(old, errors);
         check_from_zero("startingDeadlineSeconds", self.starting_deadline_seconds, errors);

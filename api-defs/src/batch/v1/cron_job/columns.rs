@@ -1,4 +1,4 @@
-//! The cells of printed cron jobs.
+//! Table columns of cron jobs.
 
 use planesmith_machinery::age;
 use planesmith_machinery::table::Cell;

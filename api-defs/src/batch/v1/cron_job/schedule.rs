@@ -1,11 +1,11 @@
-//! Schedules in the format of Cron, as the `robfig/cron` library reads them.
+//! Cron schedules in the syntax of the `robfig/cron` library.
 
 use planesmith_machinery::duration::Duration;
 use planesmith_machinery::go_format::quote;
 
 use super::time_zone;
 
-/// One of the five fields of a schedule: its bounds, and words for its numbers from the lower bound on.
+/// One of the five fields of a schedule: its bounds and the names of its values from the lower bound on.
 struct Field {
     low: u64,
     high: u64,
@@ -49,7 +49,7 @@ const FIELDS: [Field; 5] = [
 ///
 /// # Errors
 ///
-/// What is wrong with it, in the words of the library.
+/// Returns the error message of the library.
 pub(super) fn check(schedule: &str) -> Result<(), String> {
     let mut rest = schedule;
     if let Some(zone) = schedule
@@ -81,7 +81,7 @@ pub(super) fn check(schedule: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks a word such as `@daily`.
+/// Checks a macro such as `@daily`.
 fn check_word(word: &str) -> Result<(), String> {
     if let Some(interval) = word.strip_prefix("@every ") {
         return match interval.parse::<Duration>() {
@@ -96,7 +96,7 @@ fn check_word(word: &str) -> Result<(), String> {
 }
 
 impl Field {
-    /// Checks a number, a range or all, each perhaps with a step: `5`, `1-4`, `*/2`.
+    /// Checks a number, a range or `*`, optionally with a step: `5`, `1-4`, `*/2`.
     fn check(&self, part: &str) -> Result<(), String> {
         let mut pieces = part.split('/');
         let (range, step, rest) = (pieces.next().unwrap_or_default(), pieces.next(), pieces.next());
@@ -122,7 +122,7 @@ impl Field {
                 return Err(format!("too many slashes: {part}"));
             }
             width = number(step)?;
-            // A single number with a step stands for all from there on.
+            // A single number with a step stands for all values from there on.
             if last.is_none() {
                 end = self.high;
             }
@@ -146,7 +146,7 @@ impl Field {
         Ok(())
     }
 
-    /// The number that a text or a word stands for.
+    /// Returns the number that a text or a name stands for.
     fn number(&self, text: &str) -> Result<u64, String> {
         let word = text.to_lowercase();
         match self.words.iter().position(|known| *known == word) {

@@ -2,7 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 
-/// Reports a name that is no time zone.
+/// Reports an unknown time zone.
 pub(super) fn check(zone: &str, errors: &mut FieldErrors) {
     if zone.is_empty() {
         errors.invalid("timeZone", zone, "timeZone must be nil or non-empty string");

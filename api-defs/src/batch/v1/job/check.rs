@@ -29,13 +29,13 @@ impl Job {
 }
 
 impl JobSpec {
-    /// Reports what is wrong with the spec of a job that stands alone.
+    /// Reports errors in the spec of a standalone job.
     pub(super) fn check_with_selector(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         self.check(old, errors);
         match &self.selector {
             None => errors.required("selector", ""),
             Some(selector) => {
-                // A selector that was stored cannot change, so that a bad value in it is not looked at again.
+                // A stored selector is immutable, so its values are not checked again.
                 let kept = old.is_some_and(|old| old.selector.as_ref() == Some(selector));
                 let values = if kept {
                     SelectorValues::Any
@@ -51,7 +51,7 @@ impl JobSpec {
         }
     }
 
-    /// Reports what is wrong with the spec, wherever it stands.
+    /// Reports errors in the spec of a job or of a job template.
     pub(crate) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         check_from_zero("parallelism", self.parallelism, errors);
         check_from_zero("completions", self.completions, errors);

@@ -1,4 +1,4 @@
-//! The cells of printed jobs.
+//! Table columns of jobs.
 
 use planesmith_machinery::age;
 use planesmith_machinery::table::Cell;

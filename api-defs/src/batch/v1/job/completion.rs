@@ -8,7 +8,7 @@ use super::JobSpec;
 const MAX_PARALLELISM: i32 = 100_000;
 const MAX_FAILED_INDEXES: i32 = 100_000;
 
-/// From so many completions on, less is allowed with a limit per index.
+/// Number of completions above which lower limits apply to jobs with a backoff limit per index.
 const MANY_COMPLETIONS: i32 = 100_000;
 const MAX_PARALLELISM_OF_MANY: i32 = 10_000;
 const MAX_FAILED_INDEXES_OF_MANY: i32 = 10_000;

@@ -21,7 +21,7 @@ const STATUSES: [&str; 3] = ["False", "True", "Unknown"];
 /// Rules about the consequences of pod failures for a job.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodFailurePolicy {
-    /// The rules, at most 20. The first that matches a failure decides; a failure that none matches counts against
+    /// Rules, at most 20. The first rule that matches a failure decides. A failure that matches none counts against
     /// backoffLimit.
     #[field(proto = 1, keep, list_type = atomic)]
     pub rules: Vec<PodFailurePolicyRule>,
@@ -39,21 +39,22 @@ pub struct PodFailurePolicyRule {
         go_type = "PodFailurePolicyAction"
     )]
     pub action: String,
-    /// Exit codes of containers that the rule is for.
+    /// Exit codes of containers that match.
     #[field(proto = 2)]
     pub on_exit_codes: Option<PodFailurePolicyOnExitCodesRequirement>,
-    /// Conditions of pods that the rule is for, at most 20; one that is met is enough.
+    /// Pod conditions that match, at most 20; one of them is sufficient.
     #[field(proto = 3, list_type = atomic)]
     pub on_pod_conditions: Vec<PodFailurePolicyOnPodConditionsPattern>,
 }
 
-/// Exit codes of containers.
+/// A requirement on the exit codes of containers.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodFailurePolicyOnExitCodesRequirement {
-    /// The container; when absent, all of them.
+    /// Name of the container. All containers when absent.
     #[field(proto = 1)]
     pub container_name: Option<String>,
-    /// In: the exit code of a failed container is among the values; NotIn: it is not among them, and not 0.
+    /// Operator: In matches if the exit code of a failed container is among the values; NotIn matches if it is neither
+    /// among them nor 0.
     #[field(
         proto = 2,
         keep,
@@ -61,18 +62,18 @@ pub struct PodFailurePolicyOnExitCodesRequirement {
         go_type = "PodFailurePolicyOnExitCodesOperator"
     )]
     pub operator: String,
-    /// The exit codes, in order, each once; 1 to 255 of them. 0 cannot stand with In.
+    /// Exit codes, sorted and distinct; 1 to 255 of them. Must not contain 0 for In.
     #[field(proto = 3, keep, list_type = set)]
     pub values: Vec<i32>,
 }
 
-/// A condition of a pod.
+/// A pattern for a condition of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodFailurePolicyOnPodConditionsPattern {
-    /// Type of the pod condition that has to be there, such as DisruptionTarget.
+    /// Type of the pod condition, such as DisruptionTarget.
     #[field(name = "type", proto = 1, keep, go_type = "v1.PodConditionType")]
     pub type_: String,
-    /// The condition's status; True when not given.
+    /// Status of the pod condition. Defaults to True.
     #[field(proto = 2, keep, optional, go_type = "v1.ConditionStatus")]
     pub status: String,
 }
@@ -86,7 +87,7 @@ impl PodFailurePolicy {
         }
     }
 
-    /// Reports what is wrong with the policy of `spec`.
+    /// Reports errors in the policy of `spec`.
     pub(super) fn check(&self, spec: &JobSpec, errors: &mut FieldErrors) {
         if self.rules.len() > MAX_RULES {
             errors.too_many("rules", self.rules.len(), MAX_RULES as u64);
@@ -173,7 +174,7 @@ impl PodFailurePolicyOnExitCodesRequirement {
     }
 }
 
-/// Reports a choice that was not made, or is none.
+/// Reports a missing or illegal choice.
 fn check_choice(field: &str, choice: &str, choices: &[&str], errors: &mut FieldErrors) {
     if choice.is_empty() {
         let quoted: Vec<String> = choices.iter().map(|choice| format!("\"{choice}\"")).collect();

@@ -1,4 +1,4 @@
-//! The labels and the selector by which a job knows its pods.
+//! Labels and selector that connect a job to its pods.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,8 @@ const OLD_CONTROLLER_UID: &str = "controller-uid";
 const OLD_JOB_NAME: &str = "job-name";
 
 impl Job {
-    /// Makes the selector and the labels of the pods. What the client gave stays, to be refused if it does not fit.
+    /// Generates the selector and the pod labels. Values from the client are preserved, and the validation refuses them
+    /// if they differ.
     pub(super) fn generate_selector(&mut self) {
         let (name, uid) = (&self.metadata.name, &self.metadata.uid);
         let labels = &mut self.spec.template.metadata.labels;
@@ -31,7 +32,7 @@ impl Job {
         by_uid.or_insert_with(|| uid.clone());
     }
 
-    /// Reports a selector or labels that are not as the server makes them.
+    /// Reports a selector or labels that differ from the generated ones.
     pub(super) fn check_identity(&self, errors: &mut FieldErrors) {
         if self.spec.manual_selector == Some(true) || self.spec.selector.is_none() {
             return;

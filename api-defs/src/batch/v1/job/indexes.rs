@@ -1,15 +1,15 @@
-//! Indexes of pods in short: `1,3-5,7`.
+//! Compact lists of indexes: `1,3-5,7`.
 
 use planesmith_machinery::go_format::quote;
 
-/// An interval, both ends included.
+/// An interval that includes both ends.
 type Interval = (i64, i64);
 
 /// Returns the number of indexes in `text`, all of which must be below `completions`.
 ///
 /// # Errors
 ///
-/// What is wrong with the text.
+/// Returns a description of the error in the text.
 pub(super) fn count(text: &str, completions: i32) -> Result<i64, String> {
     if text.is_empty() {
         return Ok(0);
@@ -27,7 +27,7 @@ pub(super) fn count(text: &str, completions: i32) -> Result<i64, String> {
     Ok(total)
 }
 
-/// The first index that two texts share. Parts that are malformed are passed over: they are reported elsewhere.
+/// Returns the first index that both texts contain. Malformed parts are ignored, because another check reports them.
 pub(super) fn overlap(completed: &str, failed: &str, completions: i32) -> Option<i64> {
     if completed.is_empty() || failed.is_empty() {
         return None;

@@ -6,7 +6,8 @@ use planesmith_machinery::meta::LabelSelector;
 use super::{PodFailurePolicy, SuccessPolicy};
 use crate::core::v1::PodTemplateSpec;
 
-/// Beyond so many completions, and so many pods at once, failed indexes may become too many to be written down.
+/// Number of completions above which a high parallelism causes a warning, because the list of failed indexes could
+/// become too large.
 const MANY_COMPLETIONS: i32 = 100_000;
 const MANY_AT_ONCE: i32 = 10_000;
 
@@ -20,7 +21,7 @@ pub struct JobSpec {
     /// otherwise the default is 1. Immutable, except together with parallelism in an indexed job.
     #[field(proto = 2)]
     pub completions: Option<i32>,
-    /// For how many seconds the job may run, suspensions not counted, until it is stopped as failed.
+    /// Maximum run time of the job in seconds, excluding suspensions, after which it is stopped as failed.
     #[field(proto = 3)]
     pub active_deadline_seconds: Option<i64>,
     /// Rules about the consequences of pod failures. When absent, all failures count against backoffLimit. Requires
@@ -44,7 +45,7 @@ pub struct JobSpec {
     /// Labels of the pods that belong to the job. Normally left out: the server generates a unique selector. Immutable.
     #[field(proto = 4)]
     pub selector: Option<LabelSelector>,
-    /// Keeps the server from making selector and labels; they are then up to the client, and must not be those of another
+    /// True to disable the generation of selector and labels. The client must then ensure that they are unique to the
     /// job.
     #[field(proto = 5)]
     pub manual_selector: Option<bool>,
@@ -56,26 +57,27 @@ pub struct JobSpec {
     /// once; never deleted when absent.
     #[field(proto = 8)]
     pub ttl_seconds_after_finished: Option<i32>,
-    /// NonIndexed, the default: pods are alike, and as many must succeed as completions says. Indexed: each has an index
-    /// from 0, and for each index one must succeed. Cannot change.
+    /// Completion mode. NonIndexed (the default): the pods are equal, and completions is the number of them that must
+    /// succeed. Indexed: pods have indexes from 0, and one pod for each index must succeed. Immutable.
     #[field(proto = 9, known("NonIndexed", "Indexed"), go_type = "CompletionMode")]
     pub completion_mode: Option<String>,
-    /// Keeps pods from being made; those that run are removed, and the time to the deadline starts anew afterwards.
+    /// True to suspend the job: running pods are deleted, and no new ones are created. The active deadline restarts on
+    /// resumption.
     #[field(proto = 10)]
     pub suspend: Option<bool>,
     /// Replacement of terminating pods: TerminatingOrFailed (the default) replaces them at once; Failed, the default
     /// and only choice with a podFailurePolicy, replaces them after they have stopped.
     #[field(proto = 14, known("TerminatingOrFailed", "Failed"), go_type = "PodReplacementPolicy")]
     pub pod_replacement_policy: Option<String>,
-    /// The controller that runs the job, as example.com/name; the built-in one when absent. Cannot change.
+    /// Controller that runs the job, as example.com/name. The built-in controller when absent. Immutable.
     #[field(proto = 15)]
     pub managed_by: Option<String>,
 }
 
 impl JobSpec {
-    /// Fills in what a job that stands alone has; a template of jobs leaves it to its jobs.
+    /// Sets the defaults of a standalone job. Templates of jobs leave them unset.
     pub(super) fn default_job(&mut self) {
-        // Without both, the job is one pod.
+        // Without both fields, the job runs a single pod.
         if self.completions.is_none() && self.parallelism.is_none() {
             self.completions = Some(1);
         }
@@ -94,7 +96,7 @@ impl JobSpec {
         self.manual_selector.get_or_insert(false);
     }
 
-    /// Fills in what nested values have wherever they stand.
+    /// Sets the defaults of nested values, which apply in jobs and in job templates.
     pub(crate) fn default_parts(&mut self) {
         if let Some(policy) = &mut self.pod_failure_policy {
             policy.default_values();
@@ -107,7 +109,7 @@ impl JobSpec {
         self.completion_mode.as_deref() == Some("Indexed")
     }
 
-    /// Warnings about the spec at `path`.
+    /// Returns the warnings about the spec at `path`.
     pub(crate) fn warnings(&self, path: &str) -> Vec<String> {
         let mut warnings = Vec::new();
         let many = |count: Option<i32>, limit: i32| count.is_some_and(|count| count > limit);

@@ -28,13 +28,13 @@ pub struct JobStatus {
     /// Number of terminating pods: marked for deletion but not stopped yet.
     #[field(proto = 11)]
     pub terminating: Option<i32>,
-    /// The indexes that succeeded, in order and joined to ranges: 1,3-5,7.
+    /// Indexes that succeeded, sorted and with ranges: 1,3-5,7.
     #[field(proto = 7)]
     pub completed_indexes: String,
-    /// The indexes that failed, in the same form; only with backoffLimitPerIndex.
+    /// Indexes that failed, in the same format. Only set with backoffLimitPerIndex.
     #[field(proto = 10)]
     pub failed_indexes: Option<String>,
-    /// Pods that have ended and are not in the counts yet.
+    /// Terminated pods that the counters do not include yet.
     #[field(proto = 8)]
     pub uncounted_terminated_pods: Option<UncountedTerminatedPods>,
     /// Number of active pods that are ready.
@@ -42,7 +42,7 @@ pub struct JobStatus {
     pub ready: Option<i32>,
 }
 
-/// One thing that became of a job.
+/// A condition of a job.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct JobCondition {
     /// Type of the condition: Complete, Failed, FailureTarget, SuccessCriteriaMet or Suspended.
@@ -57,16 +57,16 @@ pub struct JobCondition {
     /// Time of the last change of status.
     #[field(proto = 4)]
     pub last_transition_time: Time,
-    /// One word for programs on why it last changed.
+    /// CamelCase reason of the last transition, for programs.
     #[field(proto = 5)]
     pub reason: String,
-    /// Explanation of the last change for people to read; its wording may differ between releases.
+    /// Human-readable explanation of the last transition. Its text may differ between releases.
     #[field(proto = 6)]
     pub message: String,
 }
 
-/// Pods that have ended and are not counted yet: each is removed from here in the step that counts it, so that none is
-/// counted twice.
+/// Terminated pods that the counters do not include yet. A pod is removed from here in the same update that counts it,
+/// so that no pod is counted twice.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct UncountedTerminatedPods {
     /// UIDs of pods that succeeded.

@@ -48,7 +48,7 @@ impl Changes {
 }
 
 impl Job {
-    /// Reports what is wrong with a write to `/status`.
+    /// Reports errors in an update of `/status`.
     pub(super) fn check_status_update(&self, old: &Self, errors: &mut FieldErrors) {
         let errors = &mut *errors.at("status");
         let changes = Changes::between(&self.status, &old.status);
@@ -168,7 +168,7 @@ impl Job {
         }
     }
 
-    /// Reports steps backwards.
+    /// Reports regressions of counters and conditions.
     fn check_progress(&self, old: &Self, changes: &Changes, errors: &mut FieldErrors) {
         let (new, old) = (&self.status, &old.status);
         for type_ in ["Failed", "Complete", "FailureTarget"] {
@@ -179,7 +179,7 @@ impl Job {
         if new.failed < old.failed {
             errors.invalid("failed", new.failed, "cannot decrease the failed counter");
         }
-        // An indexed job that has as many completions as pods at once can be made smaller.
+        // An indexed job whose completions equal its parallelism can be scaled down.
         let elastic = self.spec.is_indexed() && self.spec.completions == self.spec.parallelism;
         if !elastic && new.succeeded < old.succeeded {
             errors.invalid("succeeded", new.succeeded, "cannot decrease the succeeded counter");
@@ -189,7 +189,7 @@ impl Job {
         {
             errors.invalid("completionTime", time as &dyn Value, "field is immutable");
         }
-        // The time may still change when the controller says that a job is no longer suspended: the wish went before.
+        // The start time may change in the update that ends the suspension, because the spec was changed before.
         let resuming = old.is("Suspended") && new.is_not("Suspended");
         if changes.start_time && !resuming && old.start_time.is_some() && self.spec.suspend != Some(true) {
             let complaint = "field is immutable for unsuspended job once set";
@@ -223,7 +223,7 @@ impl JobStatus {
         }
     }
 
-    /// Reports ends that contradict each other or lack what belongs to them.
+    /// Reports final conditions that contradict each other or lack required fields.
     fn check_end(&self, changes: &Changes, errors: &mut FieldErrors) {
         let (complete, failed, target) = (self.is("Complete"), self.is("Failed"), self.is("FailureTarget"));
         if (changes.complete || changes.failed) && complete && failed {

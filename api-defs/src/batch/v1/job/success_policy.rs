@@ -12,15 +12,15 @@ const MAX_INDEXES_BYTES: usize = 64 * 1024;
 /// Criteria for the success of an indexed job before all of its pods have succeeded.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SuccessPolicy {
-    /// The rules, 1 to 20; one that is met is enough. The pods that are left are then removed.
+    /// Rules, 1 to 20; one that is met is sufficient. The remaining pods are then deleted.
     #[field(proto = 1, keep, list_type = atomic)]
     pub rules: Vec<SuccessPolicyRule>,
 }
 
-/// Successes that are enough. At least one of the two is given.
+/// Criterion of success. At least one of the two fields is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SuccessPolicyRule {
-    /// Indexes that must succeed, in order and joined to ranges: 1,3-5,7. With succeededCount, those that count for it.
+    /// Indexes that must succeed, sorted and with ranges: 1,3-5,7. With succeededCount, the indexes that are counted.
     #[field(proto = 1)]
     pub succeeded_indexes: Option<String>,
     /// Number of indexes that must succeed.
@@ -29,7 +29,7 @@ pub struct SuccessPolicyRule {
 }
 
 impl SuccessPolicy {
-    /// Reports what is wrong with the policy of a job with so many completions.
+    /// Reports errors in the policy of a job with `completions`.
     pub(super) fn check(&self, completions: Option<i32>, errors: &mut FieldErrors) {
         if self.rules.is_empty() {
             errors.required(
@@ -54,7 +54,7 @@ impl SuccessPolicyRule {
                 "at least one of succeededCount or succeededIndexes must be specified",
             );
         }
-        // A job without completions is refused for that already.
+        // Missing completions of an indexed job are reported elsewhere.
         let Some(completions) = completions else { return };
         let mut total = 0;
         if let Some(text) = &self.succeeded_indexes {

@@ -12,7 +12,7 @@ use crate::workload::selector::check_unchanged;
 const IMMUTABLE: &str = "field is immutable";
 
 impl Job {
-    /// Reports changes of what cannot change.
+    /// Reports changes of immutable fields.
     pub(super) fn check_update(&self, old: &Self, errors: &mut FieldErrors) {
         self.spec.check_completions_change(&old.spec, &mut errors.at("spec"));
         check_unchanged(self.spec.selector.as_ref(), old.spec.selector.as_ref(), errors);
@@ -36,7 +36,7 @@ impl Job {
         check_same("successPolicy", &new.success_policy, &old.success_policy, errors);
     }
 
-    /// Reports changes of the template, but for those that a suspended job without pods allows.
+    /// Reports changes of the template, except those that a suspended job without pods permits.
     fn check_template_change(&self, old: &Self, errors: &mut FieldErrors) {
         if self.spec.template == old.spec.template {
             return;
@@ -54,7 +54,7 @@ impl Job {
             allow_scheduling(&mut allowed, new);
         }
         if at_rest && MUTABLE_POD_RESOURCES_FOR_SUSPENDED_JOBS.is_on() {
-            // Nobody looks at the metadata of the template then.
+            // As in kube-apiserver, the metadata of the template is not compared in this case.
             allow_resources(&mut allowed.spec.containers, &new.spec.containers);
             allow_resources(&mut allowed.spec.init_containers, &new.spec.init_containers);
             if new.spec != allowed.spec {
@@ -67,7 +67,7 @@ impl Job {
 }
 
 impl JobSpec {
-    /// Completions are fixed, but in an indexed job, where they may change together with the parallelism.
+    /// Reports changes of the completions. They are immutable, except together with parallelism in an indexed job.
     fn check_completions_change(&self, old: &Self, errors: &mut FieldErrors) {
         if self.completions == old.completions {
             return;
@@ -86,7 +86,7 @@ impl JobSpec {
     }
 }
 
-/// Takes over what decides where pods run.
+/// Copies the scheduling directives.
 fn allow_scheduling(template: &mut PodTemplateSpec, new: &PodTemplateSpec) {
     let old_affinity = &mut template.spec.affinity;
     match (&new.spec.affinity, old_affinity.as_mut()) {
@@ -112,7 +112,7 @@ fn allow_scheduling(template: &mut PodTemplateSpec, new: &PodTemplateSpec) {
     template.metadata.labels.clone_from(&new.metadata.labels);
 }
 
-/// Takes over the resources of containers that are still the same ones.
+/// Copies the resources of containers with unchanged names.
 fn allow_resources(containers: &mut [Container], new: &[Container]) {
     if containers.len() != new.len() {
         return;
@@ -123,7 +123,7 @@ fn allow_resources(containers: &mut [Container], new: &[Container]) {
     }
 }
 
-/// Reports a value that is not the one that was stored.
+/// Reports a value that differs from the stored one.
 fn check_same<T: Value + PartialEq>(field: &str, new: &Option<T>, old: &Option<T>, errors: &mut FieldErrors) {
     match new {
         new if new == old => {}
@@ -149,7 +149,7 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    /// The fields that are refused when a suspended job with this status gets the template.
+    /// Returns the fields that are refused when a suspended job with this status gets the template.
     fn refused(status: &Value, template: &Value) -> Vec<String> {
         let old = json!({"spec": {"containers": [{"name": "c", "image": "i"}, {"name": "d", "image": "i"}]}});
         let mut errors = FieldErrors::default();

@@ -1,4 +1,4 @@
-//! Decisions about requests.
+//! Approval of requests.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::time::Time;
@@ -6,18 +6,18 @@ use planesmith_machinery::time::Time;
 use super::check::Part;
 use super::{CertificateSigningRequest, CertificateSigningRequestStatus};
 
-/// The conditions that say what was decided.
+/// Types of conditions that are decisions.
 pub(super) const DECISIONS: [&str; 2] = ["Approved", "Denied"];
 
 impl CertificateSigningRequest {
-    /// Adjusts a write to `/approval`: it changes conditions, and nothing else.
+    /// Restricts an update of `/approval` to the conditions.
     pub fn prepare_approval(&mut self, old: &Self) {
         self.spec.clone_from(&old.spec);
         self.status.certificate.clone_from(&old.status.certificate);
         self.status.fill_times(&old.status);
     }
 
-    /// Reports what is wrong with a write to `/approval`.
+    /// Reports errors in an update of `/approval`.
     pub fn validate_approval(&self, old: &Self, errors: &mut FieldErrors) {
         self.check(Some(old), errors);
         self.status.check_change(&old.status, Part::Approval, errors);
@@ -25,7 +25,7 @@ impl CertificateSigningRequest {
 }
 
 impl CertificateSigningRequestStatus {
-    /// Takes over what was decided, unless there are more or fewer decisions now, which is refused later.
+    /// Preserves the decisions, unless their number differs, which the validation refuses.
     pub(super) fn keep_decision(&mut self, old: &Self) {
         for decision in DECISIONS {
             let old: Vec<_> = old.conditions.iter().filter(|old| old.type_ == decision).collect();
@@ -38,7 +38,7 @@ impl CertificateSigningRequestStatus {
         }
     }
 
-    /// Says when conditions were written that do not say it themselves.
+    /// Sets missing times of conditions.
     pub(super) fn fill_times(&mut self, old: &Self) {
         let now = Time::now();
         for condition in &mut self.conditions {

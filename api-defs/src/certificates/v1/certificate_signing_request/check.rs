@@ -12,10 +12,10 @@ use crate::certificates::{pem, signer_name};
 /// Former name of the controller manager's signers, which new requests must not use.
 const LEGACY_SIGNER: &str = "kubernetes.io/legacy-unknown";
 
-/// Conditions that can only be true.
+/// Conditions that can only have status True.
 const TRUE_ONLY: [&str; 3] = ["Approved", "Denied", "Failed"];
 
-/// The shortest time that can be asked for, in seconds.
+/// Minimum requested validity in seconds.
 const MIN_EXPIRATION: i32 = 600;
 
 const USAGES: [&str; 23] = [
@@ -47,7 +47,7 @@ const USAGES: [&str; 23] = [
 /// The part of a request that a write changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// The object: neither decisions nor certificates.
+    /// The object itself, without decisions and certificates.
     Main,
     /// `/approval`: decisions.
     Approval,
@@ -56,7 +56,7 @@ pub(super) enum Part {
 }
 
 impl CertificateSigningRequest {
-    /// Reports what is wrong with the request; what is wrong with the stored one may stay.
+    /// Reports errors in the request. Errors that the stored request has are tolerated.
     pub(super) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         let spec = &self.spec;
         if let Some(complaint) = pem::request_complaint(&spec.request) {
@@ -156,7 +156,7 @@ impl CertificateSigningRequestStatus {
         }
     }
 
-    /// Reports what a write to `part` may not change.
+    /// Reports changes that an update of `part` must not make.
     pub(super) fn check_change(&self, old: &Self, part: Part, errors: &mut FieldErrors) {
         const CONDITIONS: &str = "status.conditions";
         for type_ in TRUE_ONLY {

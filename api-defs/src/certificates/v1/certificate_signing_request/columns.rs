@@ -1,4 +1,4 @@
-//! The cells of printed requests.
+//! Table columns of certificate signing requests.
 
 use planesmith_machinery::age;
 use planesmith_machinery::table::Cell;

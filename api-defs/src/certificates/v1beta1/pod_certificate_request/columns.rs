@@ -1,11 +1,11 @@
-//! The cells of printed requests.
+//! Table columns of pod certificate requests.
 
 use planesmith_machinery::table::Cell;
 
 use super::PodCertificateRequest;
 use crate::selector_text::labels_text;
 
-/// The last condition that says how it ended has the word, whether it holds or not.
+/// Renders the type of the last final condition, whatever its status.
 pub(super) fn state(request: &PodCertificateRequest) -> Cell {
     let ends = ["Issued", "Denied", "Failed"];
     let mut conditions = request.status.conditions.iter();

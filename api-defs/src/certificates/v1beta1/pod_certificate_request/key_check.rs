@@ -6,12 +6,12 @@ use planesmith_machinery::value::Value;
 use super::PodCertificateRequestSpec;
 use crate::certificates::pod_key::{Flaw, Key, of_request, proven};
 
-/// Bytes that a key, a proof or a request may have.
+/// Maximum size of a key, a proof or a request in bytes.
 const MAX: usize = 10 * 1024;
 
 const UNKNOWN_KIND: &str = "unknown public key type; supported types are Ed25519, ECDSA, and RSA";
 
-/// Reports a value that is not shown.
+/// Reports an error without the value.
 pub(super) fn omitted(field: &str, detail: &str, errors: &mut FieldErrors) {
     errors.report(FieldError {
         field: field.to_owned(),
@@ -22,7 +22,7 @@ pub(super) fn omitted(field: &str, detail: &str, errors: &mut FieldErrors) {
 }
 
 impl PodCertificateRequestSpec {
-    /// The key that the certificate is for, as it was accepted.
+    /// Returns the public key of the accepted request.
     pub(super) fn key(&self) -> Option<Key> {
         match self.stub_pkcs10_request.is_empty() {
             true => proven(&self.pkix_public_key, &self.pod_uid, &self.proof_of_possession).ok(),

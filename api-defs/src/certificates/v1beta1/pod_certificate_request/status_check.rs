@@ -11,16 +11,16 @@ use super::{PodCertificateRequest, PodCertificateRequestStatus};
 use crate::certificates::pem::{CERTIFICATE, blocks};
 use crate::certificates::pod_key::Key;
 
-/// The conditions that end a request.
+/// Final conditions.
 const ENDS: [&str; 3] = ["Issued", "Denied", "Failed"];
 
-/// Bytes that a certificate with those that lead to its signer may have.
+/// Maximum size of a certificate chain in bytes.
 const MAX_CHAIN: usize = 100 * 1024;
 
 /// Maximum difference between the start of a certificate's validity and the present, in seconds.
 const SKEW: i64 = 5 * 60;
 
-/// The shortest time that a certificate is valid, in seconds.
+/// Minimum validity of a certificate in seconds.
 const SHORTEST: i64 = 60 * 60;
 
 /// Minimum distance of a certificate's refresh from the start and the end of its validity, in seconds.
@@ -29,7 +29,7 @@ const MARGIN: i64 = 10 * 60;
 const CHAIN: &str = "certificateChain";
 
 impl PodCertificateRequest {
-    /// Reports what is wrong with the status as a replacement of that of `old`, at the moment `now`.
+    /// Reports errors in the status that replaces the one of `old`, at the time `now`.
     pub(super) fn check_answer(&self, old: &Self, now: Time, errors: &mut FieldErrors) {
         let before = errors.count();
         let (new, old_status) = (&self.status, &old.status);
@@ -99,7 +99,7 @@ impl PodCertificateRequest {
             return;
         }
         for block in others {
-            // The word is misspelt as clients know it.
+            // The message has the spelling error of kube-apiserver.
             let detail = match block.label == CERTIFICATE {
                 false => "issued certificate chain must consist entirely of CERTFICATE PEM blocks",
                 true if certificate(&block.contents).is_none() => {
@@ -111,7 +111,7 @@ impl PodCertificateRequest {
         }
     }
 
-    /// Reports the first moment that is missing or wrong, unless there are errors `before`.
+    /// Reports the first time that is missing or wrong, unless there are errors `before`.
     fn check_times(&self, leaf: &X509Certificate<'_>, now: Time, before: usize, errors: &mut FieldErrors) {
         const CONSISTENT: &str = "must be present and consistent with the issued certificate";
         let status = &self.status;
@@ -196,11 +196,11 @@ impl PodCertificateRequestStatus {
         ENDS.iter().any(|end| self.is(end))
     }
 
-    /// Reports conditions that end nothing, and ends beside another.
+    /// Reports conditions that are not final, and several final conditions.
     fn check_ends(&self, errors: &mut FieldErrors) {
         let mut ends = 0;
         for (index, condition) in self.conditions.iter().enumerate() {
-            // Clients know the path with a dot in front of the index.
+            // As in kube-apiserver, the path has a dot in front of the index.
             let errors = &mut *errors.at(&format!("status.conditions.[{index}]"));
             let type_ = condition.r#type.as_str();
             if !ENDS.contains(&type_) {
@@ -224,7 +224,7 @@ fn certificate(der: &[u8]) -> Option<X509Certificate<'_>> {
     rest.is_empty().then_some(certificate)
 }
 
-/// Reports other names of the owner that readers of certificates stumble over.
+/// Reports subject alternative names that certificate parsers reject.
 fn check_names(leaf: &X509Certificate<'_>, errors: &mut FieldErrors) {
     let names = leaf.subject_alternative_name().ok().flatten();
     for name in names.iter().flat_map(|names| &names.value.general_names) {

@@ -13,7 +13,7 @@ const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
 impl Affinity {
-    /// Reports what is wrong with it.
+    /// Reports errors in the affinity.
     pub(crate) fn check(&self, options: PodOptions, errors: &mut FieldErrors) {
         if let Some(affinity) = &self.node_affinity {
             affinity.check(options, &mut errors.at("nodeAffinity"));
@@ -31,7 +31,7 @@ impl Affinity {
         }
     }
 
-    /// The required and the preferred terms about pods, by field.
+    /// Returns the required and the preferred terms about pods, by field.
     pub(crate) fn pod_terms(&self) -> Vec<(&'static str, &[PodAffinityTerm], &[WeightedPodAffinityTerm])> {
         let mut terms: Vec<(_, &[_], &[_])> = Vec::new();
         if let Some(affinity) = &self.pod_affinity {
@@ -51,7 +51,7 @@ impl Affinity {
         terms
     }
 
-    /// All terms about pods, to be written.
+    /// Iterates mutably over all terms about pods.
     pub(crate) fn pod_terms_mut(&mut self) -> impl Iterator<Item = &mut PodAffinityTerm> {
         let near = self.pod_affinity.iter_mut().flat_map(|affinity| {
             let preferred = &mut affinity.preferred_during_scheduling_ignored_during_execution;
@@ -117,7 +117,7 @@ impl NodeAffinity {
         for (index, term) in preferred.iter().enumerate() {
             let mut errors = errors.at_index(PREFERRED, index);
             check_weight(term.weight, &mut errors);
-            // A preference that no node can fulfil does no harm.
+            // A preference that no node can fulfil is harmless.
             term.preference.check(SelectorValues::Any, &mut errors.at("preference"));
         }
     }

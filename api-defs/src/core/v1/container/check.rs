@@ -25,9 +25,9 @@ const MESSAGE_POLICIES: [&str; 2] = ["File", "FallbackToLogsOnError"];
 /// The pod's properties that its containers are checked against.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings<'a> {
-    /// The volumes that they can mount.
+    /// The volumes that containers can mount.
     pub(crate) volumes: &'a GoodVolumes<'a>,
-    /// The names of the pod's claims to devices.
+    /// The names of the pod's device claims.
     pub(crate) claims: &'a BTreeSet<&'a str>,
     /// Exceptions to the usual rules.
     pub(crate) options: PodOptions,
@@ -37,11 +37,11 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) host_users: bool,
     /// Termination grace period of the pod in seconds.
     pub(crate) grace_period: Option<i64>,
-    /// The operating system that the pod is for, if it says so.
+    /// The operating system that the pod declares, if any.
     pub(crate) os: Option<&'a str>,
 }
 
-/// Reports what is wrong with when an image is fetched.
+/// Reports errors in an image pull policy.
 pub(crate) fn check_pull_policy(field: &str, policy: &str, errors: &mut FieldErrors) {
     match policy {
         "" => errors.required(field, ""),
@@ -50,7 +50,7 @@ pub(crate) fn check_pull_policy(field: &str, policy: &str, errors: &mut FieldErr
     }
 }
 
-/// Reports what is wrong with the containers that do a pod's work.
+/// Reports errors in the main containers of a pod.
 pub(crate) fn check_containers(containers: &[Container], around: Surroundings<'_>, errors: &mut FieldErrors) {
     if containers.is_empty() {
         errors.required("containers", "");
@@ -69,7 +69,7 @@ pub(crate) fn check_containers(containers: &[Container], around: Surroundings<'_
     ports::check_conflicts(containers, "containers", errors);
 }
 
-/// Reports what is wrong with the containers that prepare a pod.
+/// Reports errors in the init containers of a pod.
 pub(crate) fn check_init_containers(
     containers: &[Container],
     regular: &[Container],
@@ -86,8 +86,8 @@ pub(crate) fn check_init_containers(
                 errors.duplicate("name", &container.name);
             }
         }
-        // They run one after the other, so that only ports of the same one can be in each other's way. Clients find
-        // that at the first one, whichever it is.
+        // Init containers run one after the other, so only ports of the same container conflict. As in kube-apiserver,
+        // the errors have the index of the first container.
         ports::check_conflicts(std::slice::from_ref(container), "initContainers", errors);
         let mut errors = errors.at_index("initContainers", index);
         if container.is_sidecar() {
@@ -145,7 +145,7 @@ impl Container {
         }
     }
 
-    /// Hooks and probes.
+    /// Checks hooks and probes.
     fn check_life(&self, around: Surroundings<'_>, errors: &mut FieldErrors) {
         if let Some(lifecycle) = &self.lifecycle {
             lifecycle.check(around.grace_period, around.os, &mut errors.at("lifecycle"));
@@ -161,7 +161,7 @@ impl Container {
         }
     }
 
-    /// Hooks and probes of a container that runs once and is over before anybody could use it.
+    /// Refuses hooks and probes of an init container that runs to completion.
     fn refuse_life(&self, errors: &mut FieldErrors) {
         let given = [
             ("lifecycle", self.lifecycle.is_some()),

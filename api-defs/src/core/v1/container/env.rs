@@ -12,10 +12,10 @@ pub(crate) use check::{FieldPaths, ResourceOf, check, check_sources};
 /// An environment variable.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EnvVar {
-    /// Name: printable ASCII without =.
+    /// Name of the variable: printable ASCII without =.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Its value. $(NAME) stands for a variable before it, $$(NAME) for itself.
+    /// Value of the variable. $(NAME) expands to a preceding variable, $$(NAME) to a literal $(NAME).
     #[field(proto = 2)]
     pub value: String,
     /// Source of the value if none is given.
@@ -29,7 +29,7 @@ pub struct EnvVarSource {
     /// A field of the pod.
     #[field(proto = 1)]
     pub field_ref: Option<ObjectFieldSelector>,
-    /// A request or limit of a container.
+    /// A resource request or limit of a container.
     #[field(proto = 2)]
     pub resource_field_ref: Option<ResourceFieldSelector>,
     /// A key of a config map.
@@ -43,21 +43,21 @@ pub struct EnvVarSource {
     pub file_key_ref: Option<FileKeySelector>,
 }
 
-/// An object all of whose keys become variables.
+/// An object whose keys all become variables.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EnvFromSource {
     /// Prefix of the variables' names, put before each key.
     #[field(proto = 1)]
     pub prefix: String,
-    /// Takes each key of a config map as a variable.
+    /// A config map whose keys become variables.
     #[field(proto = 2)]
     pub config_map_ref: Option<ConfigMapEnvSource>,
-    /// Takes each key of a secret as a variable.
+    /// A secret whose keys become variables.
     #[field(proto = 3)]
     pub secret_ref: Option<SecretEnvSource>,
 }
 
-/// A config map all of whose keys become variables.
+/// A config map whose keys all become variables.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ConfigMapEnvSource {
     /// The config map in the pod's namespace.
@@ -68,7 +68,7 @@ pub struct ConfigMapEnvSource {
     pub optional: Option<bool>,
 }
 
-/// A secret all of whose keys become variables.
+/// A secret whose keys all become variables.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SecretEnvSource {
     /// The secret in the pod's namespace.
@@ -86,7 +86,7 @@ pub struct ConfigMapKeySelector {
     /// The config map in the pod's namespace.
     #[field(inline, proto = 1)]
     pub local_object_reference: LocalObjectReference,
-    /// The key whose value is taken; it has to be valid as a key of a config map.
+    /// Key of the value, a legal key of a config map.
     #[field(proto = 2, keep)]
     pub key: String,
     /// True if the container can start without the config map or the key.
@@ -101,7 +101,7 @@ pub struct SecretKeySelector {
     /// The secret in the pod's namespace.
     #[field(inline, proto = 1)]
     pub local_object_reference: LocalObjectReference,
-    /// The key whose value is taken; it has to be valid as a key of a secret.
+    /// Key of the value, a legal key of a secret.
     #[field(proto = 2, keep)]
     pub key: String,
     /// True if the container can start without the secret or the key.
@@ -109,17 +109,17 @@ pub struct SecretKeySelector {
     pub optional: Option<bool>,
 }
 
-/// A key of a file with lines KEY=VALUE.
+/// A key of a file with lines of the form KEY=VALUE.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct FileKeySelector {
-    /// Name of the volume with the file.
+    /// Name of the volume that contains the file.
     #[field(proto = 1, keep)]
     pub volume_name: String,
-    /// Path of the file in the volume; relative, without .. in it.
+    /// Relative path of the file in the volume. Must not contain `..`.
     #[field(proto = 2, keep)]
     pub path: String,
-    /// The key, up to 128 characters.
+    /// Key in the file, at most 128 characters.
     #[field(proto = 3, keep)]
     pub key: String,
     /// True if the container can start without the file or the key. False by default.
@@ -131,7 +131,7 @@ pub struct FileKeySelector {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct ObjectFieldSelector {
-    /// Version in which the path is meant; v1 by default.
+    /// API version of the path. v1 by default.
     #[field(proto = 1)]
     pub api_version: String,
     /// Path of the field, such as metadata.name.
@@ -139,17 +139,17 @@ pub struct ObjectFieldSelector {
     pub field_path: String,
 }
 
-/// A request or limit of a container.
+/// A resource request or limit of a container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct ResourceFieldSelector {
-    /// Name of the container; optional in variables, where it is the container itself.
+    /// Name of the container. Optional for variables, where it defaults to the container itself.
     #[field(proto = 1)]
     pub container_name: String,
-    /// The amount, such as limits.cpu or requests.memory.
+    /// Resource field, such as limits.cpu or requests.memory.
     #[field(proto = 2, keep)]
     pub resource: String,
-    /// Unit in which it is told, such as 1Mi; 1 by default.
+    /// Unit of the value, such as 1Mi. 1 by default.
     #[field(proto = 3)]
     pub divisor: Quantity,
 }

@@ -1,4 +1,4 @@
-//! Containers that are added to a running pod to look into it.
+//! Ephemeral containers, which are added to a running pod to debug it.
 
 use planesmith_machinery::Struct;
 
@@ -7,13 +7,13 @@ use crate::core::v1::{
     ResourceRequirements, SecurityContext, VolumeDevice, VolumeMount,
 };
 
-/// A container that is added to a running pod to look into it. It is given no resources and never started again.
+/// A container that is added to a running pod to debug it. It has no guaranteed resources and is never restarted.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EphemeralContainer {
     /// Fields shared with other containers.
     #[field(inline, proto = 1)]
     pub ephemeral_container_common: EphemeralContainerCommon,
-    /// Name of the container whose processes it sees; those of the pod when empty.
+    /// Name of the container whose process namespace is shared. The pod's own namespaces when empty.
     #[field(proto = 2)]
     pub target_container_name: String,
 }
@@ -34,50 +34,50 @@ pub struct EphemeralContainerCommon {
     /// Arguments of the command. Those of the image when absent. Variables expand as in command.
     #[field(proto = 4, list_type = atomic)]
     pub args: Vec<String>,
-    /// Folder in which it is started; that of the image when absent.
+    /// Working directory of the command. That of the image when absent.
     #[field(proto = 5)]
     pub working_dir: String,
-    /// Has the form that containers have, but cannot be given for an ephemeral one.
+    /// Not allowed for ephemeral containers. Exists for uniformity with other containers.
     #[field(proto = 6, list_type = map, list_map_keys("containerPort", "protocol"), patch_strategy(merge), patch_merge_key = "containerPort")]
     pub ports: Vec<ContainerPort>,
-    /// Objects all of whose keys become variables. Of two keys with one name the later one counts, and env comes before
-    /// both.
+    /// Objects whose keys all become environment variables. A later object takes precedence over an earlier one, and
+    /// env over both.
     #[field(proto = 19, list_type = atomic)]
     pub env_from: Vec<EnvFromSource>,
-    /// Environment variables of the container; a later one of the same name wins.
+    /// Environment variables of the container. A later variable replaces an earlier one of the same name.
     #[field(proto = 7, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub env: Vec<EnvVar>,
-    /// Cannot be given: the container uses what is left of the pod's resources.
+    /// Not allowed for ephemeral containers, which use spare resources of the pod.
     #[field(proto = 8)]
     pub resources: ResourceRequirements,
-    /// Has the form that containers have, but cannot be given for an ephemeral one.
+    /// Not allowed for ephemeral containers. Exists for uniformity with other containers.
     #[field(proto = 23, list_type = atomic)]
     pub resize_policy: Vec<ContainerResizePolicy>,
-    /// Has the form that containers have, but cannot be given for an ephemeral one.
+    /// Not allowed for ephemeral containers. Exists for uniformity with other containers.
     #[field(proto = 24, go_type = "ContainerRestartPolicy")]
     pub restart_policy: Option<String>,
-    /// Has the form that containers have, but cannot be given for an ephemeral one.
+    /// Not allowed for ephemeral containers. Exists for uniformity with other containers.
     #[field(proto = 25, list_type = atomic)]
     pub restart_policy_rules: Vec<ContainerRestartRule>,
     /// Volumes of the pod that are mounted into the container. Subpaths are not allowed.
     #[field(proto = 9, list_type = map, list_map_keys("mountPath"), patch_strategy(merge), patch_merge_key = "mountPath")]
     pub volume_mounts: Vec<VolumeMount>,
-    /// Volumes that the container sees as devices.
+    /// Volumes that the container uses as block devices.
     #[field(proto = 21, list_type = map, list_map_keys("devicePath"), patch_strategy(merge), patch_merge_key = "devicePath")]
     pub volume_devices: Vec<VolumeDevice>,
-    /// Has the form that containers have, but cannot be given for an ephemeral one.
+    /// Not allowed for ephemeral containers. Exists for uniformity with other containers.
     #[field(proto = 10)]
     pub liveness_probe: Option<Probe>,
-    /// Has the form that containers have, but cannot be given for an ephemeral one.
+    /// Not allowed for ephemeral containers. Exists for uniformity with other containers.
     #[field(proto = 11)]
     pub readiness_probe: Option<Probe>,
-    /// Has the form that containers have, but cannot be given for an ephemeral one.
+    /// Not allowed for ephemeral containers. Exists for uniformity with other containers.
     #[field(proto = 22)]
     pub startup_probe: Option<Probe>,
-    /// Has the form that containers have, but cannot be given for an ephemeral one.
+    /// Not allowed for ephemeral containers. Exists for uniformity with other containers.
     #[field(proto = 12)]
     pub lifecycle: Option<Lifecycle>,
-    /// File in the container whose content becomes the message of its end, up to 4096 bytes. By default
+    /// Path of a file in the container whose content, up to 4096 bytes, becomes the termination message. By default
     /// /dev/termination-log.
     #[field(proto = 13)]
     pub termination_message_path: String,
@@ -93,7 +93,7 @@ pub struct EphemeralContainerCommon {
     /// IfNotPresent.
     #[field(proto = 14, known("Always", "Never", "IfNotPresent"), go_type = "PullPolicy")]
     pub image_pull_policy: String,
-    /// Security settings; they come before those of the pod.
+    /// Security settings. They take precedence over those of the pod.
     #[field(proto = 15)]
     pub security_context: Option<SecurityContext>,
     /// True if clients can write to standard input. Otherwise reads return end of file at once.

@@ -7,13 +7,15 @@ use crate::core::v1::{ExecAction, HTTPGetAction, TCPSocketAction};
 /// Hooks that run after a container starts and before it stops.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Lifecycle {
-    /// Done after the start, beside the program; when it fails, the container is ended.
+    /// Action that runs after the container is started, in parallel to its command. If it fails, the container is
+    /// killed.
     #[field(proto = 1)]
     pub post_start: Option<LifecycleHandler>,
-    /// Done before the end, within the grace period, unless the container ended by itself.
+    /// Action that runs before the container is stopped, within the grace period. Does not run if the container exits
+    /// by itself.
     #[field(proto = 2)]
     pub pre_stop: Option<LifecycleHandler>,
-    /// Signal that ends the container; that of the image or SIGTERM when absent. Needs the pod's os.
+    /// Signal that stops the container. That of the image or SIGTERM when absent. Requires the os of the pod.
     #[field(
         proto = 3,
         known(
@@ -91,21 +93,21 @@ pub struct Lifecycle {
 /// Action of a hook: exactly one of the members.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct LifecycleHandler {
-    /// Runs a program in the container.
+    /// Runs a command in the container.
     #[field(proto = 1)]
     pub exec: Option<ExecAction>,
     /// Sends an HTTP GET request to the container.
     #[field(proto = 2)]
     pub http_get: Option<HTTPGetAction>,
-    /// Has no effect as a hook. Deprecated.
+    /// Has no effect in hooks. Deprecated.
     #[field(proto = 3)]
     pub tcp_socket: Option<TCPSocketAction>,
-    /// Lets the container wait for some time, so that it is still there while others learn of its end.
+    /// Delays the termination for some time, so that other components can stop using the container.
     #[field(proto = 4)]
     pub sleep: Option<SleepAction>,
 }
 
-/// Waiting.
+/// A delay.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SleepAction {
     /// Sleep time in seconds; not longer than the pod's grace period.

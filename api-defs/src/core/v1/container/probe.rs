@@ -3,7 +3,7 @@
 use planesmith_machinery::Struct;
 use planesmith_machinery::int_or_string::IntOrString;
 
-/// A question to a container, asked again and again.
+/// A periodic check of a container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Probe {
     /// Type of the probe: a command, an HTTP request, a TCP connection or a gRPC call.
@@ -34,24 +34,24 @@ pub struct Probe {
 /// Type of a probe: exactly one of the members.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ProbeHandler {
-    /// Runs a program in the container; exit code 0 is good.
+    /// Runs a command in the container. Exit code 0 is a success.
     #[field(proto = 1)]
     pub exec: Option<ExecAction>,
-    /// Sends an HTTP request; codes from 200 to 399 are good.
+    /// Sends an HTTP request. Status codes from 200 to 399 are a success.
     #[field(proto = 2)]
     pub http_get: Option<HTTPGetAction>,
-    /// Opens a TCP connection; that it opens is good.
+    /// Opens a TCP connection. An established connection is a success.
     #[field(proto = 3)]
     pub tcp_socket: Option<TCPSocketAction>,
-    /// Asks the health service of gRPC.
+    /// Calls the gRPC health service.
     #[field(proto = 4)]
     pub grpc: Option<GRPCAction>,
 }
 
-/// A program that is run in a container.
+/// A command that is executed in a container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ExecAction {
-    /// The program and what it is told, without a shell.
+    /// Command and its arguments, executed without a shell.
     #[field(proto = 1, list_type = atomic)]
     pub command: Vec<String>,
 }
@@ -59,19 +59,19 @@ pub struct ExecAction {
 /// An HTTP request.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HTTPGetAction {
-    /// Path that is asked for.
+    /// Path of the request.
     #[field(proto = 1)]
     pub path: String,
     /// Number or name of the port.
     #[field(proto = 2, keep)]
     pub port: IntOrString,
-    /// Name or address that is asked; the pod's address when empty.
+    /// Host name or address to connect to. The pod's address when empty.
     #[field(proto = 3)]
     pub host: String,
-    /// HTTP or HTTPS; HTTP by default.
+    /// Scheme: HTTP (the default) or HTTPS.
     #[field(proto = 4, known("HTTP", "HTTPS"), go_type = "URIScheme")]
     pub scheme: String,
-    /// Headers of the request; can be repeated.
+    /// Headers of the request. Names may be repeated.
     #[field(proto = 5, list_type = atomic)]
     pub http_headers: Vec<HTTPHeader>,
 }
@@ -79,7 +79,7 @@ pub struct HTTPGetAction {
 /// A header of an HTTP request.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HTTPHeader {
-    /// Name of the header; upper and lower case make no difference.
+    /// Name of the header, case-insensitive.
     #[field(proto = 1, keep)]
     pub name: String,
     /// Value of the header.
@@ -93,18 +93,18 @@ pub struct TCPSocketAction {
     /// Number or name of the port.
     #[field(proto = 1, keep)]
     pub port: IntOrString,
-    /// Name or address; the pod's address when empty.
+    /// Host name or address to connect to. The pod's address when empty.
     #[field(proto = 2)]
     pub host: String,
 }
 
-/// A question to the health service of gRPC.
+/// A call of the gRPC health service.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct GRPCAction {
     /// Port of the gRPC server in the container, from 1 to 65535.
     #[field(proto = 1, keep)]
     pub port: i32,
-    /// Name of the service that is asked about; the server as a whole when empty.
+    /// Name of the service whose health is queried. The whole server when empty.
     #[field(proto = 2, keep, optional, default = "")]
     pub service: Option<String>,
 }

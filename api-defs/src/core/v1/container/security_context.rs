@@ -10,34 +10,34 @@ pub(crate) use check::check_id;
 pub use privileged::allow_privileged_containers;
 pub(crate) use privileged::are_allowed as privileged_allowed;
 
-/// Security settings of a container. They come before those of the pod.
+/// Security settings of a container. They take precedence over those of the pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SecurityContext {
-    /// Capabilities of the kernel that are added and taken away. Not on Windows.
+    /// Kernel capabilities to add and drop. Not on Windows.
     #[field(proto = 1)]
     pub capabilities: Option<Capabilities>,
     /// True if the container has the privileges of root on the node. Not on Windows.
     #[field(proto = 2)]
     pub privileged: Option<bool>,
-    /// SELinux context of the container; made up by the runtime when absent. Not on Windows.
+    /// SELinux context of the container. Chosen by the runtime when absent. Not on Windows.
     #[field(proto = 3)]
     pub se_linux_options: Option<SELinuxOptions>,
-    /// Settings for Windows. Not on Linux.
+    /// Options for Windows. Not on Linux.
     #[field(proto = 10)]
     pub windows_options: Option<WindowsSecurityContextOptions>,
-    /// User, by number, that the container runs as; that of the image when absent. Not on Windows.
+    /// User ID of the container's processes. That of the image when absent. Not on Windows.
     #[field(proto = 4)]
     pub run_as_user: Option<i64>,
-    /// Group, by number, that the container runs as; that of the runtime when absent. Not on Windows.
+    /// Group ID of the container's processes. Chosen by the runtime when absent. Not on Windows.
     #[field(proto = 8)]
     pub run_as_group: Option<i64>,
-    /// Refuses to start the container when it would run as root.
+    /// True to refuse to start the container if it would run as root.
     #[field(proto = 5)]
     pub run_as_non_root: Option<bool>,
     /// True if the root file system of the container is read-only. Not on Windows.
     #[field(proto = 6)]
     pub read_only_root_filesystem: Option<bool>,
-    /// True if a process can gain more privileges than its parent. Always true for privileged containers. Not on
+    /// True if processes may have more privileges than their parents. Always true for privileged containers. Not on
     /// Windows.
     #[field(proto = 7)]
     pub allow_privilege_escalation: Option<bool>,
@@ -53,13 +53,13 @@ pub struct SecurityContext {
     pub app_armor_profile: Option<AppArmorProfile>,
 }
 
-/// Capabilities of the kernel.
+/// Kernel capabilities.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Capabilities {
-    /// Capabilities that the container gets besides those that its runtime gives to all.
+    /// Capabilities to add to those that the runtime grants by default.
     #[field(proto = 1, list_type = atomic, go_type = "[]Capability")]
     pub add: Vec<String>,
-    /// Those that are taken away.
+    /// Capabilities to drop.
     #[field(proto = 2, list_type = atomic, go_type = "[]Capability")]
     pub drop: Vec<String>,
 }
@@ -67,30 +67,30 @@ pub struct Capabilities {
 /// An SELinux context.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SELinuxOptions {
-    /// User part of the SELinux label of the process.
+    /// User of the SELinux label.
     #[field(proto = 1)]
     pub user: String,
-    /// Role part of the SELinux label of the process.
+    /// Role of the SELinux label.
     #[field(proto = 2)]
     pub role: String,
-    /// Type part of the SELinux label of the process, which most policies decide by.
+    /// Type of the SELinux label, which most policies are based on.
     #[field(proto = 3)]
     pub type_: String,
-    /// Level part of the SELinux label of the process, which keeps containers apart.
+    /// Level of the SELinux label, which isolates containers from each other.
     #[field(proto = 4)]
     pub level: String,
 }
 
-/// Settings for Windows.
+/// Options for Windows.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct WindowsSecurityContextOptions {
-    /// Name of the object with the credentials of a group managed service account.
+    /// Name of the object with the credential specification of a group managed service account.
     #[field(proto = 1)]
     pub gmsa_credential_spec_name: Option<String>,
-    /// Those credentials themselves; filled in by a webhook.
+    /// Credential specification of the group managed service account, set by a webhook.
     #[field(proto = 2)]
     pub gmsa_credential_spec: Option<String>,
-    /// User, perhaps with a domain, that containers run as; that of the image when absent.
+    /// User name, optionally with a domain, of the container's processes. That of the image when absent.
     #[field(proto = 3)]
     pub run_as_user_name: Option<String>,
     /// True if the container runs as a process of the node. Must be the same for all containers of a pod. Requires
@@ -103,7 +103,8 @@ pub struct WindowsSecurityContextOptions {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(union)]
 pub struct SeccompProfile {
-    /// Localhost for a file on the node, RuntimeDefault for what the runtime allows, Unconfined for all.
+    /// Type of the profile: Localhost for a file on the node, RuntimeDefault for the default of the runtime, Unconfined
+    /// for no restrictions.
     #[field(
         proto = 1,
         keep,
@@ -112,16 +113,18 @@ pub struct SeccompProfile {
         go_type = "SeccompProfileType"
     )]
     pub type_: String,
-    /// Path of the file, below the kubelet's folder of profiles. Only and always for Localhost.
+    /// Path of the profile, relative to the kubelet's directory of profiles. Required for Localhost, forbidden
+    /// otherwise.
     #[field(proto = 2)]
     pub localhost_profile: Option<String>,
 }
 
-/// A profile of AppArmor.
+/// An AppArmor profile.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(union)]
 pub struct AppArmorProfile {
-    /// Localhost for a profile loaded on the node, RuntimeDefault for that of the runtime, Unconfined for none.
+    /// Type of the profile: Localhost for a profile that is loaded on the node, RuntimeDefault for the default of the
+    /// runtime, Unconfined for none.
     #[field(
         proto = 1,
         keep,
@@ -130,7 +133,7 @@ pub struct AppArmorProfile {
         go_type = "AppArmorProfileType"
     )]
     pub type_: String,
-    /// Name of the loaded profile. Only and always for Localhost.
+    /// Name of the loaded profile. Required for Localhost, forbidden otherwise.
     #[field(proto = 2)]
     pub localhost_profile: Option<String>,
 }

@@ -8,7 +8,7 @@ use crate::core::v1::{ResourceList, ResourceRequirements};
 /// Observed state of a container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerStatus {
-    /// Name of the container that this is about; no two containers of a pod share one.
+    /// Name of the container, unique in the pod.
     #[field(proto = 1, keep)]
     pub name: String,
     /// Current state of the container: waiting, running or terminated.
@@ -23,10 +23,10 @@ pub struct ContainerStatus {
     /// Number of restarts. Lower when terminated containers were removed.
     #[field(proto = 5, keep)]
     pub restart_count: i32,
-    /// Image that the container runs, which may be another name than the pod's spec has.
+    /// Image that the container runs. Its name may differ from the one in the spec.
     #[field(proto = 6, keep)]
     pub image: String,
-    /// Identifies the content of the image that runs, as the runtime of the node knows it.
+    /// ID of the running image in the container runtime.
     #[field(name = "imageID", proto = 7, keep)]
     pub image_id: String,
     /// ID of the container, as type://id.
@@ -38,7 +38,7 @@ pub struct ContainerStatus {
     /// Resources that the node has allocated to the container.
     #[field(proto = 10, go_type = "ResourceList")]
     pub allocated_resources: ResourceList,
-    /// Limits and requests that are in force for the container now.
+    /// Limits and requests in effect for the container.
     #[field(proto = 11)]
     pub resources: Option<ResourceRequirements>,
     /// Observed state of its mounts.
@@ -50,7 +50,7 @@ pub struct ContainerStatus {
     /// Health of the devices that are allocated to the container.
     #[field(proto = 14, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub allocated_resources_status: Vec<ResourceStatus>,
-    /// Signal that ends it.
+    /// Signal that stops the container.
     #[field(
         proto = 15,
         known(
@@ -128,29 +128,29 @@ pub struct ContainerStatus {
 /// State of a container: exactly one of the members; waiting when none is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerState {
-    /// Set while the container waits to start, for instance for its image.
+    /// Set while the container is waiting to start, for instance for its image.
     #[field(proto = 1)]
     pub waiting: Option<ContainerStateWaiting>,
-    /// Set while the container runs.
+    /// Set while the container is running.
     #[field(proto = 2)]
     pub running: Option<ContainerStateRunning>,
-    /// Set once the container has ended.
+    /// Set after the container has terminated.
     #[field(proto = 3)]
     pub terminated: Option<ContainerStateTerminated>,
 }
 
-/// A container that waits to run.
+/// State of a waiting container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerStateWaiting {
-    /// One word for programs on why.
+    /// CamelCase reason of the last transition, for programs.
     #[field(proto = 1)]
     pub reason: String,
-    /// Explanation of the reason for people to read.
+    /// Human-readable explanation of the reason.
     #[field(proto = 2)]
     pub message: String,
 }
 
-/// A container that runs.
+/// State of a running container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerStateRunning {
     /// Time of the container's last start.
@@ -158,16 +158,16 @@ pub struct ContainerStateRunning {
     pub started_at: Time,
 }
 
-/// A container that ended.
+/// State of a terminated container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerStateTerminated {
-    /// Exit code of its last end.
+    /// Exit code of the terminated execution.
     #[field(proto = 1, keep)]
     pub exit_code: i32,
-    /// Signal of its last end.
+    /// Signal that terminated the execution.
     #[field(proto = 2)]
     pub signal: i32,
-    /// One word for programs on why.
+    /// CamelCase reason of the last transition, for programs.
     #[field(proto = 3)]
     pub reason: String,
     /// Termination message of the container.
@@ -187,7 +187,7 @@ pub struct ContainerStateTerminated {
 /// Observed state of a mount.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeMountStatus {
-    /// Name of the volume mount of the container that this is about.
+    /// Name of the container's volume mount.
     #[field(proto = 1, keep)]
     pub name: String,
     /// Path of the mount in the container.
@@ -199,23 +199,23 @@ pub struct VolumeMountStatus {
     /// State of readOnly for mounts below the volume's root: Disabled or Enabled.
     #[field(proto = 4, go_type = "RecursiveReadOnlyMode")]
     pub recursive_read_only: Option<String>,
-    /// Further facts about the volume.
+    /// Further status of the volume.
     #[field(proto = 5)]
     pub volume_status: Option<VolumeStatus>,
 }
 
-/// Facts about a volume.
+/// Status of a volume.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeStatus {
-    /// Facts about the image that it shows.
+    /// Status of an image volume.
     #[field(proto = 1)]
     pub image: Option<ImageVolumeStatus>,
 }
 
-/// Facts about an image that is mounted.
+/// Status of an image that is mounted as a volume.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ImageVolumeStatus {
-    /// The image by its digest.
+    /// Image reference with its digest.
     #[field(proto = 1, expected)]
     pub image_ref: String,
 }
@@ -223,21 +223,21 @@ pub struct ImageVolumeStatus {
 /// User and groups of a container's first process.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerUser {
-    /// The identity on Linux, where it is made of numbers.
+    /// Linux user and groups, as numeric IDs.
     #[field(proto = 1)]
     pub linux: Option<LinuxContainerUser>,
 }
 
-/// A user of Linux.
+/// Linux user and groups of a process.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct LinuxContainerUser {
-    /// Number of the user that the first process of the container ran as.
+    /// User ID of the container's first process.
     #[field(proto = 1, keep)]
     pub uid: i64,
-    /// Number of the primary group that the first process of the container ran with.
+    /// Primary group ID of the container's first process.
     #[field(proto = 2, keep)]
     pub gid: i64,
-    /// Numbers of the further groups that the first process of the container ran with.
+    /// Supplemental group IDs of the container's first process.
     #[field(proto = 3, list_type = atomic)]
     pub supplemental_groups: Vec<i64>,
 }
@@ -248,7 +248,7 @@ pub struct ResourceStatus {
     /// Name of the resource, or claim:CLAIM/REQUEST.
     #[field(proto = 1, keep, go_type = "ResourceName")]
     pub name: String,
-    /// The devices that the container has of this resource, and how they fare.
+    /// Health of the individual devices.
     #[field(proto = 2, list_type = map, list_map_keys("resourceID"))]
     pub resources: Vec<ResourceHealth>,
 }
@@ -256,13 +256,13 @@ pub struct ResourceStatus {
 /// Health of a device.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourceHealth {
-    /// ID of the device, unique for its resource.
+    /// ID of the device, unique within its resource.
     #[field(name = "resourceID", proto = 1, keep, go_type = "ResourceID")]
     pub resource_id: String,
-    /// Healthy, Unhealthy, or Unknown while nobody has reported; a pod is not ended because of it.
+    /// Health: Healthy, Unhealthy, or Unknown before the first report. Does not terminate the pod.
     #[field(proto = 2, go_type = "ResourceHealthStatus")]
     pub health: String,
-    /// Explanation of the health for people to read.
+    /// Human-readable explanation of the health.
     #[field(proto = 6)]
     pub message: Option<String>,
 }

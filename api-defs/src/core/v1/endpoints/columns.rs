@@ -1,4 +1,4 @@
-//! The cells of printed endpoints.
+//! Table columns of endpoints.
 
 use planesmith_machinery::table::Cell;
 
@@ -13,7 +13,7 @@ pub(super) fn endpoints(endpoints: &Endpoints) -> Cell {
     }
     let (mut shown, mut count, mut more) = (Vec::new(), 0, false);
     for subset in &endpoints.subsets {
-        // A headless service may have no ports at all.
+        // A headless service may have no ports.
         let ports: Vec<Option<i32>> = match subset.ports.as_slice() {
             [] => vec![None],
             ports => ports.iter().map(|port| Some(port.port)).collect(),

@@ -7,7 +7,7 @@ use super::{EndpointAddress, EndpointPort, Endpoints};
 use crate::core::v1::protocol::check_protocol;
 
 impl Endpoints {
-    /// Reports what is wrong; subsets that are those of `old` are tolerated, whatever they are.
+    /// Reports errors. Subsets that equal those of `old` are not checked.
     pub(super) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         if old.is_some_and(|old| old.subsets == self.subsets) {
             return;
@@ -46,7 +46,7 @@ impl EndpointAddress {
             }
         }
         if ip::parse(&self.ip).is_none() {
-            // Kubernetes has two functions that find this.
+            // kube-apiserver reports this error twice.
             errors.invalid("ip", &self.ip, "must be a valid IP address");
         }
         for complaint in ip::check_reachable(&self.ip) {

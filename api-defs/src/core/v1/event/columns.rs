@@ -1,4 +1,4 @@
-//! The cells of printed events.
+//! Table columns of events.
 
 use planesmith_machinery::age;
 use planesmith_machinery::table::Cell;
@@ -45,7 +45,7 @@ pub(super) fn message(event: &Event) -> Cell {
 pub(super) fn count(event: &Event) -> Cell {
     let count = match &event.series {
         Some(series) => series.count,
-        // Events of newer clients that happened once carry no count.
+        // Newer clients send no count for a single occurrence.
         None if event.count == 0 => 1,
         None => event.count,
     };

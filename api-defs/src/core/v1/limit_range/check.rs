@@ -13,7 +13,7 @@ const POD: &str = "Pod";
 const CLAIM: &str = "PersistentVolumeClaim";
 const STORAGE: &str = "storage";
 
-/// Amounts from here on are compared as wholes: their thousandths have no room in 64 bits.
+/// Quantities from here on are compared as integers, because their thousandths exceed 64 bits.
 const MAX_IN_MILLI: i64 = i64::MAX / 1000;
 
 pub(super) fn check(limits: &[LimitRangeItem], errors: &mut FieldErrors) {
@@ -73,7 +73,7 @@ impl LimitRangeItem {
         }
     }
 
-    /// Bounds on claims are about storage.
+    /// Checks limits on claims, which require the storage resource.
     fn check_claim(&self, errors: &mut FieldErrors) {
         if self.type_ == CLAIM && !self.min.contains_key(STORAGE) && !self.max.contains_key(STORAGE) {
             let detail = "either minimum or maximum storage value is required, but neither was provided";
@@ -81,7 +81,7 @@ impl LimitRangeItem {
         }
     }
 
-    /// Reports bounds on one resource that contradict each other.
+    /// Reports limits of a resource that contradict each other.
     fn check_resource(&self, resource: &str, errors: &mut FieldErrors) {
         let (min, max) = (self.min.get(resource), self.max.get(resource));
         let ratio = self.max_limit_request_ratio.get(resource);
@@ -123,7 +123,7 @@ impl LimitRangeItem {
     }
 }
 
-/// An amount and what messages call it.
+/// A quantity and its name in messages.
 type Named<'a> = (&'a str, Option<&'a Quantity>);
 
 fn check_ratio(ratio: &Quantity, min: Option<&Quantity>, max: Option<&Quantity>, errors: &mut FieldErrors) {

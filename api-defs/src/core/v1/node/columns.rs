@@ -1,4 +1,4 @@
-//! The cells of printed nodes.
+//! Table columns of nodes.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use planesmith_machinery::table::Cell;
 
 use super::Node;
 
-/// A label of this prefix gives the role that follows.
+/// Prefix of labels whose suffix is a role.
 const ROLE_PREFIX: &str = "node-role.kubernetes.io/";
 
-/// A label whose value is a role.
+/// Label whose value is a role.
 const ROLE: &str = "kubernetes.io/role";
 
 pub(super) fn status(node: &Node) -> Cell {

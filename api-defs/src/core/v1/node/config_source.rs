@@ -12,7 +12,7 @@ pub struct NodeConfigSource {
     pub config_map: Option<ConfigMapNodeConfigSource>,
 }
 
-/// A key of a ConfigMap with the configuration of a kubelet. Has no effect any more.
+/// A key of a ConfigMap with the configuration of a kubelet. Has no effect.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ConfigMapNodeConfigSource {
     /// Namespace of the ConfigMap.
@@ -21,13 +21,13 @@ pub struct ConfigMapNodeConfigSource {
     /// Name of the ConfigMap.
     #[field(proto = 2, keep)]
     pub name: String,
-    /// UID of the ConfigMap; in the status only.
+    /// UID of the ConfigMap. Only in the status.
     #[field(proto = 3, go_type = "types.UID")]
     pub uid: String,
-    /// Version of the ConfigMap; in the status only.
+    /// Resource version of the ConfigMap. Only in the status.
     #[field(proto = 4)]
     pub resource_version: String,
-    /// The key.
+    /// Key of the configuration in the ConfigMap.
     #[field(proto = 5, keep)]
     pub kubelet_config_key: String,
 }
@@ -35,13 +35,13 @@ pub struct ConfigMapNodeConfigSource {
 /// Former report of the configuration that a kubelet used. Has no effect.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeConfigStatus {
-    /// The one it was told to use.
+    /// Configuration that was assigned to the kubelet.
     #[field(proto = 1)]
     pub assigned: Option<NodeConfigSource>,
-    /// The one it was using.
+    /// Configuration that the kubelet used.
     #[field(proto = 2)]
     pub active: Option<NodeConfigSource>,
-    /// The one it would fall back to.
+    /// Configuration that the kubelet would fall back to.
     #[field(proto = 3)]
     pub last_known_good: Option<NodeConfigSource>,
     /// Error in the assigned configuration.
@@ -50,7 +50,7 @@ pub struct NodeConfigStatus {
 }
 
 impl NodeConfigSource {
-    /// Reports what is wrong with the source in a node's spec.
+    /// Reports errors in the source in a node's spec.
     pub(super) fn check_in_spec(&self, errors: &mut FieldErrors) {
         let mut errors = errors.at("spec.configSource");
         match &self.config_map {
@@ -86,7 +86,7 @@ impl NodeConfigSource {
 }
 
 impl NodeConfigStatus {
-    /// Reports what is wrong with the sources in a node's status.
+    /// Reports errors in the sources in a node's status.
     pub(super) fn check(&self, errors: &mut FieldErrors) {
         let sources = [
             ("assigned", &self.assigned),

@@ -6,11 +6,11 @@ use planesmith_machinery::go_format::quote;
 use super::NodeStatus;
 use crate::features::NODE_DECLARED_FEATURES;
 
-/// The longest name of a feature.
+/// Maximum length of a feature's name.
 const MAX_NAME: usize = 253;
 
 impl NodeStatus {
-    /// Drops what the node says that it can do when that is switched off, unless it said so before.
+    /// Drops declared features if the gate is disabled, unless the stored node has them.
     pub(super) fn drop_declared_features(&mut self, old: Option<&Self>) {
         let had_any = old.is_some_and(|old| !old.declared_features.is_empty());
         if !NODE_DECLARED_FEATURES.is_on() && !had_any {
@@ -18,7 +18,7 @@ impl NodeStatus {
         }
     }
 
-    /// Reports names of features that are malformed, stand twice or are not sorted.
+    /// Reports feature names that are malformed, duplicate or unsorted.
     pub(super) fn check_declared_features(&self, errors: &mut FieldErrors) {
         const FIELD: &str = "status.declaredFeatures";
         let features = &self.declared_features;

@@ -1,4 +1,4 @@
-//! Address ranges of the pods of a node.
+//! IP ranges of a node's pods.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::ip::{self, Family};
@@ -6,7 +6,8 @@ use planesmith_machinery::ip::{self, Family};
 use super::NodeSpec;
 
 impl NodeSpec {
-    /// Makes `podCIDR` the first of `podCIDRs`: the field that older clients know wins when the two disagree.
+    /// Synchronizes `podCIDR` with the first entry of `podCIDRs`. If the two differ, `podCIDR` takes precedence,
+    /// because older clients know only this field.
     pub(super) fn unite_pod_cidrs(&mut self) {
         let single = &self.pod_cidr;
         if !single.is_empty() && self.pod_cidrs.first() != Some(single) {
@@ -17,7 +18,7 @@ impl NodeSpec {
         }
     }
 
-    /// Reports malformed ranges and more than one per IP family.
+    /// Reports malformed ranges and several ranges of one IP family.
     pub(super) fn check_pod_cidrs(&self, errors: &mut FieldErrors) {
         let cidrs = &self.pod_cidrs;
         for (index, cidr) in cidrs.iter().enumerate() {

@@ -19,35 +19,34 @@ pub struct NodeStatus {
     /// Resources available to pods. Defaults to the capacity.
     #[field(proto = 2, go_type = "ResourceList")]
     pub allocatable: ResourceList,
-    /// No longer used; see conditions.
+    /// No longer used. See conditions.
     #[field(proto = 3, known("Pending", "Running", "Terminated"), go_type = "NodePhase")]
     pub phase: String,
-    /// Aspects of the node's health, above all Ready.
+    /// Conditions of the node, such as Ready.
     #[field(proto = 4, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<NodeCondition>,
-    /// Addresses under which the node is reached. Several may be of one type, so replace the whole list instead of
-    /// merging into it.
+    /// Addresses of the node. Several may have the same type, so replace the whole list instead of merging into it.
     #[field(proto = 5, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub addresses: Vec<NodeAddress>,
-    /// Ports of the programs that serve the node.
+    /// Ports of the node's daemons.
     #[field(proto = 6)]
     pub daemon_endpoints: NodeDaemonEndpoints,
     /// Software and hardware of the node.
     #[field(proto = 7)]
     pub node_info: NodeSystemInfo,
-    /// Container images that are on the node, the largest ones.
+    /// The largest container images on the node.
     #[field(proto = 8, list_type = atomic)]
     pub images: Vec<ContainerImage>,
-    /// Attachable volumes that are in use on the node.
+    /// Attachable volumes in use on the node.
     #[field(proto = 9, list_type = atomic, go_type = "[]UniqueVolumeName")]
     pub volumes_in_use: Vec<String>,
-    /// Volumes that are attached to the node.
+    /// Volumes attached to the node.
     #[field(proto = 10, list_type = atomic)]
     pub volumes_attached: Vec<AttachedVolume>,
-    /// Has no effect any more: kubelets no longer take their configuration from the API.
+    /// Has no effect: kubelets no longer read their configuration from the API.
     #[field(proto = 11)]
     pub config: Option<NodeConfigStatus>,
-    /// Ways of running containers that pods can choose with a RuntimeClass.
+    /// Runtime handlers that pods can select with a RuntimeClass.
     #[field(proto = 12, list_type = atomic)]
     pub runtime_handlers: Vec<NodeRuntimeHandler>,
     /// Features of the container runtime.
@@ -58,7 +57,7 @@ pub struct NodeStatus {
     pub declared_features: Vec<String>,
 }
 
-/// One aspect of a node's health.
+/// A condition of a node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeCondition {
     /// Type of the condition, such as Ready or MemoryPressure.
@@ -73,18 +72,18 @@ pub struct NodeCondition {
     /// Time of the last change of status.
     #[field(proto = 4)]
     pub last_transition_time: Time,
-    /// One word for programs on why it last changed.
+    /// CamelCase reason of the last transition, for programs.
     #[field(proto = 5)]
     pub reason: String,
-    /// The same for people.
+    /// Human-readable explanation of the state.
     #[field(proto = 6)]
     pub message: String,
 }
 
-/// An address under which a node is reached.
+/// An address of a node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeAddress {
-    /// Hostname, InternalIP, ExternalIP, InternalDNS or ExternalDNS.
+    /// Type of the address: Hostname, InternalIP, ExternalIP, InternalDNS or ExternalDNS.
     #[field(name = "type", proto = 1, keep, go_type = "NodeAddressType")]
     pub type_: String,
     /// The address.
@@ -92,7 +91,7 @@ pub struct NodeAddress {
     pub address: String,
 }
 
-/// Ports of the programs that serve a node.
+/// Ports of a node's daemons.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeDaemonEndpoints {
     /// Endpoint of the kubelet.
@@ -103,7 +102,7 @@ pub struct NodeDaemonEndpoints {
 /// Endpoint of a daemon.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DaemonEndpoint {
-    /// Its port.
+    /// Port of the daemon.
     #[field(name = "Port", proto = 1, keep)]
     pub port: i32,
 }
@@ -111,10 +110,10 @@ pub struct DaemonEndpoint {
 /// A container image on a node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerImage {
-    /// Names by which the image is known, such as registry.example/app:v1.
+    /// Names of the image, such as registry.example/app:v1.
     #[field(proto = 1, keep, optional, list_type = atomic)]
     pub names: Vec<String>,
-    /// Size in bytes.
+    /// Size of the image in bytes.
     #[field(proto = 2)]
     pub size_bytes: i64,
 }
@@ -130,10 +129,10 @@ pub struct AttachedVolume {
     pub device_path: String,
 }
 
-/// A way of running containers.
+/// A handler of the container runtime.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeRuntimeHandler {
-    /// Name that a RuntimeClass gives as its handler; empty for the default.
+    /// Name of the handler, which a RuntimeClass refers to. Empty for the default handler.
     #[field(proto = 1, keep, optional)]
     pub name: String,
     /// Features of the runtime handler.
@@ -161,7 +160,7 @@ pub struct NodeFeatures {
 }
 
 impl NodeStatus {
-    /// Reports amounts that cannot be.
+    /// Reports illegal quantities.
     pub(super) fn check_amounts(&self, errors: &mut FieldErrors) {
         for (list, amounts) in [("capacity", &self.capacity), ("allocatable", &self.allocatable)] {
             for (resource, amount) in amounts {
@@ -170,7 +169,7 @@ impl NodeStatus {
         }
     }
 
-    /// Reports addresses that stand twice.
+    /// Reports duplicate addresses.
     pub(super) fn check_addresses(&self, errors: &mut FieldErrors) {
         let mut seen = BTreeSet::new();
         for (index, address) in self.addresses.iter().enumerate() {

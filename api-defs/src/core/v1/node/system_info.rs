@@ -6,13 +6,13 @@ use planesmith_machinery::field_error::FieldErrors;
 /// Software and hardware of a node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeSystemInfo {
-    /// Identity of the machine in the cluster, from /etc/machine-id.
+    /// ID of the machine in the cluster, from /etc/machine-id.
     #[field(name = "machineID", proto = 1, keep)]
     pub machine_id: String,
-    /// Identity of the hardware, from the firmware. Prefer machineID.
+    /// UUID of the hardware, from the firmware. Prefer machineID.
     #[field(name = "systemUUID", proto = 2, keep)]
     pub system_uuid: String,
-    /// Identity of the current boot.
+    /// ID of the current boot.
     #[field(name = "bootID", proto = 3, keep)]
     pub boot_id: String,
     /// Version of the kernel, as uname prints it.
@@ -44,13 +44,13 @@ pub struct NodeSystemInfo {
 /// Swap memory of a node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeSwapStatus {
-    /// Size in bytes.
+    /// Size of the swap memory in bytes.
     #[field(proto = 1)]
     pub capacity: Option<i64>,
 }
 
 impl NodeSwapStatus {
-    /// Reports a size that cannot be. Clients know the field by this path.
+    /// Reports an illegal size. The path is that of kube-apiserver.
     pub(super) fn check(&self, errors: &mut FieldErrors) {
         if let Some(capacity) = self.capacity.filter(|capacity| *capacity <= 0) {
             errors.invalid(

@@ -1,4 +1,4 @@
-//! Marks that repel pods.
+//! Taints of nodes.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use planesmith_machinery::time::Time;
 /// Legal effects of a taint.
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-/// A mark on a node that repels pods which do not tolerate it.
+/// A mark on a node that repels pods that do not tolerate it.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Taint {
     /// Key of the taint, which tolerations match.
     #[field(proto = 1, keep)]
     pub key: String,
-    /// A value that tolerations may ask for.
+    /// Value of the taint, which tolerations can match.
     #[field(proto = 2)]
     pub value: String,
     /// Effect on pods without a toleration: NoSchedule keeps new pods off the node, PreferNoSchedule does so if another
@@ -33,7 +33,7 @@ pub struct Taint {
     pub time_added: Option<Time>,
 }
 
-/// Reports what is wrong with the taints of a node. Clients know the list under its old place in the metadata.
+/// Reports errors in the taints of a node. As in kube-apiserver, the path is their former place in the metadata.
 pub(super) fn check(taints: &[Taint], errors: &mut FieldErrors) {
     let mut seen = BTreeSet::new();
     for (index, taint) in taints.iter().enumerate() {
@@ -62,7 +62,7 @@ pub(super) fn check(taints: &[Taint], errors: &mut FieldErrors) {
 }
 
 impl Taint {
-    /// The taint as messages show it.
+    /// Renders the taint for error messages.
     fn shown(&self) -> String {
         let time = self.time_added.as_ref().map(ToString::to_string);
         go_object([

@@ -15,7 +15,7 @@ const RECLAIM_POLICIES: [&str; 3] = ["Delete", "Recycle", "Retain"];
 pub(in crate::core::v1) const VOLUME_MODES: [&str; 2] = ["Block", "Filesystem"];
 
 impl PersistentVolumeSpec {
-    /// Reports what is wrong with the spec of the volume called `name`.
+    /// Reports errors in the spec of the volume `name`.
     pub(super) fn check(&self, name: &str, errors: &mut FieldErrors) {
         self.check_modes(errors);
         self.check_capacity(errors);
@@ -38,7 +38,7 @@ impl PersistentVolumeSpec {
         self.check_attributes_class(errors);
     }
 
-    /// Reports what is wrong with the spec of a volume that is written into an attachment.
+    /// Reports errors in the spec of a volume that is part of an attachment.
     pub(crate) fn check_inline(&self, errors: &mut FieldErrors) {
         const REFUSED: &str = "may not be specified in the context of inline volumes";
         if self.claim_ref.is_some() {

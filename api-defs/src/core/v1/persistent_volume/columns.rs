@@ -1,4 +1,4 @@
-//! The cells of printed volumes.
+//! Table columns of persistent volumes.
 
 use planesmith_machinery::table::Cell;
 
@@ -40,7 +40,7 @@ pub(super) fn volume_mode(volume: &PersistentVolume) -> Cell {
     text_or_unset(volume.spec.volume_mode.as_ref())
 }
 
-/// The text, or that there is none.
+/// Renders the text, or a placeholder if there is none.
 pub(in crate::core::v1) fn text_or_unset(text: Option<&String>) -> Cell {
     Cell::Text(text.cloned().unwrap_or_else(|| "<unset>".to_owned()))
 }

@@ -32,37 +32,37 @@ pub struct PersistentVolumeSource {
     /// A disk of Google Compute Engine. Deprecated: handled by the driver pd.csi.storage.gke.io.
     #[field(proto = 1)]
     pub gce_persistent_disk: Option<GCEPersistentDiskVolumeSource>,
-    /// A disk of Amazon EBS. Deprecated: handled by the driver ebs.csi.aws.com.
+    /// A disk of Amazon Elastic Block Store. Deprecated: handled by the driver ebs.csi.aws.com.
     #[field(proto = 2)]
     pub aws_elastic_block_store: Option<AWSElasticBlockStoreVolumeSource>,
-    /// A directory of the node. For tests with a single node only.
+    /// A directory of the node. Only for tests with a single node.
     #[field(proto = 3)]
     pub host_path: Option<HostPathVolumeSource>,
-    /// A Glusterfs volume. Deprecated, and no longer mounted.
+    /// A GlusterFS volume. Deprecated and no longer supported.
     #[field(proto = 4)]
     pub glusterfs: Option<GlusterfsPersistentVolumeSource>,
-    /// A directory that an NFS server exports.
+    /// An exported directory of an NFS server.
     #[field(proto = 5)]
     pub nfs: Option<NFSVolumeSource>,
-    /// A block device of Ceph. Deprecated, and no longer mounted.
+    /// A Ceph block device. Deprecated and no longer supported.
     #[field(proto = 6)]
     pub rbd: Option<RBDPersistentVolumeSource>,
-    /// A disk reached over iSCSI.
+    /// An iSCSI disk.
     #[field(proto = 7)]
     pub iscsi: Option<ISCSIPersistentVolumeSource>,
     /// A disk of OpenStack Cinder. Deprecated: handled by the driver cinder.csi.openstack.org.
     #[field(proto = 8)]
     pub cinder: Option<CinderPersistentVolumeSource>,
-    /// A Ceph file system. Deprecated, and no longer mounted.
+    /// A CephFS file system. Deprecated and no longer supported.
     #[field(proto = 9)]
     pub cephfs: Option<CephFSPersistentVolumeSource>,
-    /// A disk reached over Fibre Channel.
+    /// A Fibre Channel disk.
     #[field(proto = 10)]
     pub fc: Option<FCVolumeSource>,
-    /// A Flocker volume. Deprecated, and no longer mounted.
+    /// A Flocker volume. Deprecated and no longer supported.
     #[field(proto = 11)]
     pub flocker: Option<FlockerVolumeSource>,
-    /// A volume of a program installed on the nodes. Deprecated: use a storage driver.
+    /// A volume of a FlexVolume driver. Deprecated: use a CSI driver.
     #[field(proto = 12)]
     pub flex_volume: Option<FlexPersistentVolumeSource>,
     /// A share of Azure Files. Deprecated: handled by the driver file.csi.azure.com.
@@ -71,28 +71,28 @@ pub struct PersistentVolumeSource {
     /// A disk of vSphere. Deprecated: handled by the driver csi.vsphere.vmware.com.
     #[field(proto = 14)]
     pub vsphere_volume: Option<VsphereVirtualDiskVolumeSource>,
-    /// A Quobyte volume. Deprecated, and no longer mounted.
+    /// A Quobyte volume. Deprecated and no longer supported.
     #[field(proto = 15)]
     pub quobyte: Option<QuobyteVolumeSource>,
     /// A disk of Azure. Deprecated: handled by the driver disk.csi.azure.com.
     #[field(proto = 16)]
     pub azure_disk: Option<AzureDiskVolumeSource>,
-    /// A disk of Photon Controller. Deprecated, and no longer mounted.
+    /// A disk of Photon Controller. Deprecated and no longer supported.
     #[field(proto = 17)]
     pub photon_persistent_disk: Option<PhotonPersistentDiskVolumeSource>,
     /// A Portworx volume. Deprecated: handled by the driver pxd.portworx.com.
     #[field(proto = 18)]
     pub portworx_volume: Option<PortworxVolumeSource>,
-    /// A ScaleIO volume. Deprecated, and no longer mounted.
+    /// A ScaleIO volume. Deprecated and no longer supported.
     #[field(name = "scaleIO", proto = 19)]
     pub scale_io: Option<ScaleIOPersistentVolumeSource>,
-    /// A disk or directory of one node, which nodeAffinity has to name.
+    /// A disk or directory of one node, which nodeAffinity must select.
     #[field(proto = 20)]
     pub local: Option<LocalVolumeSource>,
-    /// A StorageOS volume. Deprecated, and no longer mounted.
+    /// A StorageOS volume. Deprecated and no longer supported.
     #[field(proto = 21)]
     pub storageos: Option<StorageOSPersistentVolumeSource>,
-    /// A volume of a storage driver.
+    /// A volume of a CSI driver.
     #[field(proto = 22)]
     pub csi: Option<CSIPersistentVolumeSource>,
 }

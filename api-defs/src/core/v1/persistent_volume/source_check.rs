@@ -15,7 +15,7 @@ use crate::core::v1::volume::{check_driver_options, check_iscsi_name, check_no_s
 use crate::core::v1::{HostPathVolumeSource, SecretReference, check_driver_name};
 
 impl PersistentVolumeSource {
-    /// Fills in what was not said.
+    /// Sets the defaults.
     pub(super) fn set_defaults(&mut self) {
         if let Some(path) = &mut self.host_path {
             path.type_.get_or_insert_default();
@@ -28,7 +28,8 @@ impl PersistentVolumeSource {
         }
     }
 
-    /// The source as it is compared with `old`: the secret for enlarging may be added later.
+    /// Returns the source for the comparison with `old`, without a newly added secret for resizing, which is a legal
+    /// change.
     pub(super) fn without_new_expand_secret(&self, old: &Self) -> Self {
         let mut source = self.clone();
         if let (Some(new), Some(old)) = (&mut source.csi, &old.csi)
@@ -39,7 +40,7 @@ impl PersistentVolumeSource {
         source
     }
 
-    /// Reports what is wrong with the source of the volume called `name`, and that there is not exactly one.
+    /// Reports errors in the source of the volume `name`, and if not exactly one source is set.
     pub(super) fn check(&self, name: &str, has_affinity: bool, errors: &mut FieldErrors) {
         let one = &mut OneOf::or("may not specify more than 1 volume type");
         one.member("hostPath", self.host_path.as_ref(), errors, HostPathVolumeSource::check);
@@ -138,7 +139,7 @@ impl PersistentVolumeSource {
     }
 }
 
-/// Reports those of the texts that are empty.
+/// Reports empty fields.
 fn require(fields: &[(&str, &String)], errors: &mut FieldErrors) {
     for (field, value) in fields {
         if value.is_empty() {
@@ -147,7 +148,7 @@ fn require(fields: &[(&str, &String)], errors: &mut FieldErrors) {
     }
 }
 
-/// Reports what is missing in the secret at `secretRef`.
+/// Reports missing fields of the secret at `secretRef`.
 fn check_named_secret(secret: Option<&SecretReference>, errors: &mut FieldErrors) {
     if let Some(secret) = secret {
         let parts = [("name", &secret.name), ("namespace", &secret.namespace)];
@@ -155,7 +156,7 @@ fn check_named_secret(secret: Option<&SecretReference>, errors: &mut FieldErrors
     }
 }
 
-/// Reports what is wrong with the secret at `field`, which has a name and a namespace.
+/// Reports errors in the secret at `field`, which needs a name and a namespace.
 fn check_secret(field: &str, secret: Option<&SecretReference>, errors: &mut FieldErrors) {
     let Some(secret) = secret else { return };
     let errors = &mut *errors.at(field);
@@ -220,7 +221,7 @@ impl CinderPersistentVolumeSource {
 impl ISCSIPersistentVolumeSource {
     fn check(&self, volume: &str, errors: &mut FieldErrors) {
         const UNKNOWN: &str = "must be valid format";
-        /// The longest name and portal together when there is a name for the initiator, in bytes.
+        /// Maximum total length of name and portal if an initiator name is set, in bytes.
         const MAX_NAMES: usize = 64;
         require(&[("targetPortal", &self.target_portal)], errors);
         match self.iqn.as_str() {

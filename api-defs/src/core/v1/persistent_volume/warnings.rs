@@ -4,7 +4,7 @@ use super::PersistentVolume;
 use crate::core::v1::of_node_selector_term;
 use crate::core::v1::storage_class_name::BETA_CLASS;
 
-/// The annotation that held mount options before there was a field.
+/// Annotation with mount options from before the field existed.
 const BETA_MOUNT_OPTIONS: &str = "volume.beta.kubernetes.io/mount-options";
 
 pub(super) fn of(volume: &PersistentVolume) -> Vec<String> {

@@ -21,14 +21,14 @@ const RESIZE_STATES: [&str; 5] = [
 ];
 
 impl PersistentVolumeClaimSpec {
-    /// Fills in what was not said.
+    /// Sets the defaults.
     pub(crate) fn set_defaults(&mut self) {
         self.volume_mode.get_or_insert_with(|| "Filesystem".to_owned());
         round_up_to_milli(&mut self.resources.limits);
         round_up_to_milli(&mut self.resources.requests);
     }
 
-    /// Reports what is wrong with the spec.
+    /// Reports errors in the spec.
     pub(crate) fn check(&self, errors: &mut FieldErrors) {
         if self.access_modes.is_empty() {
             errors.required("accessModes", "at least 1 access mode is required");
@@ -83,7 +83,7 @@ impl PersistentVolumeClaimSpec {
 }
 
 impl PersistentVolumeClaimTemplate {
-    /// Reports what is wrong with the template.
+    /// Reports errors in the template.
     pub(crate) fn check(&self, errors: &mut FieldErrors) {
         check_template_metadata("metadata", &self.metadata, errors);
         self.spec.check(&mut errors.at("spec"));
@@ -91,7 +91,7 @@ impl PersistentVolumeClaimTemplate {
 }
 
 impl PersistentVolumeClaimStatus {
-    /// Reports what is wrong with the status.
+    /// Reports errors in the status.
     pub(super) fn check(&self, errors: &mut FieldErrors) {
         for (resource, amount) in &self.capacity {
             check_amount(amount, &mut errors.at_key("status.capacity", resource));
@@ -111,7 +111,7 @@ impl PersistentVolumeClaimStatus {
     }
 }
 
-/// Reports what is wrong with the name of a resource that grows; whether nothing is.
+/// Reports errors in the name of a resized resource. Returns true if there are none.
 fn check_resource(field: &str, resource: &str, errors: &mut FieldErrors) -> bool {
     let problems = names::qualified_name(resource);
     let native = !resource.contains('/') || resource.contains("kubernetes.io/");

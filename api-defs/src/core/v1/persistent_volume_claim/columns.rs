@@ -1,4 +1,4 @@
-//! The cells of printed claims.
+//! Table columns of claims.
 
 use planesmith_machinery::table::Cell;
 

@@ -7,18 +7,18 @@ use super::PersistentVolumeClaimSpec;
 use crate::core::v1::{TypedLocalObjectReference, TypedObjectReference};
 use crate::features::CROSS_NAMESPACE_VOLUME_DATA_SOURCE;
 
-/// Kinds that the older field may name, with their groups.
+/// Kinds that `dataSource` supports, with their groups.
 const OLD_SOURCES: [(&str, &str); 2] = [
     ("", "PersistentVolumeClaim"),
     ("snapshot.storage.k8s.io", "VolumeSnapshot"),
 ];
 
 impl PersistentVolumeClaimSpec {
-    /// Makes the older and the newer field say the same, as far as the older one can.
+    /// Synchronizes `dataSource` and `dataSourceRef` as far as the former can express the latter.
     pub(super) fn prepare_data_source(&mut self, old: Option<&Self>) {
         let in_other_namespace =
             |source: &TypedObjectReference| source.namespace.as_deref().is_some_and(|ns| !ns.is_empty());
-        // Sources in other namespaces are an alpha feature.
+        // References into other namespaces belong to an alpha feature.
         if !CROSS_NAMESPACE_VOLUME_DATA_SOURCE.is_on()
             && self.data_source_ref.as_ref().is_some_and(in_other_namespace)
             && old.is_none_or(|old| old.data_source_ref.is_none())
@@ -50,7 +50,7 @@ impl PersistentVolumeClaimSpec {
         }
     }
 
-    /// Reports what is wrong with both fields.
+    /// Reports errors in both fields.
     pub(super) fn check_data_source(&self, errors: &mut FieldErrors) {
         let (old, new) = (&self.data_source, &self.data_source_ref);
         if let Some(source) = old {

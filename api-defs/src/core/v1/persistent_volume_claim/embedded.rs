@@ -1,4 +1,4 @@
-//! Claims inside of other objects.
+//! Claims embedded in other objects.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::meta::ObjectMeta;
@@ -6,20 +6,20 @@ use planesmith_machinery::meta::ObjectMeta;
 use super::PENDING;
 use crate::core::v1::{PersistentVolumeClaimSpec, PersistentVolumeClaimStatus};
 
-/// A claim that another object holds. It says of itself what it is, as objects do that stand alone.
+/// A claim embedded in another object. It has kind and apiVersion like a standalone object.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(name = "PersistentVolumeClaim")]
 pub struct EmbeddedPersistentVolumeClaim {
-    /// Always PersistentVolumeClaim; may be left out.
+    /// Always PersistentVolumeClaim. Optional.
     #[field(optional)]
     pub kind: String,
-    /// Always v1; may be left out.
+    /// Always v1. Optional.
     #[field(optional)]
     pub api_version: String,
     /// Name, labels and annotations of the claim.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// The storage that is asked for: how much, of which class, with which way of access.
+    /// Desired storage: its amount, class and access modes.
     #[field(proto = 2)]
     pub spec: PersistentVolumeClaimSpec,
     /// The bound volume's properties and the progress of a resize.
@@ -28,7 +28,7 @@ pub struct EmbeddedPersistentVolumeClaim {
 }
 
 impl EmbeddedPersistentVolumeClaim {
-    /// Fills in what the claim is, and what a claim that stands alone would get.
+    /// Sets kind, apiVersion and the defaults of a standalone claim.
     pub(crate) fn default_values(&mut self) {
         "PersistentVolumeClaim".clone_into(&mut self.kind);
         "v1".clone_into(&mut self.api_version);

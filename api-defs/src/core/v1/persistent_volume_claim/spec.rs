@@ -20,25 +20,23 @@ pub struct PersistentVolumeClaimSpec {
     /// Requested amount of storage. Can grow after the claim is bound if the storage class permits it.
     #[field(proto = 2)]
     pub resources: VolumeResourceRequirements,
-    /// The volume that the claim is bound to, or wants to be bound to.
+    /// Name of the volume that the claim is bound to or requests.
     #[field(proto = 3)]
     pub volume_name: String,
-    /// The storage class of the volume: that of the cluster by default when absent, none when empty.
+    /// Storage class of the volume. The default class of the cluster when absent, no class when empty.
     #[field(proto = 5)]
     pub storage_class_name: Option<String>,
-    /// Filesystem, which is the default, or Block, for a raw device.
+    /// Mode of the volume: Filesystem (the default), or Block for a raw block device.
     #[field(proto = 6, known("Block", "Filesystem"), go_type = "PersistentVolumeMode")]
     pub volume_mode: Option<String>,
     /// Source of the volume's initial content: a snapshot or another claim of the namespace. dataSourceRef is the more
     /// general field; if only one of the two is set, the server sets the other.
     #[field(proto = 7)]
     pub data_source: Option<TypedLocalObjectReference>,
-    /// The object that the volume is filled from when it is made: another claim, or any object that a populator
-    /// understands.
+    /// Source of the volume's initial content: a claim, a snapshot, or any object that a volume populator supports.
     #[field(proto = 8)]
     pub data_source_ref: Option<TypedObjectReference>,
-    /// The VolumeAttributesClass whose settings the volume is to have. Can change while the volume is in use, though
-    /// not to empty once it was set.
+    /// VolumeAttributesClass of the volume. Can change while the volume is in use, but cannot be cleared once set.
     #[field(proto = 9)]
     pub volume_attributes_class_name: Option<String>,
 }
@@ -46,10 +44,10 @@ pub struct PersistentVolumeClaimSpec {
 /// Requested amount of storage.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeResourceRequirements {
-    /// The most that is acceptable.
+    /// Maximum amount.
     #[field(proto = 1, go_type = "ResourceList")]
     pub limits: ResourceList,
-    /// The least that is needed, under the key storage.
+    /// Minimum amount, under the key storage.
     #[field(proto = 2, go_type = "ResourceList")]
     pub requests: ResourceList,
 }

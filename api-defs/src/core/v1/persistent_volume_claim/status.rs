@@ -10,7 +10,7 @@ use crate::core::v1::ResourceList;
 /// Observed state of a claim.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PersistentVolumeClaimStatus {
-    /// Pending, Bound, or Lost when the volume that it was bound to is gone.
+    /// Phase: Pending, Bound, or Lost if the bound volume no longer exists.
     #[field(proto = 1, known("Pending", "Bound", "Lost"), go_type = "PersistentVolumeClaimPhase")]
     pub phase: String,
     /// Access modes of the volume.
@@ -39,7 +39,7 @@ pub struct PersistentVolumeClaimStatus {
         go_type = "map[v1.ResourceName]ClaimResourceStatus"
     )]
     pub allocated_resource_statuses: BTreeMap<String, String>,
-    /// The VolumeAttributesClass whose settings the volume has now.
+    /// VolumeAttributesClass that is in effect.
     #[field(proto = 8)]
     pub current_volume_attributes_class_name: Option<String>,
     /// State of a change of the VolumeAttributesClass. Absent when no change is in progress.
@@ -47,7 +47,7 @@ pub struct PersistentVolumeClaimStatus {
     pub modify_volume_status: Option<ModifyVolumeStatus>,
 }
 
-/// Something that is being done with the volume of a claim.
+/// An operation on the volume of a claim that is in progress.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PersistentVolumeClaimCondition {
     /// Type of the condition, such as Resizing or FileSystemResizePending.
@@ -65,7 +65,7 @@ pub struct PersistentVolumeClaimCondition {
     /// Short CamelCase reason of the last transition.
     #[field(proto = 5)]
     pub reason: String,
-    /// Explanation of the last change for people to read; its wording may differ between releases.
+    /// Human-readable explanation of the last transition. Its text may differ between releases.
     #[field(proto = 6)]
     pub message: String,
 }
@@ -73,10 +73,10 @@ pub struct PersistentVolumeClaimCondition {
 /// State of a change of a volume's VolumeAttributesClass.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ModifyVolumeStatus {
-    /// The VolumeAttributesClass whose settings the volume is to have.
+    /// VolumeAttributesClass that the volume is changed to.
     #[field(proto = 1)]
     pub target_volume_attributes_class_name: String,
-    /// Pending when the class does not exist yet, InProgress, or Infeasible when the driver refused.
+    /// State of the change: Pending while the class does not exist, InProgress, or Infeasible if the driver refused it.
     #[field(
         proto = 2,
         keep,

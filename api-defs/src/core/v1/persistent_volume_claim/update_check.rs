@@ -10,11 +10,11 @@ use crate::core::v1::storage_class_name::BETA_CLASS;
 /// Key of the storage amount in resource lists.
 const STORAGE: &str = "storage";
 
-/// Reports what may not change from `old`.
+/// Reports illegal changes of `old`.
 pub(super) fn check(new: &PersistentVolumeClaim, old: &PersistentVolumeClaim, errors: &mut FieldErrors) {
     let (mut wanted, mut before) = (new.spec.clone(), old.spec.clone());
     if before.volume_name.is_empty() {
-        // The volume may be chosen once.
+        // The volume can be set once.
         before.volume_name.clone_from(&wanted.volume_name);
     }
     let annotation = |claim: &PersistentVolumeClaim| claim.metadata.annotations.get(BETA_CLASS).cloned();
@@ -70,7 +70,7 @@ fn moves_class_from_annotation(new: &PersistentVolumeClaim, old: &PersistentVolu
             .is_none_or(|kept| kept == class)
 }
 
-/// Reports a claim that shrinks to what its volume already holds, or below.
+/// Reports a claim that shrinks to the capacity of its volume or below.
 fn check_size(new: &PersistentVolumeClaim, old: &PersistentVolumeClaim, errors: &mut FieldErrors) {
     let amount = |list: &crate::core::v1::ResourceList| list.get(STORAGE).cloned().unwrap_or_else(Quantity::default);
     let new_size = amount(&new.spec.resources.requests);
@@ -80,7 +80,7 @@ fn check_size(new: &PersistentVolumeClaim, old: &PersistentVolumeClaim, errors: 
     }
 }
 
-/// Reports a class that is taken away although the volume has its settings.
+/// Reports the removal of a class that the volume already uses.
 fn check_attributes_class(new: &PersistentVolumeClaim, old: &PersistentVolumeClaim, errors: &mut FieldErrors) {
     let class = &new.spec.volume_attributes_class_name;
     if *class == old.spec.volume_attributes_class_name || old.status.current_volume_attributes_class_name.is_none() {

@@ -1,4 +1,4 @@
-//! Annotations of pods that mean something.
+//! Annotations of pods with a meaning for the server.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::{PodOptions, PodSpec};
 use crate::core::v1::volume::check_descending;
 use crate::core::v1::{SeccompProfile, Toleration};
 
-/// Marks the copy of a pod that a kubelet runs by itself.
+/// Annotation that marks the mirror of a static pod.
 pub(crate) const MIRROR: &str = "kubernetes.io/config.mirror";
 const TOLERATIONS: &str = "scheduler.alpha.kubernetes.io/tolerations";
 const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
@@ -19,7 +19,7 @@ pub(super) const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.
 /// Annotations by key.
 type Annotations = BTreeMap<String, String>;
 
-/// Reports what is wrong with the annotations of a pod or template.
+/// Reports errors in the annotations of a pod or template.
 pub(crate) fn check(annotations: &Annotations, spec: &PodSpec, options: PodOptions, errors: &mut FieldErrors) {
     if let Some(value) = annotations.get(MIRROR)
         && spec.node_name.is_empty()
@@ -55,7 +55,7 @@ pub(crate) fn check(annotations: &Annotations, spec: &PodSpec, options: PodOptio
     }
 }
 
-/// Reports annotations that cannot come, go or change.
+/// Reports immutable annotations that were added, removed or changed.
 pub(crate) fn check_update(new: &Annotations, old: &Annotations, errors: &mut FieldErrors) {
     let whose = |key: &str| match key {
         MIRROR => Some("mirror pod annotation"),
@@ -81,7 +81,7 @@ pub(super) fn has_bad_deletion_cost(annotations: &Annotations) -> bool {
     annotations.get(DELETION_COST).is_some_and(|cost| !is_cost(cost))
 }
 
-/// A number of 32 bits without leading zeros or plus sign.
+/// True for a 32-bit integer without leading zeros or plus sign.
 fn is_cost(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let plain = digits == "0" || digits.bytes().next().is_some_and(|first| matches!(first, b'1'..=b'9'));
@@ -115,7 +115,7 @@ fn check_seccomp(annotations: &Annotations, errors: &mut FieldErrors) {
     }
 }
 
-/// Reports profiles that differ between an annotation and the field that replaced it; called at the spec.
+/// Reports seccomp profiles that differ between an annotation and the field that replaced it. `errors` is at the spec.
 pub(crate) fn check_seccomp_fields(annotations: &Annotations, spec: &PodSpec, errors: &mut FieldErrors) {
     if annotations.is_empty() {
         return;
@@ -151,15 +151,15 @@ fn check_seccomp_match(annotation: &str, profile: &SeccompProfile, errors: &mut 
 pub(super) struct ProfileField<'a> {
     /// Mechanism that enforces the profile, as messages name it.
     pub(super) of: &'static str,
-    /// Annotations that mean the default of the runtime.
+    /// Annotation values that stand for the default of the runtime.
     pub(super) default_annotations: &'static [&'static str],
     pub(super) type_: &'a str,
-    /// Of a profile on the node.
+    /// Path of a profile on the node.
     pub(super) path: Option<&'a str>,
 }
 
 impl ProfileField<'_> {
-    /// Reports what an annotation says otherwise; called at the field.
+    /// Reports an annotation that differs from the field. `errors` is at the field.
     pub(super) fn check_annotation(&self, annotation: &str, errors: &mut FieldErrors) {
         let of = self.of;
         let path = annotation.strip_prefix("localhost/");

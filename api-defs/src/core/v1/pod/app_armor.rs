@@ -1,4 +1,4 @@
-//! Profiles of AppArmor, in fields and in the annotations that were there before.
+//! AppArmor profiles in fields and in the annotations that preceded them.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ type Annotations = BTreeMap<String, String>;
 /// Warning about AppArmor annotations.
 pub(super) const DEPRECATED: &str = "deprecated since v1.30; use the \"appArmorProfile\" field instead";
 
-/// Reports profiles that differ between an annotation and the field that replaced it; called at the spec.
+/// Reports AppArmor profiles that differ between an annotation and the field that replaced it. `errors` is at the spec.
 pub(crate) fn check_app_armor_fields(annotations: &Annotations, spec: &PodSpec, errors: &mut FieldErrors) {
     if spec.is_of("windows") || !is_named(annotations) {
         return;
@@ -36,7 +36,7 @@ pub(crate) fn check_app_armor_fields(annotations: &Annotations, spec: &PodSpec, 
     });
 }
 
-/// Moves profiles from annotations to the fields that replaced them.
+/// Copies profiles from annotations to the fields that replaced them.
 pub(super) fn adopt(annotations: &Annotations, spec: &mut PodSpec) {
     if spec.is_of("windows") || !is_named(annotations) {
         return;
@@ -49,7 +49,7 @@ pub(super) fn adopt(annotations: &Annotations, spec: &mut PodSpec) {
     }
 }
 
-/// Warnings about annotations that [`adopt`] will move, or cannot make sense of.
+/// Returns warnings about annotations that [`adopt`] converts or cannot parse.
 pub(super) fn warnings(annotations: &Annotations, spec: &PodSpec) -> Vec<String> {
     if spec.is_of("windows") || !is_named(annotations) {
         return Vec::new();
@@ -71,20 +71,20 @@ fn is_named(annotations: &Annotations) -> bool {
     annotations.keys().any(|key| key.starts_with(APP_ARMOR))
 }
 
-/// The profile of containers without one of their own.
+/// Returns the profile of containers without their own.
 pub(super) fn of_pod(spec: &PodSpec) -> Option<&AppArmorProfile> {
     spec.security_context.as_ref()?.app_armor_profile.as_ref()
 }
 
 /// Result of converting an annotation without a corresponding field.
 pub(super) enum Adoption {
-    /// The field gets the profile.
+    /// The profile for the field.
     Profile(AppArmorProfile),
-    /// It names no profile.
+    /// The annotation names no profile.
     Senseless,
 }
 
-/// `None` when there is no annotation, or when fields say it already.
+/// Returns the result of the conversion; `None` when the annotation is missing or fields are already set.
 pub(super) fn adoption(
     annotations: &Annotations,
     container: &Container,
@@ -107,7 +107,7 @@ fn is_valid(profile: &AppArmorProfile) -> bool {
     errors.is_empty()
 }
 
-/// The profile that an annotation names.
+/// Parses the profile in an annotation.
 fn profile(annotation: &str) -> Option<AppArmorProfile> {
     let (type_, path) = match annotation {
         "unconfined" => ("Unconfined", None),

@@ -21,7 +21,7 @@ const RESTART_POLICIES: [&str; 3] = ["Always", "OnFailure", "Never"];
 const DNS_POLICIES: [&str; 4] = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
 
 impl PodSpec {
-    /// Reports what is wrong with the spec of the pod called `pod`; the name is empty in a template.
+    /// Reports errors in the spec of the pod `pod`; the name is empty in a template.
     pub(crate) fn check(&self, pod: &str, options: PodOptions, errors: &mut FieldErrors) {
         if self.termination_grace_period_seconds.is_none() {
             errors.required("terminationGracePeriodSeconds", "");
@@ -185,7 +185,7 @@ impl PodSpec {
         );
     }
 
-    /// Files with variables lie in volumes that the pod has for itself.
+    /// Checks that files with variables are in emptyDir volumes of the pod.
     fn check_variable_files(&self, errors: &mut FieldErrors) {
         self.visit_containers(errors, &mut |container, errors| {
             for (index, variable) in container.env.iter().enumerate() {
@@ -194,7 +194,7 @@ impl PodSpec {
                 };
                 let errors = &mut *errors.at_index("env", index);
                 let mut errors = errors.at("valueFrom.fileKeyRef");
-                // Of several volumes of a name the last one counts.
+                // The last of several volumes with the same name counts.
                 match self.volumes.iter().rfind(|volume| volume.name == file.volume_name) {
                     None => errors.not_found("volumeName", &file.volume_name),
                     Some(volume) if volume.volume_source.empty_dir.is_none() => {

@@ -1,4 +1,4 @@
-//! The cells of printed pods.
+//! Table columns of pods.
 
 use planesmith_machinery::table::{Cell, Completion};
 use planesmith_machinery::time::Time;
@@ -137,8 +137,8 @@ fn summary(pod: &Pod) -> Summary {
 }
 
 impl Summary {
-    /// Looks at the containers that prepare the pod, up to the first that is not done. Whether there is one, and the
-    /// restarts of those that keep running.
+    /// Summarizes the init containers up to the first unfinished one. Returns true if there is one, and the restarts of
+    /// the sidecars.
     fn prepare(&mut self, pod: &Pod) -> (bool, Restarts) {
         let containers = &pod.spec.init_containers;
         let mut of_sidecars = Restarts::default();
@@ -165,7 +165,7 @@ impl Summary {
         (false, of_sidecars)
     }
 
-    /// Looks at the containers that do the work; the first one has the last word.
+    /// Summarizes the main containers. The reason of the first one takes precedence.
     fn run(&mut self, pod: &Pod) {
         let mut running = false;
         let mut failure = None;
@@ -184,7 +184,7 @@ impl Summary {
                 self.ready += 1;
             }
         }
-        // A container that is done says less than others that run or failed.
+        // A completed container must not hide others that run or failed.
         if self.reason == "Completed" {
             if running && has_condition(pod, "Ready") {
                 "Running".clone_into(&mut self.reason);
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(reason("Running"), None);
     }
 
-    /// Ready, status and restarts of a pod with this status.
+    /// Returns the cells for readiness, status and restarts.
     #[expect(clippy::needless_pass_by_value, reason = "cases are written in place")]
     fn cells(init: &Value, status: Value) -> [String; 3] {
         let document = json!({

@@ -16,7 +16,7 @@ const FILE_MODE: i32 = 0o644;
 const TOKEN_LIFE: i64 = 3600;
 
 impl Pod {
-    /// Fills in what only pods get, then what templates get as well.
+    /// Sets the defaults of pods, then those of templates.
     pub(super) fn fill_in(&mut self) {
         let spec = &mut self.spec;
         for container in spec.containers.iter_mut().chain(&mut spec.init_containers) {
@@ -37,7 +37,7 @@ impl Pod {
             }
         }
         spec.default_values();
-        // A pod that is to end before it is told so gets the shortest time there is.
+        // A negative grace period becomes the shortest possible one.
         spec.termination_grace_period_seconds = spec.termination_grace_period_seconds.map(|seconds| match seconds {
             ..0 => 1,
             seconds => seconds,
@@ -63,7 +63,8 @@ impl Pod {
 }
 
 impl super::PodStatus {
-    /// Makes `podIP` the first of `podIPs`: the field that older kubelets know wins when the two disagree.
+    /// Synchronizes `podIP` with the first entry of `podIPs`. If the two differ, `podIP` takes precedence, because
+    /// older kubelets know only this field.
     fn unite_pod_ips(&mut self) {
         let single = &self.pod_ip;
         if !single.is_empty() && self.pod_ips.first().is_none_or(|first| first.ip != *single) {
@@ -76,7 +77,7 @@ impl super::PodStatus {
 }
 
 impl PodSpec {
-    /// Fills in what pods and templates get; see [`crate::core::v1::PodTemplateSpec::default_values`].
+    /// Sets the defaults of pods and templates; see [`crate::core::v1::PodTemplateSpec::default_values`].
     pub(crate) fn default_values(&mut self) {
         fill(&mut self.dns_policy, "ClusterFirst");
         fill(&mut self.restart_policy, "Always");
@@ -110,7 +111,7 @@ impl PodSpec {
         }
     }
 
-    /// Keeps the old name of the service account equal to the one in use.
+    /// Synchronizes the deprecated name of the service account with the current one.
     pub fn unite_service_accounts(&mut self) {
         if self.service_account_name.is_empty() {
             self.service_account_name.clone_from(&self.service_account);
@@ -118,7 +119,7 @@ impl PodSpec {
         self.service_account.clone_from(&self.service_account_name);
     }
 
-    /// Huge pages cannot be promised twice: the pod's limit is what its containers may use.
+    /// Sets the pod-level limits of huge pages, which cannot be overcommitted: they equal the limits of the containers.
     fn fill_in_own_limits(&mut self) {
         let totals = self.container_limits();
         let Some(resources) = self.resources.as_mut().filter(|resources| resources.has_amounts()) else {
@@ -131,7 +132,7 @@ impl PodSpec {
         }
     }
 
-    /// A pod with limits requests what its containers request, and otherwise its limits.
+    /// Sets the pod-level requests of a pod with limits: those of its containers, or else its limits.
     fn fill_in_own_requests(&mut self) {
         let totals = self.container_requests();
         let Some(resources) = self.resources.as_mut().filter(|resources| !resources.limits.is_empty()) else {

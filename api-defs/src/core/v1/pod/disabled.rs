@@ -1,4 +1,4 @@
-//! Parts of pods that are switched off: they are dropped unless they were there before.
+//! Fields of disabled features, which are dropped unless the stored object has them.
 
 use super::{PodSpec, PodStatus};
 use crate::core::v1::{ContainerStatus, Lifecycle, VolumeProjection};
@@ -28,7 +28,7 @@ impl Switches {
 }
 
 impl PodSpec {
-    /// Drops what is switched off, unless it was there before.
+    /// Drops fields of disabled features unless `old` has them.
     pub(crate) fn drop_disabled(&mut self, old: Option<&Self>) {
         self.drop_unless(Switches::now(), old);
     }
@@ -84,7 +84,7 @@ impl PodSpec {
 }
 
 impl PodStatus {
-    /// Drops what is switched off, unless it was there before.
+    /// Drops fields of disabled features unless `old` has them.
     pub(super) fn drop_disabled(&mut self, old: &Self) {
         if !IMAGE_VOLUME_WITH_DIGEST.is_on() && !old.shows_volumes() {
             let containers = self
@@ -115,7 +115,7 @@ impl PodStatus {
     }
 }
 
-/// Drops the signal, and with it hooks that say nothing else.
+/// Drops the stop signal, and the lifecycle if it is then empty.
 fn drop_signal(lifecycle: &mut Option<Lifecycle>) {
     if let Some(hooks) = lifecycle
         && hooks.stop_signal.take().is_some()

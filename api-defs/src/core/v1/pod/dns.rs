@@ -1,40 +1,40 @@
-//! Names that a pod resolves in its own way.
+//! DNS settings and host aliases of pods.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::{Struct, ip, names};
 
-/// A line for the file /etc/hosts of a pod.
+/// An entry of a pod's /etc/hosts.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HostAlias {
-    /// The address that the names stand for.
+    /// IP address of the entry.
     #[field(proto = 1, keep)]
     pub ip: String,
-    /// Names that /etc/hosts of the pod gives to the address.
+    /// Host names of the address.
     #[field(proto = 2, list_type = atomic)]
     pub hostnames: Vec<String>,
 }
 
-/// Settings for resolving names, added to those of the DNS policy.
+/// DNS settings in addition to those of the DNS policy.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodDNSConfig {
-    /// Addresses of servers; asked besides those of the policy. Repeated ones count once.
+    /// IP addresses of name servers in addition to those of the policy. Duplicates are removed.
     #[field(proto = 1, list_type = atomic)]
     pub nameservers: Vec<String>,
-    /// Domains in which short names are looked up, besides those of the policy. Repeated ones count once.
+    /// Search domains in addition to those of the policy. Duplicates are removed.
     #[field(proto = 2, list_type = atomic)]
     pub searches: Vec<String>,
-    /// Options of the resolver, merged with those of the policy; these win.
+    /// Resolver options, merged with those of the policy. They take precedence.
     #[field(proto = 3, list_type = atomic)]
     pub options: Vec<PodDNSConfigOption>,
 }
 
-/// An option of the resolver.
+/// A resolver option.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodDNSConfigOption {
-    /// Name of an option of the resolver, such as ndots.
+    /// Name of the option, such as ndots.
     #[field(proto = 1)]
     pub name: String,
-    /// Its value, when it takes one.
+    /// Value of the option, if it has one.
     #[field(proto = 2)]
     pub value: Option<String>,
 }
@@ -57,7 +57,7 @@ impl HostAlias {
     }
 }
 
-/// Reports what is wrong with how a pod with this policy resolves names.
+/// Reports errors in the DNS settings of a pod with this policy.
 pub(super) fn check_dns(config: Option<&PodDNSConfig>, policy: &str, errors: &mut FieldErrors) {
     let mut errors = errors.at("dnsConfig");
     match config {

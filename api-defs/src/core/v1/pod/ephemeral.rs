@@ -1,4 +1,4 @@
-//! Writes to `/ephemeralcontainers`: containers are added to a pod to look into it.
+//! Updates of `/ephemeralcontainers`, which add containers to a running pod for debugging.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format::quote;
@@ -8,7 +8,7 @@ use super::annotations::MIRROR;
 use super::{Pod, PodOptions};
 
 impl Pod {
-    /// Takes over from `old` all but the ephemeral containers and what any write can say.
+    /// Reverts everything to `old` except the ephemeral containers and the metadata that any update can change.
     pub fn keep_all_but_ephemeral_containers(&mut self, old: &Self) {
         let containers = std::mem::take(&mut self.spec.ephemeral_containers);
         self.spec = old.spec.clone();
@@ -18,7 +18,7 @@ impl Pod {
         self.spec.drop_disabled(Some(&old.spec));
     }
 
-    /// Reports what a write to the ephemeral containers of `old` may not be; metadata is checked by generic code.
+    /// Reports illegal changes of the ephemeral containers of `old`. Generic code checks the metadata.
     pub fn check_ephemeral_containers(&self, old: &Self, errors: &mut FieldErrors) {
         if old.metadata.annotations.contains_key(MIRROR) {
             *errors = FieldErrors::default();

@@ -11,7 +11,7 @@ const NOT_ON_WINDOWS: &str = "cannot be set for a windows pod";
 const NOT_WITH_OWN_USERS: &str = "when `hostUsers` is false";
 
 impl PodSpec {
-    /// In the node's network a port is the node's port. Templates may leave it open until there is a pod.
+    /// Checks that ports in the node's network equal the node ports. Templates may leave them unset.
     pub(super) fn check_host_ports(&self, options: PodOptions, errors: &mut FieldErrors) {
         if !self.host_network {
             return;
@@ -30,7 +30,8 @@ impl PodSpec {
         }
     }
 
-    /// Users of its own go with namespaces of its own. Clients know two of the fields with a capital letter.
+    /// Checks that a pod with its own user namespace shares no other namespaces with the node. As in kube-apiserver,
+    /// two field paths have a capital letter.
     pub(super) fn check_host_users(&self, options: PodOptions, errors: &mut FieldErrors) {
         if self.host_users != Some(false) {
             return;
@@ -63,7 +64,7 @@ impl PodSpec {
             .any(|devices| !devices.is_empty())
     }
 
-    /// Containers that are processes of a Windows node.
+    /// Checks containers that run as processes of a Windows node.
     pub(super) fn check_host_process(&self, errors: &mut FieldErrors) {
         let windows = self
             .security_context

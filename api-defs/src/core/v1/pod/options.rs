@@ -15,39 +15,38 @@ use crate::features::RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS;
 /// already.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PodOptions {
-    /// The spec is that of a pod, which has to be complete, and not of a template.
+    /// True for the spec of a pod, which must be complete, instead of a template.
     pub of_pod: bool,
-    /// The cost of deletion may be no number.
+    /// Permits deletion costs that are not numbers.
     pub(crate) any_deletion_cost: bool,
-    /// Selections by labels of other pods may name values that no label can have.
+    /// Permits illegal label values in pod label selectors.
     pub(crate) any_selector_values: bool,
-    /// The same for labels of nodes.
+    /// Permits illegal label values in node selectors.
     pub(crate) any_node_selector_values: bool,
-    /// The same for spreading.
+    /// Permits illegal label selectors in topology spread constraints.
     pub(crate) any_spread_selector: bool,
-    /// Amounts of huge pages may be no multiple of their size.
+    /// Permits amounts of huge pages that are no multiple of the page size.
     pub(crate) odd_huge_pages: bool,
-    /// Tokens may be projected anywhere.
+    /// Permits reserved paths of projected tokens.
     pub(crate) any_token_path: bool,
-    /// Settings of the kernel may be those of a namespace that is the node's.
+    /// Permits sysctls of namespaces that are shared with the node.
     pub(crate) host_sysctls: bool,
-    /// Tolerations may compare numbers, although that is switched off.
+    /// Permits tolerations that compare numbers, although the feature is disabled.
     pub(crate) number_tolerations: bool,
-    /// Users of its own do not keep the pod out of the node's network, although that is switched off.
+    /// Permits pods with their own user namespace in the node's network, although the feature is disabled.
     pub(crate) own_users_in_host_network: bool,
-    /// Labels of volumes may be changed in ways that are switched off.
+    /// Permits any SELinux change policy, although the feature is disabled.
     pub(crate) any_label_change: bool,
-    /// Users of its own do not keep volumes from being devices.
+    /// Permits block devices in pods with their own user namespace.
     pub(crate) own_users_with_devices: bool,
-    /// Containers that run once, before the others, may be started again when what they have changes.
+    /// Permits resize policies that restart init containers.
     pub(crate) restarting_init_containers: bool,
-    /// Rules may start all containers again, and containers that run beside the others may have rules, although that is
-    /// switched off.
+    /// Permits rules that restart all containers, and restart rules of sidecars, although the feature is disabled.
     pub(crate) restart_all: bool,
 }
 
 impl PodOptions {
-    /// For a pod; `old` is what it replaces.
+    /// Returns the options for a pod that replaces `old`.
     #[must_use]
     pub fn of_pod(old: Option<&Pod>) -> Self {
         let options = old.map_or_else(Self::default, |old| Self::after(&old.metadata, &old.spec));
@@ -57,7 +56,7 @@ impl PodOptions {
         }
     }
 
-    /// For a template; `old` is what it replaces.
+    /// Returns the options for a template that replaces `old`.
     #[must_use]
     pub fn of_template(old: Option<&PodTemplateSpec>) -> Self {
         old.map_or_else(Self::default, |old| Self::after(&old.metadata, &old.spec))

@@ -1,4 +1,4 @@
-//! The containers of a pod, of all sorts, in the order in which they are looked at.
+//! Iteration over a pod's containers of all kinds in the order of validation.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display};
@@ -8,12 +8,12 @@ use planesmith_machinery::field_error::FieldErrors;
 use super::PodSpec;
 use crate::core::v1::Container;
 
-/// A container of any sort, and where it stands in the spec.
+/// A container of any kind and its field path.
 #[derive(Debug)]
 pub(crate) struct PlacedContainer<'a> {
     field: &'static str,
     index: usize,
-    /// The container itself; of an ephemeral one a copy.
+    /// The container. A copy for ephemeral containers.
     pub(crate) container: Cow<'a, Container>,
 }
 
@@ -24,7 +24,7 @@ impl Display for PlacedContainer<'_> {
 }
 
 impl PodSpec {
-    /// All containers: init containers first, ephemeral ones last.
+    /// Iterates over all containers, starting with init containers and ending with ephemeral ones.
     pub(crate) fn placed_containers(&self) -> impl Iterator<Item = PlacedContainer<'_>> {
         let init = self.init_containers.iter().map(Cow::Borrowed).enumerate();
         let main = self.containers.iter().map(Cow::Borrowed).enumerate();
@@ -41,7 +41,7 @@ impl PodSpec {
         })
     }
 
-    /// Calls `visit` for each of them, with errors reported below it.
+    /// Calls `visit` for each container, with errors at its path.
     pub(crate) fn visit_containers(
         &self,
         errors: &mut FieldErrors,

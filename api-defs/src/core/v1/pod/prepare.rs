@@ -8,7 +8,7 @@ use super::app_armor;
 use crate::core::v1::{PodCondition, PodStatus};
 
 impl Pod {
-    /// Sets the status of a pod that is made, whatever its maker says of it, and writes down what the spec means.
+    /// Resets the status of a new pod and stores values that are derived from the spec.
     pub(super) fn prepare(&mut self) {
         self.status = PodStatus {
             phase: "Pending".to_owned(),
@@ -30,7 +30,7 @@ impl Pod {
         app_armor::adopt(&self.metadata.annotations, &mut self.spec);
     }
 
-    /// Turns label keys, which stand for the pod's own values, into requirements.
+    /// Converts label keys, which stand for the pod's own values, to selector requirements.
     fn select_by_own_labels(&mut self) {
         let labels = &self.metadata.labels;
         let select = |selector: &mut LabelSelector, keys: &[String], operator: &str| {
@@ -62,7 +62,7 @@ impl Pod {
         }
     }
 
-    /// Keeps what a write to the status cannot change.
+    /// Preserves fields that a status update cannot change.
     pub(super) fn prepare_status(&mut self, old: &Self) {
         self.metadata.deletion_timestamp = old.metadata.deletion_timestamp;
         self.metadata
@@ -76,7 +76,7 @@ impl Pod {
         if status.observed_generation == 0 {
             status.observed_generation = old.observed_generation;
         }
-        // There can be several conditions of a type; the first new one follows the first old one, and so on.
+        // Several conditions can have the same type. The n-th new one is compared with the n-th old one.
         let mut followed: Vec<usize> = Vec::new();
         for condition in &mut status.conditions {
             let mut places = old.conditions.iter().enumerate();

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use crate::core::v1::resource_requirements::add;
 use crate::core::v1::{Pod, PodSpec, ResourceList, ResourceRequirements};
 
-/// The resources that count.
+/// Resources that determine the class.
 const COUNTED: [&str; 2] = ["cpu", "memory"];
 
 impl Pod {
-    /// The class that the pod was given, or else the one that follows from its spec.
+    /// Returns the stored class of the pod, or the computed one if none is stored.
     #[must_use]
     pub fn quality_class(&self) -> &str {
         match self.status.qos_class.as_str() {
@@ -18,7 +18,7 @@ impl Pod {
         }
     }
 
-    /// The class that follows from the spec: Guaranteed, Burstable or BestEffort.
+    /// Returns the class that results from the spec: Guaranteed, Burstable or BestEffort.
     #[must_use]
     pub fn computed_quality_class(&self) -> &'static str {
         let (requests, limits, every_limit) = self.spec.counted_resources();
@@ -33,7 +33,8 @@ impl Pod {
 }
 
 impl PodSpec {
-    /// Requests, limits, and whether whoever asks for something has both limits.
+    /// Returns the requests, the limits, and true if the pod, or without pod-level resources each container, limits all
+    /// counted resources.
     fn counted_resources(&self) -> (ResourceList, ResourceList, bool) {
         let all: Vec<&ResourceRequirements> = match &self.resources {
             Some(resources) => vec![resources],

@@ -1,4 +1,4 @@
-//! Writes to `/resize`: what the containers of a running pod ask for changes.
+//! Updates of `/resize`, which change the resources of a running pod.
 
 use planesmith_machinery::field_error::FieldErrors;
 
@@ -8,8 +8,8 @@ use crate::core::v1::{Container, ResourceList, ResourceRequirements};
 use crate::features::{IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING, IN_PLACE_POD_VERTICAL_SCALING_INIT_CONTAINERS};
 
 impl Pod {
-    /// Takes over from `old` all but what containers ask for. When other containers are there than
-    /// before, nothing is taken over, so that the change is refused.
+    /// Reverts everything to `old` except the resources. If the containers differ, nothing is reverted, so that the
+    /// validation refuses the update.
     pub fn keep_all_but_resources(&mut self, old: &Self) {
         let same = |new: &[Container], old: &[Container]| {
             new.len() == old.len() && new.iter().zip(old).all(|(new, old)| new.name == old.name)
@@ -40,7 +40,7 @@ impl Pod {
         self.spec.drop_disabled(Some(&old.spec));
     }
 
-    /// Reports what a change of the resources of `old` may not be; metadata is checked by generic code.
+    /// Reports illegal changes of the resources of `old`. Generic code checks the metadata.
     pub fn check_resize(&self, old: &Self, errors: &mut FieldErrors) {
         let refusal = if old.metadata.annotations.contains_key(MIRROR) {
             Some("static pods cannot be resized")
@@ -91,7 +91,7 @@ impl Pod {
         check_other_changes(rest, old, before, &mut errors);
     }
 
-    /// Reports containers that came, went, or changed their names or places; whether none did.
+    /// Reports containers that were added, removed, renamed or moved. Returns true if there are none.
     fn has_containers_of(&self, old: &Self, errors: &mut FieldErrors) -> bool {
         let before = errors.count();
         for (field, new, old) in [
@@ -130,7 +130,8 @@ impl Pod {
         }
     }
 
-    /// Kubelets that can resize say what the containers have. As long as none runs, nobody can tell.
+    /// True if the kubelet supports resizing, which it shows by reporting the resources of running containers. Unknown
+    /// and therefore true while no container runs.
     fn can_be_resized_where_it_runs(&self) -> bool {
         let mut running = self.status.container_statuses.iter();
         running
@@ -159,7 +160,7 @@ fn check_whole(new: &mut Option<ResourceRequirements>, old: Option<&ResourceRequ
     }
 }
 
-/// Nothing but processor and memory changes from `old` to `new`, which was `before` errors ago.
+/// Reports changes other than CPU and memory; `before` is the number of errors before the check.
 fn check_other_changes(mut new: PodSpec, old: &Pod, before: usize, errors: &mut FieldErrors) {
     const ONLY: &str = "only cpu and memory resources are mutable";
     for (container, old) in new.containers.iter_mut().zip(&old.spec.containers) {
@@ -177,8 +178,8 @@ fn check_other_changes(mut new: PodSpec, old: &Pod, before: usize, errors: &mut 
     }
 }
 
-/// Nothing but processor and memory changes from `old`, which is taken back in `container`; and those only where the
-/// container can be resized.
+/// Reports changes of an init container other than CPU and memory, and those if it cannot be resized. Reverts the
+/// checked changes in `container`.
 fn check_init_container(index: usize, container: &mut Container, old: &Container, errors: &mut FieldErrors) {
     let modified = container != old;
     if !container.can_be_resized_as_init() {
@@ -193,7 +194,7 @@ fn check_init_container(index: usize, container: &mut Container, old: &Container
         let problem = "only cpu and memory resources for init or sidecar containers are mutable";
         errors.forbidden("", problem);
     }
-    // Pods that were stored before this was refused can hold such a policy, even several.
+    // Pods that were stored before this rule existed can have such policies, even several.
     let policies = container.resize_policy.iter();
     let restarts = policies.filter(|policy| policy.restart_policy == "RestartContainer");
     if modified && !container.is_sidecar() {
@@ -216,7 +217,7 @@ impl Container {
         }
     }
 
-    /// Sets processor and memory back to what they were; claims and the policy do not count as resources here.
+    /// Reverts CPU and memory. Claims and the resize policy are not affected.
     fn take_back_resources(&mut self, old: &Self) {
         self.resources.take_back(&old.resources);
     }
@@ -229,7 +230,7 @@ impl ResourceRequirements {
         self.claims.clear();
     }
 
-    /// Reports what is no longer given; `whose` says what kind of resources they are.
+    /// Reports removed entries; `whose` names the kind of resources in messages.
     fn check_removals(&self, old: &Self, whose: &str, errors: &mut FieldErrors) {
         let lacks = |new: &ResourceList, old: &ResourceList| old.keys().any(|name| !new.contains_key(name));
         if lacks(&self.requests, &old.requests) {

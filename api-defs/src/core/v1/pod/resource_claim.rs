@@ -1,4 +1,4 @@
-//! Devices that a pod claims, and what became of its claims.
+//! Device claims of pods and their status.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
@@ -11,17 +11,17 @@ use planesmith_machinery::quantity::Quantity;
 
 use super::PodSpec;
 
-/// A claim to devices that a pod makes, under a name for its containers.
+/// A device claim of a pod, under a name that its containers refer to.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodResourceClaim {
-    /// Name for the containers, a DNS label.
+    /// Name of the claim within the pod, a DNS label.
     #[field(proto = 1, keep)]
     pub name: String,
     /// Name of a ResourceClaim in the namespace. Excludes resourceClaimTemplateName.
     #[field(proto = 3)]
     pub resource_claim_name: Option<String>,
-    /// Name of a ResourceClaimTemplate in the namespace, from which a claim is made that goes away with the pod.
-    /// Excludes resourceClaimName.
+    /// Name of a ResourceClaimTemplate in the namespace. A claim is created from it and deleted with the pod. Excludes
+    /// resourceClaimName.
     #[field(proto = 4)]
     pub resource_claim_template_name: Option<String>,
 }
@@ -29,27 +29,27 @@ pub struct PodResourceClaim {
 /// Observed state of a claim that is created for a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodResourceClaimStatus {
-    /// Name of the entry in the spec's resourceClaims.
+    /// Name of the entry in resourceClaims of the spec.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Name of the ResourceClaim that was made; absent when none was needed.
+    /// Name of the ResourceClaim that was created. Absent when none was needed.
     #[field(proto = 2)]
     pub resource_claim_name: Option<String>,
 }
 
-/// The claim that stands for extended resources of a pod.
+/// Status of the claim for extended resources of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodExtendedResourceClaimStatus {
     /// Mapping of the claim's requests to the extended resources of the containers.
     #[field(proto = 1, keep, list_type = atomic)]
     pub request_mappings: Vec<ContainerExtendedResourceRequest>,
-    /// Name of the ResourceClaim that was made for the pod's extended resources.
+    /// Name of the ResourceClaim that was created for the extended resources.
     #[field(proto = 2, keep)]
     pub resource_claim_name: String,
 }
 
 impl PodExtendedResourceClaimStatus {
-    /// Reports what does not fit to the pod with `spec`.
+    /// Reports errors, for the pod with `spec`.
     pub(super) fn check(&self, spec: &PodSpec, errors: &mut FieldErrors) {
         if self.request_mappings.is_empty() {
             errors.required("requestMappings", "at least one request mapping is required");
@@ -79,7 +79,8 @@ impl PodExtendedResourceClaimStatus {
 }
 
 impl ContainerExtendedResourceRequest {
-    /// Reports what is wrong with the mapping at `index`; its request is reported beside the list, as ever.
+    /// Reports errors in the mapping at `index`. As in kube-apiserver, errors about its request have the path beside
+    /// the list.
     fn check(&self, index: usize, spec: &PodSpec, errors: &mut FieldErrors) {
         let mut containers = spec.containers.iter().chain(&spec.init_containers);
         let container = containers.find(|container| container.name == self.container_name);
@@ -107,10 +108,10 @@ impl ContainerExtendedResourceRequest {
 /// Maps a request of a claim to an extended resource of a container.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ContainerExtendedResourceRequest {
-    /// Name of the container that asks for the resource.
+    /// Name of the container that requests the resource.
     #[field(proto = 1, keep)]
     pub container_name: String,
-    /// Name of the extended resource that is asked for.
+    /// Name of the extended resource.
     #[field(proto = 2, keep)]
     pub resource_name: String,
     /// Name of the request in the claim.
@@ -121,10 +122,10 @@ pub struct ContainerExtendedResourceRequest {
 /// Consumption of the node's allocatable resources by the devices of a claim.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NodeAllocatableResourceClaimStatus {
-    /// Name of the ResourceClaim that takes from the node.
+    /// Name of the ResourceClaim that consumes node resources.
     #[field(proto = 1, keep)]
     pub resource_claim_name: String,
-    /// Names of the containers that use it.
+    /// Names of the containers that use the claim.
     #[field(proto = 2, list_type = set)]
     pub containers: Vec<String>,
     /// Amount of each node resource that the claim consumes.
@@ -132,7 +133,7 @@ pub struct NodeAllocatableResourceClaimStatus {
     pub resources: BTreeMap<String, Quantity>,
 }
 
-/// Reports what is wrong with the devices that a pod claims.
+/// Reports errors in the device claims of a pod.
 pub(super) fn check_claims(claims: &[PodResourceClaim], errors: &mut FieldErrors) {
     let mut known = BTreeSet::new();
     for (index, claim) in claims.iter().enumerate() {
@@ -171,7 +172,7 @@ pub(super) fn check_claims(claims: &[PodResourceClaim], errors: &mut FieldErrors
     }
 }
 
-/// Reports what is wrong with what became of claims.
+/// Reports errors in the statuses of device claims.
 pub(super) fn check_claim_statuses(
     statuses: &[PodResourceClaimStatus],
     claims: &[PodResourceClaim],

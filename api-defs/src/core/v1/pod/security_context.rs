@@ -1,4 +1,4 @@
-//! Security settings that all containers of a pod share.
+//! Security settings of pods.
 
 use std::collections::BTreeSet;
 
@@ -10,37 +10,37 @@ use planesmith_machinery::field_error::FieldErrors;
 
 use crate::core::v1::{AppArmorProfile, SELinuxOptions, SeccompProfile, WindowsSecurityContextOptions};
 
-/// Security settings that all containers of a pod share. Those of a container come first.
+/// Security settings that all containers of a pod share. Settings of a container take precedence.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(internal = crate::core::v1::internal_layout::POD_SECURITY_CONTEXT)]
 pub struct PodSecurityContext {
-    /// SELinux context of the containers; made up by the runtime when absent. Not on Windows.
+    /// SELinux context of the containers. Chosen by the runtime when absent. Not on Windows.
     #[field(proto = 1)]
     pub se_linux_options: Option<SELinuxOptions>,
-    /// Settings for Windows. Not on Linux.
+    /// Options for Windows. Not on Linux.
     #[field(proto = 8)]
     pub windows_options: Option<WindowsSecurityContextOptions>,
-    /// User, by number, that containers run as; that of the image when absent. Not on Windows.
+    /// User ID of the containers' processes. That of the image when absent. Not on Windows.
     #[field(proto = 2)]
     pub run_as_user: Option<i64>,
-    /// Group, by number, that containers run as; that of the runtime when absent. Not on Windows.
+    /// Group ID of the containers' processes. Chosen by the runtime when absent. Not on Windows.
     #[field(proto = 6)]
     pub run_as_group: Option<i64>,
-    /// Refuses to start a container that would run as root.
+    /// True to refuse to start a container that would run as root.
     #[field(proto = 3)]
     pub run_as_non_root: Option<bool>,
-    /// Further groups, by number, of the first process of each container. Not on Windows.
+    /// Supplemental group IDs of the first process of each container. Not on Windows.
     #[field(proto = 4, list_type = atomic)]
     pub supplemental_groups: Vec<i64>,
     /// Source of the supplemental groups: Merge (the default) includes the groups that the image assigns to the user,
     /// Strict does not. Not on Windows.
     #[field(proto = 12, known("Merge", "Strict"), go_type = "SupplementalGroupsPolicy")]
     pub supplemental_groups_policy: Option<String>,
-    /// Group, by number, that owns files of volumes which can have an owner, and that containers belong to. Not on
-    /// Windows.
+    /// Group ID that owns the files of volumes that support ownership, and a supplemental group of the containers. Not
+    /// on Windows.
     #[field(proto = 5)]
     pub fs_group: Option<i64>,
-    /// Settings of the kernel. Not on Windows.
+    /// Kernel parameters (sysctls). Not on Windows.
     #[field(proto = 7, list_type = atomic)]
     pub sysctls: Vec<Sysctl>,
     /// Time of changing the owner and the permissions of a volume's files: OnRootMismatch, or Always (the default). Not
@@ -59,10 +59,10 @@ pub struct PodSecurityContext {
     pub se_linux_change_policy: Option<String>,
 }
 
-/// A setting of the kernel.
+/// A kernel parameter (sysctl).
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Sysctl {
-    /// Name of the kernel setting, such as net.ipv4.ip_local_port_range.
+    /// Name of the sysctl, such as net.ipv4.ip_local_port_range.
     #[field(proto = 1, keep)]
     pub name: String,
     /// Value of the sysctl for the pod.
@@ -70,11 +70,11 @@ pub struct Sysctl {
     pub value: String,
 }
 
-/// The longest name of a kernel setting, in bytes.
+/// Maximum length of a sysctl name in bytes.
 const LONGEST_SYSCTL: usize = 253;
 
 impl PodSecurityContext {
-    /// Reports what is wrong with the settings of the pod `spec`.
+    /// Reports errors in the settings of the pod `spec`.
     pub(super) fn check(&self, spec: &PodSpec, options: PodOptions, errors: &mut FieldErrors) {
         for (field, id) in [
             ("fsGroup", self.fs_group),
@@ -163,7 +163,7 @@ impl Sysctl {
     }
 }
 
-/// Labels with inner dashes and underscores, joined by dots or slashes.
+/// True for labels with inner dashes and underscores, joined by dots or slashes.
 fn is_sysctl(name: &str) -> bool {
     let is_label = |label: &str| {
         let outer = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
@@ -174,9 +174,9 @@ fn is_sysctl(name: &str) -> bool {
     name.len() <= LONGEST_SYSCTL && name.split(['.', '/']).all(is_label)
 }
 
-/// The namespace of the kernel that a setting belongs to, when pods can have one of their own.
+/// Returns the kernel namespace of a sysctl if pods can have their own; `None` otherwise.
 fn namespace_of(name: &str) -> Option<&'static str> {
-    // Whichever of the two separators comes first separates; the other one is part of a name.
+    // The first dot or slash determines the separator. The other character is then part of a name.
     let slashed = name.find(['.', '/']).is_some_and(|at| name.as_bytes()[at] == b'/');
     let swap = |c: char| match c {
         '.' => '/',

@@ -14,18 +14,18 @@ use crate::core::v1::{
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(internal = crate::core::v1::internal_layout::POD_SPEC)]
 pub struct PodSpec {
-    /// Volumes that its containers can mount.
+    /// Volumes that the containers can mount.
     #[field(proto = 1, list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
     pub volumes: Vec<Volume>,
-    /// Containers that prepare the pod: they run one after the other, each to its end, before those in containers
-    /// start. One that fails makes the pod fail or is run again, as restartPolicy says. Cannot change.
+    /// Containers that prepare the pod. They run to completion one after the other before the main containers start. If
+    /// one fails, the pod fails or the container is restarted, according to restartPolicy. Immutable.
     #[field(proto = 20, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub init_containers: Vec<Container>,
-    /// Containers that do the work; at least one. Cannot be added or removed.
+    /// Main containers; at least one. Containers cannot be added or removed later.
     #[field(proto = 2, keep, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub containers: Vec<Container>,
-    /// Containers that were added to look into the running pod, through the subresource ephemeralcontainers. They are
-    /// never started again.
+    /// Containers that were added to the running pod for debugging, through the ephemeralcontainers subresource. They
+    /// are never restarted.
     #[field(proto = 34, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub ephemeral_containers: Vec<EphemeralContainer>,
     /// Restart policy of the containers: Always, OnFailure or Never. Always by default.
@@ -50,17 +50,17 @@ pub struct PodSpec {
     /// Labels that the node must have.
     #[field(proto = 7, atomic)]
     pub node_selector: BTreeMap<String, String>,
-    /// Name of the service account that the pod acts as.
+    /// Name of the service account whose identity the pod has.
     #[field(proto = 8)]
     pub service_account_name: String,
-    /// The older name of serviceAccountName; always equal to it. Deprecated.
+    /// Deprecated name of serviceAccountName. Always equal to it.
     #[field(proto = 9)]
     pub service_account: String,
     /// True if a token of the service account is mounted into the containers. Defaults to the setting of the service
     /// account.
     #[field(proto = 21)]
     pub automount_service_account_token: Option<bool>,
-    /// Name of the node that the pod runs on. The scheduler sets it; a pod that is made with it is not scheduled.
+    /// Name of the node that the pod runs on, set by the scheduler. A pod that is created with it is not scheduled.
     #[field(proto = 10)]
     pub node_name: String,
     /// True if the pod uses the node's network namespace. Its ports are then ports of the node.
@@ -75,28 +75,28 @@ pub struct PodSpec {
     /// True if all containers share one PID namespace. Excludes hostPID.
     #[field(proto = 27)]
     pub share_process_namespace: Option<bool>,
-    /// Security settings that all containers share.
+    /// Security settings of the pod and defaults for its containers.
     #[field(proto = 14)]
     pub security_context: Option<PodSecurityContext>,
-    /// Secrets of the namespace with credentials for fetching the images.
+    /// Secrets of the namespace with credentials to pull the images.
     #[field(proto = 15, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub image_pull_secrets: Vec<LocalObjectReference>,
-    /// Name that the pod has for itself; made from its name when empty.
+    /// Host name of the pod. Derived from its name when empty.
     #[field(proto = 16)]
     pub hostname: String,
-    /// Name of a headless Service: with it the pod is called hostname.subdomain.namespace.svc.domain.
+    /// Name of a headless Service. The pod's domain name is then hostname.subdomain.namespace.svc.domain.
     #[field(proto = 17)]
     pub subdomain: String,
     /// Affinity and anti-affinity of the pod.
     #[field(proto = 18)]
     pub affinity: Option<Affinity>,
-    /// Name of the scheduler that places the pod; default-scheduler when empty.
+    /// Name of the scheduler of the pod. default-scheduler when empty.
     #[field(proto = 19)]
     pub scheduler_name: String,
-    /// Marks of nodes that do not keep the pod away.
+    /// Taints that the pod tolerates.
     #[field(proto = 22, list_type = atomic)]
     pub tolerations: Vec<Toleration>,
-    /// Lines for the file /etc/hosts of the containers.
+    /// Entries of the pod's /etc/hosts.
     #[field(proto = 23, list_type = map, list_map_keys("ip"), patch_strategy(merge), patch_merge_key = "ip")]
     pub host_aliases: Vec<HostAlias>,
     /// Name of the priority class: system-node-critical, system-cluster-critical or a PriorityClass. The default class
@@ -106,13 +106,13 @@ pub struct PodSpec {
     /// Priority of the pod, set from its priority class. Higher values are more important.
     #[field(proto = 25)]
     pub priority: Option<i32>,
-    /// Settings for resolving names, added to those of dnsPolicy.
+    /// DNS settings in addition to those of dnsPolicy.
     #[field(proto = 26)]
     pub dns_config: Option<PodDNSConfig>,
-    /// Conditions that must hold, besides the readiness of all containers, for the pod to be ready.
+    /// Pod conditions that must be True, besides the readiness of all containers, for the pod to be ready.
     #[field(proto = 28, list_type = atomic)]
     pub readiness_gates: Vec<PodReadinessGate>,
-    /// Name of the RuntimeClass with which the pod runs; the default runtime when absent.
+    /// Name of the RuntimeClass of the pod. The default runtime when absent.
     #[field(proto = 29)]
     pub runtime_class_name: Option<String>,
     /// True if the containers have environment variables for the services of the namespace. True by default.
@@ -130,7 +130,7 @@ pub struct PodSpec {
     /// True if the kernel's hostname is the fully qualified domain name of the pod. False by default.
     #[field(name = "setHostnameAsFQDN", proto = 35)]
     pub set_hostname_as_fqdn: Option<bool>,
-    /// Operating system of the containers. Settings for another one are refused.
+    /// Operating system of the containers. Settings of other systems are refused.
     #[field(proto = 36)]
     pub os: Option<PodOS>,
     /// True if the pod uses the node's user namespace; false creates one for the pod. True by default.
@@ -140,16 +140,16 @@ pub struct PodSpec {
     /// entries.
     #[field(proto = 38, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub scheduling_gates: Vec<PodSchedulingGate>,
-    /// Claims to devices that must be met before the pod starts. Cannot change.
+    /// Device claims that must be allocated before the pod starts. Immutable.
     #[field(proto = 39, list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
     pub resource_claims: Vec<PodResourceClaim>,
     /// Resource requests and limits of the whole pod: cpu, memory and huge pages.
     #[field(proto = 40)]
     pub resources: Option<ResourceRequirements>,
-    /// Name that the pod has for itself, whatever hostname and subdomain say; up to 64 characters.
+    /// Host name of the pod, at most 64 characters. Takes precedence over hostname and subdomain.
     #[field(proto = 41)]
     pub hostname_override: Option<String>,
-    /// The group of pods with which it is scheduled.
+    /// Group of pods that the pod is scheduled with.
     #[field(proto = 43)]
     pub scheduling_group: Option<PodSchedulingGroup>,
 }
@@ -157,20 +157,20 @@ pub struct PodSpec {
 /// An operating system.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodOS {
-    /// Operating system that the containers are made for: linux or windows.
+    /// Name of the operating system: linux or windows.
     #[field(proto = 1, keep, go_type = "OSName")]
     pub name: String,
 }
 
-/// A condition that a pod needs to be ready.
+/// A pod condition that must be True for the pod to be ready.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodReadinessGate {
-    /// Type of a condition of the pod that has to be True before the pod counts as ready.
+    /// Type of the pod condition.
     #[field(proto = 1, keep, go_type = "PodConditionType")]
     pub condition_type: String,
 }
 
-/// Something that keeps a pod from being scheduled.
+/// A gate that blocks the scheduling of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodSchedulingGate {
     /// Name of the gate, unique in the pod.
@@ -179,7 +179,7 @@ pub struct PodSchedulingGate {
 }
 
 impl PodSchedulingGroup {
-    /// Reports a group that is not named, or not well.
+    /// Reports a missing or malformed name of the group.
     pub(super) fn check(&self, errors: &mut FieldErrors) {
         match &self.pod_group_name {
             None => errors.invalid("", "", "must specify one of: `podGroupName`"),
@@ -192,7 +192,7 @@ impl PodSchedulingGroup {
     }
 }
 
-/// The group of pods with which a pod is scheduled.
+/// The group of pods that a pod is scheduled with.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(union)]
 pub struct PodSchedulingGroup {

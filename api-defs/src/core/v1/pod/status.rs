@@ -13,7 +13,7 @@ use crate::core::v1::{
 /// Observed state of a pod. May be outdated when the node cannot be reached.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodStatus {
-    /// Generation of the pod that this tells about.
+    /// Generation of the pod that the status describes.
     #[field(proto = 17)]
     pub observed_generation: i64,
     /// Phase of the pod: Pending, Running, Succeeded, Failed or Unknown.
@@ -26,22 +26,23 @@ pub struct PodStatus {
     /// Conditions, such as PodScheduled, Initialized and Ready.
     #[field(proto = 2, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<PodCondition>,
-    /// For people: why the pod is as it is.
+    /// Human-readable explanation of the phase.
     #[field(proto = 3)]
     pub message: String,
-    /// One word for programs on why the pod is as it is, such as Evicted.
+    /// CamelCase reason of the phase, for programs, such as Evicted.
     #[field(proto = 4)]
     pub reason: String,
-    /// Node where less important pods are pushed away for this one. It may still end up elsewhere.
+    /// Name of the node on which pods with lower priority are preempted for this one. The pod may still be scheduled
+    /// elsewhere.
     #[field(proto = 11)]
     pub nominated_node_name: String,
-    /// Address of the node; empty until the pod has one.
+    /// Address of the node. Empty until the pod is scheduled.
     #[field(name = "hostIP", proto = 5)]
     pub host_ip: String,
     /// Addresses of the node, the first of which is hostIP.
     #[field(name = "hostIPs", proto = 16, list_type = atomic, patch_strategy(merge), patch_merge_key = "ip")]
     pub host_ips: Vec<HostIP>,
-    /// Address of the pod; empty until it has one.
+    /// Address of the pod. Empty until it is assigned.
     #[field(name = "podIP", proto = 6)]
     pub pod_ip: String,
     /// Addresses of the pod, at most one per IP family; the first is podIP.
@@ -68,7 +69,7 @@ pub struct PodStatus {
     /// Observed state of the device claims.
     #[field(proto = 15, list_type = map, list_map_keys("name"), patch_strategy(merge, retain_keys), patch_merge_key = "name")]
     pub resource_claim_statuses: Vec<PodResourceClaimStatus>,
-    /// The claim that stands for extended resources.
+    /// Status of the claim for extended resources.
     #[field(proto = 18)]
     pub extended_resource_claim_status: Option<PodExtendedResourceClaimStatus>,
     /// Resources that the node has allocated to the whole pod.
@@ -82,13 +83,13 @@ pub struct PodStatus {
     pub node_allocatable_resource_claim_statuses: Vec<NodeAllocatableResourceClaimStatus>,
 }
 
-/// One aspect of a pod.
+/// A condition of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodCondition {
     /// Type of the condition: PodScheduled, Initialized, ContainersReady, Ready, or a custom type.
     #[field(proto = 1, keep, go_type = "PodConditionType")]
     pub type_: String,
-    /// Generation of the pod when this was set.
+    /// Generation of the pod that the condition describes.
     #[field(proto = 7)]
     pub observed_generation: i64,
     /// Status of the condition: True, False or Unknown.
@@ -100,10 +101,10 @@ pub struct PodCondition {
     /// Time of the last change of status.
     #[field(proto = 4)]
     pub last_transition_time: Time,
-    /// One word for programs on why it last changed.
+    /// CamelCase reason of the last transition, for programs.
     #[field(proto = 5)]
     pub reason: String,
-    /// Explanation of the last change for people to read; its wording may differ between releases.
+    /// Human-readable explanation of the last transition. Its text may differ between releases.
     #[field(proto = 6)]
     pub message: String,
 }
@@ -111,7 +112,7 @@ pub struct PodCondition {
 /// An address of a node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HostIP {
-    /// An address of the node that the pod runs on.
+    /// Address of the pod's node.
     #[field(proto = 1, keep)]
     pub ip: String,
 }
@@ -119,7 +120,7 @@ pub struct HostIP {
 /// An address of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodIP {
-    /// An address of the pod; at most one for each IP family.
+    /// Address of the pod, at most one for each IP family.
     #[field(proto = 1, keep)]
     pub ip: String,
 }

@@ -1,4 +1,4 @@
-//! Pods as documents in, complaints as text out.
+//! Validation of pods: documents as input, error texts as output.
 
 mod creation;
 mod updates;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::Pod;
 
-/// A pod with one container, whose spec has the members of `spec` as well, as the server has it before it is checked.
+/// Returns a defaulted pod with one container and the members of `spec` in its spec.
 fn pod(spec: Value) -> Pod {
     let mut document = json!({
         "metadata": {"name": "p", "namespace": "n"},
@@ -23,7 +23,7 @@ fn pod(spec: Value) -> Pod {
     pod
 }
 
-/// `pod` with other members in its spec.
+/// Returns `pod` with the members of `spec` in its spec.
 fn changed(pod: &Pod, spec: Value) -> Pod {
     let mut document = serde_json::to_value(pod).unwrap();
     merge(&mut document["spec"], spec);

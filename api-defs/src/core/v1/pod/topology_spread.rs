@@ -12,10 +12,11 @@ use planesmith_machinery::validation::{SelectorValues, check_label_selector};
 /// Constraint on the distribution of pods over topology domains.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct TopologySpreadConstraint {
-    /// By how many pods places may differ, at least 1. With ScheduleAnyway places that keep to it are preferred.
+    /// Maximum difference in the number of matching pods between topology domains, at least 1. With ScheduleAnyway,
+    /// domains that comply are preferred.
     #[field(proto = 1, keep)]
     pub max_skew: i32,
-    /// Label of nodes: nodes with the same value are one place.
+    /// Node label that defines the topology domains: nodes with the same value belong to one domain.
     #[field(proto = 2, keep)]
     pub topology_key: String,
     /// Behavior when no node satisfies the constraint: DoNotSchedule leaves the pod pending, ScheduleAnyway takes the
@@ -27,10 +28,11 @@ pub struct TopologySpreadConstraint {
         go_type = "UnsatisfiableConstraintAction"
     )]
     pub when_unsatisfiable: String,
-    /// The labels of the pods that are counted.
+    /// Labels of the counted pods.
     #[field(proto = 4)]
     pub label_selector: Option<LabelSelector>,
-    /// With fewer places than this the least crowded one counts as empty. Needs DoNotSchedule; 1 when absent.
+    /// Minimum number of eligible domains. With fewer domains, the minimum number of pods is taken as 0. Requires
+    /// DoNotSchedule. 1 when absent.
     #[field(proto = 5)]
     pub min_domains: Option<i32>,
     /// Treatment of nodes that the pod's nodeSelector and affinity exclude: Honor (the default) leaves them out, Ignore
@@ -41,14 +43,15 @@ pub struct TopologySpreadConstraint {
     /// (the default) counts all nodes.
     #[field(proto = 7, known("Ignore", "Honor"), go_type = "NodeInclusionPolicy")]
     pub node_taints_policy: Option<String>,
-    /// Labels in which counted pods must agree with this one. Written into labelSelector when the pod is made.
+    /// Keys of labels that the counted pods must have with the same value as this pod. Merged into labelSelector on
+    /// creation.
     #[field(proto = 8, list_type = atomic)]
     pub match_label_keys: Vec<String>,
 }
 
-/// Reports what is wrong with how a pod is spread.
+/// Reports errors in the topology spread constraints.
 pub(super) fn check_spread(constraints: &[TopologySpreadConstraint], options: PodOptions, errors: &mut FieldErrors) {
-    // The last place of each pair: what stands before it stands twice.
+    // The last index of each pair: an earlier one is a duplicate.
     let last: BTreeMap<(&str, &str), usize> = constraints
         .iter()
         .map(TopologySpreadConstraint::pair)

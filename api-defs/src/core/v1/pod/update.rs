@@ -20,7 +20,7 @@ const CHANGEABLE: [&str; 5] = [
 ];
 
 impl Pod {
-    /// Reports what a creation would be refused for, too.
+    /// Reports errors that creation and updates have in common.
     pub(super) fn check_always(&self, options: PodOptions, errors: &mut FieldErrors) {
         let meta = &self.metadata;
         annotations::check(
@@ -43,7 +43,7 @@ impl Pod {
         }
     }
 
-    /// Nobody's tokens cannot be projected.
+    /// Refuses projected tokens in a pod without a service account.
     fn refuse_tokens(&self, errors: &mut FieldErrors) {
         for (index, volume) in self.spec.volumes.iter().enumerate() {
             let projected = volume.volume_source.projected.iter();
@@ -62,7 +62,7 @@ impl Pod {
         }
     }
 
-    /// Reports annotations that cannot change, and again what is wrong with them.
+    /// Reports changes of immutable annotations, and errors in the annotations.
     pub(super) fn check_annotations_update(&self, old: &Self, options: PodOptions, errors: &mut FieldErrors) {
         let (new, old) = (&self.metadata.annotations, &old.metadata.annotations);
         let mut errors = errors.at("metadata.annotations");
@@ -70,7 +70,7 @@ impl Pod {
         annotations::check(new, &self.spec, options, &mut errors);
     }
 
-    /// Reports what a change of `old` to this pod may not be.
+    /// Reports illegal changes of `old`.
     pub(super) fn check_update(&self, old: &Self, errors: &mut FieldErrors) {
         let options = PodOptions::of_pod(Some(old));
         self.check_always(options, errors);
@@ -111,7 +111,7 @@ impl Pod {
 }
 
 impl PodSpec {
-    /// The spec with the fields of `old` that may change.
+    /// Returns the spec with the mutable fields of `old`.
     fn with_changeable_of(&self, old: &Self) -> Self {
         let mut spec = self.clone();
         let pairs = spec.containers.iter_mut().zip(&old.containers);
@@ -139,7 +139,7 @@ fn check_images(field: &str, containers: &[Container], errors: &mut FieldErrors)
     }
 }
 
-/// A deadline can come, and come nearer. Whether nothing else is worth a look.
+/// Checks that the deadline is only set or shortened. Returns true if no other checks are necessary.
 fn check_deadline(new: &PodSpec, old: &PodSpec, errors: &mut FieldErrors) -> bool {
     const FIELD: &str = "activeDeadlineSeconds";
     match (new.active_deadline_seconds, old.active_deadline_seconds) {
@@ -175,7 +175,7 @@ fn check_only_added(new: &[Toleration], old: &[Toleration], errors: &mut FieldEr
 
 fn check_only_removed(new: &[PodSchedulingGate], old: &[PodSchedulingGate], errors: &mut FieldErrors) {
     let old: BTreeSet<&str> = old.iter().map(|gate| gate.name.as_str()).collect();
-    // Of a gate that stands several times the last place is told.
+    // The error names the last index of a duplicate gate.
     let last: BTreeMap<&str, usize> = (new.iter().enumerate())
         .map(|(index, gate)| (gate.name.as_str(), index))
         .collect();
@@ -191,7 +191,7 @@ fn check_only_removed(new: &[PodSchedulingGate], old: &[PodSchedulingGate], erro
     }
 }
 
-/// A pod that waits for its gates may become choosier about its node. What is judged here is taken back in `new`.
+/// Checks that a pod with scheduling gates only narrows its node selection. Reverts the checked changes in `new`.
 fn check_gated(new: &mut PodSpec, old: &PodSpec, errors: &mut FieldErrors) {
     let kept = |(key, value): (&String, &String)| new.node_selector.get(key) == Some(value);
     if !old.node_selector.iter().all(kept) {

@@ -18,7 +18,7 @@ use crate::core::v1::{
     Affinity, Container, EnvVar, PodTemplateSpec, ResourceList, VolumeSource, of_node_selector_term, old_node_label,
 };
 
-/// Annotations that do nothing any more.
+/// Annotations without effect.
 const OLD_ANNOTATIONS: [(&str, &str); 3] = [
     (
         "scheduler.alpha.kubernetes.io/critical-pod",
@@ -34,7 +34,7 @@ const OLD_ANNOTATIONS: [(&str, &str); 3] = [
     ),
 ];
 
-/// Resources that are counted in bytes.
+/// Resources that are measured in bytes.
 const BYTES: [&str; 2] = ["memory", "ephemeral-storage"];
 
 impl Pod {
@@ -72,7 +72,7 @@ impl PodTemplateSpec {
     }
 }
 
-/// Collects warnings about one spec. Paths are written when there is something to say.
+/// Collects warnings about one spec. Paths are formatted only when a warning needs them.
 struct Walk<'a> {
     /// Path of the object that contains the spec, with a trailing dot; empty for a pod.
     base: String,
@@ -246,7 +246,7 @@ impl<'a> Walk<'a> {
         if annotated && context.is_none_or(|context| context.seccomp_profile.is_none()) {
             self.about_seccomp(&format!("{SECCOMP_OF_CONTAINER}{}", container.name));
         }
-        // Of pods it is said when they are made, before the field takes over what the annotation says.
+        // For pods, the warning is given on creation, before the annotation is converted to the field.
         if annotated && !self.base.is_empty() {
             self.about_app_armor(container);
         }
@@ -275,7 +275,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Variables of one name: the later one may build on the earlier one, but not hide it.
+    /// Warns about variables of the same name, unless the later one refers to the earlier one.
     fn about_variables(&mut self, place: &PlacedContainer<'_>, vars: &[EnvVar]) {
         let mut known = BTreeSet::new();
         for (index, var) in vars.iter().enumerate() {
@@ -314,7 +314,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Sources of volumes that work no more, or not for long.
+/// Returns volume sources that are deprecated or no longer supported.
 fn old_volumes(source: &VolumeSource) -> impl Iterator<Item = (&'static str, &'static str)> {
     const IN_22: &str = "deprecated in v1.22, non-functional in v1.25+";
     const IN_28: &str = "deprecated in v1.28, non-functional in v1.31+";

@@ -1,4 +1,4 @@
-//! The cells of printed replication controllers.
+//! Table columns of replication controllers.
 
 use planesmith_machinery::table::Cell;
 

@@ -63,12 +63,12 @@ impl ResourceQuotaSpec {
             .iter()
             .map(|requirement| requirement.scope_name.as_str());
         for _ in conflicts(scopes) {
-            // Clients know the error with the other list of scopes.
+            // As in kube-apiserver, the error has the path of the other list of scopes.
             errors.invalid(FIELD, GoValue(&self.scopes), "conflicting scopes");
         }
     }
 
-    /// The bounded resources that a scope says nothing about.
+    /// Returns the limited resources to which the scope does not apply.
     fn misapplied(&self, scope: &str) -> impl Iterator<Item = &str> {
         let resources = self.hard.keys().map(String::as_str);
         resources.filter(move |resource| is_quota_resource(resource) && !applies(scope, resource))
@@ -152,7 +152,7 @@ fn applies(scope: &str, resource: &str) -> bool {
     }
 }
 
-/// The pairs of scopes that stand together and must not.
+/// Returns the pairs of conflicting scopes.
 fn conflicts<'a>(scopes: impl Iterator<Item = &'a str>) -> impl Iterator<Item = [&'static str; 2]> {
     let scopes: BTreeSet<&str> = scopes.collect();
     let conflicting = CONFLICTING.into_iter();

@@ -1,11 +1,11 @@
-//! The cells of printed quotas.
+//! Table columns of resource quotas.
 
 use planesmith_machinery::quantity::Quantity;
 use planesmith_machinery::table::Cell;
 
 use super::ResourceQuota;
 
-/// Resources of this prefix bound limits instead of requests.
+/// Prefix of resources that limit limits instead of requests.
 const LIMITS: &str = "limits.";
 
 pub(super) fn request(quota: &ResourceQuota) -> Cell {

@@ -16,9 +16,9 @@ use crate::core::v1::{ResourceClaim, ResourceList, ResourceRequirements};
 /// The set of resource names that are legal in requests and limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResourceNames {
-    /// Those of containers.
+    /// Resource names of containers.
     OfContainers,
-    /// The few that pods ask for as a whole.
+    /// Resource names at pod level.
     OfPods,
 }
 
@@ -31,7 +31,7 @@ impl ResourceNames {
     }
 }
 
-/// Reports an amount that a resource cannot have.
+/// Reports an illegal amount of a resource.
 fn check_amount(name: &str, amount: &Quantity, errors: &mut FieldErrors) {
     if amount.is_negative() {
         errors.invalid("", amount.as_str(), "must be greater than or equal to 0");
@@ -42,7 +42,7 @@ fn check_amount(name: &str, amount: &Quantity, errors: &mut FieldErrors) {
 }
 
 impl ResourceRequirements {
-    /// Reports what is wrong with the amounts, and with claims that are not among `claims` of the pod.
+    /// Reports errors in the amounts, and claims that `claims` of the pod does not contain.
     pub(crate) fn check(
         &self,
         known: ResourceNames,
@@ -72,7 +72,7 @@ impl ResourceRequirements {
         check_claims(&self.claims, claims, errors);
     }
 
-    /// A request against its limit.
+    /// Checks a request against its limit.
     fn check_request(&self, name: &str, amount: &Quantity, errors: &mut FieldErrors) {
         let shared = is_overcommitted(name);
         match self.limits.get(name) {
@@ -118,7 +118,7 @@ pub(crate) fn has_odd_huge_pages(list: &ResourceList) -> bool {
 }
 
 fn check_claims(claims: &[ResourceClaim], of_pod: &BTreeSet<&str>, errors: &mut FieldErrors) {
-    // Names of claims, and of their requests as `claim/request`.
+    // Names of claims, or `claim/request` for a single request.
     let mut used: BTreeSet<String> = BTreeSet::new();
     for (index, claim) in claims.iter().enumerate() {
         let mut errors = errors.at_index("claims", index);

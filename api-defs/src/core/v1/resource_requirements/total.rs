@@ -5,19 +5,19 @@ use std::collections::btree_map::Entry;
 use crate::core::v1::{Container, PodSpec, ResourceList};
 
 impl PodSpec {
-    /// The requests of all containers, as they are needed at the same time at most.
+    /// Returns the maximum requests of all containers that run at the same time.
     #[must_use]
     pub fn container_requests(&self) -> ResourceList {
         self.total(|container| &container.resources.requests)
     }
 
-    /// The limits of all containers, as they can be reached at the same time at most.
+    /// Returns the maximum limits of all containers that run at the same time.
     #[must_use]
     pub fn container_limits(&self) -> ResourceList {
         self.total(|container| &container.resources.limits)
     }
 
-    /// Containers that prepare the pod run one by one, beside those of them that keep running.
+    /// Computes the total: init containers run one by one, in parallel to sidecars that were started before them.
     fn total(&self, list: impl Fn(&Container) -> &ResourceList) -> ResourceList {
         let mut all = ResourceList::new();
         for container in &self.containers {
@@ -39,7 +39,7 @@ impl PodSpec {
     }
 }
 
-/// Adds amounts to those of the same name.
+/// Adds each amount of `list` to `sum`.
 pub(crate) fn add(sum: &mut ResourceList, list: &ResourceList) {
     for (name, amount) in list {
         match sum.entry(name.clone()) {
@@ -54,7 +54,7 @@ pub(crate) fn add(sum: &mut ResourceList, list: &ResourceList) {
     }
 }
 
-/// Takes over the amounts that are greater.
+/// Raises the amounts in `most` to those of `list`.
 fn raise(most: &mut ResourceList, list: &ResourceList) {
     for (name, amount) in list {
         if most.get(name).is_none_or(|known| amount > known) {

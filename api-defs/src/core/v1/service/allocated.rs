@@ -1,11 +1,11 @@
-//! Values that the server chose, in what clients send back.
+//! Values allocated by the server, in objects that clients send back.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Service;
 
 impl Service {
-    /// Lets `clusterIPs` of a new service follow `clusterIP`, for clients that know only the latter.
+    /// Derives `clusterIPs` of a new service from `clusterIP`, for clients that know only the latter.
     pub fn unite_new_addresses(&mut self) {
         let spec = &mut self.spec;
         if !spec.cluster_ip.is_empty() && spec.cluster_ips.is_empty() {
@@ -13,7 +13,7 @@ impl Service {
         }
     }
 
-    /// Lets `clusterIPs` follow where only `clusterIP` was changed.
+    /// Updates `clusterIPs` if only `clusterIP` was changed.
     pub fn unite_changed_addresses(&mut self, old: &Self) {
         let (new, old) = (&mut self.spec, &old.spec);
         if new.cluster_ip == old.cluster_ip || new.cluster_ips != old.cluster_ips {
@@ -25,8 +25,8 @@ impl Service {
         }
     }
 
-    /// Takes over the addresses and ports of `old` that the client left out: who sends the same file once more need not
-    /// know what was chosen for it.
+    /// Copies addresses and ports of `old` that the client left out, so that clients can apply a manifest again without
+    /// the allocated values.
     pub fn keep_allocated_values(&mut self, old: &Self) {
         if self.spec.needs_cluster_ip() && old.spec.needs_cluster_ip() {
             let (new, old) = (&mut self.spec, &old.spec);
@@ -45,7 +45,7 @@ impl Service {
         }
     }
 
-    /// Ports are the same when they have the same name, whatever else changed.
+    /// Ports are matched by name, whatever else changed.
     fn keep_node_ports(&mut self, old: &Self) {
         let (given, before) = (self.node_ports(), old.node_ports());
         let moved: BTreeSet<i32> = given.intersection(&before).copied().collect();
@@ -63,7 +63,7 @@ impl Service {
         }
     }
 
-    /// The ports of nodes that the service names or has.
+    /// Returns the node ports that the service specifies or that have been allocated to it.
     #[must_use]
     pub fn node_ports(&self) -> BTreeSet<i32> {
         let ports = self.spec.ports.iter().map(|port| port.node_port);
@@ -107,7 +107,7 @@ mod tests {
             name.spec.internal_traffic_policy
         };
         assert_eq!(policy_of("Local"), None);
-        // To be refused.
+        // The validation refuses it.
         assert_eq!(policy_of("Nowhere").as_deref(), Some("Nowhere"));
     }
 

@@ -1,4 +1,4 @@
-//! The cells of printed services.
+//! Table columns of services.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub(super) fn external_ip(service: &Service) -> Cell {
     }
 }
 
-/// The first of two texts that is not empty.
+/// Returns the first text that is not empty.
 pub(crate) fn first_filled<'t>(first: &'t str, second: &'t str) -> Option<&'t str> {
     [first, second].into_iter().find(|text| !text.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Addresses of a service and their IP families.
+//! Cluster IPs of a service and their IP families.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ use super::{NONE, Service};
 const FAMILIES: [&str; 2] = ["IPv4", "IPv6"];
 const POLICIES: [&str; 3] = ["PreferDualStack", "RequireDualStack", "SingleStack"];
 
-/// Reports what does not go together in the addresses and families of a service.
+/// Reports inconsistent addresses and families of a service.
 ///
-/// The server looks at them before it chooses what is missing, and again with everything else.
+/// The server calls this check before it allocates missing values, and again as part of the validation.
 pub fn check_cluster_ips(service: &Service, errors: &mut FieldErrors) {
     let spec = &service.spec;
-    // A service that is only another name has neither; that is reported with its type.
+    // An ExternalName service has neither. Errors are reported together with its type.
     if service.is_external_name() {
         return;
     }

@@ -9,30 +9,30 @@ use crate::core::v1::protocol::check_protocol;
 /// A port of a service.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ServicePort {
-    /// Name of the port: a DNS label, different from those of the other ports. May be left out when there is only one.
+    /// Name of the port, a DNS label, unique in the service. Optional when there is only one port.
     #[field(proto = 1)]
     pub name: String,
-    /// The protocol: TCP (the default), UDP or SCTP.
+    /// Protocol: TCP (the default), UDP or SCTP.
     #[field(proto = 2, default = "TCP", known("TCP", "UDP", "SCTP"), go_type = "Protocol")]
     pub protocol: String,
     /// Application protocol of the port, a hint for load balancers and meshes: an IANA service name, kubernetes.io/h2c,
     /// kubernetes.io/ws, kubernetes.io/wss, or a name with another domain prefix.
     #[field(proto = 6)]
     pub app_protocol: Option<String>,
-    /// Port at which clients reach the service, from 1 to 65535.
+    /// Port of the service, from 1 to 65535.
     #[field(proto = 3, keep)]
     pub port: i32,
-    /// Port of the pods, by number or by the name that each pod gives it. The number in port by default.
+    /// Port of the pods, as a number or as the name of a container port. Defaults to port.
     #[field(proto = 4)]
     pub target_port: IntOrString,
-    /// Port of every node that leads here, for NodePort and LoadBalancer: chosen by the server from the cluster's range
-    /// unless given.
+    /// Port of every node that forwards to the service, for NodePort and LoadBalancer. Allocated by the server from the
+    /// cluster's range unless specified.
     #[field(proto = 5)]
     pub node_port: i32,
 }
 
 impl ServicePort {
-    /// Reports what is wrong with the port by itself; with several ports each needs a name.
+    /// Reports errors in the port. `needs_name` is true if the service has several ports.
     pub(super) fn check(&self, needs_name: bool, errors: &mut FieldErrors) {
         if needs_name && self.name.is_empty() {
             errors.required("name", "");
@@ -43,7 +43,7 @@ impl ServicePort {
         }
     }
 
-    /// Reports what is wrong with everything but the name.
+    /// Reports errors in all fields except the name.
     pub(super) fn check_numbers(&self, errors: &mut FieldErrors) {
         for complaint in names::port_number(i64::from(self.port)) {
             errors.invalid("port", self.port, complaint);

@@ -9,8 +9,8 @@ use super::{SINGLE_STACK, Service};
 const FIXED: &str = "may not change once set";
 
 impl Service {
-    /// Reports what changed although it may not: the first address and its family, unless the service is or was only
-    /// another name; the class of its load balancer; the port for health checks.
+    /// Reports changes of immutable fields: the primary address and its family, unless the service is or was an
+    /// ExternalName; the load balancer class; the health check node port.
     pub(super) fn check_replacement(&self, old: &Self, errors: &mut FieldErrors) {
         if !self.is_external_name() && !old.is_external_name() {
             if !(self.is_headless() && old.is_headless()) {
@@ -76,7 +76,7 @@ impl Service {
         if let (Some(new), Some(old)) = (new.first(), old.first())
             && new != old
         {
-            // The addresses are shown, not the families, as kube-apiserver does.
+            // As in kube-apiserver, the error shows the addresses instead of the families.
             refuse(&self.spec.cluster_ips, FIXED);
         }
         if new.len() < old.len() && new.len() == 1 {
@@ -84,7 +84,7 @@ impl Service {
         }
     }
 
-    /// Reports that the second of two was given up without saying so in the policy.
+    /// Reports the removal of the secondary address or family without a change of the policy.
     fn check_release(&self, what: &str, errors: &mut FieldErrors) {
         if self.family_policy() != SINGLE_STACK {
             let complaint = format!("must be set to 'SingleStack' when releasing the secondary {what}");
@@ -94,7 +94,7 @@ impl Service {
     }
 }
 
-/// A list as messages show it: nothing for an empty one.
+/// Renders a list for error messages. An empty list is rendered as nothing.
 fn list(texts: &[String]) -> String {
     match texts {
         [] => "null".to_owned(),

@@ -13,19 +13,19 @@ const AFFINITY_SECONDS: i32 = 10_800;
 /// Desired state of a service.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ServiceSpec {
-    /// The ports of the service.
+    /// Ports of the service.
     #[field(proto = 1, list_type = map, list_map_keys("port", "protocol"), patch_strategy(merge), patch_merge_key = "port")]
     pub ports: Vec<ServicePort>,
-    /// Labels of the pods behind the service. Without any, whoever runs the service keeps its EndpointSlices. Means
-    /// nothing for ExternalName.
+    /// Labels of the pods behind the service. When empty, the EndpointSlices are managed externally. Ignored for
+    /// ExternalName.
     #[field(proto = 2, atomic)]
     pub selector: BTreeMap<String, String>,
-    /// Address of the service inside the cluster, from the cluster's ranges: chosen by the server, or by the user while it
-    /// is free. None makes a headless service, whose name is answered with the addresses of its pods. Cannot change,
-    /// except by going to or from ExternalName, which has no address.
+    /// Primary address of the service inside the cluster, from the cluster's ranges: allocated by the server, or
+    /// specified by the user if it is free. None makes the service headless: DNS resolves its name to the addresses of
+    /// the pods. Immutable, except for changes to and from ExternalName, which has no address.
     #[field(name = "clusterIP", proto = 3)]
     pub cluster_ip: String,
-    /// Addresses of the service inside the cluster: at most two, of different IP families. The first equals clusterIP.
+    /// Addresses of the service inside the cluster, at most two, of different IP families. The first equals clusterIP.
     #[field(name = "clusterIPs", proto = 18, list_type = atomic)]
     pub cluster_ips: Vec<String>,
     /// Type of the service: ClusterIP (the default) has an address inside the cluster; NodePort adds a port on every
@@ -37,38 +37,40 @@ pub struct ServiceSpec {
         go_type = "ServiceType"
     )]
     pub type_: String,
-    /// Addresses of nodes at which traffic for the service arrives besides. Whoever runs the cluster brings it there.
+    /// Additional addresses at which nodes accept traffic for the service. The administrator must route the traffic to
+    /// the nodes.
     #[field(name = "externalIPs", proto = 5, list_type = atomic)]
     pub external_ips: Vec<String>,
     /// Affinity of clients to pods: ClientIP routes all connections of a client to one pod, None (the default) does
     /// not.
     #[field(proto = 7, known("ClientIP", "None"), go_type = "ServiceAffinity")]
     pub session_affinity: String,
-    /// Address that the load balancer should have, where the cloud can choose. Deprecated: clouds understand it differently.
+    /// Requested address of the load balancer, if the cloud provider supports it. Deprecated: its meaning differs
+    /// between providers.
     #[field(name = "loadBalancerIP", proto = 8)]
     pub load_balancer_ip: String,
-    /// Address ranges of the clients that the load balancer lets through, where the cloud can restrict them.
+    /// IP ranges of the clients that the load balancer admits, if the cloud provider supports restrictions.
     #[field(proto = 9, list_type = atomic)]
     pub load_balancer_source_ranges: Vec<String>,
-    /// Host that the name of an ExternalName service stands for: a DNS name in lower case.
+    /// External host that an ExternalName service resolves to, a DNS name in lower case.
     #[field(proto = 10)]
     pub external_name: String,
     /// Policy for external traffic: Local routes it to pods on the receiving node and preserves the client's address;
     /// Cluster (the default) distributes it over all pods.
     #[field(proto = 11, known("Cluster", "Local"), go_type = "ServiceExternalTrafficPolicy")]
     pub external_traffic_policy: String,
-    /// Port on which nodes tell a load balancer whether pods of the service run there. For LoadBalancer with
-    /// externalTrafficPolicy Local only; chosen by the server unless given, and fixed from then on.
+    /// Node port on which load balancers probe for local pods of the service. Only for LoadBalancer with
+    /// externalTrafficPolicy Local. Allocated by the server unless specified. Immutable once set.
     #[field(proto = 12)]
     pub health_check_node_port: i32,
     /// True if pods that are not ready are published, for instance for the discovery of peers in a StatefulSet.
     #[field(proto = 13)]
     pub publish_not_ready_addresses: bool,
-    /// Settings of the session affinity, such as how long a client stays with the same pod.
+    /// Parameters of the session affinity.
     #[field(proto = 14)]
     pub session_affinity_config: Option<SessionAffinityConfig>,
-    /// IP families of the service, the first being that of clusterIP: IPv4, IPv6 or both. Chosen by the server, together
-    /// with ipFamilyPolicy, unless given; a second one can be added and taken away.
+    /// IP families of the service: IPv4, IPv6 or both. The first is that of clusterIP. Set by the server according to
+    /// ipFamilyPolicy unless specified. A secondary family can be added and removed.
     #[field(proto = 19, list_type = atomic, known("IPv4", "IPv6", ""), go_type = "[]IPFamily")]
     pub ip_families: Vec<String>,
     /// Policy for IP families: SingleStack (the default) assigns one, PreferDualStack assigns two if the cluster has
@@ -83,38 +85,38 @@ pub struct ServiceSpec {
     /// Explicitly specified ports are always allocated.
     #[field(proto = 20)]
     pub allocate_load_balancer_node_ports: Option<bool>,
-    /// Kind of load balancer that serves it, as a label-like name such as example.com/internal. The cloud's usual one when
-    /// absent. Only for LoadBalancer, and fixed while it is one.
+    /// Class of the load balancer, a label-style name such as example.com/internal. The default of the cloud provider
+    /// when absent. Only for LoadBalancer. Immutable while the type is LoadBalancer.
     #[field(proto = 21)]
     pub load_balancer_class: Option<String>,
     /// Policy for internal traffic: Local routes it to pods on the client's node, Cluster (the default) distributes it
     /// over all pods.
     #[field(proto = 22, known("Cluster", "Local"), go_type = "ServiceInternalTrafficPolicy")]
     pub internal_traffic_policy: Option<String>,
-    /// A wish how traffic is spread where policies leave a choice: PreferSameZone, PreferSameNode, or PreferClose, the old
-    /// name of the former.
+    /// Preferred distribution of traffic within the limits of the policies: PreferSameZone, PreferSameNode, or
+    /// PreferClose, the deprecated name of PreferSameZone.
     #[field(proto = 23)]
     pub traffic_distribution: Option<String>,
 }
 
-/// Details of session affinity.
+/// Parameters of session affinity.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct SessionAffinityConfig {
-    /// Details of the affinity ClientIP.
+    /// Parameters of the affinity ClientIP.
     #[field(name = "clientIP", proto = 1)]
     pub client_ip: Option<ClientIPConfig>,
 }
 
-/// Details of an affinity by the client's address.
+/// Parameters of an affinity by the client's address.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ClientIPConfig {
-    /// Seconds for which a client keeps its pod: 1 to 86400, three hours by default.
+    /// Timeout of the affinity in seconds, 1 to 86400. Defaults to 10800 (three hours).
     #[field(proto = 1)]
     pub timeout_seconds: Option<i32>,
 }
 
 impl ServiceSpec {
-    /// Fills in what depends on the fields of the spec alone.
+    /// Sets the defaults that depend on fields of the spec only.
     pub(super) fn set_defaults(&mut self) {
         if self.session_affinity.is_empty() {
             "None".clone_into(&mut self.session_affinity);

@@ -12,7 +12,7 @@ pub struct ServiceStatus {
     /// Ingress points of the load balancer, if there is one.
     #[field(proto = 1)]
     pub load_balancer: LoadBalancerStatus,
-    /// Aspects of the service's state.
+    /// Conditions of the service.
     #[field(proto = 2, list_type = map, list_map_keys("type"), patch_strategy(merge), patch_merge_key = "type")]
     pub conditions: Vec<Condition>,
 }
@@ -20,25 +20,25 @@ pub struct ServiceStatus {
 /// Ingress points of a load balancer.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct LoadBalancerStatus {
-    /// The points at which traffic for the service enters.
+    /// Ingress points for traffic to the service.
     #[field(proto = 1, list_type = atomic)]
     pub ingress: Vec<LoadBalancerIngress>,
 }
 
-/// A point at which traffic for a service enters: an address or a host name.
+/// An ingress point for traffic to a service: an address or a host name.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct LoadBalancerIngress {
-    /// Address of the load balancer, where it has one.
+    /// IP address of the load balancer. Empty when it has a host name only.
     #[field(proto = 1)]
     pub ip: String,
-    /// Host name of the load balancer, where it has no fixed address.
+    /// Host name of the load balancer. Empty when it has an address only.
     #[field(proto = 2)]
     pub hostname: String,
     /// Destination address of traffic that arrives at the nodes: VIP for the load balancer's address (the default),
     /// Proxy for the address of the node or the pod. Only with ip.
     #[field(proto = 3, go_type = "LoadBalancerIPMode")]
     pub ip_mode: Option<String>,
-    /// The ports of the service that are served, or what hinders them.
+    /// Status of the service's ports at the load balancer.
     #[field(proto = 4, list_type = atomic)]
     pub ports: Vec<PortStatus>,
 }
@@ -49,7 +49,7 @@ pub struct PortStatus {
     /// Number of the service's port.
     #[field(proto = 1, keep)]
     pub port: i32,
-    /// Its protocol: TCP, UDP or SCTP.
+    /// Protocol of the port: TCP, UDP or SCTP.
     #[field(proto = 2, keep, known("TCP", "UDP", "SCTP"), go_type = "Protocol")]
     pub protocol: String,
     /// Reason why the port is not served: a CamelCase name, with a prefix such as example.com/ unless Kubernetes
@@ -65,7 +65,7 @@ impl LoadBalancerStatus {
         }
     }
 
-    /// Reports what is wrong; addresses that stand in `old` are tolerated.
+    /// Reports errors. Addresses that `old` contains are tolerated.
     pub(super) fn check(&self, old: &Self, may_be_set: bool, errors: &mut FieldErrors) {
         let errors = &mut *errors.at("status.loadBalancer");
         if !may_be_set && !self.ingress.is_empty() {
@@ -104,7 +104,7 @@ impl LoadBalancerIngress {
     }
 }
 
-/// Reports a host name of a load balancer that is none.
+/// Reports an illegal host name of a load balancer.
 pub(crate) fn check_balancer_hostname(hostname: &str, errors: &mut FieldErrors) {
     if hostname.is_empty() {
         return;

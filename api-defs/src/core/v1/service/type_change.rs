@@ -3,10 +3,10 @@
 use super::{Service, ServiceSpec, status::LoadBalancerStatus};
 
 impl Service {
-    /// Clears fields that mean nothing in the new type, so that clients need not know all of them.
+    /// Clears fields that have no meaning for the new type, so that clients need not know all of them.
     ///
-    /// Only what the server may have filled in itself, and only where the client did not touch it: a value that was
-    /// changed together with the type is a mistake that validation reports.
+    /// Affects only fields that the server may have set, and only if the client did not change them: the validation
+    /// reports a value that was changed together with the type.
     pub(super) fn drop_fields_of_other_type(&mut self, old: &Self) {
         if old.spec.needs_cluster_ip() && !self.spec.needs_cluster_ip() {
             self.spec.drop_addresses(&old.spec);
@@ -45,7 +45,7 @@ impl Service {
 }
 
 impl ServiceSpec {
-    /// The addresses are given back once the change is stored.
+    /// Clears the addresses, which are released after the change has been stored.
     fn drop_addresses(&mut self, old: &Self) {
         if self.cluster_ip == old.cluster_ip && self.cluster_ips == old.cluster_ips {
             self.cluster_ip.clear();

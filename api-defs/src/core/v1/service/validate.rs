@@ -12,7 +12,7 @@ use super::{
 };
 use planesmith_machinery::validation::check_labels;
 
-/// The most seconds that a client keeps its pod: one day.
+/// Maximum affinity timeout in seconds: one day.
 const MAX_AFFINITY_SECONDS: i32 = 86_400;
 
 const TYPES: [&str; 4] = [CLUSTER_IP, EXTERNAL_NAME, LOAD_BALANCER, NODE_PORT];
@@ -27,7 +27,7 @@ const ONLY_LOAD_BALANCER: &str = "may only be used when `type` is 'LoadBalancer'
 const NOT_FOR_EXTERNAL_NAME: &str = "may not be set for ExternalName services";
 
 impl Service {
-    /// Reports what is wrong with the service; values that stand in `old` are tolerated in old forms.
+    /// Reports errors in the service. Values that `old` contains may use deprecated formats.
     pub(super) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         self.check_topology_annotations(errors);
         let spec = &self.spec;
@@ -54,7 +54,7 @@ impl Service {
         self.check_traffic(errors);
     }
 
-    /// As [`check_cluster_ips`], where addresses may have a form that is not taken any more.
+    /// Checks the addresses like [`check_cluster_ips`], but permits deprecated address formats.
     fn check_unchanged_addresses(&self, errors: &mut FieldErrors) {
         let mut canonical = self.clone();
         for (plural, address) in canonical.spec.cluster_ips.iter_mut().enumerate() {
@@ -99,7 +99,7 @@ impl Service {
         if spec.ip_family_policy.is_some() {
             errors.forbidden("ipFamilyPolicy", NOT_FOR_EXTERNAL_NAME);
         }
-        // A dot at the end says that the name is complete.
+        // A trailing dot marks an absolute name.
         let host = spec.external_name.strip_suffix('.').unwrap_or(&spec.external_name);
         if host.is_empty() {
             errors.required("externalName", "");
@@ -155,7 +155,7 @@ impl Service {
         }
     }
 
-    /// Reports ports of nodes where there may be none, and ports that stand twice.
+    /// Reports node ports that are not allowed, and duplicate ports.
     fn check_all_ports(&self, errors: &mut FieldErrors) {
         let ports = &self.spec.ports;
         let errors = &mut *errors.at("spec");
@@ -187,7 +187,7 @@ impl Service {
     fn check_source_ranges(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         let ranges = &self.spec.load_balancer_source_ranges;
         if !ranges.is_empty() {
-            // Spelled as it was never written in JSON; clients have seen it like this for ever.
+            // The path has the spelling of kube-apiserver, which differs from the JSON name.
             const FIELD: &str = "spec.LoadBalancerSourceRanges";
             if !self.is_load_balancer() {
                 errors.forbidden(FIELD, ONLY_LOAD_BALANCER);
@@ -197,7 +197,7 @@ impl Service {
                 .flat_map(|old| &old.spec.load_balancer_source_ranges)
                 .collect();
             for (index, range) in ranges.iter().enumerate().filter(|(_, range)| !known.contains(range)) {
-                // Blanks around a range are a legacy of the annotation below.
+                // White space around a range is legal for compatibility with the annotation below.
                 check_range(range.trim(), &mut errors.at_index(FIELD, index));
             }
         } else if let Some(text) = self.metadata.annotations.get(SOURCE_RANGES) {
@@ -224,7 +224,7 @@ impl Service {
         self.check_load_balancer_class(errors);
     }
 
-    /// Reports a class that is malformed or where there may be none.
+    /// Reports a load balancer class that is malformed or not allowed.
     pub(super) fn check_load_balancer_class(&self, errors: &mut FieldErrors) {
         let Some(class) = &self.spec.load_balancer_class else {
             return;

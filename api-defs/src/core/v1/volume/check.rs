@@ -32,11 +32,10 @@ const HOST_PATH_TYPES: [&str; 8] = [
     "BlockDevice",
 ];
 
-/// The volumes of a pod that are as they should be, by name.
+/// Valid volumes of a pod by name.
 pub(crate) type GoodVolumes<'a> = BTreeMap<&'a str, &'a VolumeSource>;
 
-/// Reports what is wrong with the volumes of the pod `pod`, whose name is empty when there is only a template, and
-/// returns the others.
+/// Reports errors in the volumes of the pod `pod`, whose name is empty in a template, and returns the valid volumes.
 pub(crate) fn check_volumes<'a>(
     volumes: &'a [Volume],
     pod: &str,
@@ -165,7 +164,7 @@ impl VolumeSource {
     }
 
     fn check_second_half(&self, options: PodOptions, one: &mut OneOf, errors: &mut FieldErrors) {
-        // The first name lacks a letter since it was written; clients have seen it this way ever since.
+        // The first name has the spelling error of kube-apiserver.
         let names = ("downwarAPI", "downwardAPI");
         one.member_called(names, self.downward_api.as_ref(), errors, |source, errors| {
             source.check(errors);
@@ -215,7 +214,7 @@ impl VolumeSource {
 }
 
 impl HostPathVolumeSource {
-    /// Reports what is wrong with a folder or file of the node.
+    /// Reports errors in a file or directory of the node.
     pub(crate) fn check(&self, errors: &mut FieldErrors) {
         if self.path.is_empty() {
             errors.required("path", "");

@@ -1,11 +1,11 @@
-//! Volumes behind claims.
+//! Volumes that refer to claims.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::meta::ObjectMeta;
 
 use crate::core::v1::PersistentVolumeClaimSpec;
 
-/// The volume behind a claim.
+/// A volume that refers to a claim.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PersistentVolumeClaimVolumeSource {
     /// Name of the PersistentVolumeClaim in the pod's namespace.
@@ -16,7 +16,7 @@ pub struct PersistentVolumeClaimVolumeSource {
     pub read_only: bool,
 }
 
-/// A claim that is made for a pod.
+/// A claim that is created for a pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EphemeralVolumeSource {
     /// Template of the claim, which is named POD-VOLUME and owned by the pod. Required. Immutable.
@@ -27,7 +27,7 @@ pub struct EphemeralVolumeSource {
 /// Template of claims that are created for pods.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PersistentVolumeClaimTemplate {
-    /// Labels and annotations of the claim; nothing else can be given.
+    /// Labels and annotations of the claim. Other metadata is not allowed.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
     /// Desired storage of the claim.

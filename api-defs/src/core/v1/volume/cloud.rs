@@ -1,16 +1,16 @@
-//! Disks of clouds.
+//! Cloud disks.
 
 use planesmith_machinery::Struct;
 
 use crate::core::v1::LocalObjectReference;
 
-/// A disk of Google's cloud.
+/// A disk of Google Compute Engine.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct GCEPersistentDiskVolumeSource {
     /// Name of the disk in Google Compute Engine.
     #[field(proto = 1, keep)]
     pub pd_name: String,
-    /// File system of the disk; ext4 when empty.
+    /// Filesystem of the disk. ext4 when empty.
     #[field(proto = 2)]
     pub fs_type: String,
     /// Number of the partition; 0 for the whole disk.
@@ -21,13 +21,13 @@ pub struct GCEPersistentDiskVolumeSource {
     pub read_only: bool,
 }
 
-/// A disk of Amazon's cloud.
+/// A disk of Amazon Elastic Block Store.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AWSElasticBlockStoreVolumeSource {
     /// ID of the disk in AWS, such as vol-0a1b2c3d.
     #[field(name = "volumeID", proto = 1, keep)]
     pub volume_id: String,
-    /// File system of the disk; ext4 when empty.
+    /// Filesystem of the disk. ext4 when empty.
     #[field(proto = 2)]
     pub fs_type: String,
     /// Number of the partition; 0 for the whole disk.
@@ -41,7 +41,7 @@ pub struct AWSElasticBlockStoreVolumeSource {
 /// A share of Azure Files.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct AzureFileVolumeSource {
-    /// Secret with the name and key of the storage account.
+    /// Name of the secret with the name and the key of the storage account.
     #[field(proto = 1, keep)]
     pub secret_name: String,
     /// Name of the share in the storage account.
@@ -58,7 +58,7 @@ pub struct AzureDiskVolumeSource {
     /// Name of the disk in the blob storage.
     #[field(proto = 1, keep)]
     pub disk_name: String,
-    /// URI at which the blob storage has the disk.
+    /// URI of the disk in the blob storage.
     #[field(name = "diskURI", proto = 2, keep)]
     pub disk_uri: String,
     /// Caching mode of the node: None, ReadOnly or ReadWrite.
@@ -69,14 +69,14 @@ pub struct AzureDiskVolumeSource {
         go_type = "AzureDataDiskCachingMode"
     )]
     pub caching_mode: Option<String>,
-    /// File system of the disk.
+    /// Filesystem of the disk.
     #[field(proto = 4, default = "ext4")]
     pub fs_type: Option<String>,
     /// True if mounts are read-only.
     #[field(proto = 5, default = false)]
     pub read_only: Option<bool>,
-    /// Shared for several disks in a storage account, Dedicated for one, Managed for a disk without an account of its
-    /// own.
+    /// Kind of the disk: Shared for several disks in one storage account, Dedicated for one disk in an account, Managed
+    /// for a managed disk without an account.
     #[field(
         proto = 6,
         default = "Shared",
@@ -92,13 +92,13 @@ pub struct CinderVolumeSource {
     /// ID of the disk in OpenStack.
     #[field(name = "volumeID", proto = 1, keep)]
     pub volume_id: String,
-    /// File system of the disk; ext4 when empty.
+    /// Filesystem of the disk. ext4 when empty.
     #[field(proto = 2)]
     pub fs_type: String,
     /// True if mounts are read-only.
     #[field(proto = 3)]
     pub read_only: bool,
-    /// Secret with what is needed to reach OpenStack.
+    /// Secret with the credentials of OpenStack.
     #[field(proto = 4)]
     pub secret_ref: Option<LocalObjectReference>,
 }
@@ -106,10 +106,10 @@ pub struct CinderVolumeSource {
 /// A disk of vSphere.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VsphereVirtualDiskVolumeSource {
-    /// Path by which vSphere finds the disk in its datastore.
+    /// Path of the disk in the vSphere datastore.
     #[field(proto = 1, keep)]
     pub volume_path: String,
-    /// File system of the disk; ext4 when empty.
+    /// Filesystem of the disk. ext4 when empty.
     #[field(proto = 2)]
     pub fs_type: String,
     /// Name of the storage policy.
@@ -120,13 +120,13 @@ pub struct VsphereVirtualDiskVolumeSource {
     pub storage_policy_id: String,
 }
 
-/// A disk of Photon.
+/// A disk of Photon Controller.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PhotonPersistentDiskVolumeSource {
     /// ID of the disk in Photon Controller.
     #[field(name = "pdID", proto = 1, keep)]
     pub pd_id: String,
-    /// File system of the disk; ext4 when empty.
+    /// Filesystem of the disk. ext4 when empty.
     #[field(proto = 2)]
     pub fs_type: String,
 }

@@ -1,4 +1,4 @@
-//! Volumes filled from objects of the API.
+//! Volumes that are filled from API objects.
 
 use planesmith_machinery::Struct;
 
@@ -13,7 +13,7 @@ pub struct SecretVolumeSource {
     /// Keys that become files, and the paths of the files. When empty, all keys become files under their own names.
     #[field(proto = 2, list_type = atomic)]
     pub items: Vec<KeyToPath>,
-    /// Permissions of the files, 0644 by default. Decimal in JSON: 420.
+    /// Default mode of the files, 0644 by default. JSON requires decimal numbers: 420.
     #[field(proto = 3)]
     pub default_mode: Option<i32>,
     /// True if the pod can start without the secret or a key.
@@ -30,7 +30,7 @@ pub struct ConfigMapVolumeSource {
     /// Keys that become files, and the paths of the files. When empty, all keys become files under their own names.
     #[field(proto = 2, list_type = atomic)]
     pub items: Vec<KeyToPath>,
-    /// Permissions of the files, 0644 by default. Decimal in JSON: 420.
+    /// Default mode of the files, 0644 by default. JSON requires decimal numbers: 420.
     #[field(proto = 3)]
     pub default_mode: Option<i32>,
     /// True if the pod can start without the config map or a key.
@@ -41,13 +41,13 @@ pub struct ConfigMapVolumeSource {
 /// A key that becomes a file.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct KeyToPath {
-    /// The key whose value becomes a file.
+    /// Key whose value becomes a file.
     #[field(proto = 1, keep)]
     pub key: String,
-    /// Path of the file in the volume; relative, without .. in it.
+    /// Relative path of the file in the volume. Must not contain `..`.
     #[field(proto = 2, keep)]
     pub path: String,
-    /// Permissions of the file; those of the volume when absent.
+    /// Mode of the file. That of the volume when absent.
     #[field(proto = 3)]
     pub mode: Option<i32>,
 }
@@ -55,27 +55,27 @@ pub struct KeyToPath {
 /// Fields of the pod, as files.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DownwardAPIVolumeSource {
-    /// The files, each with the part of the pod that stands in it.
+    /// Files with the pod fields that they contain.
     #[field(proto = 1, list_type = atomic)]
     pub items: Vec<DownwardAPIVolumeFile>,
-    /// Permissions of the files, 0644 by default. Decimal in JSON: 420.
+    /// Default mode of the files, 0644 by default. JSON requires decimal numbers: 420.
     #[field(proto = 2)]
     pub default_mode: Option<i32>,
 }
 
-/// A file with a field of the pod.
+/// A file that contains a field of the pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DownwardAPIVolumeFile {
-    /// Path of the file in the volume; relative, without .. in it.
+    /// Relative path of the file in the volume. Must not contain `..`.
     #[field(proto = 1, keep)]
     pub path: String,
-    /// The field: name, namespace, uid, labels or annotations.
+    /// Field of the pod: name, namespace, uid, labels or annotations.
     #[field(proto = 2)]
     pub field_ref: Option<ObjectFieldSelector>,
-    /// A request or limit of a container.
+    /// A resource request or limit of a container.
     #[field(proto = 3)]
     pub resource_field_ref: Option<ResourceFieldSelector>,
-    /// Permissions of the file; those of the volume when absent.
+    /// Mode of the file. That of the volume when absent.
     #[field(proto = 4)]
     pub mode: Option<i32>,
 }

@@ -1,16 +1,16 @@
-//! Volumes reached over a network.
+//! Network volumes.
 
 use planesmith_machinery::Struct;
 
 use crate::core::v1::LocalObjectReference;
 
-/// A folder of an NFS server.
+/// A directory of an NFS server.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NFSVolumeSource {
-    /// Name or address of the server.
+    /// Host name or address of the server.
     #[field(proto = 1, keep)]
     pub server: String,
-    /// Path of the folder on the server.
+    /// Path of the directory on the server.
     #[field(proto = 2, keep)]
     pub path: String,
     /// True if mounts are read-only.
@@ -18,7 +18,7 @@ pub struct NFSVolumeSource {
     pub read_only: bool,
 }
 
-/// A disk reached by iSCSI.
+/// An iSCSI disk.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ISCSIVolumeSource {
     /// Address of the target, with a port unless it is 3260.
@@ -27,13 +27,13 @@ pub struct ISCSIVolumeSource {
     /// Qualified name of the iSCSI target.
     #[field(proto = 2, keep)]
     pub iqn: String,
-    /// Number of the disk at the target.
+    /// Number of the logical unit.
     #[field(proto = 3, keep)]
     pub lun: i32,
-    /// Interface of the initiator; default by default.
+    /// Interface of the initiator. Defaults to `default`.
     #[field(proto = 4, default = "default")]
     pub iscsi_interface: String,
-    /// File system of the disk; ext4 when empty.
+    /// Filesystem of the disk. ext4 when empty.
     #[field(proto = 5)]
     pub fs_type: String,
     /// True if mounts are read-only.
@@ -48,10 +48,10 @@ pub struct ISCSIVolumeSource {
     /// True if sessions use CHAP authentication.
     #[field(proto = 11)]
     pub chap_auth_session: bool,
-    /// Secret with what CHAP needs.
+    /// Secret with the CHAP credentials.
     #[field(proto = 10)]
     pub secret_ref: Option<LocalObjectReference>,
-    /// Name of the initiator, in place of the node's.
+    /// Name of the initiator. That of the node when absent.
     #[field(proto = 12)]
     pub initiator_name: Option<String>,
 }
@@ -59,10 +59,10 @@ pub struct ISCSIVolumeSource {
 /// A volume of GlusterFS.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct GlusterfsVolumeSource {
-    /// Name of the Endpoints object that lists the servers.
+    /// Name of the Endpoints object with the addresses of the servers.
     #[field(proto = 1, keep)]
     pub endpoints: String,
-    /// Name of the Glusterfs volume that is mounted.
+    /// Name of the GlusterFS volume.
     #[field(proto = 2, keep)]
     pub path: String,
     /// True if mounts are read-only.
@@ -70,28 +70,28 @@ pub struct GlusterfsVolumeSource {
     pub read_only: bool,
 }
 
-/// A block device of Ceph.
+/// A Ceph block device.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct RBDVolumeSource {
-    /// Addresses of the monitors of the Ceph cluster.
+    /// Addresses of the Ceph monitors.
     #[field(proto = 1, keep, list_type = atomic)]
     pub monitors: Vec<String>,
-    /// Name of the image in the pool that is mounted.
+    /// Name of the image in the pool.
     #[field(proto = 2, keep)]
     pub image: String,
-    /// File system of the device; ext4 when empty.
+    /// Filesystem of the device. ext4 when empty.
     #[field(proto = 3)]
     pub fs_type: String,
-    /// Name of the pool that has the image; rbd when not given.
+    /// Pool of the image. Defaults to rbd.
     #[field(proto = 4, default = "rbd")]
     pub pool: String,
-    /// Name by which Ceph knows the client; admin when not given.
+    /// Ceph user. Defaults to admin.
     #[field(proto = 5, default = "admin")]
     pub user: String,
-    /// Path of the key ring on the node.
+    /// Path of the keyring on the node.
     #[field(proto = 6, default = "/etc/ceph/keyring")]
     pub keyring: String,
-    /// Secret with the key, in place of the key ring.
+    /// Secret with the key. Takes precedence over keyring.
     #[field(proto = 7)]
     pub secret_ref: Option<LocalObjectReference>,
     /// True if mounts are read-only.
@@ -99,22 +99,22 @@ pub struct RBDVolumeSource {
     pub read_only: bool,
 }
 
-/// A folder of CephFS.
+/// A directory of CephFS.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct CephFSVolumeSource {
-    /// Addresses of the monitors of the Ceph cluster.
+    /// Addresses of the Ceph monitors.
     #[field(proto = 1, keep, list_type = atomic)]
     pub monitors: Vec<String>,
-    /// Folder that is mounted; / by default.
+    /// Directory to mount. Defaults to the root.
     #[field(proto = 2)]
     pub path: String,
-    /// Name of the user; admin by default.
+    /// Ceph user. Defaults to admin.
     #[field(proto = 3)]
     pub user: String,
-    /// Path of the key ring on the node.
+    /// Path of the file with the user's key on the node.
     #[field(proto = 4)]
     pub secret_file: String,
-    /// Secret with the key, in place of the file.
+    /// Secret with the key. Takes precedence over secretFile.
     #[field(proto = 5)]
     pub secret_ref: Option<LocalObjectReference>,
     /// True if mounts are read-only.
@@ -128,21 +128,21 @@ pub struct FlockerVolumeSource {
     /// Name of the dataset. Deprecated.
     #[field(proto = 1)]
     pub dataset_name: String,
-    /// Identifies the dataset, in place of its name.
+    /// UUID of the dataset. Excludes datasetName.
     #[field(name = "datasetUUID", proto = 2)]
     pub dataset_uuid: String,
 }
 
-/// A disk behind Fibre Channel.
+/// A Fibre Channel disk.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct FCVolumeSource {
     /// World wide names of the targets. Excludes wwids.
     #[field(name = "targetWWNs", proto = 1, list_type = atomic)]
     pub target_wwns: Vec<String>,
-    /// Number of the disk at the targets.
+    /// Logical unit number of the disk.
     #[field(proto = 2)]
     pub lun: Option<i32>,
-    /// File system of the disk; ext4 when empty.
+    /// Filesystem of the disk. ext4 when empty.
     #[field(proto = 3)]
     pub fs_type: String,
     /// True if mounts are read-only.
@@ -159,16 +159,16 @@ pub struct QuobyteVolumeSource {
     /// Registries as host:port, separated by commas.
     #[field(proto = 1, keep)]
     pub registry: String,
-    /// Name of a volume that Quobyte has already.
+    /// Name of an existing volume in Quobyte.
     #[field(proto = 2, keep)]
     pub volume: String,
     /// True if mounts are read-only.
     #[field(proto = 3)]
     pub read_only: bool,
-    /// User that the volume is mounted as; the one of the service account when not given.
+    /// User of the mount. That of the service account when empty.
     #[field(proto = 4)]
     pub user: String,
-    /// Group that the volume is mounted as; none when not given.
+    /// Group of the mount. None when empty.
     #[field(proto = 5)]
     pub group: String,
     /// Tenant that owns the volume.
@@ -182,7 +182,7 @@ pub struct PortworxVolumeSource {
     /// ID of the volume in Portworx.
     #[field(name = "volumeID", proto = 1, keep)]
     pub volume_id: String,
-    /// File system of the volume; ext4 when empty.
+    /// Filesystem of the volume. ext4 when empty.
     #[field(proto = 2)]
     pub fs_type: String,
     /// True if mounts are read-only.
@@ -193,13 +193,13 @@ pub struct PortworxVolumeSource {
 /// A volume of ScaleIO.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ScaleIOVolumeSource {
-    /// Address of the gateway in front of the ScaleIO system.
+    /// Address of the ScaleIO gateway.
     #[field(proto = 1, keep)]
     pub gateway: String,
     /// Name of the storage system.
     #[field(proto = 2, keep)]
     pub system: String,
-    /// Secret with the user and password for signing in to the gateway.
+    /// Secret with the credentials of the gateway.
     #[field(proto = 3, keep)]
     pub secret_ref: Option<LocalObjectReference>,
     /// True if the gateway is accessed through TLS.
@@ -211,13 +211,13 @@ pub struct ScaleIOVolumeSource {
     /// Name of the storage pool.
     #[field(proto = 6)]
     pub storage_pool: String,
-    /// ThickProvisioned or ThinProvisioned; the latter by default.
+    /// Provisioning mode: ThickProvisioned or ThinProvisioned (the default).
     #[field(proto = 7, default = "ThinProvisioned")]
     pub storage_mode: String,
-    /// Name of a volume that ScaleIO has already.
+    /// Name of an existing volume in ScaleIO.
     #[field(proto = 8)]
     pub volume_name: String,
-    /// File system of the volume; xfs when empty.
+    /// Filesystem of the volume. xfs when empty.
     #[field(proto = 9, default = "xfs")]
     pub fs_type: String,
     /// True if mounts are read-only.
@@ -231,16 +231,16 @@ pub struct StorageOSVolumeSource {
     /// Name of the volume in its StorageOS namespace.
     #[field(proto = 1)]
     pub volume_name: String,
-    /// Namespace of the volume in StorageOS; that of the pod when empty.
+    /// Namespace of the volume in StorageOS. That of the pod when empty.
     #[field(proto = 2)]
     pub volume_namespace: String,
-    /// File system of the volume; ext4 when empty.
+    /// Filesystem of the volume. ext4 when empty.
     #[field(proto = 3)]
     pub fs_type: String,
     /// True if mounts are read-only.
     #[field(proto = 4)]
     pub read_only: bool,
-    /// Secret with what is needed for signing in to StorageOS.
+    /// Secret with the credentials of StorageOS.
     #[field(proto = 5)]
     pub secret_ref: Option<LocalObjectReference>,
 }

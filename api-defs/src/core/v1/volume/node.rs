@@ -1,12 +1,12 @@
-//! Volumes that live on the node.
+//! Volumes on the node.
 
 use planesmith_machinery::Struct;
 use planesmith_machinery::quantity::Quantity;
 
-/// A file or folder of the node.
+/// A file or directory of the node.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HostPathVolumeSource {
-    /// Path on the node. Links are followed.
+    /// Path on the node. Symbolic links are followed.
     #[field(proto = 1, keep)]
     pub path: String,
     /// Type that the path must have: empty for no check, DirectoryOrCreate, Directory, FileOrCreate, File, Socket,
@@ -28,13 +28,13 @@ pub struct HostPathVolumeSource {
     pub type_: Option<String>,
 }
 
-/// A folder that starts empty.
+/// A directory that is initially empty.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct EmptyDirVolumeSource {
     /// Storage medium: empty for the node's disk, Memory, HugePages or HugePages-SIZE.
     #[field(proto = 1, go_type = "StorageMedium")]
     pub medium: String,
-    /// The most that it may hold. In memory the limits of the containers count as well.
+    /// Maximum size. In memory, the memory limits of the containers apply, too.
     #[field(proto = 2)]
     pub size_limit: Option<Quantity>,
 }
@@ -42,21 +42,21 @@ pub struct EmptyDirVolumeSource {
 /// A copy of a git repository.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct GitRepoVolumeSource {
-    /// URL of the repository that is cloned into the volume.
+    /// URL of the repository.
     #[field(proto = 1, keep)]
     pub repository: String,
-    /// Commit that is checked out.
+    /// Commit to check out.
     #[field(proto = 2)]
     pub revision: String,
-    /// Folder in the volume; . for the volume itself. Without .. in it.
+    /// Directory in the volume; `.` for the volume itself. Must not contain `..`.
     #[field(proto = 3)]
     pub directory: String,
 }
 
-/// The files of an image.
+/// The content of an image.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ImageVolumeSource {
-    /// The image or artifact whose content becomes the volume, as name with tag or digest.
+    /// Reference of the image or artifact, with a tag or digest.
     #[field(proto = 1)]
     pub reference: String,
     /// Pull policy of the image: Always, Never or IfNotPresent. By default Always for the tag latest, otherwise

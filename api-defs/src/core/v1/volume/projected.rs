@@ -1,4 +1,4 @@
-//! Volumes that combine several sources.
+//! Projected volumes.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +7,18 @@ use planesmith_machinery::meta::LabelSelector;
 
 use crate::core::v1::{DownwardAPIVolumeFile, KeyToPath, LocalObjectReference};
 
-/// Several sources in one folder.
+/// Several sources in one directory.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ProjectedVolumeSource {
     /// Sources of the volume. Each source adds its files to the same directory.
     #[field(proto = 1, keep, optional, list_type = atomic)]
     pub sources: Vec<VolumeProjection>,
-    /// Permissions of the files, 0644 by default. Decimal in JSON: 420.
+    /// Default mode of the files, 0644 by default. JSON requires decimal numbers: 420.
     #[field(proto = 2)]
     pub default_mode: Option<i32>,
 }
 
-/// One of several sources of a folder: exactly one of the members.
+/// One of several sources of a directory: exactly one of the members.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct VolumeProjection {
     /// Files with values of a secret.
@@ -33,10 +33,10 @@ pub struct VolumeProjection {
     /// A token of the pod's service account, renewed before it expires.
     #[field(proto = 4)]
     pub service_account_token: Option<ServiceAccountTokenProjection>,
-    /// A file with certificates of authorities that the cluster trusts.
+    /// A file with CA certificates of cluster trust bundles.
     #[field(proto = 5)]
     pub cluster_trust_bundle: Option<ClusterTrustBundleProjection>,
-    /// A key and a certificate for the pod, renewed before it expires.
+    /// A private key and a certificate for the pod, renewed before it expires.
     #[field(proto = 6)]
     pub pod_certificate: Option<PodCertificateProjection>,
 }
@@ -58,7 +58,7 @@ pub struct SecretProjection {
 /// Fields of the pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct DownwardAPIProjection {
-    /// The files, each with the part of the pod that stands in it.
+    /// Files with the pod fields that they contain.
     #[field(proto = 1, list_type = atomic)]
     pub items: Vec<DownwardAPIVolumeFile>,
 }
@@ -80,7 +80,7 @@ pub struct ConfigMapProjection {
 /// A token of the pod's service account.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ServiceAccountTokenProjection {
-    /// For whom the token is; the API server when empty.
+    /// Audience of the token. The API server when empty.
     #[field(proto = 1)]
     pub audience: String,
     /// Validity of the token in seconds, at least 600. 3600 by default.
@@ -91,16 +91,16 @@ pub struct ServiceAccountTokenProjection {
     pub path: String,
 }
 
-/// Certificates of authorities, as one PEM file without repetitions.
+/// CA certificates in one PEM file without duplicates.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ClusterTrustBundleProjection {
     /// Name of one bundle. Excludes signerName.
     #[field(proto = 1)]
     pub name: Option<String>,
-    /// Signer all of whose chosen bundles are meant. Excludes name.
+    /// Signer of the bundles that labelSelector selects. Excludes name.
     #[field(proto = 2)]
     pub signer_name: Option<String>,
-    /// The labels of the signer's bundles; none when absent, all when empty.
+    /// Labels of the signer's bundles. No bundles when absent, all when empty.
     #[field(proto = 3)]
     pub label_selector: Option<LabelSelector>,
     /// True if the pod can start without the bundles.
@@ -111,25 +111,25 @@ pub struct ClusterTrustBundleProjection {
     pub path: String,
 }
 
-/// A key and a certificate for the pod.
+/// A private key and a certificate for the pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PodCertificateProjection {
-    /// The signer that is asked for the certificate, such as example.com/internal.
+    /// Signer of the certificate, such as example.com/internal.
     #[field(proto = 1, expected)]
     pub signer_name: String,
-    /// Kind of the key: RSA3072, RSA4096, ECDSAP256, ECDSAP384, ECDSAP521 or ED25519.
+    /// Type of the key: RSA3072, RSA4096, ECDSAP256, ECDSAP384, ECDSAP521 or ED25519.
     #[field(proto = 2, expected)]
     pub key_type: String,
     /// Maximum validity of the certificate in seconds, 3600 to 7862400. 86400 when absent.
     #[field(proto = 3)]
     pub max_expiration_seconds: Option<i32>,
-    /// Path of a file with the key and the chain of certificates. Preferred to two files.
+    /// Path of a file with the key and the certificate chain. Preferable to two files.
     #[field(proto = 4)]
     pub credential_bundle_path: String,
-    /// Path of a file with the key alone.
+    /// Path of a file with the key only.
     #[field(proto = 5)]
     pub key_path: String,
-    /// Path of a file with the chain alone.
+    /// Path of a file with the certificate chain only.
     #[field(proto = 6)]
     pub certificate_chain_path: String,
     /// Annotations for the signer.

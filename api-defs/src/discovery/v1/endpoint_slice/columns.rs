@@ -1,4 +1,4 @@
-//! The cells of printed slices.
+//! Table columns of endpoint slices.
 
 use planesmith_machinery::table::Cell;
 

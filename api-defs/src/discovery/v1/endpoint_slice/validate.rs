@@ -19,7 +19,7 @@ const MAX_TOPOLOGY: usize = 16;
 const MAX_HINTS: usize = 8;
 
 impl EndpointSlice {
-    /// Reports what is wrong; endpoints that are those of `old` are tolerated, whatever they are.
+    /// Reports errors. Endpoints that equal those of `old` are not checked.
     pub(super) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         if self.address_type.is_empty() {
             errors.required("addressType", "");
@@ -51,7 +51,7 @@ impl Endpoint {
                 FQDN => check_domain(address, &mut errors.at_index("addresses", index)),
                 "IPv4" => check_address(ip::Family::V4, ip::check_legacy, index, address, errors),
                 "IPv6" => check_address(ip::Family::V6, ip::check, index, address, errors),
-                // Nothing is known of addresses of other types.
+                // Addresses of other types are not checked.
                 _ => {}
             }
         }
@@ -80,7 +80,7 @@ impl Endpoint {
     }
 }
 
-/// Reports what is wrong with an address; one of another family is reported at the whole list, as ever.
+/// Reports errors in an address. As in kube-apiserver, an address of the wrong family has the path of the whole list.
 fn check_address(
     family: ip::Family,
     check_form: fn(&str) -> names::Complaints,
@@ -100,7 +100,7 @@ fn check_address(
     }
 }
 
-/// Reports a domain name that is malformed or has one part only.
+/// Reports a domain name that is malformed or has only one label.
 fn check_domain(name: &str, errors: &mut FieldErrors) {
     if name.is_empty() {
         return errors.required("", "");

@@ -8,11 +8,11 @@ use planesmith_machinery::names;
 
 use super::{FlowSchemaSpec, FlowSchemaStatus};
 
-/// The number of the schema that comes last.
+/// Highest legal number, which has the lowest precedence.
 const LOWEST: i32 = 10_000;
 
 impl FlowSchemaSpec {
-    /// Reports what is wrong with the spec of the schema called `name`.
+    /// Reports errors in the spec of the schema `name`.
     pub(super) fn check(&self, name: &str, errors: &mut FieldErrors) {
         self.check_precedence(name, errors);
         if let Some(method) = &self.distinguisher_method
@@ -49,13 +49,13 @@ impl FlowSchemaSpec {
     }
 }
 
-/// Reports what is wrong with the conditions of a schema.
+/// Reports errors in the conditions of a schema.
 pub(super) fn conditions(status: &FlowSchemaStatus, errors: &mut FieldErrors) {
     let types = status.conditions.iter().map(|condition| condition.type_.as_str());
     condition_types(types, &mut errors.at("status"));
 }
 
-/// Reports conditions without a type and types that stand twice.
+/// Reports conditions without a type and duplicate types.
 pub(in crate::flowcontrol) fn condition_types<'a>(types: impl Iterator<Item = &'a str>, errors: &mut FieldErrors) {
     let mut seen = BTreeSet::new();
     for (index, type_) in types.enumerate() {

@@ -1,4 +1,4 @@
-//! The cells of printed schemas.
+//! Table columns of flow schemas.
 
 use planesmith_machinery::table::Cell;
 

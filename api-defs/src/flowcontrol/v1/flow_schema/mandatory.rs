@@ -1,15 +1,15 @@
-//! The two schemas that nobody can change: who must always get through, and everybody else.
+//! The two mandatory schemas, which are immutable: one for exempt requests and one for all other requests.
 
 use super::{
     FlowDistinguisherMethod, FlowSchemaSpec, NonResourcePolicyRule, PolicyRulesWithSubjects,
     PriorityLevelConfigurationReference, ResourcePolicyRule, Subject,
 };
 
-/// Everything, in lists of names.
+/// Wildcard in lists of names.
 const ALL: &str = "*";
 
 impl FlowSchemaSpec {
-    /// The spec of a schema that is the same on every server, by its name.
+    /// Returns the spec of the mandatory schema `name`, which is the same on every server; `None` for other names.
     #[must_use]
     pub fn mandatory(name: &str) -> Option<Self> {
         match name {
@@ -25,7 +25,7 @@ impl FlowSchemaSpec {
     }
 }
 
-/// All requests of some groups.
+/// Returns a schema for all requests of some groups.
 fn schema(level: &str, precedence: i32, method: Option<&str>, groups: &[&str]) -> FlowSchemaSpec {
     let all = || vec![ALL.to_owned()];
     FlowSchemaSpec {

@@ -19,47 +19,47 @@ const VERBS: [&str; 9] = [
     "watch",
 ];
 
-/// Requests by who sends them and what they ask for: one of the senders, and one of the rules.
+/// Selects requests by subject and action: one of the subjects and one of the rules must match.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct PolicyRulesWithSubjects {
     /// Senders of the requests.
     #[field(proto = 1, keep, list_type = atomic)]
     pub subjects: Vec<Subject>,
-    /// Requests for resources.
+    /// Rules for resource requests.
     #[field(proto = 2, list_type = atomic)]
     pub resource_rules: Vec<ResourcePolicyRule>,
-    /// Requests for other paths.
+    /// Rules for requests of other paths.
     #[field(proto = 3, list_type = atomic)]
     pub non_resource_rules: Vec<NonResourcePolicyRule>,
 }
 
-/// Requests for resources.
+/// A rule for resource requests.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ResourcePolicyRule {
     /// Verbs of the requests; * stands for all.
     #[field(proto = 1, keep, list_type = set)]
     pub verbs: Vec<String>,
-    /// The groups of the resources; * is every group.
+    /// API groups; * stands for all.
     #[field(proto = 2, keep, list_type = set)]
     pub api_groups: Vec<String>,
-    /// The resources; * is every resource.
+    /// Resources; * stands for all.
     #[field(proto = 3, keep, list_type = set)]
     pub resources: Vec<String>,
     /// True if requests outside of namespaces match.
     #[field(proto = 4)]
     pub cluster_scope: bool,
-    /// The namespaces in which requests match; * is every namespace.
+    /// Namespaces of the requests; * stands for all.
     #[field(proto = 5, keep, optional, list_type = set)]
     pub namespaces: Vec<String>,
 }
 
-/// Requests for paths that are no resources.
+/// A rule for requests of paths that are not resources.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct NonResourcePolicyRule {
     /// Verbs of the requests; * stands for all.
     #[field(proto = 1, keep, list_type = set)]
     pub verbs: Vec<String>,
-    /// The paths; a * as the last step stands for everything below, * alone for all paths.
+    /// URL paths; a trailing /* matches everything below, * alone matches all paths.
     #[field(name = "nonResourceURLs", proto = 6, keep, list_type = set)]
     pub non_resource_urls: Vec<String>,
 }
@@ -139,7 +139,7 @@ fn check_verbs(verbs: &[String], errors: &mut FieldErrors) {
     }
 }
 
-/// Reports what stands beside a `*`. Whether there is one.
+/// Reports further entries beside a `*`. Returns true if there is a `*`.
 fn check_wildcard(field: &str, list: &[String], nouns: &str, errors: &mut FieldErrors) -> bool {
     let wildcard = list.iter().any(|element| element == "*");
     if wildcard && list.len() > 1 {

@@ -8,11 +8,11 @@ const SERVICE_ACCOUNT: &str = "ServiceAccount";
 const USER: &str = "User";
 const GROUP: &str = "Group";
 
-/// Somebody who sends requests. The field that the kind names is set, the others are not.
+/// A sender of requests. Only the field that kind names is set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(union)]
 pub struct Subject {
-    /// User, Group or ServiceAccount.
+    /// Kind of the subject: User, Group or ServiceAccount.
     #[field(proto = 1, keep, discriminator, go_type = "SubjectKind")]
     pub kind: String,
     /// A user.
@@ -29,7 +29,7 @@ pub struct Subject {
 /// A user.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct UserSubject {
-    /// The name of the user; * is everybody.
+    /// Name of the user; * stands for all users.
     #[field(proto = 1, keep)]
     pub name: String,
 }
@@ -37,7 +37,7 @@ pub struct UserSubject {
 /// A group of users.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct GroupSubject {
-    /// The name of the group; * is every group.
+    /// Name of the group; * stands for all groups.
     #[field(proto = 1, keep)]
     pub name: String,
 }
@@ -45,16 +45,16 @@ pub struct GroupSubject {
 /// A service account.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ServiceAccountSubject {
-    /// The namespace of the service account.
+    /// Namespace of the service account.
     #[field(proto = 1, keep)]
     pub namespace: String,
-    /// The name of the service account; * is every one of the namespace.
+    /// Name of the service account; * stands for all accounts of the namespace.
     #[field(proto = 2, keep)]
     pub name: String,
 }
 
 impl Subject {
-    /// The users of a group.
+    /// Returns a subject for the users of a group.
     pub(super) fn group(name: &str) -> Self {
         Self {
             kind: GROUP.to_owned(),

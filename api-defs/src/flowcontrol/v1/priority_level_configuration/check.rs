@@ -15,7 +15,7 @@ const MAX_QUEUES: i32 = 10_000_000;
 const HASH_BITS: f64 = 60.0;
 
 impl PriorityLevelConfigurationSpec {
-    /// Reports what is wrong with the spec of the level called `name`.
+    /// Reports errors in the spec of the level `name`.
     pub(super) fn check(&self, name: &str, errors: &mut FieldErrors) {
         let type_ = self.type_.as_str();
         if (name == EXEMPT) != (type_ == "Exempt") {

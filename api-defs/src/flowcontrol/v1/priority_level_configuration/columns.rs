@@ -1,4 +1,4 @@
-//! The cells of printed levels.
+//! Table columns of priority levels.
 
 use planesmith_machinery::table::Cell;
 

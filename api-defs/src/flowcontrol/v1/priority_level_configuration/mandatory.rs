@@ -1,4 +1,4 @@
-//! The two levels that nobody can change: one that is never held up, and one for what belongs nowhere else.
+//! The two mandatory levels, which are immutable: one without limits and one for requests that no other schema matches.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
@@ -10,7 +10,7 @@ use super::{
 pub(super) const EXEMPT: &str = "exempt";
 
 impl PriorityLevelConfigurationSpec {
-    /// The spec of a level that is the same on every server, by its name.
+    /// Returns the spec of the mandatory level `name`, which is the same on every server; `None` for other names.
     #[must_use]
     pub fn mandatory(name: &str) -> Option<Self> {
         match name {
@@ -39,7 +39,7 @@ impl PriorityLevelConfigurationSpec {
         }
     }
 
-    /// Reports what differs from the spec of a mandatory level; what the exempt one lends is up to the administrator.
+    /// Reports differences from the spec of a mandatory level. The lending of the exempt level is configurable.
     pub(super) fn check_mandatory(&self, name: &str, errors: &mut FieldErrors) {
         let Some(mut fixed) = Self::mandatory(name) else { return };
         let mut except = "";

@@ -10,7 +10,7 @@ pub struct IngressBackend {
     /// A service in the same namespace.
     #[field(proto = 4)]
     pub service: Option<IngressServiceBackend>,
-    /// Another object in the same namespace that the controller knows to use.
+    /// Another object in the same namespace that the controller supports.
     #[field(proto = 3)]
     pub resource: Option<TypedLocalObjectReference>,
 }
@@ -18,10 +18,10 @@ pub struct IngressBackend {
 /// A port of a service.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressServiceBackend {
-    /// Name of the service, which lives in the namespace of the ingress.
+    /// Name of the service, in the namespace of the ingress.
     #[field(proto = 1, keep)]
     pub name: String,
-    /// Port of the service that requests are sent to, by name or number.
+    /// Port of the service.
     #[field(proto = 2)]
     pub port: ServiceBackendPort,
 }
@@ -30,10 +30,10 @@ pub struct IngressServiceBackend {
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct ServiceBackendPort {
-    /// Name of the port; excludes number.
+    /// Name of the port. Excludes number.
     #[field(proto = 1)]
     pub name: String,
-    /// Number of the port; excludes name.
+    /// Number of the port. Excludes name.
     #[field(proto = 2)]
     pub number: i32,
 }

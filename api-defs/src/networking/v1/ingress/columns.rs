@@ -1,4 +1,4 @@
-//! The cells of printed ingresses.
+//! Table columns of ingresses.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ pub(super) fn hosts(ingress: &Ingress) -> Cell {
         .enumerate()
         .filter(|(_, rule)| !rule.host.is_empty())
         .nth(SHOWN - 1);
-    // Rules behind the last host that is shown count, with or without one.
+    // Rules after the last rendered host are counted, with or without a host of their own.
     if full.is_some_and(|(last, _)| last + 1 < rules.len()) {
         text.push_str(&format!(" + {} more...", rules.len() - SHOWN));
     }

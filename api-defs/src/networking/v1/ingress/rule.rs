@@ -7,8 +7,8 @@ use super::IngressBackend;
 /// Rule that routes the requests for one host.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressRule {
-    /// The host, as a domain name without a port; `*.example.com` stands for all hosts one level below example.com. Empty
-    /// for all hosts.
+    /// Host of the requests, a domain name without a port; `*.example.com` matches hosts one level below example.com.
+    /// All hosts when empty.
     #[field(proto = 1)]
     pub host: String,
     /// Routes of the requests.
@@ -35,7 +35,7 @@ pub struct HTTPIngressRuleValue {
 /// A path and its backend.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct HTTPIngressPath {
-    /// The path, starting with a slash; needed unless pathType is ImplementationSpecific.
+    /// Path of the requests, starting with a slash. Optional when pathType is ImplementationSpecific.
     #[field(proto = 1)]
     pub path: String,
     /// Type of path matching: Exact compares the whole path; Prefix compares element by element, so that /foo matches
@@ -48,7 +48,7 @@ pub struct HTTPIngressPath {
         go_type = "PathType"
     )]
     pub path_type: Option<String>,
-    /// The service or other object that takes the requests on this path.
+    /// Backend of the requests.
     #[field(proto = 2, keep)]
     pub backend: IngressBackend,
 }

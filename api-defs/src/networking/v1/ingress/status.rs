@@ -10,7 +10,7 @@ use crate::core::v1::service::check_balancer_hostname;
 /// Observed state of an ingress.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressStatus {
-    /// Addresses at which a load balancer takes requests for the ingress.
+    /// Ingress points of the load balancer.
     #[field(proto = 1)]
     pub load_balancer: IngressLoadBalancerStatus,
 }
@@ -18,21 +18,21 @@ pub struct IngressStatus {
 /// Ingress points of a load balancer.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressLoadBalancerStatus {
-    /// The points at which requests enter.
+    /// Ingress points for requests.
     #[field(proto = 1, list_type = atomic)]
     pub ingress: Vec<IngressLoadBalancerIngress>,
 }
 
-/// A point at which requests enter: an address or a host name.
+/// An ingress point for requests: an address or a host name.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressLoadBalancerIngress {
-    /// Address, where there is a fixed one.
+    /// IP address. Empty when there is a host name only.
     #[field(proto = 1)]
     pub ip: String,
-    /// Host name, where there is no fixed address.
+    /// Host name. Empty when there is an address only.
     #[field(proto = 2)]
     pub hostname: String,
-    /// The ports that are open, or what hinders them.
+    /// Status of the ports.
     #[field(proto = 4, list_type = atomic)]
     pub ports: Vec<IngressPortStatus>,
 }
@@ -40,10 +40,10 @@ pub struct IngressLoadBalancerIngress {
 /// Observed state of a port at a load balancer.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct IngressPortStatus {
-    /// Number of the port that the load balancer listens on.
+    /// Number of the load balancer's port.
     #[field(proto = 1, keep)]
     pub port: i32,
-    /// Its protocol: TCP, UDP or SCTP.
+    /// Protocol of the port: TCP, UDP or SCTP.
     #[field(proto = 2, keep, known("TCP", "UDP", "SCTP"), go_type = "v1.Protocol")]
     pub protocol: String,
     /// Reason why the port is not open: a CamelCase name, with a prefix such as example.com/ unless Kubernetes defines
@@ -53,7 +53,7 @@ pub struct IngressPortStatus {
 }
 
 impl IngressLoadBalancerStatus {
-    /// Reports what is wrong; addresses that stand in `old` are tolerated.
+    /// Reports errors. Addresses that `old` contains are tolerated.
     pub(super) fn check(&self, old: &Self, errors: &mut FieldErrors) {
         let known: BTreeSet<&String> = old.ingress.iter().map(|point| &point.ip).collect();
         for (index, point) in self.ingress.iter().enumerate() {

@@ -21,7 +21,7 @@ struct Tolerance {
 }
 
 impl Ingress {
-    /// Reports what is wrong with the ingress as a replacement of `old`.
+    /// Reports errors in the ingress, which replaces `old`.
     pub(super) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         let mut tolerance = old.map(|old| Tolerance::of(&old.spec)).unwrap_or_default();
         tolerance.service_names |= RELAXED_SERVICE_NAME_VALIDATION.is_on();
@@ -75,7 +75,7 @@ impl IngressSpec {
     }
 }
 
-/// Complaints about a host, which may stand for all hosts below another.
+/// Returns the errors in a host, which may start with a wildcard.
 fn host_complaints(host: &str) -> names::Complaints {
     match host.contains('*') {
         true => names::wildcard_subdomain(host),

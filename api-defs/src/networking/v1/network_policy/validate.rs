@@ -19,7 +19,7 @@ struct Tolerance<'o> {
 }
 
 impl NetworkPolicySpec {
-    /// Reports what is wrong with the spec as a replacement of `old`.
+    /// Reports errors in the spec, which replaces `old`.
     pub(super) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         let tolerance = Tolerance::of(old);
         let errors = &mut *errors.at("spec");
@@ -68,7 +68,7 @@ impl<'o> Tolerance<'o> {
         }
     }
 
-    /// Reports a range that is malformed and new.
+    /// Reports a new malformed range.
     fn check_range(&self, range: &str, field: &str, errors: &mut FieldErrors) {
         if !self.ranges.contains(range) {
             for complaint in ip::check_legacy_range(range) {

@@ -1,4 +1,4 @@
-//! The cells of printed budgets.
+//! Table columns of disruption budgets.
 
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::table::Cell;

@@ -1,24 +1,24 @@
-//! Selectors of budgets in their two readings: empty, they select everything in `v1` and nothing in `v1beta1`.
+//! Conversion of budgets' selectors: an empty selector matches everything in `v1` and nothing in `v1beta1`.
 //!
-//! Each version says what it cannot say otherwise with an expression on a label that no pod has. It never stands beside
-//! anything else.
+//! Each version expresses the opposite with a requirement on a label that no pod has. This requirement is always the
+//! only one.
 
 use planesmith_machinery::meta::{LabelSelector, LabelSelectorRequirement};
 
-/// The label that no pod has.
+/// Label that no pod has.
 const LABEL: &str = "pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match";
 
 /// The selector that matches everything in a version. The other version's selector for everything matches nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::policy) enum Everything {
-    /// The empty selector.
+    /// `v1`, in which the empty selector matches everything.
     V1,
-    /// The absence of the label that no pod has.
+    /// `v1beta1`, in which the absence of the special label matches everything.
     V1beta1,
 }
 
 impl Everything {
-    /// Removes the label that no pod has unless it is the version's way of saying what an empty selector cannot.
+    /// Removes the special label unless the whole selector is the version's special selector.
     pub(in crate::policy) fn tidy(self, selector: &mut LabelSelector) {
         if *selector != self.special() {
             selector.match_labels.remove(LABEL);
@@ -28,7 +28,7 @@ impl Everything {
         }
     }
 
-    /// The selector of this version in the terms of the other one.
+    /// Converts a selector of this version to the other version.
     pub(in crate::policy) fn translated(self, selector: &LabelSelector) -> LabelSelector {
         let empty = LabelSelector::default();
         let other = match self {

@@ -5,11 +5,11 @@ use planesmith_machinery::quantity::Quantity;
 
 use super::{CapacityRequestPolicy, CapacityRequestPolicyRange};
 
-/// The most amounts to choose from.
+/// Maximum number of values to choose from.
 const MAX_VALUES: usize = 10;
 
 impl CapacityRequestPolicy {
-    /// Reports what is wrong with the policy for a capacity of `all`.
+    /// Reports errors in the policy of a capacity with the amount `all`.
     pub(super) fn check(&self, all: &Quantity, errors: &mut FieldErrors) {
         match (self.valid_values.is_empty(), &self.valid_range) {
             (false, Some(_)) => {
@@ -54,7 +54,7 @@ impl CapacityRequestPolicy {
                 }
             }
         }
-        // Of too many values none is looked at.
+        // An oversized list is not searched.
         if values.len() > MAX_VALUES || !values.contains(default) {
             let detail = "default value is not valid according to the requestPolicy";
             errors.invalid(FIELD, default.as_str(), detail);
@@ -97,7 +97,7 @@ impl CapacityRequestPolicyRange {
     }
 }
 
-/// Reports a value that is not a whole number of steps from `min`, counted in whole units.
+/// Reports a value that is not a multiple of `step` above `min`, calculated in integers.
 fn check_step(value: &Quantity, min: &Quantity, step: &Quantity, errors: &mut FieldErrors) {
     let distance = value.value().checked_sub(min.value());
     let whole = distance.is_some_and(|distance| distance.checked_rem(step.value()) == Some(0));

@@ -11,26 +11,26 @@ use super::super::names::{check_label, check_label_name, check_qualified, shorte
 use super::{Device, DeviceAttribute, DeviceTaint};
 use crate::features::{DRA_LIST_TYPE_ATTRIBUTES, DRA_NODE_ALLOCATABLE_RESOURCES};
 
-/// The most attributes and capacities of a device together.
+/// Maximum number of attributes and capacities of a device together.
 const MAX_ATTRIBUTES: usize = 32;
 
-/// The most values of attributes of a device, each element of a list counted.
+/// Maximum number of attribute values of a device, counting each list element.
 const MAX_VALUES: usize = 48;
 
-/// The most bytes of the value of an attribute.
+/// Maximum size of an attribute value in bytes.
 const MAX_VALUE: usize = 64;
 
-/// The longest key that paths show whole: a domain, a slash and an identifier.
+/// Maximum length of a key that paths render in full: a domain, a slash and an identifier.
 const MAX_KEY: usize = 63 + 1 + 32;
 
-/// The most taints of a device.
+/// Maximum number of taints of a device.
 const MAX_TAINTS: usize = 16;
 
-/// The most sets of shared amounts that a device consumes from.
+/// Maximum number of counter sets that a device consumes from.
 const MAX_CONSUMED_SETS: usize = 2;
 
 impl Device {
-    /// Resets what belongs to alpha features and is not in `old` already.
+    /// Drops fields of disabled alpha features unless `old` has them.
     pub(in crate::resource::v1) fn drop_alpha(&mut self, old: Option<&Device>) {
         let had_mappings = old.is_some_and(|old| !old.node_allocatable_resource_mappings.is_empty());
         if !DRA_NODE_ALLOCATABLE_RESOURCES.is_on() && !had_mappings {
@@ -50,7 +50,7 @@ impl Device {
         }
     }
 
-    /// Reports what is wrong with the device; what is the same in `old` was checked when it was stored.
+    /// Reports errors in the device. Parts that equal those of `old` are not checked again.
     pub(in crate::resource::v1) fn check(&self, old: Option<&Device>, per_device: bool, errors: &mut FieldErrors) {
         check_label("name", &self.name, errors);
         let count = self.attributes.len() + self.capacity.len();
@@ -165,14 +165,14 @@ fn check_version(field: &str, version: &str, errors: &mut FieldErrors) {
 }
 
 impl DeviceTaint {
-    /// Reports what is wrong with the mark; an effect that is the same in `old` was checked when it was stored.
+    /// Reports errors in the taint. An effect that equals the one of `old` is not checked again.
     pub(crate) fn check(&self, old: Option<&DeviceTaint>, errors: &mut FieldErrors) {
         let old = old.map(|old| old.effect.as_str());
         check_mark(&self.key, &self.value, &self.effect, old, errors);
     }
 }
 
-/// Reports what is wrong with the parts of a mark.
+/// Reports errors in the fields of a taint.
 pub(crate) fn check_mark(key: &str, value: &str, effect: &str, old_effect: Option<&str>, errors: &mut FieldErrors) {
     check_label_name("key", key, errors);
     for problem in names::label_value(value) {

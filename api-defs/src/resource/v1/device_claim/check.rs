@@ -8,14 +8,14 @@ use super::super::list::{check_each, check_named};
 use super::super::names::{check_fully_qualified, check_label};
 use super::{DeviceClaim, DeviceConstraint};
 
-/// The most requests, constraints and settings of a claim, and the most requests that one of them names.
+/// Maximum number of requests, constraints and configurations of a claim, and of requests that one of them refers to.
 const MAX_ELEMENTS: usize = 32;
 
-/// The names of requests, with those of their alternatives.
+/// Names of requests with the names of their alternatives.
 pub(in crate::resource::v1) type RequestNames<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
 impl DeviceClaim {
-    /// Reports what is wrong with a new claim.
+    /// Reports errors in a new claim.
     pub(in crate::resource::v1) fn check(&self, errors: &mut FieldErrors) {
         let names = self.request_names();
         check_named(
@@ -41,7 +41,7 @@ impl DeviceClaim {
         });
     }
 
-    /// The names that constraints, settings and results can refer to.
+    /// Returns the names that constraints, configurations and results can refer to.
     pub(in crate::resource::v1) fn request_names(&self) -> RequestNames<'_> {
         let requests = self.requests.iter().map(|request| {
             let alternatives = request.first_available.iter();
@@ -69,7 +69,7 @@ impl DeviceConstraint {
     }
 }
 
-/// Reports what is wrong with the names of requests at `requests`.
+/// Reports errors in the names of requests at `requests`.
 pub(in crate::resource::v1) fn check_references(
     references: &[String],
     names: &RequestNames<'_>,
@@ -85,7 +85,7 @@ pub(in crate::resource::v1) fn check_references(
     );
 }
 
-/// Reports what is wrong with the name of a request at `field`.
+/// Reports errors in the name of a request at `field`.
 pub(in crate::resource::v1) fn check_reference(
     field: &str,
     reference: &str,

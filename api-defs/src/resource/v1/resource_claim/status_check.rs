@@ -9,10 +9,10 @@ use super::super::AllocatedDeviceStatus;
 use super::super::list::check_named;
 use super::{ResourceClaim, ResourceClaimConsumerReference, ResourceClaimStatus};
 
-/// The most consumers of a claim.
+/// Maximum number of consumers of a claim.
 const MAX_CONSUMERS: usize = 256;
 
-/// Reports what is wrong with the status of `new`, below its path.
+/// Reports errors in the status of `new`. `errors` is at the status.
 pub(super) fn check(new: &ResourceClaim, old: &ResourceClaim, errors: &mut FieldErrors) {
     let status = &new.status;
     check_named(
@@ -47,7 +47,7 @@ pub(super) fn check(new: &ResourceClaim, old: &ResourceClaim, errors: &mut Field
     }
 }
 
-/// Drops what is said about devices that were given back with this write.
+/// Drops the status of devices that this update deallocates.
 pub(super) fn drop_returned(new: &mut ResourceClaimStatus, old: &ResourceClaimStatus) {
     let (before, after) = (allocated(old), allocated(new));
     new.devices.retain(|device| {
@@ -56,7 +56,7 @@ pub(super) fn drop_returned(new: &mut ResourceClaimStatus, old: &ResourceClaimSt
     });
 }
 
-/// The devices that a claim has.
+/// Returns the IDs of the devices that are allocated to a claim.
 fn allocated(status: &ResourceClaimStatus) -> BTreeSet<String> {
     let results = status
         .allocation
@@ -67,7 +67,7 @@ fn allocated(status: &ResourceClaimStatus) -> BTreeSet<String> {
         .collect()
 }
 
-/// Reports what drivers say about devices that the claim has not, and what is wrong with the rest.
+/// Reports errors in the status of devices, and statuses of devices that are not allocated.
 fn check_devices(claim: &ResourceClaim, errors: &mut FieldErrors) {
     let allocated = allocated(&claim.status);
     let devices = &claim.status.devices;
@@ -100,7 +100,7 @@ impl AllocatedDeviceStatus {
         device_id(&self.driver, &self.pool, &self.device, self.share_id.as_deref())
     }
 
-    /// The same as messages show it.
+    /// Renders the ID for error messages.
     pub(in crate::resource::v1) fn shown_id(&self) -> String {
         go_object([
             ("Driver", self.driver.as_str()),

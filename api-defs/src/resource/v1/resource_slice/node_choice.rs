@@ -9,7 +9,7 @@ use super::super::Device;
 use super::ResourceSliceSpec;
 use crate::core::v1::NodeSelector;
 
-/// Fields of which exactly one says which nodes are meant.
+/// Fields of which exactly one selects the nodes.
 #[derive(Default)]
 struct Choice {
     given: Vec<&'static str>,
@@ -54,7 +54,7 @@ impl Choice {
 }
 
 impl ResourceSliceSpec {
-    /// Reports that not exactly one field says which nodes can reach the devices.
+    /// Reports an error unless exactly one field selects the nodes that can access the devices.
     pub(super) fn check_nodes(&self, errors: &mut FieldErrors) {
         const ONE: &str = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required";
         let mut choice = Choice::default();
@@ -80,7 +80,7 @@ impl ResourceSliceSpec {
 }
 
 impl Device {
-    /// Reports that not exactly one field says which nodes can reach the device.
+    /// Reports an error unless exactly one field selects the nodes that can access the device.
     pub(in crate::resource::v1) fn check_nodes(&self, errors: &mut FieldErrors) {
         const ONE: &str = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when \
                            `perDeviceNodeSelection` is set to true in the ResourceSlice spec";

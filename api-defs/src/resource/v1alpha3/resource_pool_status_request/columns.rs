@@ -1,4 +1,4 @@
-//! The cells of printed questions for the state of pools.
+//! Table columns of pool status requests.
 
 use planesmith_machinery::age;
 use planesmith_machinery::meta::Condition;
@@ -54,13 +54,13 @@ fn pool_count(request: &ResourcePoolStatusRequest) -> i32 {
     status.and_then(|status| status.pool_count).unwrap_or_default()
 }
 
-/// The condition that ended the request; the first one has the word.
+/// Returns the first condition that is final.
 fn outcome(request: &ResourcePoolStatusRequest) -> Option<&Condition> {
     let mut conditions = request.status.as_ref()?.conditions.iter();
     conditions.find(|condition| condition.status == "True" && matches!(&*condition.r#type, "Complete" | "Failed"))
 }
 
-/// The sum over all pools in the answer; a dash before there is one, and when there will be none.
+/// Renders the sum over all pools in the status; a dash without a result or after a failure.
 fn sum(request: &ResourcePoolStatusRequest, count: impl Fn(&PoolStatus) -> Option<i32>) -> Cell {
     let failed = outcome(request).is_some_and(|condition| condition.r#type == "Failed");
     Cell::Text(match &request.status {

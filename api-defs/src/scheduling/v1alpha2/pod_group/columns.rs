@@ -1,4 +1,4 @@
-//! The cells of printed groups of pods.
+//! Table columns of pod groups.
 
 use planesmith_machinery::table::Cell;
 
@@ -21,7 +21,7 @@ pub(super) fn workload(group: &PodGroup) -> Cell {
     })
 }
 
-/// A group that is being pushed out says why, whatever else is known of it.
+/// Renders the status of the group. The reason of a preemption takes precedence.
 pub(super) fn status(group: &PodGroup) -> Cell {
     let conditions = &group.status.conditions;
     let last = |type_: &str| conditions.iter().rfind(|condition| condition.r#type == type_);

@@ -1,4 +1,4 @@
-//! The cells of printed storage drivers.
+//! Table columns of storage drivers.
 
 use planesmith_machinery::table::Cell;
 

@@ -1,4 +1,4 @@
-//! The cells of printed storage classes.
+//! Table columns of storage classes.
 
 use planesmith_machinery::table::Cell;
 

@@ -11,9 +11,9 @@ use crate::core::v1::{TopologySelectorLabelRequirement, TopologySelectorTerm};
 /// Values by label.
 type Meaning<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
-/// Reports what is wrong with the terms at `allowedTopologies`.
+/// Reports errors in the terms at `allowedTopologies`.
 pub(super) fn check(terms: &[TopologySelectorTerm], errors: &mut FieldErrors) {
-    // Kubernetes compares with as many empty terms as there are terms before it compares with the terms.
+    // kube-apiserver compares each term with a list that initially contains as many empty terms.
     let mut seen: Vec<Meaning<'_>> = vec![Meaning::new(); terms.len()];
     for (index, term) in terms.iter().enumerate() {
         let errors = &mut *errors.at_index("allowedTopologies", index);

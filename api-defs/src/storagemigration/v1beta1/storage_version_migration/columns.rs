@@ -1,4 +1,4 @@
-//! The cells of printed migrations.
+//! Table columns of migrations.
 
 use planesmith_machinery::table::Cell;
 
@@ -16,7 +16,7 @@ pub(super) fn resource(migration: &StorageVersionMigration) -> Cell {
     })
 }
 
-/// The last condition that holds has the word.
+/// Renders the type of the last condition with status True.
 pub(super) fn status(migration: &StorageVersionMigration) -> Cell {
     let outcomes = ["Running", "Failed", "Succeeded"];
     let mut conditions = migration.status.conditions.iter();

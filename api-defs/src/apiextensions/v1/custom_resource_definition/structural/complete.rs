@@ -5,12 +5,12 @@ use planesmith_machinery::field_error::FieldErrors;
 
 use crate::apiextensions::v1::JSONSchemaProps;
 
-/// Looks at the schema that stands at `root`.
+/// Checks the schema at the path `root`.
 pub(super) fn check(schema: &JSONSchemaProps, root: &str, errors: &mut FieldErrors) {
     check_junctors(schema, schema, "", root, errors);
 }
 
-/// The schemas under the junctors of `values`, which stands at `here`, against `schema`, which stands at `place`.
+/// Checks the schemas under the junctors of `values` at `here` against `schema` at `place`.
 fn check_junctors(
     values: &JSONSchemaProps,
     schema: &JSONSchemaProps,

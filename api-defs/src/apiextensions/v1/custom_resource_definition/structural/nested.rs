@@ -1,4 +1,4 @@
-//! Schemas under allOf, anyOf, oneOf and not: they restrict values and say no types.
+//! Schemas under allOf, anyOf, oneOf and not, which restrict values but specify no types.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_pattern;
@@ -15,7 +15,7 @@ pub(super) fn check_values(schema: &JSONSchemaProps, errors: &mut FieldErrors) {
     check_junctors(schema, is_int_or_string(&schema.any_of), lets_first, errors);
 }
 
-/// The one way to write types here: that something is a number or a text.
+/// Recognizes the only type specification that is allowed here: an integer or a string.
 fn is_int_or_string(any_of: &[JSONSchemaProps]) -> bool {
     let is_only = |schema: &JSONSchemaProps, kind: &str| {
         schema.type_ == kind

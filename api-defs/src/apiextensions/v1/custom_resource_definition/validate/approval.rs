@@ -1,24 +1,24 @@
-//! Groups of Kubernetes itself: their kinds have been approved, or say that they have not.
+//! API approval of kinds in the protected groups of Kubernetes.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format::quote;
 
 use crate::apiextensions::v1::CustomResourceDefinition;
 
-/// The annotation that says so.
+/// Annotation with the URL of the approval.
 const APPROVED: &str = "api-approved.kubernetes.io";
 const WHERE: &str = "see https://github.com/kubernetes/enhancements/pull/1111";
 
 /// State of the API approval that a kind in a protected group needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApprovalState {
-    /// The annotation is neither a URL nor says that there is no approval.
+    /// The annotation is neither a URL nor an opt-out.
     Invalid,
-    /// The annotation has the URL of the approval.
+    /// The annotation contains the URL of the approval.
     Approved,
-    /// The annotation says that there is none.
+    /// The annotation states that the kind is not approved.
     Bypassed,
-    /// There is no annotation.
+    /// The annotation is missing.
     Missing,
 }
 
@@ -27,7 +27,7 @@ pub enum ApprovalState {
 pub struct Approval {
     /// State that the annotation expresses.
     pub state: ApprovalState,
-    /// The same for people.
+    /// Human-readable explanation of the state.
     pub message: String,
 }
 

@@ -11,7 +11,7 @@ use super::tolerance::Tolerance;
 use crate::apiextensions::v1::{CustomResourceDefinitionSpec, WebhookClientConfig};
 use crate::certificates::authorities_complaint;
 
-/// The versions of reviews that the server speaks.
+/// Review versions that the server supports.
 const KNOWN: [&str; 2] = ["v1", "v1beta1"];
 
 pub(super) fn check(spec: &CustomResourceDefinitionSpec, tolerance: &Tolerance, errors: &mut FieldErrors) {

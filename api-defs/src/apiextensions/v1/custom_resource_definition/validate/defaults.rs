@@ -1,4 +1,4 @@
-//! Defaults: values that the schema itself takes.
+//! Defaults, which must satisfy their own schema.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::apiextensions::v1::JSONSchemaProps;
 
 const UNKNOWN_FIELDS: &str = "must not have unknown fields";
 
-/// Looks at the defaults of a structural schema.
+/// Checks the defaults of a structural schema.
 pub(super) fn check(schema: &JSONSchemaProps, tolerance: &Tolerance, errors: &mut FieldErrors) {
     check_below(schema, &Place::object(schema), tolerance, errors);
 }
@@ -30,21 +30,21 @@ pub(super) fn has_unknown_fields(schema: &JSONSchemaProps) -> bool {
 /// Position of a schema within the schema of the API object that encloses it.
 #[derive(Clone, Copy)]
 struct Place<'p> {
-    /// The schema of the object.
+    /// Schema of the object.
     object: &'p JSONSchemaProps,
     step: Step<'p>,
-    /// The schema is for a part of what all objects have.
+    /// True if the schema is inside of an object's metadata.
     is_metadata: bool,
 }
 
 /// One step of the path from the schema of the enclosing object to a nested schema.
 #[derive(Clone, Copy)]
 enum Step<'p> {
-    /// It is that of the object.
+    /// The schema of the object itself.
     Object,
-    /// As the elements of what is at a place.
+    /// The schema of the elements of another schema.
     Item(&'p Place<'p>),
-    /// As a field of what is at a place.
+    /// The schema of a field of another schema.
     Field(&'p Place<'p>, &'p str),
 }
 
@@ -76,7 +76,7 @@ impl<'p> Place<'p> {
         }
     }
 
-    /// An object with nothing but `value` at this place.
+    /// Returns an object that contains nothing but `value` at this position.
     fn around(&self, value: Value) -> Value {
         match self.step {
             Step::Item(outer) => outer.around(json!([value])),
@@ -146,7 +146,7 @@ fn check_default(
     check_value(&structural, default, place.is_object(), &mut errors.at("default"));
 }
 
-/// A schema as it is looked at, `as_object` with metadata of its own.
+/// Compiles a schema; `as_object` treats it as the schema of an embedded API object.
 fn compiled(schema: &JSONSchemaProps, as_object: bool) -> Structural {
     let mut schema = to_value(schema);
     if as_object {
@@ -165,7 +165,7 @@ fn metadata_problem(schema: &Structural, mut object: Value) -> Option<String> {
     errors.joined()
 }
 
-/// Checks a default as if it stood in an object, without the metadata in it.
+/// Checks a default as part of an object, without the metadata in it.
 fn check_value(schema: &Structural, value: &Value, is_object: bool, errors: &mut FieldErrors) {
     let mut wrong = FieldErrors::default();
     schema.validate(value, "default", &mut wrong);

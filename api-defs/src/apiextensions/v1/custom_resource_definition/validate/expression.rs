@@ -1,4 +1,4 @@
-//! Expressions, as far as they can be judged as texts.
+//! Syntactic checks of validation rules.
 
 use planesmith_machinery::field_error::FieldErrors;
 
@@ -6,7 +6,7 @@ use super::super::structural::unsupported;
 use crate::apiextensions::v1::json_schema_path::{Notation, follow};
 use crate::apiextensions::v1::{JSONSchemaProps, ValidationRule};
 
-/// Reasons that a rule may give.
+/// Legal reasons of a rule.
 const REASONS: [&str; 4] = [
     "FieldValueDuplicate",
     "FieldValueForbidden",

@@ -73,7 +73,7 @@ fn check_elements(schema: &JSONSchemaProps, errors: &mut FieldErrors) {
     let field = if item.type_ == "array" { LIST_TYPE } else { MAP_TYPE };
     let detail = "must be atomic as item of a list with x-kubernetes-list-type=set";
     let mut errors = errors.at("items");
-    // The type of lists is shown for both.
+    // Both errors report the list type.
     match &item.x_kubernetes_list_type {
         Some(kind) => errors.invalid(field, kind, detail),
         None => errors.invalid(field, Json("null"), detail),
@@ -105,7 +105,7 @@ fn check_keyed(schema: &JSONSchemaProps, errors: &mut FieldErrors) {
         match item.properties.get(key) {
             Some(property) if matches!(property.type_.as_str(), "array" | "object") => {
                 let detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
-                // The type of the element is shown, not that of the key.
+                // The error reports the type of the element, not that of the key.
                 errors
                     .at_key("items.properties", key)
                     .invalid("type", &item.type_, detail);

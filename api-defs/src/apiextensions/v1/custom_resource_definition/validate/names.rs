@@ -5,7 +5,7 @@ use planesmith_machinery::names::dns_label_1035;
 
 use crate::apiextensions::v1::CustomResourceDefinitionNames;
 
-/// Names that a declaration has to give.
+/// Reports missing names.
 pub(super) fn check_required(names: &CustomResourceDefinitionNames, errors: &mut FieldErrors) {
     for (field, name) in names.all() {
         if name.is_empty() {
@@ -14,7 +14,7 @@ pub(super) fn check_required(names: &CustomResourceDefinitionNames, errors: &mut
     }
 }
 
-/// Names that are given.
+/// Reports errors in names that are set.
 pub(super) fn check(names: &CustomResourceDefinitionNames, errors: &mut FieldErrors) {
     for (field, name) in names.all() {
         if name.is_empty() {
@@ -50,7 +50,7 @@ fn check_all(field: &str, names: &[String], errors: &mut FieldErrors) {
 }
 
 impl CustomResourceDefinitionNames {
-    /// The single names with their fields.
+    /// Returns the single names with their fields.
     fn all(&self) -> [(&'static str, &str); 4] {
         [
             ("plural", &self.plural),

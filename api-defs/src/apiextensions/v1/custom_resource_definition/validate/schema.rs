@@ -1,4 +1,4 @@
-//! The schema of a version.
+//! Validation of a version's schema.
 
 use std::cell::RefCell;
 
@@ -13,14 +13,14 @@ use super::{defaults, expression, lists};
 use crate::apiextensions::v1::json_schema_shown::shown;
 use crate::apiextensions::v1::{CustomResourceValidation, JSONSchemaProps};
 
-/// Types that OpenAPI knows.
+/// Types that OpenAPI defines.
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
 /// Keywords that are allowed at the root of a schema when the status subresource is enabled.
 const AT_ROOT: &str = "[Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength \
                        MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs \
                        Example XPreserveUnknownFields XValidations]";
 
-/// A schema. `errors` report where it is held.
+/// Checks a schema. `errors` has the path of its wrapper.
 pub(super) fn check(
     schema: &CustomResourceValidation,
     has_status: bool,
@@ -73,8 +73,8 @@ pub(super) fn has_known_type(schema: &JSONSchemaProps) -> bool {
     schema.type_.is_empty() || TYPES.contains(&schema.type_.as_str())
 }
 
-/// A status of its own path needs a root that says nothing about the whole object. Of several problems the first one in
-/// kube-apiserver's order of fields is told.
+/// Checks that the root has no keywords beyond those allowed with the status subresource. As in kube-apiserver, only
+/// the first violation in its field order is reported.
 fn check_root_beside_status(schema: &JSONSchemaProps, errors: &mut FieldErrors) {
     let first = [&schema.id, &schema.schema_].iter().any(|text| !text.is_empty()) || schema.ref_.is_some();
     if !first && !schema.type_.is_empty() && schema.type_ != "object" {
@@ -115,9 +115,9 @@ struct Walk<'a> {
     tolerance: &'a Tolerance,
     /// Reason why defaults are forbidden; `None` when they are allowed.
     forbidden_defaults: Option<&'a str>,
-    /// The schema is for metadata of an object.
+    /// True if the schema is inside of an object's metadata.
     is_inside_metadata: bool,
-    /// The places of schemas in which something is wrong.
+    /// Paths of schemas with errors.
     faulty: &'a RefCell<Vec<String>>,
 }
 

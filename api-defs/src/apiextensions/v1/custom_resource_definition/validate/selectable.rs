@@ -1,4 +1,4 @@
-//! Fields that field selectors may name.
+//! Validation of selectable fields.
 
 use std::collections::BTreeSet;
 

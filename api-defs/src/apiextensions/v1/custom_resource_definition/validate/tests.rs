@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// A definition with `schema`, after `change`.
+/// Returns a definition with `schema`, modified by `change`.
 #[expect(clippy::needless_pass_by_value, reason = "cases are written in place")]
 fn definition(schema: Value, change: impl FnOnce(&mut Value)) -> CustomResourceDefinition {
     let mut document = json!({
@@ -102,7 +102,7 @@ fn defaults_meet_the_rules_of_their_schema() {
         text("self == 'b'"),
         ".default: Invalid value: \"a\": failed rule: self == 'b'",
     );
-    // It is checked as what was there before, too.
+    // Checks the stored definition, too.
     check_property(
         text("self != oldSelf"),
         ".default: Invalid value: \"a\": failed rule: self != oldSelf",

@@ -13,34 +13,35 @@ use crate::certificates::authorities_complaint;
 /// Rules that apply to a declaration, relaxed according to the declaration that it replaces.
 #[derive(Clone, Debug)]
 pub(super) struct Tolerance {
-    /// A version of reviews that the server speaks has to be there.
+    /// True if a supported review version is required.
     pub(super) known_review_required: bool,
-    /// The kind is served, so its names and its scope stay.
+    /// True if names and scope are immutable because the kind is served.
     pub(super) immutable_names: bool,
-    /// Every version has to have a schema.
+    /// True if every version must have a schema.
     pub(super) schemas_required: bool,
-    /// Types have to be those of OpenAPI.
+    /// True if types must be those of OpenAPI.
     pub(super) known_types: bool,
-    /// Schemas have to be structural.
+    /// True if schemas must be structural.
     pub(super) structural: bool,
-    /// Defaults may not have fields that the schema does not know.
+    /// True if defaults must not have fields that the schema does not specify.
     pub(super) pruned_defaults: bool,
-    /// Elements of sets have to be atomic.
+    /// True if elements of sets must be atomic.
     pub(super) atomic_sets: bool,
-    /// Keys of lists are there and are never null.
+    /// True if keys of list elements must be required and never null.
     pub(super) sound_keys: bool,
-    /// Authorities of a webhook that cannot be read are let pass.
+    /// True if unreadable CA certificates of a webhook are tolerated.
     pub(super) bad_authorities: bool,
-    /// A rule may cost more than it may cost.
+    /// True if rules may exceed the cost limit.
     pub(super) costly_rules: bool,
-    /// Versions whose schemas are what they were.
+    /// Versions whose schemas are unchanged.
     unchanged_schemas: BTreeSet<String>,
-    /// Versions that may have more selectable fields than there may be; the empty name stands for what all have in common.
+    /// Versions that may exceed the limit of selectable fields. The empty name stands for the fields that all versions
+    /// share.
     many_fields: BTreeSet<String>,
 }
 
 impl Tolerance {
-    /// For a new declaration.
+    /// The rules for a new declaration.
     pub(super) const NONE: Self = Self {
         known_review_required: true,
         immutable_names: false,
@@ -50,14 +51,14 @@ impl Tolerance {
         pruned_defaults: true,
         atomic_sets: true,
         sound_keys: true,
-        // It is not served yet.
+        // The kind is not served yet.
         bad_authorities: true,
         costly_rules: false,
         unchanged_schemas: BTreeSet::new(),
         many_fields: BTreeSet::new(),
     };
 
-    /// For a declaration in place of `old`.
+    /// Returns the rules for a declaration that replaces `old`.
     pub(super) fn of(new: &CustomResourceDefinition, old: &CustomResourceDefinition) -> Self {
         let spec = &old.spec;
         let webhook = spec
@@ -88,7 +89,7 @@ impl Tolerance {
         }
     }
 
-    /// The same for a declaration that says something that only structural schemas can.
+    /// Tightens the rules for a declaration that uses features of structural schemas.
     pub(super) fn for_spec(&self, spec: &CustomResourceDefinitionSpec) -> Self {
         let needs_structure = || {
             spec.any_schema(|schema| {
@@ -107,7 +108,7 @@ impl Tolerance {
         }
     }
 
-    /// The same for the schema of the version `name`.
+    /// Adapts the rules for the schema of the version `name`.
     pub(super) fn for_version(&self, name: &str) -> Self {
         Self {
             costly_rules: self.unchanged_schemas.contains(name),
@@ -121,7 +122,7 @@ impl Tolerance {
     }
 }
 
-/// A version that was there before under the name of another one.
+/// Finds the old version with the name of `version`.
 fn before<'o>(
     old: &'o CustomResourceDefinitionSpec,
     version: &CustomResourceDefinitionVersion,

@@ -1,4 +1,4 @@
-//! One version of a kind.
+//! Validation of a version.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format::is_printable;
@@ -12,11 +12,11 @@ use crate::apiextensions::v1::{
     CustomResourceSubresources,
 };
 
-/// Bytes that a warning may have.
+/// Maximum length of a deprecation warning, in bytes.
 const MAX_WARNING: usize = 256;
-/// Types of columns.
+/// Legal types of columns.
 const COLUMN_TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
-/// Formats of columns.
+/// Legal formats of columns.
 const COLUMN_FORMATS: [&str; 8] = [
     "byte",
     "date",
@@ -28,7 +28,7 @@ const COLUMN_FORMATS: [&str; 8] = [
     "password",
 ];
 
-/// A version, without what it has in common with all others.
+/// Checks a version without the parts that all versions share.
 pub(super) fn check(
     layout: &Layout<'_>,
     version: &CustomResourceDefinitionVersion,
@@ -67,10 +67,10 @@ pub(super) fn check(
     }
 }
 
-/// The name of a version.
+/// Checks the name of a version.
 pub(super) fn check_name(field: &str, name: &str, errors: &mut FieldErrors) {
     let problems = dns_label_1035(name);
-    // The second place of a name may be empty.
+    // The copy of the first version's name may be empty.
     if !problems.is_empty() && (field == "name" || !name.is_empty()) {
         errors.invalid(field, name, problems.join(","));
     }
@@ -99,7 +99,7 @@ fn check_deprecation(version: &CustomResourceDefinitionVersion, errors: &mut Fie
     }
 }
 
-/// Paths below objects.
+/// Checks the subresources.
 pub(super) fn check_subresources(subresources: &CustomResourceSubresources, errors: &mut FieldErrors) {
     let Some(scale) = &subresources.scale else { return };
     let CustomResourceSubresourceScale {
@@ -137,7 +137,7 @@ fn check_scale_path(field: &str, path: &str, roots: &[&str], words: &str, errors
     }
 }
 
-/// A column.
+/// Checks a column.
 pub(super) fn check_column(column: &CustomResourceColumnDefinition, errors: &mut FieldErrors) {
     if column.name.is_empty() {
         errors.required("name", "");

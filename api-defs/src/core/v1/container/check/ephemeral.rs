@@ -10,7 +10,7 @@ use crate::core::v1::{Container, EphemeralContainer};
 /// Error text of fields that ephemeral containers cannot have.
 const REFUSED: &str = "cannot be set for an Ephemeral Container";
 
-/// Reports what is wrong with the containers added to a pod whose other containers are `others`.
+/// Reports errors in the ephemeral containers of a pod whose other containers are `others`.
 pub(crate) fn check_ephemeral_containers<'a>(
     containers: &'a [EphemeralContainer],
     others: impl Iterator<Item = &'a Container>,
@@ -66,7 +66,7 @@ fn refuse_fields(container: &Container, errors: &mut FieldErrors) {
 }
 
 impl EphemeralContainer {
-    /// The same as a container like all others.
+    /// Converts the ephemeral container to a regular one.
     #[must_use]
     pub fn as_container(&self) -> Container {
         let common = self.ephemeral_container_common.clone();

@@ -14,7 +14,7 @@ use crate::core::v1::{
 const STOP_SIGNAL: &str = "stopSignal";
 const SCHEMES: [&str; 2] = ["HTTP", "HTTPS"];
 
-/// One of several actions.
+/// One of the alternative actions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Handler<'a> {
     exec: Option<&'a ExecAction>,
@@ -49,7 +49,7 @@ impl<'a> From<&'a LifecycleHandler> for Handler<'a> {
 }
 
 impl Handler<'_> {
-    /// Reports what is wrong with the action of a pod that may take `grace_period` seconds to end.
+    /// Reports errors in the action; `grace_period` is that of the pod, in seconds.
     pub(super) fn check(self, grace_period: Option<i64>, errors: &mut FieldErrors) {
         let mut one = OneOf::or("may not specify more than 1 handler type");
         one.member("exec", self.exec, errors, |exec, errors| {
@@ -78,7 +78,7 @@ impl Handler<'_> {
     }
 }
 
-/// Reports a port that is neither a number nor a name of one.
+/// Reports a port that is neither a legal number nor a legal name.
 fn check_port(port: &IntOrString, errors: &mut FieldErrors) {
     match port {
         IntOrString::Int(number) => {
@@ -112,8 +112,8 @@ impl HTTPGetAction {
 }
 
 impl Lifecycle {
-    /// Reports what is wrong with the hooks and the signal of a container of a pod that may take `grace_period` seconds to
-    /// end, and is for the operating system `os`.
+    /// Reports errors in the hooks and the stop signal of a container; `grace_period` is that of the pod in seconds,
+    /// `os` its operating system.
     pub(super) fn check(&self, grace_period: Option<i64>, os: Option<&str>, errors: &mut FieldErrors) {
         for (field, handler) in [("postStart", &self.post_start), ("preStop", &self.pre_stop)] {
             if let Some(handler) = handler {
@@ -138,7 +138,7 @@ fn check_signal(signal: &str, os: Option<&str>, errors: &mut FieldErrors) {
     }
 }
 
-/// The signals that the field for them is declared to know.
+/// Returns the signals that the declaration of the field lists.
 fn stop_signals(holder: &dyn Struct) -> &'static [&'static str] {
     let mut fields = holder.facts().fields.iter();
     let field = fields.find(|field| field.name == STOP_SIGNAL);

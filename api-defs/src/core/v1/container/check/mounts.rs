@@ -10,10 +10,10 @@ use crate::core::v1::{Container, VolumeMount};
 const PROPAGATIONS: [&str; 3] = ["Bidirectional", "HostToContainer", "None"];
 const READ_ONLY: [&str; 3] = ["Disabled", "Enabled", "IfPossible"];
 
-/// Reports what is wrong with where a container mounts volumes.
+/// Reports errors in the volume mounts of a container.
 pub(super) fn check(container: &Container, volumes: &GoodVolumes<'_>, errors: &mut FieldErrors) {
     let devices = &container.volume_devices;
-    // Of a volume that is there several times the last place counts.
+    // The last of several devices with the same volume counts.
     let devices = devices.iter();
     let devices: BTreeMap<&str, &str> = devices.map(|device| (&*device.name, &*device.device_path)).collect();
     let mut paths = BTreeSet::new();
@@ -91,7 +91,7 @@ fn check_ways(mount: &VolumeMount, container: &Container, errors: &mut FieldErro
     }
 }
 
-/// Reports what is wrong with the volumes that a container sees as devices.
+/// Reports errors in the block devices of a container.
 pub(super) fn check_devices(container: &Container, volumes: &GoodVolumes<'_>, errors: &mut FieldErrors) {
     let mounts = &container.volume_mounts;
     let mounts: BTreeMap<&str, &str> = mounts.iter().map(|mount| (&*mount.name, &*mount.mount_path)).collect();

@@ -9,7 +9,7 @@ use crate::core::v1::{Container, ContainerPort};
 
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 
-/// Reports what is wrong with the ports of one container.
+/// Reports errors in the ports of one container.
 pub(super) fn check(ports: &[ContainerPort], errors: &mut FieldErrors) {
     let mut known = BTreeSet::new();
     for (index, port) in ports.iter().enumerate() {
@@ -41,7 +41,7 @@ pub(super) fn check(ports: &[ContainerPort], errors: &mut FieldErrors) {
     }
 }
 
-/// Reports ports of the node that several ports of the containers ask for.
+/// Reports node ports that several container ports request.
 pub(super) fn check_conflicts(containers: &[Container], field: &str, errors: &mut FieldErrors) {
     let mut taken = BTreeSet::new();
     for (index, container) in containers.iter().enumerate() {

@@ -6,7 +6,7 @@ use super::handler::Handler;
 use crate::core::v1::Probe;
 
 impl Probe {
-    /// Probes that end in restarts succeed at once or not at all.
+    /// Checks a liveness or startup probe, whose success threshold must be 1.
     pub(super) fn check_of_restarts(&self, errors: &mut FieldErrors) {
         self.check(errors);
         if self.success_threshold != 1 {
@@ -14,7 +14,7 @@ impl Probe {
         }
     }
 
-    /// Probes of readiness end nothing.
+    /// Checks a readiness probe, which must not have a grace period.
     pub(super) fn check_of_readiness(&self, errors: &mut FieldErrors) {
         self.check(errors);
         if let Some(seconds) = self.termination_grace_period_seconds {

@@ -22,7 +22,7 @@ const MAX_RULES: usize = 20;
 const MAX_CODES: usize = 255;
 
 impl Container {
-    /// As [`Self::check_restarts`] for a container that prepares the pod: without a policy its rules are not looked at.
+    /// Checks an init container like [`Self::check_restarts`], but ignores its rules if it has no policy.
     pub(super) fn check_restarts_of_init(&self, options: PodOptions, errors: &mut FieldErrors) {
         let has_rules = !self.restart_policy_rules.is_empty();
         let takes_no_rules = self.is_sidecar() && !options.may_restart_all();
@@ -37,7 +37,7 @@ impl Container {
         }
     }
 
-    /// Reports what is wrong with the container's own restart policy.
+    /// Reports errors in the container's own restart policy.
     pub(super) fn check_restarts(&self, options: PodOptions, errors: &mut FieldErrors) {
         let rules = &self.restart_policy_rules;
         match self.restart_policy.as_deref() {
@@ -60,7 +60,7 @@ impl Container {
         policies.any(|policy| policy.restart_policy == RESTART_CONTAINER)
     }
 
-    /// Reports that a container which runs once, before the others, would be started again.
+    /// Reports a resize policy that would restart an init container that runs to completion.
     pub(super) fn refuse_restart_after_resizing(&self, errors: &mut FieldErrors) {
         let policies = self.resize_policy.iter().enumerate();
         for (index, policy) in policies.filter(|(_, policy)| policy.restart_policy == RESTART_CONTAINER) {
@@ -144,7 +144,7 @@ impl ContainerRestartRule {
     }
 }
 
-/// Reports what is wrong with what happens to a container whose resources change.
+/// Reports errors in the resize policies.
 pub(super) fn check_resize_policy(policies: &[ContainerResizePolicy], of_pod: &str, errors: &mut FieldErrors) {
     const FIELD: &str = "resizePolicy";
     let mut known = BTreeSet::new();

@@ -11,7 +11,7 @@ use crate::core::v1::{
 
 const TWO_SOURCES: &str = "may not have more than one field specified at a time";
 
-/// Resources that a container can be told about, besides huge pages.
+/// Resources that can be exposed to containers, besides huge pages.
 const RESOURCES: [&str; 6] = [
     "limits.cpu",
     "limits.memory",
@@ -21,12 +21,12 @@ const RESOURCES: [&str; 6] = [
     "requests.ephemeral-storage",
 ];
 
-/// Units in which a container can be told about bytes.
+/// Units in which byte quantities can be exposed to containers.
 const UNITS: [&str; 13] = [
     "1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei",
 ];
 
-/// Reports what is wrong with single variables.
+/// Reports errors in single variables.
 pub(crate) fn check(vars: &[EnvVar], errors: &mut FieldErrors) {
     for (index, var) in vars.iter().enumerate() {
         let mut errors = errors.at_index("env", index);
@@ -43,7 +43,7 @@ pub(crate) fn check(vars: &[EnvVar], errors: &mut FieldErrors) {
     }
 }
 
-/// Reports what is wrong with whole objects that become variables; some of it is reported at the list.
+/// Reports errors in objects whose keys become variables. Some errors have the path of the list.
 pub(crate) fn check_sources(sources: &[EnvFromSource], errors: &mut FieldErrors) {
     for (index, source) in sources.iter().enumerate() {
         {
@@ -153,9 +153,9 @@ impl FileKeySelector {
 /// The destination of a pod field in a container, which determines the supported field paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldPaths {
-    /// In variables.
+    /// Environment variables.
     Variables,
-    /// In files.
+    /// Files of a volume.
     Files,
 }
 
@@ -184,7 +184,7 @@ impl FieldPaths {
     }
 }
 
-/// `metadata.labels['key']` as path and key.
+/// Splits `metadata.labels['key']` into path and key.
 fn subscript(path: &str) -> Option<(&str, &str)> {
     let (path, key) = path.strip_suffix("']")?.split_once("['")?;
     (!path.is_empty()).then_some((path, key))
@@ -209,7 +209,7 @@ fn known_path(path: &str) -> Result<&str, String> {
 }
 
 impl ObjectFieldSelector {
-    /// Reports what is wrong with a field of the pod that is told in `place`.
+    /// Reports errors in the reference to a pod field for `place`.
     pub(crate) fn check(&self, place: FieldPaths, errors: &mut FieldErrors) {
         for (field, text) in [("apiVersion", &self.api_version), ("fieldPath", &self.field_path)] {
             if text.is_empty() {
@@ -249,14 +249,14 @@ impl ObjectFieldSelector {
 /// Container that a resource reference reads from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResourceOf {
-    /// That of the container that is told.
+    /// The container with the reference.
     ThisContainer,
-    /// That of a container which must be named.
+    /// A container that must be named.
     NamedContainer,
 }
 
 impl ResourceFieldSelector {
-    /// Reports what is wrong with a resource that a container is told about.
+    /// Reports errors in the reference to a resource of a container.
     pub(crate) fn check(&self, of: ResourceOf, errors: &mut FieldErrors) {
         let resource = self.resource.as_str();
         let huge_pages = resource.starts_with("requests.hugepages-") || resource.starts_with("limits.hugepages-");

@@ -10,10 +10,10 @@ use crate::core::v1::{AppArmorProfile, SeccompProfile, SecurityContext};
 
 const PROFILE_TYPES: [&str; 3] = ["Localhost", "RuntimeDefault", "Unconfined"];
 
-/// The longest path of a profile on a node, in bytes.
+/// Maximum length of a profile's path, in bytes.
 const LONGEST_PROFILE: usize = 4095;
 
-/// Reports numbers that are no users or groups.
+/// Reports illegal user or group IDs.
 pub(crate) fn check_id(field: &str, id: i64, errors: &mut FieldErrors) {
     for problem in names::in_range(id, 0, i32::MAX.into()) {
         errors.invalid(field, id, problem);
@@ -21,7 +21,7 @@ pub(crate) fn check_id(field: &str, id: i64, errors: &mut FieldErrors) {
 }
 
 impl SecurityContext {
-    /// Reports what is wrong with the settings of a container; `host_users` tells whether its users are the node's.
+    /// Reports errors in the settings of a container; `host_users` is true if the pod uses the node's user namespace.
     pub(crate) fn check(&self, host_users: bool, errors: &mut FieldErrors) {
         if self.privileged == Some(true) && !privileged::are_allowed() {
             errors.forbidden("privileged", "disallowed by cluster policy");
@@ -68,7 +68,7 @@ impl SecurityContext {
 }
 
 impl SeccompProfile {
-    /// Reports what is wrong with a profile of system calls.
+    /// Reports errors in a seccomp profile.
     pub(crate) fn check(&self, errors: &mut FieldErrors) {
         match self.type_.as_str() {
             "" => errors.required("type", "type is required when seccompProfile is set"),
@@ -91,7 +91,7 @@ impl SeccompProfile {
 }
 
 impl AppArmorProfile {
-    /// Reports what is wrong with a profile of AppArmor.
+    /// Reports errors in an AppArmor profile.
     pub(crate) fn check(&self, errors: &mut FieldErrors) {
         const NEEDED: &str = "must be set when AppArmor type is Localhost";
         let profile = self.localhost_profile.as_deref();

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// One setting for the whole program: it is made before the first request and does not change afterwards.
+/// A process-wide setting that is made before the first request and never changes afterwards.
 static ALLOWED: AtomicBool = AtomicBool::new(false);
 
-/// Lets containers be privileged from now on; without it, pods that ask for that are refused.
+/// Permits privileged containers from now on. Without this call, pods with such containers are refused.
 pub fn allow_privileged_containers() {
     ALLOWED.store(true, Ordering::Relaxed);
 }

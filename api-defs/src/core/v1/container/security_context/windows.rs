@@ -5,13 +5,13 @@ use planesmith_machinery::names;
 
 use crate::core::v1::WindowsSecurityContextOptions;
 
-/// The longest credential specification, in KiB.
+/// Maximum size of a credential specification, in KiB.
 const LONGEST_SPEC: usize = 64;
 const LONGEST_DOMAIN: usize = 256;
 const LONGEST_USER: usize = 104;
 
 impl WindowsSecurityContextOptions {
-    /// Reports what is wrong with them.
+    /// Reports errors in the options.
     pub(crate) fn check(&self, errors: &mut FieldErrors) {
         if let Some(name) = &self.gmsa_credential_spec_name {
             for problem in names::dns_subdomain(name) {
@@ -79,13 +79,13 @@ fn user_problems(name: &str) -> Vec<String> {
     problems
 }
 
-/// 1 to 15 characters without a few signs; no dot at the start.
+/// True for 1 to 15 characters without certain punctuation and without a leading dot.
 fn is_net_bios(domain: &str) -> bool {
     let illegal = ['\\', '/', ':', '*', '?', '"', '<', '>', '|'];
     (1..=15).contains(&domain.chars().count()) && !domain.starts_with('.') && !domain.contains(illegal)
 }
 
-/// Labels of up to 63 letters, digits and inner dashes, joined by dots.
+/// True for labels of up to 63 letters, digits and inner dashes, joined by dots.
 fn is_dns(domain: &str) -> bool {
     domain.split('.').all(|label| {
         let inner = |c: char| c.is_ascii_alphanumeric() || c == '-';

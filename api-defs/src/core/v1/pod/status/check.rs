@@ -12,13 +12,13 @@ use crate::core::v1::pod::{Pod, PodOptions, PodSpec};
 use crate::core::v1::{Container, ContainerStatus, PodCondition, ResourceStatus};
 use crate::features::CLEARING_NOMINATED_NODE_NAME_AFTER_BINDING;
 
-/// Conditions that are not qualified by a domain.
+/// Condition types without a domain prefix.
 const OWN_CONDITIONS: [&str; 3] = ["PodScheduled", "Ready", "Initialized"];
 
 const HEALTH: [&str; 3] = ["Healthy", "Unhealthy", "Unknown"];
 
 impl Pod {
-    /// Reports what a write to the status may not be.
+    /// Reports errors in an update of the status.
     pub(in crate::core::v1::pod) fn check_status_update(&self, old: &Self, errors: &mut FieldErrors) {
         self.check_annotations_update(old, PodOptions::of_pod(Some(old)), errors);
         let mut errors = errors.at("status");
@@ -75,7 +75,7 @@ impl Pod {
         }
     }
 
-    /// Containers that ended for good do not come back.
+    /// Reports containers that were permanently terminated and run again.
     fn check_transitions(&self, old: &Self, errors: &mut FieldErrors) {
         let (new, old, spec) = (&self.status, &old.status, &old.spec);
         for (field, containers, new, old) in [
@@ -128,7 +128,7 @@ impl Pod {
     }
 }
 
-/// Reports addresses that are malformed and new, and more than one of a family.
+/// Reports new malformed addresses, and several addresses of one IP family.
 fn check_ips(field: &str, ips: &[String], old: &[String], shown: GoValue<'_>, errors: &mut FieldErrors) {
     for (index, ip) in ips.iter().enumerate().filter(|(_, ip)| !old.contains(ip)) {
         for problem in ip::check_legacy(ip) {
@@ -178,7 +178,7 @@ fn check_ended(
     }
 }
 
-/// At most one address of each family.
+/// Reports several addresses of one IP family.
 fn check_families(field: &str, ips: &[String], shown: GoValue<'_>, errors: &mut FieldErrors) {
     let both = names::one_per_family(ips.iter().map(String::as_str));
     if let Err(problem) = &both {
@@ -209,7 +209,7 @@ fn check_users(field: &str, statuses: &[ContainerStatus], spec: &PodSpec, errors
     }
 }
 
-/// The most bytes of what is said about the health of a device.
+/// Maximum length of a device health message, in bytes.
 const MAX_HEALTH_MESSAGE: usize = 1024;
 
 fn check_devices(field: &str, statuses: &[ContainerStatus], containers: &[Container], errors: &mut FieldErrors) {

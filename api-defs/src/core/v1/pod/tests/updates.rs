@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{changed, found, pod};
 
-/// The complaints about a change of `before` to `after`, up to the first line break.
+/// Returns the errors of a change from `before` to `after`, up to the first line break.
 fn first(before: Value, after: Value) -> String {
     let old = pod(before);
     let new = changed(&old, after);

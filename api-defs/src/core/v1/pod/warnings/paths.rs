@@ -1,4 +1,4 @@
-//! Files of one volume that are in each other's way.
+//! Conflicting files of one volume.
 
 use std::fmt;
 
@@ -58,7 +58,7 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The volume itself.
+    /// The volume itself as the source.
     const NONE: Self = Self::of("");
 
     const fn of(kind: &'static str) -> Self {
@@ -79,7 +79,7 @@ impl fmt::Display for Source<'_> {
     }
 }
 
-/// A path in a volume, and what puts a file there.
+/// A path in a volume and the source of its file.
 struct Place<'a> {
     path: &'a str,
     source: Source<'a>,
@@ -115,12 +115,12 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// The places so far.
+/// The places found so far.
 #[derive(Default)]
 struct Seen<'a>(Vec<Place<'a>>);
 
 impl<'a> Seen<'a> {
-    /// Adds a place; says which ones it is in the way of.
+    /// Adds a place and describes its conflicts.
     fn add(&mut self, place: Place<'a>) -> impl Iterator<Item = String> + use<> {
         let others = self.0.iter().filter(|other| other.overlaps(&place));
         let words: Vec<String> = others.map(|other| format!("{place} with {other}")).collect();

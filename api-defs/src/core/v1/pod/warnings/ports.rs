@@ -1,4 +1,4 @@
-//! Ports of a pod that are in each other's way.
+//! Conflicting ports of a pod.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,7 +42,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Ports of one name: who looks for it finds the first.
+    /// Warns about ports of the same name, of which only the first can be found by name.
     pub(super) fn about_port_names(&mut self, containers: &[PlacedContainer<'_>]) {
         let mut known: BTreeMap<&str, At<'_>> = BTreeMap::new();
         for place in containers {
@@ -82,7 +82,7 @@ fn conflict(port: &ContainerPort, other: &ContainerPort) -> Option<&'static str>
     }
 }
 
-/// The port as Go prints it.
+/// Renders the port as Go prints it.
 fn shown(port: &ContainerPort) -> String {
     format!(
         "{{Name:{} HostPort:{} ContainerPort:{} Protocol:{} HostIP:{}}}",

@@ -11,7 +11,7 @@ use crate::core::v1::{
 const CACHING: [&str; 3] = ["None", "ReadOnly", "ReadWrite"];
 const DISK_KINDS: [&str; 3] = ["Dedicated", "Managed", "Shared"];
 
-/// Reports the number of a partition that is none.
+/// Reports an illegal partition number.
 fn check_partition(partition: i32, errors: &mut FieldErrors) {
     if !(0..=255).contains(&partition) {
         errors.invalid("partition", partition, "must be between 1 and 255, inclusive");
@@ -19,7 +19,7 @@ fn check_partition(partition: i32, errors: &mut FieldErrors) {
 }
 
 impl GCEPersistentDiskVolumeSource {
-    /// Reports what is wrong with a disk of Google's cloud.
+    /// Reports errors in a disk of Google Compute Engine.
     pub(crate) fn check(&self, errors: &mut FieldErrors) {
         if self.pd_name.is_empty() {
             errors.required("pdName", "");
@@ -29,7 +29,7 @@ impl GCEPersistentDiskVolumeSource {
 }
 
 impl AWSElasticBlockStoreVolumeSource {
-    /// Reports what is wrong with a disk of Amazon's cloud.
+    /// Reports errors in a disk of Amazon Elastic Block Store.
     pub(crate) fn check(&self, errors: &mut FieldErrors) {
         if self.volume_id.is_empty() {
             errors.required("volumeID", "");
@@ -49,7 +49,7 @@ impl AzureFileVolumeSource {
 }
 
 impl AzureDiskVolumeSource {
-    /// Reports what is wrong with a disk of Microsoft's cloud.
+    /// Reports errors in an Azure disk.
     pub(crate) fn check(&self, errors: &mut FieldErrors) {
         const MANAGED: &str =
             "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}";
@@ -93,7 +93,7 @@ impl CinderVolumeSource {
 }
 
 impl VsphereVirtualDiskVolumeSource {
-    /// Reports what is wrong with a disk of vSphere.
+    /// Reports errors in a vSphere disk.
     pub(crate) fn check(&self, errors: &mut FieldErrors) {
         if self.volume_path.is_empty() {
             errors.required("volumePath", "");
@@ -102,7 +102,7 @@ impl VsphereVirtualDiskVolumeSource {
 }
 
 impl PhotonPersistentDiskVolumeSource {
-    /// Reports what is wrong with a disk of Photon.
+    /// Reports errors in a Photon disk.
     pub(crate) fn check(&self, errors: &mut FieldErrors) {
         if self.pd_id.is_empty() {
             errors.required("pdID", "");
@@ -110,7 +110,7 @@ impl PhotonPersistentDiskVolumeSource {
     }
 }
 
-/// Reports what is wrong with the name of a driver of volumes.
+/// Reports errors in the name of a volume driver.
 pub(crate) fn check_driver_name(field: &str, name: &str, errors: &mut FieldErrors) {
     if name.is_empty() {
         return errors.required(field, "");

@@ -51,7 +51,7 @@ impl DownwardAPIVolumeSource {
     pub(super) fn check(&self, errors: &mut FieldErrors) {
         check_mode("defaultMode", self.default_mode, errors);
         for file in &self.items {
-            // Reported at the source, without the place in the list.
+            // The error has the path of the source, without the index in the list.
             file.check(errors);
         }
     }

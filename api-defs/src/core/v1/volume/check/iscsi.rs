@@ -1,4 +1,4 @@
-//! Names of initiators and targets.
+//! iSCSI names of initiators and targets.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::names;
@@ -13,7 +13,7 @@ fn unique_part(name: &str) -> usize {
 
 /// True if `name` contains `iqn.YYYY-MM.domain`, followed by the end or by `:something` up to the end.
 fn is_qualified(name: &str) -> bool {
-    // Looked for once, and not from each place that may be a beginning.
+    // Computed once instead of for each possible start, which keeps the check linear.
     let unique_part = unique_part(name);
     let mut domain_end = 0;
     name.match_indices("iqn.").any(|(at, found)| {
@@ -50,7 +50,7 @@ fn is_numbered(name: &str, length: usize) -> bool {
         && rest.all(|c| c.is_ascii_alphanumeric())
 }
 
-/// Reports a name of an initiator or target that is in none of the three known formats.
+/// Reports an iSCSI name that matches none of the three formats.
 pub(crate) fn check_iscsi_name(field: &str, name: &str, unknown: &str, errors: &mut FieldErrors) {
     let fits = match name.get(..3) {
         Some("iqn") => is_qualified(name),

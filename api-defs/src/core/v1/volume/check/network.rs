@@ -12,7 +12,7 @@ use crate::core::v1::{
     NFSVolumeSource, QuobyteVolumeSource, RBDVolumeSource, ScaleIOVolumeSource, StorageOSVolumeSource,
 };
 
-/// Reports those of the texts that are empty.
+/// Reports empty fields.
 fn require(fields: &[(&str, &String)], errors: &mut FieldErrors) {
     for (field, text) in fields {
         if text.is_empty() {
@@ -29,7 +29,7 @@ impl GitRepoVolumeSource {
 }
 
 impl NFSVolumeSource {
-    /// Reports what is wrong with a folder of another machine.
+    /// Reports errors in an NFS volume.
     pub(crate) fn check(&self, errors: &mut FieldErrors) {
         require(&[("server", &self.server), ("path", &self.path)], errors);
         if !self.path.starts_with('/') {
@@ -54,7 +54,7 @@ impl RBDVolumeSource {
 }
 
 impl FlockerVolumeSource {
-    /// Reports what is wrong with a dataset of Flocker.
+    /// Reports errors in a Flocker volume.
     pub(crate) fn check(&self, errors: &mut FieldErrors) {
         match (self.dataset_name.is_empty(), self.dataset_uuid.is_empty()) {
             (true, true) => errors.required("", "one of datasetName and datasetUUID is required"),
@@ -72,7 +72,7 @@ impl FlockerVolumeSource {
 }
 
 impl FCVolumeSource {
-    /// Reports what is wrong with a volume behind Fibre Channel.
+    /// Reports errors in a Fibre Channel volume.
     pub(crate) fn check(&self, errors: &mut FieldErrors) {
         let names = &self.target_wwns;
         if names.is_empty() && self.wwids.is_empty() {
@@ -97,7 +97,7 @@ impl FCVolumeSource {
 }
 
 impl QuobyteVolumeSource {
-    /// Reports what is wrong with a volume of Quobyte.
+    /// Reports errors in a Quobyte volume.
     pub(crate) fn check(&self, errors: &mut FieldErrors) {
         const PAIRS: &str = "must be a host:port pair or multiple pairs separated by commas";
         if self.registry.is_empty() {
@@ -152,7 +152,7 @@ impl StorageOSVolumeSource {
     }
 }
 
-/// Reports options of a driver that are in Kubernetes' own domains.
+/// Reports driver options in Kubernetes' own domains.
 pub(crate) fn check_driver_options(options: &BTreeMap<String, String>, errors: &mut FieldErrors) {
     for key in options.keys() {
         let domain = key.split_once('/').map_or(key.as_str(), |(domain, _)| domain);

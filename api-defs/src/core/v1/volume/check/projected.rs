@@ -18,13 +18,13 @@ use crate::core::v1::{
 /// Error text of two files at the same path.
 const CONFLICT: &str = "conflicting duplicate paths";
 
-/// The kinds of keys that certificates of pods can have.
+/// Legal key types of pod certificates.
 const KEY_TYPES: [&str; 6] = ["RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"];
 
-/// The shortest life of a token, in seconds.
+/// Minimum lifetime of a token in seconds.
 const SHORTEST: i64 = 10 * 60;
 
-/// The longest one.
+/// Maximum lifetime of a token in seconds.
 const LONGEST: i64 = 1 << 32;
 
 impl ProjectedVolumeSource {
@@ -38,7 +38,7 @@ impl ProjectedVolumeSource {
 }
 
 impl VolumeProjection {
-    /// Reports what is wrong with the source at `index`; some of it is reported at the volume, as ever.
+    /// Reports errors in the source at `index`. As in kube-apiserver, some errors have the path of the volume.
     fn check<'a>(&'a self, index: usize, options: PodOptions, paths: &mut BTreeSet<&'a str>, errors: &mut FieldErrors) {
         if let Some(secret) = &self.secret {
             let name = &secret.local_object_reference.name;
@@ -165,7 +165,7 @@ impl ClusterTrustBundleProjection {
 }
 
 impl PodCertificateProjection {
-    /// Reports what is wrong with the source at `index`; a path that is taken is reported at the volume, as ever.
+    /// Reports errors in the source at `index`. As in kube-apiserver, a conflicting path has the path of the volume.
     fn check<'a>(&'a self, index: usize, paths: &mut BTreeSet<&'a str>, errors: &mut FieldErrors) {
         self.check_request(&mut errors.at_index("sources", index).at("podCertificate"));
         let given = [
