@@ -26,7 +26,7 @@ use super::{
 )]
 #[resource(
     column(name),
-    column(name = "Mutations", type = "integer", doc = "How many changes there are.", with = mutations),
+    column(name = "Mutations", type = "integer", doc = "Number of mutations.", with = mutations),
     column(name = "ParamKind", type = "string", doc = "The kind of the parameters.", with = param_kind),
     column(age)
 )]

@@ -23,7 +23,7 @@ use super::{MatchResources, ParamRef, reserved_name};
 )]
 #[resource(
     column(name),
-    column(name = "PolicyName", type = "string", doc = "The policy that is put into force.", path = "spec.policyName"),
+    column(name = "PolicyName", type = "string", doc = "The policy that is put into effect.", path = "spec.policyName"),
     column(name = "ParamRef", type = "string", doc = "The parameters of the policy.", with = param_ref),
     column(age)
 )]

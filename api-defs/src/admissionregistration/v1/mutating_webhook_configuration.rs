@@ -22,7 +22,7 @@ use super::{MatchCondition, RuleWithOperations, WebhookClientConfig, default_sel
 )]
 #[resource(
     column(name),
-    column(name = "Webhooks", type = "integer", doc = "How many webhooks there are.", with = webhooks),
+    column(name = "Webhooks", type = "integer", doc = "Number of webhooks.", with = webhooks),
     column(age)
 )]
 pub struct MutatingWebhookConfiguration {

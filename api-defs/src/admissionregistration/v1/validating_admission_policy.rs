@@ -35,7 +35,7 @@ const MAX_ANNOTATIONS: usize = 20;
 )]
 #[resource(
     column(name),
-    column(name = "Validations", type = "integer", doc = "How many rules there are.", with = validations),
+    column(name = "Validations", type = "integer", doc = "Number of rules.", with = validations),
     column(name = "ParamKind", type = "string", doc = "The kind of the parameters.", with = param_kind),
     column(age)
 )]

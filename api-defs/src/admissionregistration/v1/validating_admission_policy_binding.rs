@@ -26,7 +26,7 @@ const ACTIONS: [&str; 3] = ["Audit", "Deny", "Warn"];
 )]
 #[resource(
     column(name),
-    column(name = "PolicyName", type = "string", doc = "The policy that is put into force.", path = "spec.policyName"),
+    column(name = "PolicyName", type = "string", doc = "The policy that is put into effect.", path = "spec.policyName"),
     column(name = "ParamRef", type = "string", doc = "The parameters of the policy.", with = param_ref),
     column(age)
 )]

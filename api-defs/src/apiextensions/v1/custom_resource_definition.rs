@@ -35,7 +35,7 @@ const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
     storage_name = "apiextensions.k8s.io/customresourcedefinitions",
     rules
 )]
-#[resource(column(name), column(name = "Created At", type = "date", doc = "When the object was made.", with = created_at))]
+#[resource(column(name), column(name = "Created At", type = "date", doc = "Creation time.", with = created_at))]
 pub struct CustomResourceDefinition {
     /// Standard metadata. The name is plural.group.
     #[field(proto = 1)]

@@ -28,7 +28,7 @@ use planesmith_machinery::{Resource, Struct};
 #[resource(
     column(name),
     column(name = "Service", type = "string", doc = "The service in front of the server, or Local.", with = columns::service),
-    column(name = "Available", type = "string", doc = "Whether the server is reached.", with = columns::available),
+    column(name = "Available", type = "string", doc = "Availability of the server.", with = columns::available),
     column(age)
 )]
 pub struct APIService {

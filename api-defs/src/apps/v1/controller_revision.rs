@@ -17,8 +17,8 @@ use crate::workload::counts::check_from_zero;
 #[resource(group = "apps", version = "v1", rules)]
 #[resource(
     column(name),
-    column(name = "Controller", type = "string", doc = "The controller that made it.", with = controller),
-    column(name = "Revision", type = "string", doc = "Its number; the highest is the present state.", with = revision),
+    column(name = "Controller", type = "string", doc = "The controller that created it.", with = controller),
+    column(name = "Revision", type = "string", doc = "Revision number; the highest is the current state.", with = revision),
     column(age)
 )]
 pub struct ControllerRevision {

@@ -31,16 +31,16 @@ pub(crate) use template_generation::{TEMPLATE_GENERATION, set_template_generatio
 )]
 #[resource(
     column(name),
-    column(name = "Desired", type = "integer", doc = "How many nodes should run a pod.", with = columns::desired),
-    column(name = "Current", type = "integer", doc = "How many of them run one.", with = columns::current),
-    column(name = "Ready", type = "integer", doc = "How many of them run one that is ready.", with = columns::ready),
-    column(name = "Up-to-date", type = "integer", doc = "How many of them run one of the present template.", with = columns::updated),
-    column(name = "Available", type = "integer", doc = "How many of them run one that has been ready for long enough.", with = columns::available),
-    column(name = "Node Selector", type = "string", doc = "Labels of the nodes that are meant.", with = columns::node_selector),
+    column(name = "Desired", type = "integer", doc = "Number of nodes that should run a pod.", with = columns::desired),
+    column(name = "Current", type = "integer", doc = "Number of nodes with a pod.", with = columns::current),
+    column(name = "Ready", type = "integer", doc = "Number of nodes with a ready pod.", with = columns::ready),
+    column(name = "Up-to-date", type = "integer", doc = "Number of nodes with a pod of the current template.", with = columns::updated),
+    column(name = "Available", type = "integer", doc = "Number of nodes with an available pod.", with = columns::available),
+    column(name = "Node Selector", type = "string", doc = "Node selector.", with = columns::node_selector),
     column(age),
     column(name = "Containers", type = "string", doc = "Names of the containers in the template.", priority = 1, with = columns::containers),
     column(name = "Images", type = "string", doc = "Images of the containers in the template.", priority = 1, with = columns::images),
-    column(name = "Selector", type = "string", doc = "Which pods belong to it.", priority = 1, with = columns::selector)
+    column(name = "Selector", type = "string", doc = "Selector of the pods.", priority = 1, with = columns::selector)
 )]
 pub struct DaemonSet {
     /// Standard metadata.

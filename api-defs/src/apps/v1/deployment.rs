@@ -34,13 +34,13 @@ pub(crate) const ROLLBACK_TO: &str = "deprecated.deployment.rollback.to";
 )]
 #[resource(
     column(name),
-    column(name = "Ready", type = "string", doc = "Ready pods of those wanted.", with = columns::ready),
-    column(name = "Up-to-date", type = "string", doc = "Pods made from the present template.", with = columns::updated),
+    column(name = "Ready", type = "string", doc = "Ready and desired pods.", with = columns::ready),
+    column(name = "Up-to-date", type = "string", doc = "Pods of the current template.", with = columns::updated),
     column(name = "Available", type = "string", doc = "Pods that have been ready for long enough.", with = columns::available),
     column(age),
     column(name = "Containers", type = "string", doc = "Names of the containers in the template.", priority = 1, with = columns::containers),
     column(name = "Images", type = "string", doc = "Images of the containers in the template.", priority = 1, with = columns::images),
-    column(name = "Selector", type = "string", doc = "Which pods belong to it.", priority = 1, with = columns::selector)
+    column(name = "Selector", type = "string", doc = "Selector of the pods.", priority = 1, with = columns::selector)
 )]
 pub struct Deployment {
     /// Standard metadata.

@@ -27,13 +27,13 @@ use crate::workload::template::template_warnings;
 )]
 #[resource(
     column(name),
-    column(name = "Desired", type = "integer", doc = "How many pods are wanted.", with = columns::desired),
-    column(name = "Current", type = "integer", doc = "How many pods there are.", with = columns::current),
-    column(name = "Ready", type = "integer", doc = "How many of them are ready.", with = columns::ready),
+    column(name = "Desired", type = "integer", doc = "Desired number of pods.", with = columns::desired),
+    column(name = "Current", type = "integer", doc = "Number of pods.", with = columns::current),
+    column(name = "Ready", type = "integer", doc = "Number of ready pods.", with = columns::ready),
     column(age),
     column(name = "Containers", type = "string", doc = "Names of the containers in the template.", priority = 1, with = columns::containers),
     column(name = "Images", type = "string", doc = "Images of the containers in the template.", priority = 1, with = columns::images),
-    column(name = "Selector", type = "string", doc = "Which pods belong to it.", priority = 1, with = columns::selector)
+    column(name = "Selector", type = "string", doc = "Selector of the pods.", priority = 1, with = columns::selector)
 )]
 pub struct ReplicaSet {
     /// Standard metadata.

@@ -33,7 +33,7 @@ pub use status::{StatefulSetCondition, StatefulSetStatus};
 )]
 #[resource(
     column(name),
-    column(name = "Ready", type = "string", doc = "Ready pods of those wanted.", with = columns::ready),
+    column(name = "Ready", type = "string", doc = "Ready and desired pods.", with = columns::ready),
     column(age),
     column(name = "Containers", type = "string", doc = "Names of the containers in the template.", priority = 1, with = columns::containers),
     column(name = "Images", type = "string", doc = "Images of the containers in the template.", priority = 1, with = columns::images)

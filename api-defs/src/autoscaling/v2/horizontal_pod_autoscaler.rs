@@ -54,11 +54,11 @@ pub(crate) const DEFAULT_CPU_PERCENT: i32 = 80;
 )]
 #[resource(
     column(name),
-    column(name = "Reference", type = "string", doc = "What is scaled.", with = reference),
-    column(name = "Targets", type = "string", doc = "Current and wanted values of the metrics.", with = targets),
-    column(name = "MinPods", type = "string", doc = "The fewest replicas.", with = min_pods),
-    column(name = "MaxPods", type = "string", doc = "The most replicas.", with = max_pods),
-    column(name = "Replicas", type = "string", doc = "How many replicas there are.", with = replicas),
+    column(name = "Reference", type = "string", doc = "The scaled object.", with = reference),
+    column(name = "Targets", type = "string", doc = "Current and target values of the metrics.", with = targets),
+    column(name = "MinPods", type = "string", doc = "Minimum number of replicas.", with = min_pods),
+    column(name = "MaxPods", type = "string", doc = "Maximum number of replicas.", with = max_pods),
+    column(name = "Replicas", type = "string", doc = "Number of replicas.", with = replicas),
     column(age)
 )]
 pub struct HorizontalPodAutoscaler {

@@ -28,15 +28,15 @@ use crate::workload::template::name_warning;
 )]
 #[resource(
     column(name),
-    column(name = "Schedule", type = "string", doc = "When jobs start, in the format of Cron.", path = "spec.schedule"),
+    column(name = "Schedule", type = "string", doc = "Schedule in Cron format.", path = "spec.schedule"),
     column(name = "Timezone", type = "string", doc = "The time zone of the schedule.", with = columns::time_zone),
-    column(name = "Suspend", type = "boolean", doc = "Whether no jobs start for now.", with = columns::suspend),
-    column(name = "Active", type = "integer", doc = "How many jobs run.", with = columns::active),
-    column(name = "Last Schedule", type = "string", doc = "How long ago a job was last due.", with = columns::last_schedule),
+    column(name = "Suspend", type = "boolean", doc = "True if the cron job is suspended.", with = columns::suspend),
+    column(name = "Active", type = "integer", doc = "Number of active jobs.", with = columns::active),
+    column(name = "Last Schedule", type = "string", doc = "Time since a job was last due.", with = columns::last_schedule),
     column(age),
     column(name = "Containers", type = "string", doc = "Names of the containers in the template.", priority = 1, with = columns::containers),
     column(name = "Images", type = "string", doc = "Images of the containers in the template.", priority = 1, with = columns::images),
-    column(name = "Selector", type = "string", doc = "Which pods belong to its jobs.", priority = 1, with = columns::selector)
+    column(name = "Selector", type = "string", doc = "Selector of the jobs' pods.", priority = 1, with = columns::selector)
 )]
 pub struct CronJob {
     /// Standard metadata.

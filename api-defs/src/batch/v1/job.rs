@@ -36,13 +36,13 @@ pub use success_policy::{SuccessPolicy, SuccessPolicyRule};
 #[resource(group = "batch", version = "v1", categories("all"), status, generation, rules)]
 #[resource(
     column(name),
-    column(name = "Status", type = "string", doc = "How far the job is.", with = columns::status),
-    column(name = "Completions", type = "string", doc = "Pods that succeeded of those that must.", with = columns::completions),
-    column(name = "Duration", type = "string", doc = "How long it took, or has taken so far.", with = columns::duration),
+    column(name = "Status", type = "string", doc = "State of the job.", with = columns::status),
+    column(name = "Completions", type = "string", doc = "Succeeded and required pods.", with = columns::completions),
+    column(name = "Duration", type = "string", doc = "Duration up to the completion or the present.", with = columns::duration),
     column(age),
     column(name = "Containers", type = "string", doc = "Names of the containers in the template.", priority = 1, with = columns::containers),
     column(name = "Images", type = "string", doc = "Images of the containers in the template.", priority = 1, with = columns::images),
-    column(name = "Selector", type = "string", doc = "Which pods belong to it.", priority = 1, with = columns::selector)
+    column(name = "Selector", type = "string", doc = "Selector of the pods.", priority = 1, with = columns::selector)
 )]
 pub struct Job {
     /// Standard metadata.

@@ -34,10 +34,10 @@ use check::Part;
 #[resource(
     column(name),
     column(age),
-    column(name = "SignerName", type = "string", doc = "Who is asked for the certificate.", path = "spec.signerName"),
-    column(name = "Requestor", type = "string", doc = "Who asks for the certificate.", path = "spec.username"),
-    column(name = "RequestedDuration", type = "string", doc = "How long the certificate should be valid.", with = columns::duration),
-    column(name = "Condition", type = "string", doc = "How far the request is.", with = columns::condition)
+    column(name = "SignerName", type = "string", doc = "The signer.", path = "spec.signerName"),
+    column(name = "Requestor", type = "string", doc = "The requester.", path = "spec.username"),
+    column(name = "RequestedDuration", type = "string", doc = "Requested validity of the certificate.", with = columns::duration),
+    column(name = "Condition", type = "string", doc = "State of the request.", with = columns::condition)
 )]
 pub struct CertificateSigningRequest {
     /// Standard metadata.

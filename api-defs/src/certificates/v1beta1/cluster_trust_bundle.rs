@@ -25,12 +25,7 @@ const MAX_BUNDLE: usize = 1024 * 1024;
 )]
 #[resource(
     column(name),
-    column(
-        name = "SignerName",
-        type = "string",
-        doc = "Whose certificates are to be trusted.",
-        path = "spec.signerName"
-    )
+    column(name = "SignerName", type = "string", doc = "The signer.", path = "spec.signerName")
 )]
 pub struct ClusterTrustBundle {
     /// Standard metadata. The name starts with the name of the signer, in which a colon replaces the slash, followed by

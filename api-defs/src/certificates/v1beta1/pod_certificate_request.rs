@@ -66,14 +66,14 @@ pub(crate) fn expiration_bounds(signer: &str) -> (i32, i32) {
     column(
         name = "SignerName",
         type = "string",
-        doc = "Who is asked for the certificate.",
+        doc = "The signer.",
         path = "spec.signerName"
     ),
-    column(name = "State", type = "string", doc = "How far the request is.", with = columns::state),
+    column(name = "State", type = "string", doc = "State of the request.", with = columns::state),
     column(
         name = "UnverifiedUserAnnotations",
         type = "string",
-        doc = "What the author of the pod tells the signer.",
+        doc = "Annotations for the signer.",
         with = columns::user_annotations
     )
 )]

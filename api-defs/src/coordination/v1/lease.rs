@@ -28,7 +28,7 @@ const STRATEGIES: [&str; 1] = ["OldestEmulationVersion"];
     column(
         name = "Holder",
         type = "string",
-        doc = "Who holds the claim.",
+        doc = "The holder.",
         with = holder
     ),
     column(age)

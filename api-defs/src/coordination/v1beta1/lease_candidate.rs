@@ -36,7 +36,7 @@ use crate::semantic_version::SemanticVersion;
     column(
         name = "EmulationVersion",
         type = "string",
-        doc = "The version it behaves like.",
+        doc = "The emulated version.",
         path = "spec.emulationVersion"
     ),
     column(age)

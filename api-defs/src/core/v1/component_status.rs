@@ -20,8 +20,8 @@ use planesmith_machinery::{Resource, Struct};
 #[resource(
     column(name),
     column(name = "Status", type = "string", doc = "Healthy, Unhealthy or Unknown.", with = columns::status),
-    column(name = "Message", type = "string", doc = "What the component answered.", with = columns::message),
-    column(name = "Error", type = "string", doc = "Why it could not be asked.", with = columns::error)
+    column(name = "Message", type = "string", doc = "Response of the component.", with = columns::message),
+    column(name = "Error", type = "string", doc = "Error of the probe.", with = columns::error)
 )]
 pub struct ComponentStatus {
     /// Standard metadata. The name is that of the component.

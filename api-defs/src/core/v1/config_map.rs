@@ -20,7 +20,7 @@ pub(super) const SEALED: &str = "field is immutable when `immutable` is set";
 /// data.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "", version = "v1", short("cm"), rules)]
-#[resource(column(name), column(name = "Data", type = "string", doc = "How many keys it holds.", with = data_cell), column(age))]
+#[resource(column(name), column(name = "Data", type = "string", doc = "Number of keys.", with = data_cell), column(age))]
 pub struct ConfigMap {
     /// Standard metadata.
     #[field(proto = 1)]

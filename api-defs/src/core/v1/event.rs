@@ -44,15 +44,15 @@ const MAX_NOTE: usize = 1024;
     "type"
 ))]
 #[resource(
-    column(name = "Last Seen", type = "string", doc = "How long ago it happened last.", with = columns::last_seen),
+    column(name = "Last Seen", type = "string", doc = "Time since the last occurrence.", with = columns::last_seen),
     column(name = "Type", type = "string", doc = "Normal or Warning.", path = "type"),
-    column(name = "Reason", type = "string", doc = "One word on why it happened.", path = "reason"),
-    column(name = "Object", type = "string", doc = "What it happened to.", with = columns::object),
+    column(name = "Reason", type = "string", doc = "CamelCase reason.", path = "reason"),
+    column(name = "Object", type = "string", doc = "The object that the event is about.", with = columns::object),
     column(name = "Subobject", type = "string", doc = "The part of the object that it is about.", priority = 1, path = "involvedObject.fieldPath"),
-    column(name = "Source", type = "string", doc = "Who reported it.", priority = 1, with = columns::source),
-    column(name = "Message", type = "string", doc = "What happened, for people.", with = columns::message),
-    column(name = "First Seen", type = "string", doc = "How long ago it happened first.", priority = 1, with = columns::first_seen),
-    column(name = "Count", type = "string", doc = "How often it happened.", priority = 1, with = columns::count),
+    column(name = "Source", type = "string", doc = "The reporter.", priority = 1, with = columns::source),
+    column(name = "Message", type = "string", doc = "Human-readable description.", with = columns::message),
+    column(name = "First Seen", type = "string", doc = "Time since the first occurrence.", priority = 1, with = columns::first_seen),
+    column(name = "Count", type = "string", doc = "Number of occurrences.", priority = 1, with = columns::count),
     column(name = "Name", type = "string", format = "name", doc = "Name of the event.", priority = 1, path = "metadata.name")
 )]
 pub struct Event {

@@ -20,7 +20,7 @@ const CONTAINER: &str = "Container";
 #[resource(group = "", version = "v1", short("limits"), create_on_update, rules)]
 #[resource(
     column(name),
-    column(name = "Created At", type = "date", doc = "When the object was created.", with = created_at)
+    column(name = "Created At", type = "date", doc = "Creation time.", with = created_at)
 )]
 pub struct LimitRange {
     /// Standard metadata.

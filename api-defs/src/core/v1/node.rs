@@ -39,7 +39,7 @@ use super::resource_list::round_up_to_milli;
 )]
 #[resource(
     column(name),
-    column(name = "Status", type = "string", doc = "Whether the node is ready for pods.", with = columns::status),
+    column(name = "Status", type = "string", doc = "Status of the node.", with = columns::status),
     column(name = "Roles", type = "string", doc = "Roles that its labels give it.", with = columns::roles),
     column(age),
     column(name = "Version", type = "string", doc = "Version of its kubelet.", path = "status.nodeInfo.kubeletVersion"),
@@ -47,7 +47,7 @@ use super::resource_list::round_up_to_milli;
     column(name = "External-IP", type = "string", doc = "Its address for the outside.", priority = 1, with = columns::external_ip),
     column(name = "OS-Image", type = "string", doc = "Its operating system.", priority = 1, with = columns::os_image),
     column(name = "Kernel-Version", type = "string", doc = "Its kernel.", priority = 1, with = columns::kernel_version),
-    column(name = "Container-Runtime", type = "string", doc = "What runs its containers.", priority = 1, with = columns::container_runtime)
+    column(name = "Container-Runtime", type = "string", doc = "Container runtime.", priority = 1, with = columns::container_runtime)
 )]
 pub struct Node {
     /// Standard metadata.

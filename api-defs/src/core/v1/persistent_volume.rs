@@ -38,16 +38,16 @@ use super::resource_list::round_up_to_milli;
 #[resource(group = "", version = "v1", short("pv"), cluster, status, returns_deleted, rules)]
 #[resource(
     column(name),
-    column(name = "Capacity", type = "string", doc = "How much it holds.", with = columns::capacity),
-    column(name = "Access Modes", type = "string", doc = "How it can be mounted.", with = columns::access_modes),
-    column(name = "Reclaim Policy", type = "string", doc = "What becomes of it when its claim is gone.", path = "spec.persistentVolumeReclaimPolicy"),
-    column(name = "Status", type = "string", doc = "Whether it is in use.", with = columns::status),
+    column(name = "Capacity", type = "string", doc = "Capacity.", with = columns::capacity),
+    column(name = "Access Modes", type = "string", doc = "Access modes.", with = columns::access_modes),
+    column(name = "Reclaim Policy", type = "string", doc = "Reclaim policy.", path = "spec.persistentVolumeReclaimPolicy"),
+    column(name = "Status", type = "string", doc = "Phase of the volume.", with = columns::status),
     column(name = "Claim", type = "string", doc = "The claim it is bound to.", with = columns::claim),
     column(name = "StorageClass", type = "string", doc = "Its storage class.", with = columns::storage_class),
-    column(name = "VolumeAttributesClass", type = "string", doc = "Whose settings it has.", with = columns::attributes_class),
-    column(name = "Reason", type = "string", doc = "Why it failed.", path = "status.reason"),
+    column(name = "VolumeAttributesClass", type = "string", doc = "VolumeAttributesClass of the volume.", with = columns::attributes_class),
+    column(name = "Reason", type = "string", doc = "Reason of the failure.", path = "status.reason"),
     column(age),
-    column(name = "VolumeMode", type = "string", doc = "Whether it is a filesystem or a raw device.", priority = 1, with = columns::volume_mode)
+    column(name = "VolumeMode", type = "string", doc = "Mode of the volume: Filesystem or Block.", priority = 1, with = columns::volume_mode)
 )]
 pub struct PersistentVolume {
     /// Standard metadata.

@@ -25,14 +25,14 @@ use super::storage_class_name::BETA_CLASS;
 #[resource(group = "", version = "v1", short("pvc"), status, returns_deleted, rules)]
 #[resource(
     column(name),
-    column(name = "Status", type = "string", doc = "Whether it is bound.", with = columns::status),
+    column(name = "Status", type = "string", doc = "Phase of the claim.", with = columns::status),
     column(name = "Volume", type = "string", doc = "The volume it is bound to.", path = "spec.volumeName"),
-    column(name = "Capacity", type = "string", doc = "How much the volume holds.", with = columns::capacity),
-    column(name = "Access Modes", type = "string", doc = "How the volume can be mounted.", with = columns::access_modes),
+    column(name = "Capacity", type = "string", doc = "Capacity of the volume.", with = columns::capacity),
+    column(name = "Access Modes", type = "string", doc = "Access modes of the volume.", with = columns::access_modes),
     column(name = "StorageClass", type = "string", doc = "The storage class.", with = columns::storage_class),
-    column(name = "VolumeAttributesClass", type = "string", doc = "Whose settings the volume is to have.", with = columns::attributes_class),
+    column(name = "VolumeAttributesClass", type = "string", doc = "Desired VolumeAttributesClass.", with = columns::attributes_class),
     column(age),
-    column(name = "VolumeMode", type = "string", doc = "Whether it is a filesystem or a raw device.", priority = 1, with = columns::volume_mode)
+    column(name = "VolumeMode", type = "string", doc = "Mode of the volume: Filesystem or Block.", priority = 1, with = columns::volume_mode)
 )]
 pub struct PersistentVolumeClaim {
     /// Standard metadata.

@@ -69,14 +69,14 @@ pub(crate) use app_armor::check_app_armor_fields;
         "status.nominatedNodeName"
     ),
     column(name),
-    column(name = "Ready", type = "string", doc = "How many of its containers are ready.", with = columns::ready),
-    column(name = "Status", type = "string", doc = "How it fares, in one word.", with = columns::status),
-    column(name = "Restarts", type = "string", doc = "How often its containers were started again.", with = columns::restarts),
+    column(name = "Ready", type = "string", doc = "Ready containers of all containers.", with = columns::ready),
+    column(name = "Status", type = "string", doc = "Status in one word.", with = columns::status),
+    column(name = "Restarts", type = "string", doc = "Number of container restarts.", with = columns::restarts),
     column(age),
     column(name = "IP", type = "string", doc = "Its first address.", priority = 1, with = columns::ip),
-    column(name = "Node", type = "string", doc = "Where it runs.", priority = 1, with = columns::node),
-    column(name = "Nominated Node", type = "string", doc = "Where room is being made for it.", priority = 1, with = columns::nominated_node),
-    column(name = "Readiness Gates", type = "string", doc = "How many of its readiness gates are open.", priority = 1, with = columns::readiness_gates)
+    column(name = "Node", type = "string", doc = "Node of the component.", priority = 1, with = columns::node),
+    column(name = "Nominated Node", type = "string", doc = "Nominated node.", priority = 1, with = columns::nominated_node),
+    column(name = "Readiness Gates", type = "string", doc = "Fulfilled readiness gates of all gates.", priority = 1, with = columns::readiness_gates)
 )]
 #[resource(
     subresource = "attach",

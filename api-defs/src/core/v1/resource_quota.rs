@@ -17,8 +17,8 @@ use super::resource_list::{ResourceList, round_up_to_milli};
 #[resource(group = "", version = "v1", short("quota"), status, returns_deleted, rules)]
 #[resource(
     column(name),
-    column(name = "Request", type = "string", doc = "What is used of what may be requested or counted.", with = columns::request),
-    column(name = "Limit", type = "string", doc = "What is used of what limits may add up to.", with = columns::limit),
+    column(name = "Request", type = "string", doc = "Used and allowed requests and counts.", with = columns::request),
+    column(name = "Limit", type = "string", doc = "Used and allowed limits.", with = columns::limit),
     column(age)
 )]
 pub struct ResourceQuota {

@@ -30,8 +30,8 @@ const ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
 #[resource(group = "", version = "v1", selectable("type"), rules)]
 #[resource(
     column(name),
-    column(name = "Type", type = "string", doc = "What the secret is for.", path = "type"),
-    column(name = "Data", type = "string", doc = "How many keys it holds.", with = data_cell),
+    column(name = "Type", type = "string", doc = "Type of the secret.", path = "type"),
+    column(name = "Data", type = "string", doc = "Number of keys.", with = data_cell),
     column(age)
 )]
 pub struct Secret {

@@ -43,7 +43,7 @@ pub use status::{LoadBalancerIngress, LoadBalancerStatus, PortStatus, ServiceSta
 )]
 #[resource(
     column(name),
-    column(name = "Type", type = "string", doc = "How the service is reached.", path = "spec.type"),
+    column(name = "Type", type = "string", doc = "Type of the service.", path = "spec.type"),
     column(name = "Cluster-IP", type = "string", doc = "Its address inside the cluster.", with = columns::cluster_ip),
     column(name = "External-IP", type = "string", doc = "Its addresses for the outside.", with = columns::external_ip),
     column(name = "Port(s)", type = "string", doc = "Its ports, each with the port of nodes behind it.", with = columns::ports),

@@ -34,7 +34,7 @@ const CONTROLLERS: [&str; 2] = [
 #[resource(group = "discovery.k8s.io", version = "v1", generation, rules)]
 #[resource(
     column(name),
-    column(name = "AddressType", type = "string", doc = "What kind of addresses it holds.", path = "addressType"),
+    column(name = "AddressType", type = "string", doc = "Type of the addresses.", path = "addressType"),
     column(name = "Ports", type = "string", doc = "The first ports.", with = columns::ports),
     column(name = "Endpoints", type = "string", doc = "The first addresses.", with = columns::addresses),
     column(age)

@@ -37,10 +37,10 @@ const PRECEDENCE: i32 = 1000;
 #[resource(
     column(name),
     column(name = "PriorityLevel", type = "string", doc = "The priority of the requests.", path = "spec.priorityLevelConfiguration.name"),
-    column(name = "MatchingPrecedence", type = "string", doc = "Which of the schemas that match counts: the lowest.", with = columns::precedence),
-    column(name = "DistinguisherMethod", type = "string", doc = "What tells flows apart.", with = columns::method),
+    column(name = "MatchingPrecedence", type = "string", doc = "Matching precedence; the lowest wins.", with = columns::precedence),
+    column(name = "DistinguisherMethod", type = "string", doc = "Method that distinguishes flows.", with = columns::method),
     column(age),
-    column(name = "MissingPL", type = "string", doc = "Whether the level of priority does not exist.", with = columns::missing_level)
+    column(name = "MissingPL", type = "string", doc = "True if the priority level does not exist.", with = columns::missing_level)
 )]
 pub struct FlowSchema {
     /// Standard metadata.

@@ -33,11 +33,11 @@ pub(in crate::flowcontrol) const KEEPS_ZERO: &str = "flowcontrol.k8s.io/v1beta3-
 )]
 #[resource(
     column(name),
-    column(name = "Type", type = "string", doc = "Whether the level is limited.", path = "spec.type"),
-    column(name = "NominalConcurrencyShares", type = "string", doc = "How much of the server the level gets.", with = columns::shares),
-    column(name = "Queues", type = "string", doc = "How many queues requests wait in.", with = columns::queues),
-    column(name = "HandSize", type = "string", doc = "How many queues a flow may use.", with = columns::hand_size),
-    column(name = "QueueLengthLimit", type = "string", doc = "How many requests wait in one queue.", with = columns::queue_length),
+    column(name = "Type", type = "string", doc = "Type of the level.", path = "spec.type"),
+    column(name = "NominalConcurrencyShares", type = "string", doc = "Share of the server's concurrency.", with = columns::shares),
+    column(name = "Queues", type = "string", doc = "Number of queues.", with = columns::queues),
+    column(name = "HandSize", type = "string", doc = "Number of queues that a flow may use.", with = columns::hand_size),
+    column(name = "QueueLengthLimit", type = "string", doc = "Maximum number of requests in one queue.", with = columns::queue_length),
     column(age)
 )]
 pub struct PriorityLevelConfiguration {

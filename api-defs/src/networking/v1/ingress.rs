@@ -36,7 +36,7 @@ const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
     column(name),
     column(name = "Class", type = "string", doc = "Class of the controller that serves it.", with = columns::class),
     column(name = "Hosts", type = "string", doc = "The first hosts of its rules.", with = columns::hosts),
-    column(name = "Address", type = "string", doc = "Where its controller takes requests.", with = columns::address),
+    column(name = "Address", type = "string", doc = "Address of the load balancer.", with = columns::address),
     column(name = "Ports", type = "string", doc = "Ports for requests: 443 only with TLS.", with = columns::ports),
     column(age)
 )]

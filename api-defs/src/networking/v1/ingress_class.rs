@@ -19,7 +19,7 @@ const SCOPES: [&str; 2] = ["Cluster", "Namespace"];
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "networking.k8s.io", version = "v1", cluster, generation, rules)]
 #[resource(
-    column(name = "Name", type = "string", format = "name", doc = "Name of the class; the default one says so.", with = name_cell),
+    column(name = "Name", type = "string", format = "name", doc = "Name of the class; the default class is marked.", with = name_cell),
     column(name = "Controller", type = "string", doc = "The controller.", path = "spec.controller"),
     column(name = "Parameters", type = "string", doc = "The object with its settings.", with = parameters_cell),
     column(age)

@@ -14,7 +14,7 @@ use super::reference::check_path_segment;
 #[resource(group = "networking.k8s.io", version = "v1", cluster, short("ip"), name_rule = ip_address, rules)]
 #[resource(
     column(name),
-    column(name = "ParentRef", type = "string", doc = "What has the address.", with = parent_cell),
+    column(name = "ParentRef", type = "string", doc = "Owner of the address.", with = parent_cell),
     column(name = "", type = "string", path = "metadata.creationTimestamp")
 )]
 pub struct IPAddress {

@@ -17,7 +17,7 @@ use crate::selector_text::selector_text;
 #[resource(group = "networking.k8s.io", version = "v1", short("netpol"), generation, rules)]
 #[resource(
     column(name),
-    column(name = "Pod-Selector", type = "string", doc = "Which pods it is for.", with = pod_selector_cell),
+    column(name = "Pod-Selector", type = "string", doc = "Selector of the pods.", with = pod_selector_cell),
     column(age)
 )]
 pub struct NetworkPolicy {

@@ -26,12 +26,7 @@ use crate::core::v1::{
 )]
 #[resource(
     column(name),
-    column(
-        name = "Handler",
-        type = "string",
-        doc = "What runs its containers.",
-        path = "handler"
-    ),
+    column(name = "Handler", type = "string", doc = "Container runtime.", path = "handler"),
     column(age)
 )]
 pub struct RuntimeClass {

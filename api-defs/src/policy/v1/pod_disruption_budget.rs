@@ -37,9 +37,9 @@ const EVICTION_POLICIES: [&str; 2] = ["AlwaysAllow", "IfHealthyBudget"];
 )]
 #[resource(
     column(name),
-    column(name = "Min Available", type = "string", doc = "How many pods must stay available.", with = columns::min_available),
-    column(name = "Max Unavailable", type = "string", doc = "How many pods may be missing.", with = columns::max_unavailable),
-    column(name = "Allowed Disruptions", type = "integer", doc = "How many pods may be evicted now.", path = "status.disruptionsAllowed"),
+    column(name = "Min Available", type = "string", doc = "Minimum number of available pods.", with = columns::min_available),
+    column(name = "Max Unavailable", type = "string", doc = "Maximum number of unavailable pods.", with = columns::max_unavailable),
+    column(name = "Allowed Disruptions", type = "integer", doc = "Number of evictions that are currently allowed.", path = "status.disruptionsAllowed"),
     column(age)
 )]
 pub struct PodDisruptionBudget {

@@ -23,7 +23,7 @@ use crate::created_at::created_at;
 )]
 #[resource(
     column(name),
-    column(name = "Created At", type = "date", doc = "When the object was created.", with = created_at)
+    column(name = "Created At", type = "date", doc = "Creation time.", with = created_at)
 )]
 pub struct ClusterRole {
     /// Standard metadata.

@@ -24,11 +24,11 @@ const ROLES: &[&str] = &["ClusterRole"];
 )]
 #[resource(
     column(name),
-    column(name = "Role", type = "string", doc = "The role that is given.", with = role_cell),
+    column(name = "Role", type = "string", doc = "The granted role.", with = role_cell),
     column(age),
-    column(name = "Users", type = "string", doc = "The users who get it.", priority = 1, with = users_cell),
-    column(name = "Groups", type = "string", doc = "The groups that get it.", priority = 1, with = groups_cell),
-    column(name = "ServiceAccounts", type = "string", doc = "The service accounts that get it.", priority = 1, with = service_accounts_cell)
+    column(name = "Users", type = "string", doc = "Users who receive the role.", priority = 1, with = users_cell),
+    column(name = "Groups", type = "string", doc = "Groups that receive the role.", priority = 1, with = groups_cell),
+    column(name = "ServiceAccounts", type = "string", doc = "Service accounts that receive the role.", priority = 1, with = service_accounts_cell)
 )]
 pub struct ClusterRoleBinding {
     /// Standard metadata.

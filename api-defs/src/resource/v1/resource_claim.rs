@@ -23,7 +23,7 @@ use super::DeviceClaim;
     returns_deleted,
     rules
 )]
-#[resource(column(name), column(name = "State", type = "string", doc = "How far it is.", with = state_cell), column(age))]
+#[resource(column(name), column(name = "State", type = "string", doc = "Current state.", with = state_cell), column(age))]
 pub struct ResourceClaim {
     /// Standard metadata.
     #[field(proto = 1)]

@@ -27,10 +27,10 @@ use crate::resource::v1::{check_label, check_mark, check_pool};
 )]
 #[resource(
     column(name),
-    column(name = "Key", type = "string", doc = "Key of the mark.", path = "spec.taint.key"),
-    column(name = "Value", type = "string", doc = "Value of the mark.", path = "spec.taint.value"),
-    column(name = "Effect", type = "string", doc = "What the mark does.", path = "spec.taint.effect"),
-    column(name = "TimeAdded", type = "string", doc = "How long ago it was set.", with = time_added_cell),
+    column(name = "Key", type = "string", doc = "Key of the taint.", path = "spec.taint.key"),
+    column(name = "Value", type = "string", doc = "Value of the taint.", path = "spec.taint.value"),
+    column(name = "Effect", type = "string", doc = "Effect of the taint.", path = "spec.taint.effect"),
+    column(name = "TimeAdded", type = "string", doc = "Time since it was set.", with = time_added_cell),
     column(age)
 )]
 #[resource(deprecated = "resource.k8s.io/v1alpha3 DeviceTaintRule is deprecated in v1.36+, unavailable in v1.39+")]

@@ -28,14 +28,14 @@ use crate::resource::v1::{check_pool, check_subdomain};
 #[resource(
     column(name),
     column(name = "Driver", type = "string", doc = "The driver of the pools.", path = "spec.driver"),
-    column(name = "Total", type = "string", doc = "How many devices the pools have.", with = columns::total),
-    column(name = "Available", type = "string", doc = "How many of them are free.", with = columns::available),
-    column(name = "Allocated", type = "string", doc = "How many of them claims have.", with = columns::allocated),
-    column(name = "Unavailable", type = "string", doc = "How many of them cannot be used.", with = columns::unavailable),
-    column(name = "Errors", type = "string", doc = "How many pools lack numbers.", with = columns::errors),
-    column(name = "Pools", type = "integer", doc = "How many pools match.", with = columns::pools),
-    column(name = "Status", type = "string", doc = "Whether it was answered.", with = columns::status),
-    column(name = "Completed", type = "string", doc = "How long ago it was answered.", with = columns::completed)
+    column(name = "Total", type = "string", doc = "Number of devices of the pools.", with = columns::total),
+    column(name = "Available", type = "string", doc = "Number of available devices.", with = columns::available),
+    column(name = "Allocated", type = "string", doc = "Number of allocated devices.", with = columns::allocated),
+    column(name = "Unavailable", type = "string", doc = "Number of unavailable devices.", with = columns::unavailable),
+    column(name = "Errors", type = "string", doc = "Number of pools without counts.", with = columns::errors),
+    column(name = "Pools", type = "integer", doc = "Number of matching pools.", with = columns::pools),
+    column(name = "Status", type = "string", doc = "Outcome of the request.", with = columns::status),
+    column(name = "Completed", type = "string", doc = "Time since the completion.", with = columns::completed)
 )]
 pub struct ResourcePoolStatusRequest {
     /// Standard metadata.

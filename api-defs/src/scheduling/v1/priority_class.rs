@@ -26,10 +26,10 @@ const PREEMPTION_POLICIES: [&str; 2] = ["PreemptLowerPriority", "Never"];
 #[resource(group = "scheduling.k8s.io", version = "v1", short("pc"), cluster, rules)]
 #[resource(
     column(name),
-    column(name = "Value", type = "integer", doc = "How important pods of the class are.", with = value_cell),
-    column(name = "Global-Default", type = "boolean", doc = "Whether pods without a class are of this one.", with = default_cell),
+    column(name = "Value", type = "integer", doc = "Priority of the pods of the class.", with = value_cell),
+    column(name = "Global-Default", type = "boolean", doc = "True if the class is the default.", with = default_cell),
     column(age),
-    column(name = "PreemptionPolicy", type = "string", doc = "Whether pods of the class push out others.", path = "preemptionPolicy")
+    column(name = "PreemptionPolicy", type = "string", doc = "Preemption policy.", path = "preemptionPolicy")
 )]
 pub struct PriorityClass {
     /// Standard metadata.

@@ -29,9 +29,9 @@ use super::PodGroupSchedulingPolicy;
 )]
 #[resource(
     column(name),
-    column(name = "Policy", type = "string", doc = "How its pods are scheduled.", with = columns::policy),
+    column(name = "Policy", type = "string", doc = "Scheduling policy of the pods.", with = columns::policy),
     column(name = "Workload", type = "string", doc = "The workload that it belongs to.", with = columns::workload),
-    column(name = "Status", type = "string", doc = "What became of it.", with = columns::status),
+    column(name = "Status", type = "string", doc = "Current state.", with = columns::status),
     column(age)
 )]
 pub struct PodGroup {

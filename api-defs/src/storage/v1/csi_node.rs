@@ -22,7 +22,7 @@ use crate::core::v1::check_driver_name;
     returns_deleted,
     rules
 )]
-#[resource(column(name), column(name = "Drivers", type = "integer", doc = "How many drivers it has.", with = drivers_cell), column(age))]
+#[resource(column(name), column(name = "Drivers", type = "integer", doc = "Number of drivers.", with = drivers_cell), column(age))]
 pub struct CSINode {
     /// Standard metadata.
     #[field(proto = 1)]

@@ -22,7 +22,7 @@ use crate::created_at::created_at;
     conditional_update,
     rules
 )]
-#[resource(column(name), column(name = "Created At", type = "date", doc = "When it was created.", with = created_at))]
+#[resource(column(name), column(name = "Created At", type = "date", doc = "Creation time.", with = created_at))]
 pub struct CSIStorageCapacity {
     /// Standard metadata.
     #[field(proto = 1)]

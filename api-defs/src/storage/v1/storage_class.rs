@@ -25,7 +25,7 @@ use crate::core::v1::TopologySelectorTerm;
     returns_deleted,
     rules
 )]
-#[resource(column(name = "Name", type = "string", format = "name", doc = "Name of the class; the default one says so.", with = columns::name), column(name = "Provisioner", type = "string", doc = "Who makes its volumes.", path = "provisioner"), column(name = "ReclaimPolicy", type = "string", doc = "What becomes of volumes whose claim is gone.", with = columns::reclaim_policy), column(name = "VolumeBindingMode", type = "string", doc = "When claims are bound.", with = columns::binding_mode), column(name = "AllowVolumeExpansion", type = "string", doc = "Whether claims can grow.", with = columns::expansion), column(age))]
+#[resource(column(name = "Name", type = "string", format = "name", doc = "Name of the class; the default class is marked.", with = columns::name), column(name = "Provisioner", type = "string", doc = "The provisioner.", path = "provisioner"), column(name = "ReclaimPolicy", type = "string", doc = "Reclaim policy of the volumes.", with = columns::reclaim_policy), column(name = "VolumeBindingMode", type = "string", doc = "Volume binding mode.", with = columns::binding_mode), column(name = "AllowVolumeExpansion", type = "string", doc = "True if claims can be resized.", with = columns::expansion), column(age))]
 pub struct StorageClass {
     /// Standard metadata.
     #[field(proto = 1)]

@@ -25,7 +25,7 @@ use crate::core::v1::{PersistentVolumeSpec, check_driver_name};
     returns_deleted,
     rules
 )]
-#[resource(column(name), column(name = "Attacher", type = "string", format = "name", doc = "Who attaches it.", path = "spec.attacher"), column(name = "PV", type = "string", doc = "The volume.", with = volume_cell), column(name = "Node", type = "string", doc = "The node.", path = "spec.nodeName"), column(name = "Attached", type = "boolean", doc = "Whether it is attached.", with = attached_cell), column(age))]
+#[resource(column(name), column(name = "Attacher", type = "string", format = "name", doc = "The attacher.", path = "spec.attacher"), column(name = "PV", type = "string", doc = "The volume.", with = volume_cell), column(name = "Node", type = "string", doc = "The node.", path = "spec.nodeName"), column(name = "Attached", type = "boolean", doc = "True if the volume is attached.", with = attached_cell), column(age))]
 pub struct VolumeAttachment {
     /// Standard metadata.
     #[field(proto = 1)]

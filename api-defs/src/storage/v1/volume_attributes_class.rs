@@ -25,7 +25,7 @@ use super::parameters::{check_parameters, check_provisioner};
     column(
         name = "DriverName",
         type = "string",
-        doc = "The driver that understands it.",
+        doc = "The driver of the class.",
         path = "driverName"
     ),
     column(age)

@@ -23,8 +23,8 @@ use planesmith_machinery::{Resource, Struct};
 )]
 #[resource(
     column(name = "Name", type = "string", doc = "Name of the migration.", with = columns::name),
-    column(name = "Resource", type = "string", doc = "Whose objects are migrated.", with = columns::resource),
-    column(name = "Status", type = "string", doc = "How far it is.", with = columns::status)
+    column(name = "Resource", type = "string", doc = "The resource to migrate.", with = columns::resource),
+    column(name = "Status", type = "string", doc = "Current state.", with = columns::status)
 )]
 pub struct StorageVersionMigration {
     /// Standard metadata.
