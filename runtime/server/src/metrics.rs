@@ -272,7 +272,7 @@ fn histograms(registry: &Registry, name: &str, help: &str, buckets: &[f64], labe
 
 fn add(registry: &Registry, collector: impl Collector + 'static) {
     if let Err(error) = registry.register(Box::new(collector)) {
-        tracing::warn!(%error, "a metric is not shown");
+        tracing::warn!(%error, "a metric is not registered");
     }
 }
 

@@ -60,7 +60,7 @@ pub fn translate(request: &Parts, target: Target, link: Link, flags: StreamFlags
                 let client = IdleTimeout::new(TokioIo::new(client), IDLE_LIMIT);
                 session::run(client, flags, kubelet::connect(&target, &link)).await;
             }
-            Err(error) => tracing::debug!(%error, "a connection did not change its protocol"),
+            Err(error) => tracing::debug!(%error, "a connection was not upgraded"),
         }
     });
     response

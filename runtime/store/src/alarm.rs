@@ -74,7 +74,7 @@ impl Alarms {
     /// Clears the alarm `kind`, if it is raised.
     pub fn clear(&self, kind: AlarmKind) {
         if self.lock().remove(&kind).is_some() {
-            tracing::info!(alarm = kind.name(), "the store ends an alarm");
+            tracing::info!(alarm = kind.name(), "the store clears an alarm");
         }
     }
 

@@ -84,7 +84,7 @@ impl<S: Service> Sessions<S> {
         place: Place,
     ) {
         if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%peer, %error, "cannot send small answers at once");
+            tracing::debug!(%peer, %error, "TCP_NODELAY cannot be set");
         }
         let Some(tls) = tls else {
             return self.speak(stream, Peer::at(peer), watcher, place).await;

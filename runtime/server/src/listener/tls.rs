@@ -182,7 +182,7 @@ impl Tls {
             Err(error) => {
                 tracing::error!(
                     error = &error as &dyn std::error::Error,
-                    "changed certificates are not used"
+                    "the changed certificates cannot be used; the previous ones remain in use"
                 );
             }
         }
@@ -249,7 +249,7 @@ fn authorities(paths: &[PathBuf], more: &[u8]) -> Result<Listed, TlsError> {
         }
         // Clients with a certificate of another authority are not to be locked out.
         for _ in refused {
-            tracing::warn!(path = %path.display(), "the key of an authority {P521_COMPLAINT}; its clients are strangers");
+            tracing::warn!(path = %path.display(), "the key of an authority {P521_COMPLAINT}; client certificates that it signed are not accepted");
         }
         for certificate in usable {
             let unusable = |source| TlsError::Certificate {

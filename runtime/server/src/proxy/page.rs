@@ -122,7 +122,7 @@ pub(super) async fn rewritten(
             Bytes::from(changed)
         }
         Err(error) => {
-            tracing::debug!(%error, "a page keeps its links");
+            tracing::debug!(%error, "the links of a page are not rewritten");
             page
         }
     };

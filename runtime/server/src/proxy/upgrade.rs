@@ -39,7 +39,7 @@ pub async fn tunnel(call: &Call, target: &Target, link: &Link) -> ApiResult<Resp
     tokio::spawn(async move {
         let (client, backend) = match tokio::try_join!(client, backend) {
             Ok(both) => both,
-            Err(error) => return tracing::debug!(%error, "a connection did not change its protocol"),
+            Err(error) => return tracing::debug!(%error, "a connection was not upgraded"),
         };
         let (mut client, mut backend) = (TokioIo::new(client), TokioIo::new(backend));
         if let Err(error) = tokio::io::copy_bidirectional(&mut client, &mut backend).await {

@@ -235,7 +235,7 @@ impl<'a> Write<'a> {
                         namespace = meta.namespace,
                         name = meta.name,
                         error = error.message(),
-                        "who manages the fields of an object is forgotten"
+                        "the managed fields of an object are dropped"
                     );
                 }
             }

@@ -118,7 +118,7 @@ pub(super) fn report(readable: Revision, start: Revision, damages: &[Damage]) {
     }
     tracing::error!(
         %readable, %start,
-        "the store goes on from the last readable revision; revisions up to the start are skipped, as clients may have seen them"
+        "the store continues after the last readable revision; revisions up to the start are skipped, because clients may have seen them"
     );
 }
 

@@ -151,7 +151,7 @@ impl MarkFile {
         if let Err(error) = noted
             && !std::mem::replace(&mut self.has_failed, true)
         {
-            tracing::warn!(%error, "the mark of the store is not up to date; some damage would not be noticed");
+            tracing::warn!(%error, "the mark of the store is outdated; some damage would not be detected");
         }
     }
 }

@@ -121,7 +121,7 @@ impl Recovery<'_> {
             loss::report(follows.last, follows.start, &found.damages);
             let damaged = last.as_ref().map(|last| &*last.path);
             let aside = loss::put_aside(self.root, files, damaged, &found.lost, &self.disk)?;
-            tracing::error!(folder = %aside.display(), "the damaged files are kept aside");
+            tracing::error!(folder = %aside.display(), "the damaged files were moved aside");
             found.revisions.floor = follows.start;
         }
         if let Some(LastFile { header, position, .. }) = last {

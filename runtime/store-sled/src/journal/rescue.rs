@@ -32,7 +32,7 @@ impl Journal {
         };
         match self.persist(|journal| journal.start_next(follows, &[])) {
             Err(error) if is_shortage(&error) => {
-                tracing::warn!(%error, "the journal goes on in a file that is full");
+                tracing::warn!(%error, "the journal continues in a full file");
                 Ok(())
             }
             other => other,
@@ -55,7 +55,7 @@ impl Journal {
         }
         tracing::warn!(
             file = self.active.header().number,
-            "the journal goes on in a new file after an error of the disk"
+            "the journal continues in a new file after a disk error"
         );
         Ok(())
     }

@@ -237,7 +237,7 @@ impl Segment {
     /// Frees the space behind `end`: the next file declares that nothing there counts.
     pub(super) fn truncate(&self, end: u64) {
         if let Err(error) = self.file.set_len(end) {
-            tracing::debug!(path = %self.path.display(), %error, "space behind the end of a journal file is not given back");
+            tracing::debug!(path = %self.path.display(), %error, "the space behind the end of a journal file is not freed");
         }
     }
 }
