@@ -69,7 +69,14 @@ async fn a_server_is_behind_its_service_only_while_it_is_ready() {
     let server = home.start(&binary, &["--advertise-address=127.0.0.1"]).await.unwrap();
     let connection = server.connect().await.unwrap();
     shows(&connection, &[]).await;
-    assert_eq!(connection.get(SLICE).await.unwrap().status, 404);
+    // The server removes the slice after the addresses.
+    let removed = async {
+        while connection.get(SLICE).await.unwrap().status != 404 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let removed = tokio::time::timeout(SHOWN_WITHIN, removed).await;
+    assert!(removed.is_ok(), "the slice is still there");
     assert_eq!(connection.get(SERVICE).await.unwrap().status, 200);
 }
 
