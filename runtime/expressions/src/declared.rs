@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use planesmith_machinery::structural::{Additional, Form, Format, Limits, Structural};
+use planesmith_dynamic::structural::{Additional, Form, Format, Limits, Structural};
 
 use crate::identifier::is_word;
 use crate::types::Type;

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
+use planesmith_dynamic::structural::{Additional, Structural};
 use planesmith_machinery::field_error::{FieldErrors, Json as Shown};
 use planesmith_machinery::go_format::quote;
-use planesmith_machinery::structural::{Additional, Structural};
 use serde_json::Value as Json;
 
 use crate::declared::Declared;

@@ -5,8 +5,8 @@ mod evaluate;
 
 use std::collections::BTreeMap;
 
+use planesmith_dynamic::structural::{Additional, Form, Structural};
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::structural::{Additional, Form, Structural};
 use serde_json::Value as Json;
 
 use crate::declared::Declared;

@@ -1,5 +1,5 @@
+use planesmith_dynamic::structural::Structural;
 use planesmith_machinery::field_error::{FieldError, FieldErrors};
-use planesmith_machinery::structural::Structural;
 use serde_json::{Value as Json, json};
 
 use super::*;

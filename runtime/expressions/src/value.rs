@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::rc::Rc;
 
+use planesmith_dynamic::structural::{ListKind, Structural};
 use planesmith_machinery::quantity::Quantity;
-use planesmith_machinery::structural::{ListKind, Structural};
 use serde_json::Value as Json;
 
 use crate::functions::formats::Format;

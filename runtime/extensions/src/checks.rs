@@ -4,11 +4,11 @@ mod scale;
 
 use std::sync::OnceLock;
 
+use planesmith_dynamic::custom::{Checks, CustomObject};
+use planesmith_dynamic::structural::Structural;
 use planesmith_expressions::rules::Rules;
-use planesmith_machinery::custom::{Checks, CustomObject};
 use planesmith_machinery::field_error::{FieldError, FieldErrorKind, FieldErrors};
 use planesmith_machinery::object::Object as _;
-use planesmith_machinery::structural::Structural;
 use serde_json::Value;
 
 /// The error that replaces the results of rules that were not evaluated.

@@ -7,13 +7,13 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use planesmith_machinery::custom::{Checks, Converter, CustomKind};
+use planesmith_dynamic::custom::{Checks, Converter, CustomKind};
+use planesmith_dynamic::structural::{SharedSchemas, Structural};
 use planesmith_machinery::group_version::compare_versions;
 use planesmith_machinery::json_path::LazyPath;
 use planesmith_machinery::resource::{
     Behavior, CellSource, Column, ResourceFacts, ScaleFacts, SubresourceFacts, SubresourceKind,
 };
-use planesmith_machinery::structural::{SharedSchemas, Structural};
 
 use crate::definition::{Definition, PrintedColumn, Version};
 
@@ -144,9 +144,9 @@ fn facts(definition: Definition<'_>, version: Version<'_>) -> ResourceFacts {
         behavior: Behavior {
             // Without a status subresource, every change increments the generation.
             generation: true,
-            ..ResourceFacts::CUSTOM.behavior
+            ..CustomKind::FACTS.behavior
         },
-        ..ResourceFacts::CUSTOM
+        ..CustomKind::FACTS
     }
 }
 

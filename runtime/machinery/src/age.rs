@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::table::Cell;
+use crate::resource::Cell;
 
 /// The cell of a time in a column of ages; absent times are unknown.
 #[must_use]

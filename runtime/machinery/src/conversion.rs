@@ -10,13 +10,10 @@ mod path;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-use crate::custom::{self, CustomObject};
 use crate::facts::{FieldFacts, StructFacts, TypeFacts};
-use crate::fields::Versions;
-use crate::object::Object;
 use crate::resource::ResourceFacts;
-use crate::scheme::Scheme;
-use crate::status::{ApiError, ApiResult};
+use crate::resource::object::Object;
+use crate::status::ApiResult;
 use crate::value::{Struct, Value, View};
 
 pub use lost::lost_fields;
@@ -28,11 +25,8 @@ pub fn convert(object: &dyn Object, target: &'static ResourceFacts) -> Box<dyn O
     if std::ptr::eq(source, target) {
         return object.boxed();
     }
-    if let (Some(object), Some(_)) = (object.as_custom(), target.custom) {
-        let mut converted = CustomObject::new(target);
-        converted.take_over(object);
-        converted.prune();
-        return Box::new(converted);
+    if let (Some(_), Some(kind)) = (source.custom, target.custom) {
+        return kind.rename(object, target);
     }
     let hub = match &source.conversion {
         None => None,
@@ -61,51 +55,9 @@ pub fn convert(object: &dyn Object, target: &'static ResourceFacts) -> Box<dyn O
 ///
 /// 500 when these fail.
 pub fn try_convert(object: &dyn Object, target: &'static ResourceFacts) -> ApiResult<Box<dyn Object>> {
-    match (object.as_custom(), target.custom) {
-        (Some(object), Some(_)) if !std::ptr::eq(object.resource(), target) => {
-            Ok(Box::new(custom::convert(object, target)?))
-        }
+    match (object.resource().custom, target.custom) {
+        (Some(_), Some(kind)) if !std::ptr::eq(object.resource(), target) => kind.convert(object, target),
         _ => Ok(convert(object, target)),
-    }
-}
-
-impl Versions for Scheme {
-    fn convert(&self, object: &dyn Object, api_version: &str) -> ApiResult<Option<Box<dyn Object>>> {
-        match version_of(self, object, api_version) {
-            Some(target) => declared(object, target).map(Some),
-            None if object.as_custom().is_some() => {
-                let why = format!("request to convert CR to an invalid group/version: {api_version}");
-                Err(ApiError::unnamed(500, why))
-            }
-            None => Ok(None),
-        }
-    }
-
-    fn zero(&self, object: &dyn Object, api_version: &str) -> Option<Box<dyn Object>> {
-        version_of(self, object, api_version).map(ResourceFacts::zero)
-    }
-}
-
-/// `object` in the version `target`, with everything that it holds.
-fn declared(object: &dyn Object, target: &'static ResourceFacts) -> ApiResult<Box<dyn Object>> {
-    match object.as_custom() {
-        Some(object) if !std::ptr::eq(object.resource(), target) => {
-            Ok(Box::new(custom::convert_declared(object, target)?))
-        }
-        _ => Ok(convert(object, target)),
-    }
-}
-
-/// Another version of the kind of `object`.
-fn version_of(scheme: &Scheme, object: &dyn Object, api_version: &str) -> Option<&'static ResourceFacts> {
-    let kind = object.resource();
-    match kind.custom {
-        Some(custom) => custom.version(api_version),
-        // The group without a name and the others know nothing of each other's types in kube-apiserver, even where they share a
-        // kind, and nobody knows those of versions that are not served: managers that came so are forgotten.
-        None => scheme
-            .object_kind(api_version, kind.kind)
-            .filter(|other| other.served && other.group.is_empty() == kind.group.is_empty()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::facts::{FieldFacts, TypeFacts};
 use crate::json::{self, Strictness};
-use crate::object::Object;
+use crate::resource::object::Object;
 use crate::value::{Slot, Struct, View};
 
 /// Sets declared defaults wherever a field is missing, also inside lists, maps and structs, and then lets the kind
@@ -143,7 +143,7 @@ mod tests {
         computed: i32,
     }
 
-    impl crate::rules::Rules for Defaulted {
+    impl crate::resource::rules::Rules for Defaulted {
         fn default_values(&mut self) {
             self.computed = self.spec.replicas.unwrap_or(-1);
         }

@@ -238,9 +238,10 @@ pub enum ListType {
 }
 
 impl FieldFacts {
-    /// How the elements of this field, a list, are told apart by managers: a list that declares only how patches merge it
-    /// is told apart the same way.
-    pub(crate) fn told_apart(&'static self) -> ListType {
+    /// The way in which managers tell the elements of this field, a list, apart: a list that declares only how patches merge
+    /// it is told apart the same way.
+    #[must_use]
+    pub fn told_apart(&'static self) -> ListType {
         match (self.list, &self.patch) {
             (ListType::Unspecified, Some(patch)) if patch.merge => match patch.merge_key {
                 "" => ListType::Set,

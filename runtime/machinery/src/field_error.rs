@@ -1,6 +1,5 @@
 //! What is wrong with fields of an object, as causes of an `Invalid` Status.
 
-mod bounded;
 mod sent_empty;
 mod shown;
 
@@ -8,17 +7,15 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::ops::{Deref, DerefMut};
 
-use crate::go_format::quote;
-use crate::status::Cause;
+use planesmith_wire::go_format::quote;
 
-pub(crate) use bounded::Bounded;
 pub use sent_empty::SentEmpty;
-pub(crate) use sent_empty::holds_empty;
+pub use sent_empty::holds_empty;
 pub use shown::{Json, Shown, go_object};
 
 /// Bytes of errors after which further ones are only counted. A list of owners can break one rule in each element, and
 /// each message shows the whole list.
-pub(crate) const MAX_SIZE: usize = 1 << 20;
+pub const MAX_SIZE: usize = 1 << 20;
 
 /// Errors found in one object, in the order in which they were found; far more than anybody reads are only counted.
 ///
@@ -47,6 +44,17 @@ pub struct FieldError {
     pub value: String,
     /// The rest of the message; may be empty.
     pub detail: String,
+}
+
+/// One error as a `Status` shows it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cause {
+    /// The kind of problem, for programs.
+    pub reason: String,
+    /// The problem, for people.
+    pub message: String,
+    /// Path of the field.
+    pub field: String,
 }
 
 /// What kind of error a field has; decides the cause's reason and the start of its message.
@@ -132,7 +140,8 @@ impl FieldError {
     }
 
     /// Bytes of its texts.
-    pub(crate) fn size(&self) -> usize {
+    #[must_use]
+    pub fn size(&self) -> usize {
         self.field.len() + self.value.len() + self.detail.len()
     }
 
@@ -415,7 +424,8 @@ fn join(path: &mut String, field: &str) {
 }
 
 /// A bound in words, e.g. `must have at most 1 item`.
-pub(crate) fn counted(words: &str, count: u64, unit: &str) -> String {
+#[must_use]
+pub fn counted(words: &str, count: u64, unit: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{words} {count} {unit}{plural}")
 }

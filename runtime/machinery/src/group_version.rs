@@ -4,8 +4,6 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 
-use crate::resource::ResourceFacts;
-
 /// A part of a name: borrowed for compiled-in kinds, owned for those that are defined at run time.
 pub type Part = Cow<'static, str>;
 
@@ -188,55 +186,6 @@ impl GroupResource {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.group.is_empty() && self.resource.is_empty()
-    }
-}
-
-impl ResourceFacts {
-    /// The group and version of the kind.
-    #[must_use]
-    pub const fn group_version(&self) -> GroupVersion {
-        GroupVersion {
-            group: Cow::Borrowed(self.group),
-            version: Cow::Borrowed(self.version),
-        }
-    }
-
-    /// The kind in its group and version.
-    #[must_use]
-    pub const fn group_version_kind(&self) -> GroupVersionKind {
-        GroupVersionKind {
-            group: Cow::Borrowed(self.group),
-            version: Cow::Borrowed(self.version),
-            kind: Cow::Borrowed(self.kind),
-        }
-    }
-
-    /// The resource in its group and version.
-    #[must_use]
-    pub const fn group_version_resource(&self) -> GroupVersionResource {
-        GroupVersionResource {
-            group: Cow::Borrowed(self.group),
-            version: Cow::Borrowed(self.version),
-            resource: Cow::Borrowed(self.plural),
-        }
-    }
-
-    /// The kind in its group.
-    #[must_use]
-    pub const fn group_kind(&self) -> GroupKind {
-        GroupKind {
-            group: Cow::Borrowed(self.group),
-            kind: Cow::Borrowed(self.kind),
-        }
-    }
-
-    /// The resource in its group.
-    #[must_use]
-    pub const fn group_resource(&self) -> GroupResource {
-        GroupResource {
-            group: Cow::Borrowed(self.group),
-            resource: Cow::Borrowed(self.plural),
-        }
     }
 }
 

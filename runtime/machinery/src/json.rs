@@ -16,13 +16,12 @@ pub use planesmith_wire::json::{
     encode_value, indent, name_of, parse_value, place_of, type_meta,
 };
 
-pub(crate) use decode::MAX_TYPED_DEPTH;
+pub use decode::MAX_TYPED_DEPTH;
 use decode::Origin;
-pub(crate) use path::Path;
-pub(crate) use tree::try_to_value;
-pub use tree::{from_value, to_value};
+pub use path::Path;
+pub(crate) use tree::tree_of;
+pub use tree::{from_value, to_value, try_to_value};
 
-use crate::object::Object;
 use crate::room::room_for;
 use crate::scalar::Scalar;
 use crate::value::{Struct, Value, View};
@@ -56,7 +55,7 @@ pub fn to_vec(object: &dyn Struct) -> Vec<u8> {
     out
 }
 
-/// An object as the store keeps it.
+/// An object in the form in which it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoded {
     /// Compact JSON with an empty `metadata.resourceVersion`, without a final newline.
@@ -67,7 +66,7 @@ pub struct Encoded {
 
 /// Encodes `object` for the store. Its own resourceVersion is left out.
 #[must_use]
-pub fn encode_for_storage(object: &dyn Object) -> Encoded {
+pub fn encode_for_storage(object: &dyn Struct) -> Encoded {
     let mut bytes = Vec::with_capacity(1024);
     let gap = writer::write_for_storage(&mut bytes, object);
     Encoded { bytes, gap }
@@ -98,11 +97,11 @@ pub fn decode_sent(input: &[u8], target: &mut dyn Struct, strictness: Strictness
 /// As [`decode`], for a document that kube-apiserver reads without a type: of what stands twice the last one wins as a
 /// whole, and it is noticed at any depth, whether the type knows the field or not. Nothing is refused for its many elements: those
 /// of trees and of metadata take no more than [`most_for`](crate::room::most_for) says.
-pub(crate) fn decode_untyped(
-    input: &[u8],
-    target: &mut dyn Struct,
-    strictness: Strictness,
-) -> Result<Findings, DecodeError> {
+///
+/// # Errors
+///
+/// As [`decode`].
+pub fn decode_untyped(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, DecodeError> {
     decode::decode(input, target, strictness, Origin::UNTYPED)
 }
 
@@ -112,7 +111,11 @@ pub(crate) fn decode_within(input: &[u8], target: &mut dyn Struct, depth: usize)
 }
 
 /// Reads a document that is one leaf.
-pub(crate) fn decode_leaf(input: &[u8], target: &mut dyn Scalar) -> Result<(), DecodeError> {
+///
+/// # Errors
+///
+/// As [`decode`].
+pub fn decode_leaf(input: &[u8], target: &mut dyn Scalar) -> Result<(), DecodeError> {
     decode::decode_leaf(input, target)
 }
 

@@ -1,21 +1,19 @@
-//! What an object is: facts, values, metadata, codecs, scheme, conversion, patches.
+//! What an object is: facts, values, metadata, typed codecs, scheme, conversion, validation.
 //!
 //! Reading order: [`facts`] (static tables that the derives emit), [`value`] (the uniform look at typed values),
-//! [`object`] and [`resource`] (kinds), [`rules`] (functions beside a kind), then what walks them.
+//! [`resource`] (kinds) with [`object`] and [`rules`] (the functions beside a kind), then the walks over them.
 
 extern crate self as planesmith_machinery;
 
 pub mod age;
-pub mod apply;
 pub mod bridge;
 pub mod byte_string;
 pub mod conversion;
-pub mod custom;
+pub mod copy;
 pub mod defaulting;
 pub mod facts;
 pub mod feature;
 pub mod field_error;
-pub mod fields;
 pub mod go_value;
 pub mod group_version;
 pub mod ip;
@@ -23,22 +21,17 @@ pub mod json;
 pub mod json_schema;
 pub mod leaves;
 pub mod meta;
-pub mod object;
-pub mod patch;
 pub mod protobuf;
 pub mod resource;
 pub mod room;
-pub mod rules;
 pub mod scalar;
 pub mod scale;
 pub mod schema_or;
 pub mod scheme;
 pub mod selector;
 pub mod status;
-pub mod structural;
 pub mod table;
 pub mod testing;
-pub mod unstructured;
 pub mod validation;
 pub mod value;
 pub mod weight;
@@ -48,5 +41,7 @@ pub use planesmith_wire::{
     cbor, duration, go_base64, go_format, go_pattern, int_or_string, json_path, micro_time, names, quantity, raw, time,
     yaml,
 };
+
+pub use resource::{object, rules};
 
 pub use planesmith_codegen::{Resource, Struct};

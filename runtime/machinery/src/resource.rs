@@ -1,13 +1,22 @@
 //! Facts about a kind in one version: names, scope, versions, subresources, selectors and columns.
 
+pub mod object;
+pub mod rules;
+
+mod column;
+mod dynamic_kind;
+mod field_labels;
+mod group_version;
+
 pub use planesmith_wire::names::NameRule;
 
-use crate::custom::{CustomKind, CustomObject};
+pub use column::{Cell, CellSource, Column, Completion};
+pub use dynamic_kind::DynamicKind;
+pub use field_labels::{FieldAlias, FieldLabels, FieldRefusal};
+
 use crate::facts::StructFacts;
-use crate::json_path::LazyPath;
-use crate::object::Object;
-use crate::rules::RulesTable;
-use crate::table::Cell;
+use object::Object;
+use rules::RulesTable;
 
 /// Facts about a kind in one version; a static table made by `#[derive(Resource)]`.
 #[derive(Debug)]
@@ -58,9 +67,9 @@ pub struct ResourceFacts {
     pub new: fn() -> Box<dyn Object>,
     /// The kind's own functions.
     pub rules: RulesTable,
-    /// What a kind has that is defined while serving; `None` for one with a type of its own. In place of `schema` and
+    /// The definition of a kind that is known at run time; `None` for one with a type of its own. In place of `schema` and
     /// `new`, use [`ResourceFacts::fields`] and [`ResourceFacts::zero`], which look here.
-    pub custom: Option<&'static CustomKind>,
+    pub custom: Option<&'static dyn DynamicKind>,
 }
 
 impl ResourceFacts {
@@ -98,7 +107,7 @@ impl ResourceFacts {
     /// The type's fields.
     #[must_use]
     pub fn fields(&self) -> &'static StructFacts {
-        self.custom.map_or_else(self.schema, CustomKind::fields)
+        self.custom.map_or_else(self.schema, |kind| kind.fields())
     }
 
     /// A zero object.
@@ -106,7 +115,7 @@ impl ResourceFacts {
     pub fn zero(&'static self) -> Box<dyn Object> {
         match self.custom {
             None => (self.new)(),
-            Some(_) => Box::new(CustomObject::new(self)),
+            Some(kind) => kind.zero(self),
         }
     }
 
@@ -218,59 +227,10 @@ pub struct ScaleFacts {
     pub selector: &'static str,
 }
 
-/// One printed column.
-#[derive(Debug)]
-pub struct Column {
-    /// Heading in words, e.g. `Internal-IP`; a column without one has cells but is not announced.
-    pub name: &'static str,
-    /// OpenAPI type of the cells: `string`, `integer`, `number`, `boolean` or `date`.
-    pub ty: &'static str,
-    /// OpenAPI format; `name` marks the column that names the object.
-    pub format: &'static str,
-    /// Description.
-    pub doc: &'static str,
-    /// 0 is always shown; more only in wide output.
-    pub priority: i32,
-    /// Where the cells come from.
-    pub source: CellSource,
-}
-
 impl Behavior {
     /// Whether the objects of the kind are in the store.
     #[must_use]
     pub fn is_stored(&self) -> bool {
         !self.create_only && !self.read_only
     }
-}
-
-impl Column {
-    /// The column that names the object; `column(name)` in attributes.
-    pub const NAME: Column = Column {
-        name: "Name",
-        ty: "string",
-        format: "name",
-        doc: "Name of the object; unique among objects of its kind, in its namespace if it has one.",
-        priority: 0,
-        source: CellSource::Path("metadata.name"),
-    };
-    /// The column that shows how long ago the object was made; `column(age)` in attributes.
-    pub const AGE: Column = Column {
-        name: "Age",
-        ty: "string",
-        format: "",
-        doc: "Time since the object was created.",
-        priority: 0,
-        source: CellSource::Path("metadata.creationTimestamp"),
-    };
-}
-
-/// Where the cells of a column come from.
-#[derive(Clone, Copy, Debug)]
-pub enum CellSource {
-    /// A dotted path into the object.
-    Path(&'static str),
-    /// A path into the document of the object, in kubectl's notation.
-    JsonPath(&'static LazyPath),
-    /// A function beside the kind.
-    Function(fn(&dyn Object) -> Cell),
 }

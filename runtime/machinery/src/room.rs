@@ -15,7 +15,7 @@ const PER_BYTE_OF_TREE: usize = 128;
 /// Two bytes of a body are enough for an element of hundreds, so that few megabytes would become gigabytes. What the store
 /// holds is read without a bound, and so is what has no type: there an element takes no more than [`most_for`] says anyway.
 #[must_use]
-pub(crate) const fn room_for(length: usize) -> usize {
+pub const fn room_for(length: usize) -> usize {
     BASE + PER_BYTE * length
 }
 
@@ -30,7 +30,7 @@ pub const fn most_for(length: usize) -> usize {
 /// # Errors
 ///
 /// When there is not as much.
-pub(crate) fn take(room: &mut usize, element: &dyn Value) -> Result<(), String> {
+pub fn take(room: &mut usize, element: &dyn Value) -> Result<(), String> {
     // An element may be no more than a pointer to what it is.
     let size = match element.view() {
         View::Struct(whole) => size_of_val(whole).max(size_of_val(element)),

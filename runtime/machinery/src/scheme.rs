@@ -6,8 +6,8 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use crate::group_version::{GroupVersionKind, GroupVersionResource, compare_versions};
-use crate::object::Resource;
 use crate::resource::ResourceFacts;
+use crate::resource::object::Resource;
 
 /// The kinds that a server knows, in the order in which they were added.
 ///

@@ -9,6 +9,8 @@ mod request;
 
 use std::fmt;
 
+pub use crate::field_error::Cause;
+
 use crate::field_error::FieldErrors;
 use crate::group_version::{GroupKind, GroupResource};
 
@@ -54,17 +56,6 @@ pub struct Details {
     pub causes: Vec<Cause>,
     /// Seconds after which a new attempt makes sense; 0 means unsaid.
     pub retry_after_seconds: i32,
-}
-
-/// One problem among several.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cause {
-    /// What kind of problem, for programs.
-    pub reason: String,
-    /// The problem, for people.
-    pub message: String,
-    /// Path of the field.
-    pub field: String,
 }
 
 impl ApiError {
@@ -158,14 +149,14 @@ impl ApiError {
     /// 404: there is no object of this name.
     #[must_use]
     pub fn not_found(resource: &GroupResource, name: &str) -> Self {
-        let message = format!("{resource} {} not found", crate::go_format::quote(name));
+        let message = format!("{resource} {} not found", planesmith_wire::go_format::quote(name));
         Self::new(Reason::NotFound, message).about_resource(resource, name)
     }
 
     /// 409: an object of this name exists.
     #[must_use]
     pub fn already_exists(resource: &GroupResource, name: &str) -> Self {
-        let message = format!("{resource} {} already exists", crate::go_format::quote(name));
+        let message = format!("{resource} {} already exists", planesmith_wire::go_format::quote(name));
         Self::new(Reason::AlreadyExists, message).about_resource(resource, name)
     }
 
@@ -190,7 +181,7 @@ impl ApiError {
     /// 422: the object breaks rules; one cause each.
     #[must_use]
     pub fn invalid(kind: &GroupKind, name: &str, errors: &FieldErrors) -> Self {
-        let quoted = crate::go_format::quote(name);
+        let quoted = planesmith_wire::go_format::quote(name);
         let message = match errors.joined() {
             None => format!("{kind} {quoted} is invalid"),
             Some(joined) => format!("{kind} {quoted} is invalid: {joined}"),
@@ -208,7 +199,10 @@ impl ApiError {
         } else if name.is_empty() {
             format!("{resource} is forbidden: {why}")
         } else {
-            format!("{resource} {} is forbidden: {why}", crate::go_format::quote(name))
+            format!(
+                "{resource} {} is forbidden: {why}",
+                planesmith_wire::go_format::quote(name)
+            )
         };
         Self::new(Reason::Forbidden, message).about_resource(resource, name)
     }

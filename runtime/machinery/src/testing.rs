@@ -12,8 +12,8 @@ mod sample;
 use crate::conversion::convert;
 use crate::defaulting::set_defaults;
 use crate::json::{self, Strictness};
-use crate::object::Object;
 use crate::resource::ResourceFacts;
+use crate::resource::object::Object;
 use crate::scheme::Scheme;
 
 pub use sample::sample;

@@ -11,16 +11,16 @@ mod template_metadata;
 mod webhook;
 
 use crate::field_error::FieldErrors;
-use crate::object::Object;
+use crate::resource::object::Object;
+use crate::resource::rules::UpdateStep;
 use crate::resource::{NameRule, ResourceFacts, Scope};
-use crate::rules::UpdateStep;
 
 pub use conditions::check_conditions;
 pub use declared::check_declared;
 pub use domain_path::check_domain_path;
 pub use int_or_percent::{check_at_most_100_percent, check_int_or_percent};
 pub use labels::{SelectorValues, check_annotations, check_label_key, check_label_selector, check_labels};
-pub(crate) use object_meta::STANDARD_FINALIZERS;
+pub use object_meta::STANDARD_FINALIZERS;
 pub use object_meta::{check_metadata, check_metadata_change, check_on_create, check_on_update};
 pub use options::{check_delete_collection_options, check_delete_options, check_write_options};
 pub use template_metadata::check_template_metadata;

@@ -4,7 +4,7 @@
 //! nanoseconds per field and no code per type.
 
 mod collections;
-mod copy;
+mod equality;
 mod path;
 mod primitives;
 mod tree;
@@ -15,9 +15,8 @@ use std::fmt::Debug;
 use crate::facts::{FieldFacts, Omit, StructFacts, StructTable, TypeFacts};
 use crate::scalar::Scalar;
 
-pub use copy::{copy, copy_field};
+pub use equality::{equal, equal_structs};
 pub use path::{change_at, get_at, number_at};
-pub(crate) use tree::tree_of;
 
 /// A type whose shape is known at compile time.
 #[diagnostic::on_unimplemented(

@@ -243,6 +243,7 @@ impl ServedKind {
 #[cfg(test)]
 mod tests {
     use planesmith_api_defs::core::v1::{ConfigMap, Node};
+    use planesmith_dynamic::custom::CustomKind;
     use planesmith_machinery::object::Resource as _;
     use planesmith_machinery::resource::ResourceFacts;
     use planesmith_store::{MemoryLog, Storage, StorageOptions};
@@ -263,7 +264,7 @@ mod tests {
         Box::leak(Box::new(ResourceFacts {
             group,
             plural: "rocks",
-            ..ResourceFacts::CUSTOM
+            ..CustomKind::FACTS
         }))
     }
 

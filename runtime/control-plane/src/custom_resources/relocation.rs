@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use planesmith_dynamic::custom;
 use planesmith_extensions::Definitions;
-use planesmith_machinery::custom;
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::json;
 use planesmith_machinery::object::Object;
@@ -80,8 +80,8 @@ fn read(kind: &'static ResourceFacts, entry: &Entry) -> Option<Box<dyn Object>> 
 
 #[cfg(test)]
 mod tests {
-    use planesmith_machinery::custom::{CustomKind, Unchecked};
-    use planesmith_machinery::structural::Structural;
+    use planesmith_dynamic::custom::{CustomKind, Unchecked};
+    use planesmith_dynamic::structural::Structural;
     use planesmith_store::Row;
     use serde_json::json;
 
@@ -96,7 +96,7 @@ mod tests {
             kind: "Widget",
             plural: "widgets",
             storage_name: "widgets",
-            ..ResourceFacts::CUSTOM
+            ..CustomKind::FACTS
         };
         let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
         let facts = CustomKind::leak(facts, Arc::new(Structural::compile(&schema)), Arc::new(Unchecked));

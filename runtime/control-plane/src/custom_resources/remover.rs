@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
+use planesmith_dynamic::custom;
 use planesmith_extensions::Definitions;
-use planesmith_machinery::custom;
 use planesmith_machinery::json;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::time::Time;

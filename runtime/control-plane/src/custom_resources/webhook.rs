@@ -6,8 +6,8 @@ mod review;
 use std::sync::Arc;
 use std::time::Duration;
 
+use planesmith_dynamic::custom::{Converter, Converting};
 use planesmith_extensions::definition::Definition;
-use planesmith_machinery::custom::{Converter, Converting};
 use planesmith_machinery::go_base64;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_server::proxy::{Destination, Link, LinkError, Target, client_tls_by, post};

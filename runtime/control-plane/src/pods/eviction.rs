@@ -7,7 +7,6 @@ use axum::response::Response;
 use futures_util::future::BoxFuture;
 use planesmith_api_defs::core::v1::{Pod, PodCondition};
 use planesmith_api_defs::policy::v1::{Eviction, PodDisruptionBudget};
-use planesmith_machinery::fields::{self, Tracking};
 use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::meta::{Condition, DeleteOptions, Preconditions};
 use planesmith_machinery::object::{Object, Resource};
@@ -15,6 +14,7 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::selector::LabelQuery;
 use planesmith_machinery::status::{ApiError, ApiResult, Cause, Reason};
 use planesmith_machinery::time::Time;
+use planesmith_patch::managers::{self, Tracking};
 use planesmith_server::endpoint::{Call, Endpoint, Posted, Subresource};
 use planesmith_server::request::Verb;
 use planesmith_server::routes::{ServedKind, ServedSubresource};
@@ -184,7 +184,7 @@ impl Evictions {
             resets: &[],
             emptied: None,
         };
-        if let Err(error) = fields::track_write(Some(before), budget, &write, &*self.scheme) {
+        if let Err(error) = managers::track_write(Some(before), budget, &write, &*self.scheme) {
             let name = &budget.metadata.name;
             tracing::warn!(
                 name,

@@ -1,7 +1,7 @@
 //! Named string formats.
 
+use planesmith_dynamic::structural::{self, Form};
 use planesmith_machinery::names;
-use planesmith_machinery::structural::{self, Form};
 
 use super::urls::Url;
 use super::{Context, Entry, text, unfit};

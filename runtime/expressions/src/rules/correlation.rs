@@ -1,6 +1,6 @@
 //! Correlates parts of a new document with parts of the old one.
 
-use planesmith_machinery::structural::Structural;
+use planesmith_dynamic::structural::Structural;
 use serde_json::Value as Json;
 
 /// The old counterpart of a part of a document, or else of its closest ancestor that has one.

@@ -1,7 +1,7 @@
 //! Evaluates rules on a document.
 
+use planesmith_dynamic::structural::{Additional, Before, Form, Structural};
 use planesmith_machinery::field_error::{FieldError, FieldErrorKind, FieldErrors, Shown};
-use planesmith_machinery::structural::{Additional, Before, Form, Structural};
 use serde_json::Value as Json;
 
 use super::correlation::Correlation;

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use planesmith_machinery::structural::ListKind;
+use planesmith_dynamic::structural::ListKind;
 use serde_json::Value as Json;
 
 use super::effort::COMPARISON;

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use planesmith_dynamic::structural::{Additional, Form, Format, ListKind, Structural};
 use planesmith_machinery::go_base64;
-use planesmith_machinery::structural::{Additional, Form, Format, ListKind, Structural};
 use serde_json::Value as Json;
 
 use super::{Evaluated, Fault, Key, List, Map, Text, Value};

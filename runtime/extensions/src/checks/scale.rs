@@ -1,8 +1,8 @@
 //! Validation of the fields that the scale subresource exposes.
 
+use planesmith_dynamic::unstructured::{nested_integer, nested_text};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::resource::{ResourceFacts, ScaleFacts, SubresourceKind};
-use planesmith_machinery::unstructured::{nested_integer, nested_text};
 use serde_json::Value;
 
 /// Reports values that the scale subresource cannot represent.

@@ -1,4 +1,4 @@
-use planesmith_machinery::custom::{self, CustomKind};
+use planesmith_dynamic::custom::{self, AsCustom, CustomKind};
 use planesmith_machinery::json::Strictness;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::{ResourceFacts, ScaleFacts, SubresourceFacts, SubresourceKind};
@@ -34,7 +34,7 @@ fn kind() -> &'static ResourceFacts {
         api_version: "example.com/v1",
         kind: "Flock",
         subresources: &[STATUS, SCALE],
-        ..ResourceFacts::CUSTOM
+        ..CustomKind::FACTS
     };
     let kind = CustomKind::leak(
         facts,

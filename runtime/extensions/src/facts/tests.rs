@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use planesmith_machinery::custom::Unchecked;
+use planesmith_dynamic::custom::Unchecked;
 use serde_json::json;
 
 use super::*;

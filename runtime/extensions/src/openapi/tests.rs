@@ -1,4 +1,5 @@
 use super::*;
+use planesmith_dynamic::custom::CustomKind;
 
 static FACTS: ResourceFacts = ResourceFacts {
     group: "shop.example.com",
@@ -7,7 +8,7 @@ static FACTS: ResourceFacts = ResourceFacts {
     kind: "Order",
     list_kind: "OrderList",
     plural: "orders",
-    ..ResourceFacts::CUSTOM
+    ..CustomKind::FACTS
 };
 
 #[test]

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 
+use planesmith_wire::time::Time;
+
 use super::*;
 use crate::meta::ObjectMeta;
-use crate::object::Resource as _;
-use crate::time::Time;
+use crate::resource::object::Resource as _;
 use crate::{Resource, Struct};
 
 /// A part, in both versions.
@@ -94,7 +95,7 @@ mod v1alpha1 {
 
     const KEPT: &str = "test.example.com/legacy";
 
-    impl crate::rules::Convert<super::v1::Box> for Box {
+    impl crate::resource::rules::Convert<super::v1::Box> for Box {
         fn finish_to_hub(&self, hub: &mut super::v1::Box) {
             if !self.spec.legacy.is_empty() {
                 hub.metadata
@@ -167,19 +168,4 @@ fn lost_fields_are_listed_both_ways() {
         lost_fields(v1::Box::RESOURCE, v1alpha1::Box::RESOURCE),
         ["spec.replicas", "spec.color"][1..]
     );
-}
-
-#[test]
-fn scheme_finds_versions_by_name() {
-    let mut scheme = Scheme::new();
-    scheme.add::<v1alpha1::Box>().add::<v1::Box>();
-    assert_eq!(scheme.check(), Ok(()));
-    let converted = Versions::convert(&scheme, &old(), "test.example.com/v1")
-        .expect("a conversion")
-        .expect("known");
-    assert_eq!(converted.resource().version, "v1");
-    assert!(matches!(
-        Versions::convert(&scheme, &old(), "test.example.com/v7"),
-        Ok(None)
-    ));
 }

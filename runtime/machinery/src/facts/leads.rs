@@ -151,8 +151,8 @@ mod tests {
 
     use super::*;
     use crate::Struct;
-    use crate::time::Time;
     use crate::value::Shape;
+    use planesmith_wire::time::Time;
 
     /// Content, with more of its kind inside.
     #[derive(Clone, Debug, Default, PartialEq, Struct)]

@@ -190,7 +190,8 @@ impl Refill<'_> {
 }
 
 /// Whether anything in JSON text looks empty; most bodies need no second reading.
-pub(crate) fn holds_empty(json: &[u8]) -> bool {
+#[must_use]
+pub fn holds_empty(json: &[u8]) -> bool {
     let mut significant = json.iter().filter(|byte| !byte.is_ascii_whitespace());
     let mut last = 0;
     significant.any(|&byte| matches!((std::mem::replace(&mut last, byte), byte), (b'[', b']') | (b'{', b'}')))

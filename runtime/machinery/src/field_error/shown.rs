@@ -1,6 +1,7 @@
 //! Offending values as messages show them.
 
-use crate::go_format::{float, quote};
+use planesmith_wire::go_format::{float, quote};
+
 use crate::json::{encode_part, encode_value};
 use crate::value::{Value, View};
 

@@ -16,8 +16,8 @@ use crate::room;
 use crate::scalar::{Scalar, ScalarError, Token};
 use crate::value::{List, Map, Slot, Struct, Value};
 
-/// How deep typed values may be nested: the walk recurses, so this bounds the stack.
-pub(crate) const MAX_TYPED_DEPTH: usize = 256;
+/// The depth to which typed values may be nested: the walk recurses, so this bounds the stack.
+pub const MAX_TYPED_DEPTH: usize = 256;
 
 /// Where a document comes from.
 #[derive(Clone, Copy)]

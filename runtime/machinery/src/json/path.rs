@@ -8,7 +8,7 @@ use crate::facts::StructFacts;
 
 /// One step from the root of a document.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Path<'p> {
+pub struct Path<'p> {
     parent: Option<&'p Path<'p>>,
     step: Step<'p>,
 }
@@ -25,27 +25,33 @@ enum Step<'p> {
 }
 
 impl<'p> Path<'p> {
-    pub(crate) const ROOT: Path<'static> = Path {
+    /// The root of a document.
+    pub const ROOT: Path<'static> = Path {
         parent: None,
         step: Step::Root,
     };
 
     /// The field `name` of a struct, its own or that of an inlined one.
-    pub(crate) fn field(&'p self, owner: &'static StructFacts, name: &'static str) -> Path<'p> {
+    #[must_use]
+    pub fn field(&'p self, owner: &'static StructFacts, name: &'static str) -> Path<'p> {
         Path {
             parent: Some(self),
             step: Step::Field { owner, name },
         }
     }
 
-    pub(crate) fn key(&'p self, key: &'p str) -> Path<'p> {
+    /// The entry `key` of a map.
+    #[must_use]
+    pub fn key(&'p self, key: &'p str) -> Path<'p> {
         Path {
             parent: Some(self),
             step: Step::Key(key),
         }
     }
 
-    pub(crate) fn index(&'p self, index: usize) -> Path<'p> {
+    /// The element at `index` of a list.
+    #[must_use]
+    pub fn index(&'p self, index: usize) -> Path<'p> {
         Path {
             parent: Some(self),
             step: Step::Index(index),

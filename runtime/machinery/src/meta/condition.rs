@@ -1,7 +1,8 @@
 //! One aspect of an object's state.
 
-use crate::Struct;
 use crate::time::Time;
+
+use crate::Struct;
 
 /// One aspect of an object's state, observed by a controller; see
 /// [`check_conditions`](crate::validation::check_conditions) for the rules.

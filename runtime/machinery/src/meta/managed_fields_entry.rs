@@ -1,8 +1,9 @@
 //! Which fields a manager set.
 
-use crate::Struct;
 use crate::raw::FieldsV1;
 use crate::time::Time;
+
+use crate::Struct;
 
 /// The fields that one manager set in one way, and when.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]

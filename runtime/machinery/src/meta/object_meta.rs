@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::time::Time;
+
 use super::{ManagedFieldsEntry, OwnerReference};
 use crate::Struct;
-use crate::time::Time;
 
 /// Metadata that every persisted object has: its name, its identity, its place in history, its owners.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]

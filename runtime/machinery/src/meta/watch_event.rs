@@ -1,7 +1,8 @@
 //! One change in a watch.
 
-use crate::Struct;
 use crate::raw::RawExtension;
+
+use crate::Struct;
 
 /// One change in a watch.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]

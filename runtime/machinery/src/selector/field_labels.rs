@@ -1,48 +1,9 @@
 //! What field selectors of a kind may name, and where the value is found.
 
+use planesmith_wire::go_format::quote;
+
 use crate::facts::{StructFacts, TypeFacts};
-use crate::go_format::quote;
-use crate::resource::{ResourceFacts, Scope};
-
-/// What field selectors of a kind take besides its selectable paths, and how they refuse a field.
-#[derive(Clone, Copy, Debug)]
-pub struct FieldLabels {
-    /// Names that are no paths of the stored object.
-    pub aliases: &'static [FieldAlias],
-    /// The wording of a refusal.
-    pub refusal: FieldRefusal,
-    /// Whether the namespace counts among the fields, of a kind that declares some and lives in one.
-    pub namespace: bool,
-}
-
-impl FieldLabels {
-    /// What most kinds have.
-    pub const NONE: Self = Self {
-        aliases: &[],
-        refusal: FieldRefusal::Field,
-        namespace: true,
-    };
-}
-
-/// A name in field selectors that is no path of the stored object.
-#[derive(Clone, Copy, Debug)]
-pub struct FieldAlias {
-    /// The name.
-    pub name: &'static str,
-    /// Dotted paths of the stored object; the first that is not empty has the value. Without any the value is empty.
-    pub paths: &'static [&'static str],
-}
-
-/// How a kind that declares selectable fields refuses another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FieldRefusal {
-    /// With the field.
-    Field,
-    /// With the group, version and kind, and the field.
-    KindAndField,
-    /// With the field in quotes and what the kind is called here.
-    Quoted(&'static str),
-}
+use crate::resource::{FieldAlias, FieldRefusal, ResourceFacts, Scope};
 
 impl ResourceFacts {
     /// The paths of the stored object that selectors look at, in the order of rows.

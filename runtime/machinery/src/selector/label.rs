@@ -8,7 +8,8 @@ use std::fmt;
 
 pub use requirement::{Operator, Requirement};
 
-use crate::go_format::quote;
+use planesmith_wire::go_format::quote;
+
 use crate::meta;
 use crate::status::ApiError;
 

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use planesmith_wire::go_format::quote;
+
 use super::{ApiError, Cause, Reason};
 use crate::field_error::FieldErrors;
-use crate::go_format::quote;
 use crate::group_version::{GroupKind, GroupResource};
 
 impl ApiError {

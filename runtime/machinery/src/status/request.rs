@@ -28,7 +28,7 @@ impl ApiError {
     /// 405: the resource does not take this verb.
     #[must_use]
     pub fn verb_not_supported(resource: &GroupResource, verb: &str) -> Self {
-        let quoted = crate::go_format::quote(&resource.to_string());
+        let quoted = planesmith_wire::go_format::quote(&resource.to_string());
         Self::new(
             Reason::MethodNotAllowed,
             format!("{verb} is not supported on resources of kind {quoted}"),

@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
+use planesmith_wire::json_path::{self, JsonPath};
+use planesmith_wire::time::Time;
 use serde_json::Value as Tree;
 
 use super::{Cell, columns};
 use crate::age;
 use crate::json;
-use crate::json_path::{self, JsonPath};
-use crate::object::Object;
+use crate::resource::object::Object;
 use crate::resource::{CellSource, Column};
-use crate::time::Time;
 use crate::value::{Struct, Value, View};
 
 /// The path behind the standard column of ages, which shows a time as text like columns of dates do.
@@ -31,7 +31,9 @@ fn cell(object: &dyn Object, column: &Column) -> Cell {
         // Every kind has these two: they need no search.
         CellSource::Path("metadata.name") => Cell::Text(object.meta().name.clone()),
         // Only bookmarks were made at no time. What is looked for in a document is not there, then.
-        CellSource::Path(CREATED) if object.as_custom().is_some() && object.meta().creation_timestamp.is_zero() => {
+        CellSource::Path(CREATED)
+            if object.resource().custom.is_some() && object.meta().creation_timestamp.is_zero() =>
+        {
             Cell::Null
         }
         CellSource::Path(CREATED) => age::cell(object.meta().creation_timestamp.timestamp()),
@@ -45,8 +47,8 @@ fn cell(object: &dyn Object, column: &Column) -> Cell {
 
 /// The first value that a path leads to, as a cell of the column's type.
 fn json_cell(object: &dyn Object, path: &JsonPath, ty: &str) -> Cell {
-    let document = match object.as_custom() {
-        Some(custom) => custom.to_part(path.first_field()),
+    let document = match object.resource().custom {
+        Some(kind) => kind.part(object, path.first_field()),
         None => Cow::Owned(part(object, path.first_field())),
     };
     let found = match path.first_field() {

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::{Cell, Completion, cells};
 use crate::age;
 use crate::json::{encode_text, encode_value};
-use crate::object::Object;
+use crate::resource::object::Object;
 
 /// Bytes of a gap: where it is, and since when the age is counted that stands there.
 const GAP: usize = size_of::<u64>() + size_of::<i64>();

@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
 
+use planesmith_wire::quantity::Quantity;
+use planesmith_wire::time::Time;
+
 use super::*;
 use crate::age;
 use crate::meta::{ListMeta, ObjectMeta};
-use crate::object::Resource as _;
-use crate::quantity::Quantity;
-use crate::time::Time;
+use crate::resource::object::Resource as _;
 use crate::{Resource, Struct};
 
 /// Content.

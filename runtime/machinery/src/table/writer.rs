@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::{Cell, PrintedCells, columns};
 use crate::json::{encode, encode_item, encode_text};
 use crate::meta::{ListMeta, ObjectMeta, PartialObjectMetadata};
-use crate::object::Object;
+use crate::resource::object::Object;
 use crate::resource::{Column, ResourceFacts};
 use crate::value::Struct;
 

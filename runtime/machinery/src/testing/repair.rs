@@ -5,7 +5,7 @@ use super::random::Random;
 use super::sample::{fill, fill_struct};
 use crate::facts::{FieldFacts, TypeFacts};
 use crate::field_error::{FieldError, FieldErrorKind};
-use crate::object::Object;
+use crate::resource::object::Object;
 use crate::value::{Slot, Value};
 
 /// Structs below the place of an error that are filled anew.

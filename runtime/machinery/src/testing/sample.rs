@@ -6,7 +6,7 @@ use super::random::Random;
 use super::repair::repair;
 use crate::defaulting::set_defaults;
 use crate::facts::{FieldFacts, Rule};
-use crate::object::Object;
+use crate::resource::object::Object;
 use crate::resource::{ResourceFacts, Scope};
 use crate::scalar::{Scalar, Token};
 use crate::validation::check_create;

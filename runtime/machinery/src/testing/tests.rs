@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
 
+use planesmith_wire::quantity::Quantity;
+use planesmith_wire::time::Time;
+
 use super::*;
 use crate::field_error::FieldErrors;
 use crate::meta::ObjectMeta;
-use crate::quantity::Quantity;
-use crate::rules::{Convert, Rules};
-use crate::time::Time;
+use crate::resource::rules::{Convert, Rules};
 use crate::{Resource, Struct};
 
 /// A kind whose rules ask for more than its table says.

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
+use planesmith_wire::names::{pattern_complaint, qualified_name};
+
 use crate::field_error::FieldErrors;
 use crate::meta::Condition;
-use crate::names::{pattern_complaint, qualified_name};
 
 const STATUSES: [&str; 3] = ["False", "True", "Unknown"];
 const REASON_FORMAT: &str = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?";
@@ -78,7 +79,7 @@ fn is_reason(reason: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Time;
+    use planesmith_wire::time::Time;
 
     fn condition(reason: &str) -> Condition {
         Condition {

@@ -7,9 +7,9 @@ use regex::Regex;
 
 use crate::facts::{FieldFacts, Rule, TypeFacts};
 use crate::field_error::{FieldErrors, Json};
-use crate::fields::equal;
 use crate::json;
-use crate::object::Object;
+use crate::resource::object::Object;
+use crate::value::equal;
 use crate::value::{List, Struct, Value, View};
 
 /// Checks the declared rules of all fields but metadata.

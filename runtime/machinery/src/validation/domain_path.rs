@@ -1,7 +1,8 @@
 //! Paths behind a domain.
 
+use planesmith_wire::names;
+
 use crate::field_error::FieldErrors;
-use crate::names;
 
 /// What may stand in the path of a URL, by RFC 3986.
 const PATH_FORMAT: &str = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+";

@@ -1,8 +1,9 @@
 //! Amounts that are a number or a share: how many pods may be missing, and the like.
 
+use planesmith_wire::int_or_string::IntOrString;
+use planesmith_wire::names;
+
 use crate::field_error::FieldErrors;
-use crate::int_or_string::IntOrString;
-use crate::names;
 use crate::value::Value;
 
 /// Reports what is neither a number from 0 nor a percentage.

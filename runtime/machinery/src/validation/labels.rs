@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use planesmith_wire::names;
+
 use crate::field_error::FieldErrors;
 use crate::meta::{LabelSelector, LabelSelectorRequirement};
-use crate::names;
 
 /// How much all annotations of an object may weigh, keys and values, in bytes.
 const MAX_ANNOTATIONS: usize = 256 * 1024;

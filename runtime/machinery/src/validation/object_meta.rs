@@ -2,14 +2,15 @@
 
 use std::collections::HashSet;
 
+use planesmith_wire::go_format::is_printable;
+use planesmith_wire::names;
+
 use super::labels::{check_annotations, check_labels};
 use crate::field_error::FieldErrors;
-use crate::go_format::is_printable;
 use crate::group_version::GroupVersion;
 use crate::meta::{ManagedFieldsEntry, ObjectMeta, OwnerReference};
-use crate::names;
+use crate::resource::rules::MetadataRules;
 use crate::resource::{NameRule, Scope};
-use crate::rules::MetadataRules;
 use crate::value::Value;
 
 const IMMUTABLE: &str = "field is immutable";
@@ -19,7 +20,7 @@ const MAX_MANAGER: usize = 128;
 const MAX_SUBRESOURCE: usize = 256;
 
 /// The finalizers that name no domain.
-pub(crate) const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
+pub const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
 /// Checks metadata by itself.
 pub fn check_on_create(meta: &ObjectMeta, scope: Scope, rule: NameRule, errors: &mut FieldErrors) {
@@ -197,7 +198,10 @@ fn check_no_new_finalizers(new: &[String], old: &[String], errors: &mut FieldErr
     }
     extra.sort_unstable();
     extra.dedup();
-    let quoted: Vec<String> = extra.iter().map(|name| crate::go_format::quote(name)).collect();
+    let quoted: Vec<String> = extra
+        .iter()
+        .map(|name| planesmith_wire::go_format::quote(name))
+        .collect();
     let complaint = format!(
         "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
         quoted.join(", ")

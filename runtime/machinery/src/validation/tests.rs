@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
 
+use planesmith_wire::time::Time;
+
 use super::*;
 use crate::field_error::FieldError;
 use crate::meta::{ObjectMeta, OwnerReference};
+use crate::resource::rules::MetadataRules;
 use crate::resource::{NameRule, Scope};
-use crate::rules::MetadataRules;
-use crate::time::Time;
 use crate::{Resource, Struct};
 
 /// A size.

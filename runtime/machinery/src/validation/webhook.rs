@@ -1,8 +1,9 @@
 //! Rules for where a webhook is reached.
 
+use planesmith_wire::go_format::quote;
+use planesmith_wire::names::{dns_subdomain, port_number};
+
 use crate::field_error::FieldErrors;
-use crate::go_format::quote;
-use crate::names::{dns_subdomain, port_number};
 
 /// The service in front of a webhook.
 #[derive(Clone, Copy, Debug)]

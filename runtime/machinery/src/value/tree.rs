@@ -1,10 +1,9 @@
 //! JSON trees as values: what a kind holds whose type is known only while serving.
 
-use serde_json::{Map as JsonMap, Number, Value as Tree};
+use serde_json::{Map as JsonMap, Value as Tree};
 
 use super::{Map, Shape, Slot, Value, View};
 use crate::facts::{ScalarFacts, TypeFacts};
-use crate::json::{self, Strictness};
 use crate::scalar::Scalar;
 
 static TREE: ScalarFacts = ScalarFacts {
@@ -80,30 +79,5 @@ impl Map for JsonMap<String, Tree> {
 impl Scalar for Tree {
     fn facts(&self) -> &'static ScalarFacts {
         &TREE
-    }
-}
-
-/// What a view shows, as a tree.
-pub(crate) fn tree_of(view: &View<'_>) -> Tree {
-    match view {
-        View::Absent => Tree::Null,
-        View::Bool(value) => Tree::Bool(*value),
-        View::Int(value) => Tree::from(*value),
-        View::Double(value) => Number::from_f64(*value).map_or(Tree::Null, Tree::Number),
-        View::Str(text) => Tree::String((*text).to_owned()),
-        View::List(list) => (0..list.len())
-            .filter_map(|index| list.get(index))
-            .map(|element| tree_of(&element.view()))
-            .collect(),
-        View::Map(map) => {
-            let mut entries = JsonMap::new();
-            map.each(&mut |key, value| drop(entries.insert(key.to_owned(), tree_of(&value.view()))));
-            Tree::Object(entries)
-        }
-        View::Bytes(_) | View::Scalar(_) | View::Struct(_) => {
-            let mut text = Vec::new();
-            json::encode_view(view, &mut text);
-            json::parse_value(&text, Strictness::Lenient).map_or(Tree::Null, |(tree, _)| tree)
-        }
     }
 }

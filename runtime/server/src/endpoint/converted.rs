@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use planesmith_machinery::custom::CustomObject;
+use planesmith_dynamic::custom::{self, AsCustom, CustomObject};
+use planesmith_machinery::json;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::ApiResult;
-use planesmith_machinery::{custom, json};
 use planesmith_store::Entry;
 
 use super::{Endpoint, Form};

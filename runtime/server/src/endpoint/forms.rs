@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytes::Bytes;
+use planesmith_dynamic::custom;
 use planesmith_machinery::json::Strictness;
 use planesmith_machinery::meta::{ObjectMeta, PartialObjectMetadata};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct as _;
-use planesmith_machinery::{conversion, custom, json, protobuf};
+use planesmith_machinery::{conversion, json, protobuf};
 use planesmith_store::{Entry, FormId, Revision};
 use serde_json::value::RawValue;
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use planesmith_machinery::custom;
+use planesmith_dynamic::custom;
 use planesmith_machinery::json;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;

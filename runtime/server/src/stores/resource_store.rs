@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planesmith_access::admission::{NamespacePhase, Namespaces};
-use planesmith_machinery::custom;
+use planesmith_dynamic::custom;
 use planesmith_machinery::json;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::{ResourceFacts, Scope};

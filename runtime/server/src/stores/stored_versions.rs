@@ -1,10 +1,11 @@
 //! Objects of a declared kind, in the version in which each was stored.
 
+use planesmith_dynamic::custom;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::ApiError;
-use planesmith_machinery::{conversion, custom, defaulting, json};
+use planesmith_machinery::{conversion, defaulting, json};
 
 /// The versions in which the objects of a declared kind may be stored.
 #[derive(Debug)]

@@ -3,14 +3,16 @@
 use axum::response::Response;
 use bytes::Bytes;
 use http::StatusCode;
-use planesmith_machinery::apply::{self, Sent};
-use planesmith_machinery::fields::ScaleManagers;
+use planesmith_dynamic::custom::{self, AsCustom};
+use planesmith_dynamic::unstructured;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ScaleFacts;
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{custom, defaulting, unstructured, weight};
+use planesmith_machinery::{defaulting, weight};
+use planesmith_patch::apply::{self, Sent};
+use planesmith_patch::managers::ScaleManagers;
 use serde_json::Value;
 
 use super::options::{FieldValidation, WriteOptions};

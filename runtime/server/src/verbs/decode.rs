@@ -1,8 +1,8 @@
 //! Decoding of request bodies.
 
 use bytes::Bytes;
+use planesmith_dynamic::custom;
 use planesmith_machinery::cbor;
-use planesmith_machinery::custom;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::{GroupKind, GroupVersion};
 use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};

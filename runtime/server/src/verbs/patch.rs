@@ -7,18 +7,21 @@ use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use http::StatusCode;
+use planesmith_dynamic::{custom, unstructured};
+use planesmith_machinery::copy;
 use planesmith_machinery::facts::StructFacts;
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::fields::Set;
 use planesmith_machinery::group_version::{GroupKind, GroupVersion};
 use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};
 use planesmith_machinery::meta::{ManagedFieldsEntry, TypeMeta};
-use planesmith_machinery::patch::{self, Patched};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{cbor, conversion, custom, defaulting, fields, unstructured, value};
+use planesmith_machinery::{cbor, conversion, defaulting};
+use planesmith_patch::fields::{self, Set};
+use planesmith_patch::managers;
+use planesmith_patch::patches::{self, Patched};
 
 use super::decode::{Expected, Mismatch, mismatch, missing_kind};
 use super::options::{FieldValidation, WriteOptions};
@@ -118,7 +121,7 @@ impl Endpoint {
                 let mut object = self.kind().zero();
                 let applied = patch.apply(live, &mut *object)?;
                 let may_forget = !patch.expected.is_custom && object.meta().managed_fields.is_empty();
-                if may_forget && fields::forgets_managers(&applied.document) {
+                if may_forget && managers::forgets_managers(&applied.document) {
                     object.meta_mut().managed_fields = vec![ManagedFieldsEntry::default()];
                 }
                 for warning in applied.warnings {
@@ -190,12 +193,12 @@ impl Patch<'_> {
             return None;
         }
         let body = if is_merge {
-            Cow::Owned(patch::sorted(self.body)?)
+            Cow::Owned(patches::sorted(self.body)?)
         } else {
             Cow::Borrowed(self.body)
         };
         let document = match self.expected.is_custom {
-            true => Cow::Owned(patch::sorted(document)?),
+            true => Cow::Owned(patches::sorted(document)?),
             false => Cow::Borrowed(document),
         };
         self.apply_to(facts, &document, &body, target).err()
@@ -213,9 +216,9 @@ impl Patch<'_> {
             FieldValidation::Warn | FieldValidation::Strict => Strictness::Strict,
         };
         let patched = match self.kind {
-            PatchKind::Json => patch::json_patch(document, body, strictness)?,
-            PatchKind::Merge => patch::merge_patch(document, body, strictness)?,
-            PatchKind::Strategic => patch::strategic_merge_patch(facts, document, body, strictness)?,
+            PatchKind::Json => patches::json_patch(document, body, strictness)?,
+            PatchKind::Merge => patches::merge_patch(document, body, strictness)?,
+            PatchKind::Strategic => patches::strategic_merge_patch(facts, document, body, strictness)?,
         };
         if self.kind == PatchKind::Strategic {
             // The result has the patched kind, whatever its `kind` is.
@@ -247,7 +250,7 @@ impl Patch<'_> {
             defaulting::set_defaults(&mut *object);
             let converted = conversion::convert(&*object, own);
             for field in converted.facts().fields {
-                value::copy_field(field.name, &*converted, target);
+                copy::copy_field(field.name, &*converted, target);
             }
             return self.judge_found(patched, found, target);
         }

@@ -3,8 +3,9 @@
 use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
+use planesmith_dynamic::custom::AsCustom;
+use planesmith_dynamic::unstructured::{nested_integer, nested_text, set_nested};
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::fields::ScaleManagers;
 use planesmith_machinery::group_version::{GroupKind, GroupResource};
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta, PartialObjectMetadata};
@@ -15,9 +16,9 @@ use planesmith_machinery::rules::RulesTable;
 use planesmith_machinery::scale::v1::{Scale, ScaleSpec, ScaleStatus};
 use planesmith_machinery::selector::LabelQuery;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_machinery::unstructured::{nested_integer, nested_text, set_nested};
 use planesmith_machinery::validation::check_metadata;
 use planesmith_machinery::value::{self, Slot, Struct, Value, View};
+use planesmith_patch::managers::ScaleManagers;
 
 use super::decode::Expected;
 use super::options::WriteOptions;

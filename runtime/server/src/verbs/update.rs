@@ -6,16 +6,18 @@ use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
 use planesmith_access::admission::Operation;
+use planesmith_dynamic::custom::{self, AsCustom, CustomObject};
 use planesmith_machinery::conversion::try_convert;
-use planesmith_machinery::custom::CustomObject;
+use planesmith_machinery::copy;
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::fields::Set;
 use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::meta::{ManagedFieldsEntry, ObjectMeta};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::SubresourceKind;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_machinery::{custom, defaulting, fields, json, validation, value, weight};
+use planesmith_machinery::{defaulting, json, validation, value, weight};
+use planesmith_patch::fields::Set;
+use planesmith_patch::managers;
 use planesmith_store::{Entry, Expect, Op, StoredForm, WriteError};
 
 use super::options::{WriteOptions, parse_version};
@@ -119,7 +121,7 @@ impl Endpoint {
             self.check_own_names(object.meta_mut(), call)?;
             // Documents of custom objects lose an empty list earlier.
             let may_forget = object.as_custom().is_none() && object.meta().managed_fields.is_empty();
-            if may_forget && fields::forgets_managers(&json) {
+            if may_forget && managers::forgets_managers(&json) {
                 object.meta_mut().managed_fields = vec![ManagedFieldsEntry::default()];
             }
             let sent = Write::new(self, call, &options, body.len()).with_sent(&json, &*object);
@@ -304,7 +306,7 @@ impl Write<'_> {
             Part::Object | Part::Finalizers => self.warn_about(&*new, Some(old)),
             Part::Own(_) => {}
         }
-        fields::keep_times(old, &mut *new);
+        managers::keep_times(old, &mut *new);
         self.admit(Operation::Update, &mut new, Some(old)).await?;
         if is_released(&*new, old) {
             return self.remove_released(key, entry, new, held).await;
@@ -374,7 +376,7 @@ impl Write<'_> {
             Part::Object => {
                 let own_path = |kind: &SubresourceKind| matches!(kind, SubresourceKind::Status);
                 if facts.subresources.iter().any(|subresource| own_path(&subresource.kind)) {
-                    value::copy_field("status", old, &mut **new);
+                    copy::copy_field("status", old, &mut **new);
                 }
                 (facts.rules.prepare_update)(&mut **new, old);
             }
@@ -382,13 +384,13 @@ impl Write<'_> {
                 // Metadata is not restored: agents annotate objects together with their status.
                 for (index, field) in old.facts().fields.iter().enumerate() {
                     if !matches!(field.name, "status" | "metadata") {
-                        value::copy(old.field(index), new.field_mut(index));
+                        copy::copy(old.field(index), new.field_mut(index));
                     }
                 }
                 (facts.rules.prepare_status_update)(&mut **new, old);
             }
             Part::Finalizers => {
-                value::copy_field("status", old, &mut **new);
+                copy::copy_field("status", old, &mut **new);
             }
             Part::Own(part) => part.prepare(&mut **new, old),
         }
@@ -484,7 +486,7 @@ fn changes_content(new: &dyn Object, old: &dyn Object) -> bool {
     new.facts().fields.iter().enumerate().any(|(index, field)| {
         field.name != "metadata"
             && (field.name != "status" || status_counts)
-            && !fields::equal(&new.field(index).view(), &old.field(index).view())
+            && !value::equal(&new.field(index).view(), &old.field(index).view())
     })
 }
 

@@ -9,9 +9,8 @@ use bytes::Bytes;
 use http::StatusCode;
 use http::header::USER_AGENT;
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase};
-use planesmith_machinery::custom::CustomKind;
+use planesmith_dynamic::custom::{AsCustom, CustomKind};
 use planesmith_machinery::field_error::{FieldErrors, SentEmpty};
-use planesmith_machinery::fields::{self, ScaleManagers, ScaleWrite, Set, Tracking};
 use planesmith_machinery::json;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
@@ -19,6 +18,8 @@ use planesmith_machinery::resource::Scope;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Struct;
+use planesmith_patch::fields::{self, Set};
+use planesmith_patch::managers::{self, ScaleManagers, ScaleWrite, Tracking};
 use planesmith_store::{Draft, Entry, Expect, Op, WriteError, WriteResult};
 
 use super::options::{DeleteOptions, WriteOptions};
@@ -78,7 +79,7 @@ impl<'a> Write<'a> {
     pub(super) fn new(endpoint: &'a Endpoint, call: &'a Call, options: &WriteOptions<'_>, size: usize) -> Self {
         let agent = call.parts.headers.get(USER_AGENT);
         let agent = agent.and_then(|agent| agent.to_str().ok()).unwrap_or_default();
-        let manager = fields::manager_name(&options.field_manager, agent);
+        let manager = managers::manager_name(&options.field_manager, agent);
         let write = Self::with_manager(endpoint, call, options.dry_run, manager, options.as_sent());
         Self { size, ..write }
     }
@@ -203,7 +204,7 @@ impl<'a> Write<'a> {
 
     /// True if work on objects may call a conversion webhook, for example for managers of other versions.
     fn may_ask_a_converter(&self) -> bool {
-        self.endpoint.kind().custom.is_some_and(CustomKind::has_converter)
+        CustomKind::of(self.endpoint.kind()).is_some_and(CustomKind::has_converter)
     }
 
     fn track_now(&self, live: Option<&dyn Object>, new: &mut dyn Object, emptied: &Set<'static>) {
@@ -214,7 +215,7 @@ impl<'a> Write<'a> {
                     if !emptied.is_empty() {
                         tracking.emptied = Some(emptied);
                     }
-                    fields::track_write(live, new, &tracking, &**self.endpoint.stores().scheme())
+                    managers::track_write(live, new, &tracking, &**self.endpoint.stores().scheme())
                 };
                 let as_managed = match live {
                     None => (self.endpoint.kind().rules.as_managed)(new),
@@ -409,7 +410,7 @@ impl<'a> Write<'a> {
     pub(super) async fn validate<T>(&self, size: usize, check: impl FnOnce() -> T) -> ApiResult<T> {
         let check = || self.call.ctx.timeline.time(Stage::Validation, check);
         let kind = self.endpoint.kind();
-        let by_expressions = match kind.custom {
+        let by_expressions = match CustomKind::of(kind) {
             Some(custom) => custom.check_cost(size),
             None => kind.hub().rules.check_cost_per_byte.saturating_mul(size as u64),
         };

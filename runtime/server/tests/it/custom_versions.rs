@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use planesmith_machinery::custom::{Converter, Converting, CustomKind, Unchecked};
+use planesmith_dynamic::custom::{Converter, Converting, CustomKind, Unchecked};
+use planesmith_dynamic::structural::Structural;
 use planesmith_machinery::resource::{ResourceFacts, ScaleFacts, SubresourceFacts, SubresourceKind};
-use planesmith_machinery::structural::Structural;
 use planesmith_store::{MemoryLog, Storage, StorageOptions};
 use serde_json::{Value, json};
 
@@ -68,7 +68,7 @@ fn version(
         hashed_version: version,
         selectable,
         subresources: &[SCALE],
-        ..ResourceFacts::CUSTOM
+        ..CustomKind::FACTS
     };
     let mut schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": spec}}});
     if let (Some(schema), Some(extra)) = (schema.as_object_mut(), extra.as_object()) {

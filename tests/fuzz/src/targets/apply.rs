@@ -1,13 +1,14 @@
 //! Server-side apply.
 
-use planesmith_machinery::apply::{self, Sent};
-use planesmith_machinery::fields::{Ignored, PathElement, Set, Tracking, Versions, compare};
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{defaulting, yaml};
+use planesmith_patch::apply::{self, Sent};
+use planesmith_patch::fields::{Ignored, PathElement, Set, compare};
+use planesmith_patch::managers::{Tracking, Versions};
 
 use crate::kinds::{choose, join, pieces, samples};
 

@@ -1,12 +1,12 @@
 //! Custom resource definitions.
 
 use planesmith_api_defs::apiextensions::v1::CustomResourceDefinition;
+use planesmith_dynamic::structural::Structural;
 use planesmith_expressions::definition;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::json_path::JsonPath;
 use planesmith_machinery::object::Resource;
-use planesmith_machinery::structural::Structural;
 use planesmith_machinery::{defaulting, validation, yaml};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Sets of fields.
 
-use planesmith_machinery::fields::{Ignored, Set, compare};
+use planesmith_patch::fields::{Ignored, Set, compare};
 
 use crate::kinds::{join, pieces, samples};
 

@@ -1,8 +1,8 @@
 //! Patches of objects.
 
 use planesmith_machinery::json::{self, Strictness};
-use planesmith_machinery::patch::{Patched, json_patch, merge_patch, strategic_merge_patch};
 use planesmith_machinery::status::ApiError;
+use planesmith_patch::patches::{Patched, json_patch, merge_patch, strategic_merge_patch};
 use serde_json::Value;
 
 use crate::kinds::{choose, join, pieces, samples};

@@ -1,9 +1,9 @@
 //! Structural schemas and the objects that they describe.
 
+use planesmith_dynamic::structural::{Malformed, Structural};
 use planesmith_expressions::rules::Rules;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::json::{self, Strictness};
-use planesmith_machinery::structural::{Malformed, Structural};
 
 use crate::kinds::{join, pieces};
 

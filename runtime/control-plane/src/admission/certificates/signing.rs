@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
 use planesmith_access::authorization::Authorizer;
-use planesmith_machinery::fields;
+
 use planesmith_machinery::object::Object;
 use planesmith_machinery::value;
 
@@ -43,7 +43,7 @@ impl Plugin for CertificateSigning {
 
 fn same(old: &dyn Object, new: &dyn Object, path: &str) -> bool {
     match (value::get_at(old, path), value::get_at(new, path)) {
-        (Some(old), Some(new)) => fields::equal(&old.view(), &new.view()),
+        (Some(old), Some(new)) => value::equal(&old.view(), &new.view()),
         (old, new) => old.is_none() && new.is_none(),
     }
 }

@@ -1,3 +1,4 @@
+use planesmith_dynamic::custom::CustomKind;
 use planesmith_server::stores::Stores;
 use planesmith_store::{MemoryLog, Storage, StorageOptions};
 use serde_json::json;
@@ -7,7 +8,7 @@ use super::*;
 static V2: ResourceFacts = ResourceFacts {
     api_version: "shop.example.com/v2",
     kind: "Order",
-    ..ResourceFacts::CUSTOM
+    ..CustomKind::FACTS
 };
 
 fn stored() -> Value {

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use planesmith_wire::names;
+
 use super::LabelSelectorError;
 use crate::field_error::FieldErrors;
-use crate::names;
 
 /// What one label must be.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -80,13 +80,13 @@ impl DecodedObjects {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use planesmith_machinery::custom::CustomObject;
+    use planesmith_dynamic::custom::{CustomKind, CustomObject};
     use planesmith_machinery::resource::ResourceFacts;
     use planesmith_store::Row;
 
     use super::*;
 
-    static KIND: ResourceFacts = ResourceFacts::CUSTOM;
+    static KIND: ResourceFacts = CustomKind::FACTS;
 
     fn entry(name: usize) -> Entry {
         Entry::unstored(name.to_string(), Bytes::from(vec![b' '; 10]), Row::default())

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use planesmith_dynamic::structural::{Malformed, Structural};
 use planesmith_expressions::rules::Rules;
 use planesmith_machinery::field_error::{FieldError, FieldErrors};
 use planesmith_machinery::json::to_value;
-use planesmith_machinery::structural::{Malformed, Structural};
 
 use serde_json::{Value, json};
 

@@ -1,0 +1,399 @@
+//! Objects of custom kinds.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use planesmith_machinery::copy;
+use planesmith_machinery::facts::StructFacts;
+use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::value::{Struct, Value};
+use serde_json::Value as Tree;
+
+use super::CustomKind;
+use super::member::Member;
+use crate::structural::Malformed;
+
+/// An object of a custom kind: metadata, and trees of JSON that its schema describes.
+#[derive(Clone, Debug)]
+pub struct CustomObject {
+    kind: &'static ResourceFacts,
+    custom: Option<&'static CustomKind>,
+    metadata: ObjectMeta,
+    /// As the fields of the kind behind its metadata.
+    fields: Vec<Member>,
+    /// What no field takes, when the kind keeps it.
+    rest: BTreeMap<String, Tree>,
+}
+
+impl CustomObject {
+    /// A zero object of a custom kind.
+    #[must_use]
+    pub fn new(kind: &'static ResourceFacts) -> Self {
+        let custom = CustomKind::of(kind);
+        let fields = custom.map_or(0, |custom| custom.fields.fields.len() - 1);
+        Self {
+            kind,
+            custom,
+            metadata: ObjectMeta::default(),
+            fields: vec![Member::default(); fields],
+            rest: BTreeMap::new(),
+        }
+    }
+
+    /// What stands in for an object until the kind is known.
+    pub(super) fn of_no_kind() -> Self {
+        static NONE: ResourceFacts = CustomKind::FACTS;
+        Self::new(&NONE)
+    }
+
+    /// What its kind has beyond the facts of every kind.
+    #[must_use]
+    pub fn custom(&self) -> Option<&'static CustomKind> {
+        self.custom
+    }
+
+    /// The whole object as a document.
+    #[must_use]
+    pub fn to_document(&self) -> Tree {
+        self.document_with(json::to_value(&self.metadata))
+    }
+
+    /// The object as a document without its managed fields.
+    #[must_use]
+    pub fn to_unmanaged_document(&self) -> Tree {
+        self.document_with(self.unmanaged_metadata())
+    }
+
+    fn document_with(&self, metadata: Tree) -> Tree {
+        let mut document = self.content();
+        let text = |text: &str| Tree::String(text.to_owned());
+        document.insert("apiVersion".to_owned(), text(self.kind.api_version));
+        document.insert("kind".to_owned(), text(self.kind.kind));
+        document.insert("metadata".to_owned(), metadata);
+        Tree::Object(document)
+    }
+
+    /// The members of the document of the object, by name; without its type, and without its managed fields.
+    #[must_use]
+    pub fn unmanaged_members(&self) -> BTreeMap<&str, Cow<'_, Tree>> {
+        let mut members: BTreeMap<&str, Cow<'_, Tree>> = self
+            .rest
+            .iter()
+            .map(|(name, tree)| (name.as_str(), Cow::Borrowed(tree)))
+            .collect();
+        for (name, tree) in self.own_members() {
+            members.insert(name, Cow::Borrowed(tree));
+        }
+        members.insert("metadata", Cow::Owned(self.unmanaged_metadata()));
+        members
+    }
+
+    fn unmanaged_metadata(&self) -> Tree {
+        let mut metadata = ObjectMeta::default();
+        for (index, field) in self.metadata.facts().fields.iter().enumerate() {
+            if field.name != "managedFields" {
+                copy::copy(self.metadata.field(index), metadata.field_mut(index));
+            }
+        }
+        json::to_value(&metadata)
+    }
+
+    /// The value of the field `name` at the top of the document, `null` if it is not there; without a name all of it.
+    pub(super) fn to_part(&self, name: Option<&str>) -> Cow<'_, Tree> {
+        let text = |text: &str| Cow::Owned(Tree::String(text.to_owned()));
+        match name {
+            None => Cow::Owned(self.to_document()),
+            Some("metadata") => Cow::Owned(json::to_value(&self.metadata)),
+            Some("apiVersion") => text(self.kind.api_version),
+            Some("kind") => text(self.kind.kind),
+            Some(name) => {
+                let fields = self.facts().fields;
+                let index = fields.iter().position(|field| field.name == name && !field.inline);
+                let field = index.and_then(|index| self.fields.get(index.checked_sub(1)?)?.get());
+                Cow::Borrowed(field.or_else(|| self.rest.get(name)).unwrap_or(&Tree::Null))
+            }
+        }
+    }
+
+    /// Lets `change` work on the parts of the object that its schema describes: all but its metadata.
+    pub fn change(&mut self, change: impl FnOnce(&mut Tree)) {
+        let mut document = Tree::Object(self.take_content());
+        change(&mut document);
+        if let Tree::Object(content) = document {
+            self.put_content(content);
+        }
+    }
+
+    /// Drops what the schema does not know, and every `null` that is no value. Says what the former was, each as a finding of
+    /// strict reading.
+    pub fn prune(&mut self) -> Vec<String> {
+        let Some(custom) = self.custom else {
+            return Vec::new();
+        };
+        let mut paths = Vec::new();
+        self.change(|document| {
+            paths = custom.schema.prune(document).into_paths();
+            custom.schema.drop_nulls(document);
+        });
+        paths.iter().map(unknown).collect()
+    }
+
+    /// Completes embedded objects, and says which fields these cannot have, each as a finding of strict reading.
+    fn complete_embedded(&mut self, malformed: Malformed) -> Result<Vec<String>, DecodeError> {
+        let Some(custom) = self.custom.filter(|custom| custom.schema.has_embedded) else {
+            return Ok(Vec::new());
+        };
+        let mut dropped = Ok(Vec::new());
+        self.change(|document| dropped = custom.schema.complete_embedded(document, malformed));
+        let dropped = dropped.map_err(|error| DecodeError::Type(error.message()))?;
+        Ok(dropped.iter().map(unknown).collect())
+    }
+
+    /// The object in the version `target` of its kind: the members that both have under the same names.
+    pub(super) fn renamed(&self, target: &'static ResourceFacts) -> Self {
+        let mut renamed = Self::new(target);
+        renamed.metadata.clone_from(&self.metadata);
+        renamed.put_content(self.content());
+        renamed.prune();
+        renamed
+    }
+
+    /// The fields that hold something, behind the metadata.
+    fn own_members(&self) -> impl Iterator<Item = (&'static str, &Tree)> {
+        let fields = self.facts().fields.iter().skip(1).zip(&self.fields);
+        fields
+            .filter(|(field, _)| !field.inline)
+            .filter_map(|(field, member)| Some((field.name, member.get()?)))
+    }
+
+    /// A copy of what the schema describes.
+    fn content(&self) -> serde_json::Map<String, Tree> {
+        let mut content: serde_json::Map<String, Tree> = self
+            .own_members()
+            .map(|(name, tree)| (name.to_owned(), tree.clone()))
+            .collect();
+        content.extend(self.rest.iter().map(|(name, tree)| (name.clone(), tree.clone())));
+        content
+    }
+
+    fn take_content(&mut self) -> serde_json::Map<String, Tree> {
+        let mut content = serde_json::Map::new();
+        if let Some(custom) = self.custom {
+            for (field, member) in custom.fields.fields.iter().skip(1).zip(&mut self.fields) {
+                if let Some(tree) = member.take().filter(|_| !field.inline) {
+                    content.insert(field.name.to_owned(), tree);
+                }
+            }
+        }
+        content.extend(std::mem::take(&mut self.rest));
+        content
+    }
+
+    pub(super) fn read_content(&mut self, mut content: serde_json::Map<String, Tree>) -> Result<(), DecodeError> {
+        if let Some(metadata) = content.remove("metadata") {
+            json::from_value(&metadata, &mut self.metadata, Strictness::Lenient)?;
+        }
+        self.put_content(content);
+        Ok(())
+    }
+
+    fn put_content(&mut self, content: serde_json::Map<String, Tree>) {
+        let Some(custom) = self.custom else { return };
+        let fields = custom.fields.fields;
+        let keeps_rest = fields.last().is_some_and(|field| field.inline);
+        for (name, tree) in content {
+            match fields.iter().position(|field| field.name == name && !field.inline) {
+                Some(index @ 1..) => self.fields[index - 1] = Member::of(tree),
+                None if keeps_rest && !matches!(&*name, "apiVersion" | "kind") => drop(self.rest.insert(name, tree)),
+                Some(_) | None => {}
+            }
+        }
+    }
+}
+
+impl Struct for CustomObject {
+    fn facts(&self) -> &'static StructFacts {
+        self.custom.map_or(&StructFacts::NONE, |custom| &custom.fields)
+    }
+
+    fn field(&self, index: usize) -> &dyn Value {
+        match index {
+            0 => &self.metadata,
+            index if self.facts().fields[index].inline => &self.rest,
+            index => &self.fields[index - 1],
+        }
+    }
+
+    fn field_mut(&mut self, index: usize) -> &mut dyn Value {
+        match index {
+            0 => &mut self.metadata,
+            index if self.facts().fields[index].inline => &mut self.rest,
+            index => &mut self.fields[index - 1],
+        }
+    }
+
+    fn is_tree(&self) -> bool {
+        true
+    }
+}
+
+impl Object for CustomObject {
+    fn resource(&self) -> &'static ResourceFacts {
+        self.kind
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+
+    fn boxed(&self) -> Box<dyn Object> {
+        Box::new(self.clone())
+    }
+}
+
+/// Objects that may be of a custom kind.
+pub trait AsCustom {
+    /// The object as one of a custom kind.
+    fn as_custom(&self) -> Option<&CustomObject>;
+
+    /// The object as one of a custom kind, to be written.
+    fn as_custom_mut(&mut self) -> Option<&mut CustomObject>;
+}
+
+impl AsCustom for dyn Object {
+    #[inline]
+    fn as_custom(&self) -> Option<&CustomObject> {
+        (self as &dyn Any).downcast_ref()
+    }
+
+    #[inline]
+    fn as_custom_mut(&mut self) -> Option<&mut CustomObject> {
+        (self as &mut dyn Any).downcast_mut()
+    }
+}
+
+fn unknown(path: impl AsRef<str>) -> String {
+    let path = path.as_ref();
+    format!("unknown field {path:?}")
+}
+
+/// Reads the JSON of an object that a client sent and, if its kind is custom, drops what its schema does not know.
+///
+/// # Errors
+///
+/// As [`json::decode`], and when the metadata of an object inside it is of the wrong type.
+pub fn decode(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, DecodeError> {
+    read(input, target, strictness, Malformed::Refused)
+}
+
+/// Reads the JSON of an object that was stored. What it holds was right once; what its schema or that of its metadata
+/// does not take any more is dropped, and what its schema has a default for by now is filled in.
+///
+/// # Errors
+///
+/// As [`json::decode`].
+pub fn decode_stored(input: &[u8], target: &mut dyn Struct) -> Result<Findings, DecodeError> {
+    let findings = read(input, target, Strictness::Lenient, Malformed::Dropped)?;
+    if let Some(object) = (target as &mut dyn Any).downcast_mut::<CustomObject>()
+        && let Some(custom) = object.custom()
+    {
+        object.change(|document| custom.schema.fill_defaults(document));
+    }
+    Ok(findings)
+}
+
+/// Makes `target`, a zero object of a custom kind, what an apply came out as: nothing is dropped, so that a `null` that is no
+/// value is told by whoever checks the object.
+///
+/// # Errors
+///
+/// When the metadata does not fit.
+pub fn read_applied(document: Tree, target: &mut dyn Object) -> Result<(), DecodeError> {
+    match (target.as_custom_mut(), document) {
+        (Some(object), Tree::Object(content)) => object.read_content(content),
+        (_, document) => json::from_value(&document, target, Strictness::Lenient).map(drop),
+    }
+}
+
+/// Reads a document over `target`, as [`decode`] does with its text; what is unknown or stands twice is not told.
+///
+/// # Errors
+///
+/// As [`decode`].
+pub fn read_document(document: Tree, target: &mut dyn Struct) -> Result<(), DecodeError> {
+    let Some(object) = (target as &mut dyn Any).downcast_mut::<CustomObject>() else {
+        return json::from_value(&document, target, Strictness::Lenient).map(drop);
+    };
+    let Tree::Object(content) = document else {
+        return json::from_value(&document, target, Strictness::Lenient).map(drop);
+    };
+    object.read_content(content)?;
+    object.prune();
+    object.complete_embedded(Malformed::Refused).map(drop)
+}
+
+fn read(
+    input: &[u8],
+    target: &mut dyn Struct,
+    strictness: Strictness,
+    malformed: Malformed,
+) -> Result<Findings, DecodeError> {
+    if !(target as &dyn Any).is::<CustomObject>() {
+        return match malformed {
+            Malformed::Refused => json::decode_sent(input, target, strictness),
+            Malformed::Dropped => json::decode(input, target, strictness),
+        };
+    }
+    let noticed = json::decode_untyped(input, target, strictness).map_err(of_metadata_alone)?;
+    let Some(object) = (target as &mut dyn Any).downcast_mut::<CustomObject>() else {
+        return Ok(noticed);
+    };
+    let mut pruned = object.prune();
+    let embedded = object.complete_embedded(malformed)?;
+    if strictness != Strictness::Strict {
+        return Ok(noticed);
+    }
+    // Unknown fields are told after those that stand twice, first those of the metadata, then all others by their path.
+    let (unknown, twice): (Vec<String>, Vec<String>) = noticed
+        .messages()
+        .iter()
+        .cloned()
+        .partition(|message| message.starts_with("unknown field"));
+    let (of_metadata, at_top): (Vec<String>, Vec<String>) = unknown
+        .into_iter()
+        .partition(|message| message.starts_with("unknown field \"metadata."));
+    pruned.extend(at_top);
+    pruned.sort_unstable();
+    let mut findings = Findings::default();
+    findings.add_all(twice.into_iter().chain(of_metadata).chain(pruned).chain(embedded));
+    Ok(findings)
+}
+
+/// An error in the metadata of a custom object, which kube-apiserver reads by itself.
+fn of_metadata_alone(error: DecodeError) -> DecodeError {
+    let DecodeError::Type(message) = error else {
+        return error;
+    };
+    const INTO: &str = "into Go struct field ";
+    let alone = || {
+        let (before, place) = message.split_once(INTO)?;
+        let (owner, field) = place.split_once(".metadata")?;
+        if owner.contains(' ') {
+            return None;
+        }
+        if let Some(below) = field.strip_prefix('.') {
+            return Some(format!("{before}{INTO}{owner}.{below}"));
+        }
+        let ty = field.strip_prefix(" of type ")?;
+        Some(format!("{before}into Go value of type {ty}"))
+    };
+    DecodeError::Type(alone().unwrap_or(message))
+}

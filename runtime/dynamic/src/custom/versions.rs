@@ -1,0 +1,174 @@
+//! Custom objects in another version than the one they came in.
+
+use std::pin::Pin;
+
+use bytes::Bytes;
+use planesmith_machinery::json;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use serde_json::Value as Tree;
+
+use super::{CustomKind, CustomObject, decode_stored, read_document};
+
+/// Objects that are on their way to another version, or why there will be none; the reason is for the client.
+pub type Converting<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send + 'a>>;
+
+/// Turns objects of one version into another one. Without it only their `apiVersion` changes.
+pub trait Converter: Send + Sync {
+    /// The objects `documents`, which are of other versions, in the version `to` and in the same order. All of them are
+    /// converted at once: the caller bounds how many these are.
+    fn convert(&self, documents: Vec<Tree>, to: &'static ResourceFacts) -> Converting<'_, Vec<Tree>>;
+
+    /// The same of one object, for those who cannot await it: the thread waits.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none, for the client.
+    fn convert_now(&self, document: Tree, to: &'static ResourceFacts) -> Result<Tree, String>;
+}
+
+/// `object` in the version `target` of its kind.
+///
+/// # Errors
+///
+/// 500 when the definition names a converter, and that fails.
+pub fn convert(object: &CustomObject, target: &'static ResourceFacts) -> ApiResult<CustomObject> {
+    match converter(object.resource().api_version, target) {
+        None => Ok(object.renamed(target)),
+        Some(converter) => {
+            let converted = converter.convert_now(object.to_document(), target);
+            of_document(converted.map_err(failed)?, target)
+        }
+    }
+}
+
+/// The document of `object` in the version `target`, with all that a converter returned, and without managed fields.
+///
+/// # Errors
+///
+/// As [`convert`].
+pub fn document_in(object: &CustomObject, target: &'static ResourceFacts) -> ApiResult<Tree> {
+    let mut document = object.to_unmanaged_document();
+    match converter(object.resource().api_version, target) {
+        None => document["apiVersion"] = target.api_version.into(),
+        Some(converter) => document = converter.convert_now(document, target).map_err(failed)?,
+    }
+    Ok(document)
+}
+
+/// As [`convert`], without a thread that waits.
+///
+/// # Errors
+///
+/// 500 when the definition names a converter, and that fails.
+pub async fn convert_later(object: &CustomObject, target: &'static ResourceFacts) -> ApiResult<CustomObject> {
+    match converter(object.resource().api_version, target) {
+        None => Ok(object.renamed(target)),
+        Some(converter) => {
+            let converted = converter.convert(vec![object.to_document()], target).await;
+            of_document(converted.map_err(failed)?.pop().unwrap_or_default(), target)
+        }
+    }
+}
+
+/// Whether a converter has to be asked for the stored object `bytes` in the version `target`.
+#[must_use]
+pub fn needs_converter(bytes: &[u8], target: &ResourceFacts) -> bool {
+    CustomKind::of(target).is_some_and(|custom| custom.converter().is_some())
+        && !is_of(bytes, target)
+        && json::type_meta(bytes).is_ok_and(|stored| stored.api_version != target.api_version)
+}
+
+/// Reads stored custom objects as [`read`] does; the converter is asked once about all that need it.
+///
+/// # Errors
+///
+/// As [`read`], of the first object that fails.
+pub async fn read_all(stored: &[Bytes], target: &'static ResourceFacts) -> ApiResult<Vec<CustomObject>> {
+    let mut objects = Vec::with_capacity(stored.len());
+    let (mut indexes, mut documents) = (Vec::new(), Vec::new());
+    for (index, bytes) in stored.iter().enumerate() {
+        let object = read_as_stored(bytes, target)?;
+        objects.push(match converter(object.resource().api_version, target) {
+            Some(_) => {
+                indexes.push(index);
+                documents.push(object.to_document());
+                object
+            }
+            None if object.resource().api_version == target.api_version => object,
+            None => object.renamed(target),
+        });
+    }
+    if let Some(converter) = CustomKind::of(target).and_then(CustomKind::converter)
+        && !documents.is_empty()
+    {
+        let converted = converter.convert(documents, target).await.map_err(failed)?;
+        for (index, document) in indexes.into_iter().zip(converted) {
+            objects[index] = of_document(document, target)?;
+        }
+    }
+    Ok(objects)
+}
+
+/// Reads a stored custom object as one of the version `target`: in the version in which it was stored, with the defaults
+/// that this version has now, and from there to the wanted one.
+///
+/// # Errors
+///
+/// 500 when the kind has no such version any more, the object cannot be read, or not be converted.
+pub fn read(bytes: &[u8], target: &'static ResourceFacts) -> ApiResult<Box<dyn Object>> {
+    let object = read_as_stored(bytes, target)?;
+    if std::ptr::eq(object.resource(), target) {
+        return Ok(Box::new(object));
+    }
+    Ok(Box::new(convert(&object, target)?))
+}
+
+/// The object in the version in which it was stored.
+fn read_as_stored(bytes: &[u8], target: &'static ResourceFacts) -> ApiResult<CustomObject> {
+    let unreadable = || ApiError::internal("unable to read the stored object");
+    let source = if is_of(bytes, target) {
+        target
+    } else {
+        let api_version = json::type_meta(bytes).map_err(|_| unreadable())?.api_version;
+        let version = target.custom.and_then(|custom| custom.version(&api_version));
+        match version {
+            Some(_) if api_version == target.api_version => target,
+            Some(version) => version,
+            None => {
+                let why = format!("request to convert CR from an invalid group/version: {api_version}");
+                return Err(ApiError::unnamed(500, why));
+            }
+        }
+    };
+    let mut object = CustomObject::new(source);
+    decode_stored(bytes, &mut object).map_err(|_| unreadable())?;
+    Ok(object)
+}
+
+/// Who converts objects of the version `from` to `target`, if anybody has to.
+fn converter(from: &str, target: &ResourceFacts) -> Option<&'static dyn Converter> {
+    let converter = CustomKind::of(target).and_then(CustomKind::converter);
+    converter.filter(|_| from != target.api_version)
+}
+
+fn of_document(document: Tree, target: &'static ResourceFacts) -> ApiResult<CustomObject> {
+    let mut converted = CustomObject::new(target);
+    read_document(document, &mut converted).map_err(|error| failed(error.to_string()))?;
+    Ok(converted)
+}
+
+fn failed(why: String) -> ApiError {
+    ApiError::unnamed(500, why)
+}
+
+/// Whether stored bytes start as those of most objects of the version `target` do. Then nobody has to look for what
+/// they say about themselves.
+fn is_of(bytes: &[u8], target: &ResourceFacts) -> bool {
+    let start = [r#"{"apiVersion":""#, target.api_version, r#"","#];
+    let rest = start
+        .iter()
+        .try_fold(bytes, |rest, part| rest.strip_prefix(part.as_bytes()));
+    rest.is_some_and(|rest| target.custom.is_some() && !rest.is_empty())
+}

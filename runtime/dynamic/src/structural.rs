@@ -1,0 +1,145 @@
+//! Types that are known only while serving: the structural schemas of custom resource definitions.
+//!
+//! Reading order: [`Structural`] (one node of a schema), `compile` (out of its JSON form), then what walks it, as an
+//! object comes in: [`Structural::prune`], [`Structural::complete_embedded`], [`Structural::fill_defaults`],
+//! [`Structural::validate`], [`Structural::check_embedded`] and [`Structural::check_lists`].
+
+mod bounded;
+mod compile;
+mod defaults;
+mod embedded;
+mod format;
+mod limits;
+mod lists;
+mod pattern;
+mod place;
+mod properties;
+mod prune;
+mod shared;
+mod validate;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+pub use embedded::Malformed;
+pub use format::Format;
+pub use limits::Limits;
+pub use pattern::Pattern;
+pub use properties::Properties;
+pub use prune::PrunedPaths;
+pub use shared::SharedSchemas;
+pub use validate::Before;
+
+/// What a schema says about one value. Made by [`Structural::compile`]; what is below it can be shared by many.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Structural {
+    /// The declared type.
+    pub form: Form,
+    /// Whether `null` is a value.
+    pub nullable: bool,
+    /// What the schema does not know is kept (`x-kubernetes-preserve-unknown-fields`).
+    pub preserve_unknown: bool,
+    /// The value is an object of the API with metadata of its own (`x-kubernetes-embedded-resource`).
+    pub embedded: bool,
+    /// Fields of an object by name.
+    pub properties: Properties,
+    /// Fields that `properties` does not name.
+    pub additional: Additional,
+    /// Elements of a list.
+    pub items: Option<Arc<Structural>>,
+    /// How elements of a list are told apart.
+    pub list: ListKind,
+    /// An object is owned and replaced as a whole.
+    pub atomic: bool,
+    /// Taken when the value is absent.
+    pub default: Option<Box<Value>>,
+    /// What else must hold of the value.
+    pub limits: Option<Box<Limits>>,
+    /// Expressions that must hold (`x-kubernetes-validations`), as they were written.
+    pub rules: Option<Box<Value>>,
+    /// Whether expressions must hold of this value or of anything in it.
+    pub has_rules: bool,
+    /// Whether this value or anything in it has metadata of its own.
+    pub has_embedded: bool,
+    /// Whether this value or anything in it is a list whose elements are told apart.
+    pub has_keyed_lists: bool,
+}
+
+/// The declared type of a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// Not declared.
+    #[default]
+    Any,
+    /// `object`.
+    Object,
+    /// `array`.
+    Array,
+    /// `string`.
+    String,
+    /// `integer`.
+    Integer,
+    /// `number`.
+    Number,
+    /// `boolean`.
+    Boolean,
+    /// An integer or text (`x-kubernetes-int-or-string`).
+    IntOrString,
+}
+
+/// What a schema says about fields that it does not name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Additional {
+    /// There are none.
+    #[default]
+    None,
+    /// They can be anything.
+    Any,
+    /// They are of this type.
+    Typed(Arc<Structural>),
+}
+
+/// How elements of a list are told apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ListKind {
+    /// Not at all.
+    #[default]
+    Atomic,
+    /// By value.
+    Set,
+    /// By these fields.
+    Map(Box<[Box<str>]>),
+}
+
+impl Structural {
+    /// The schemas of what is in the value.
+    pub fn children(&self) -> impl Iterator<Item = &Structural> {
+        let additional = match &self.additional {
+            Additional::Typed(additional) => Some(&**additional),
+            Additional::None | Additional::Any => None,
+        };
+        self.properties.schemas().chain(additional).chain(self.items.as_deref())
+    }
+
+    /// The schema of the field called `name`, and whether the field is one of a map.
+    fn entry(&self, name: &str) -> Option<(&Structural, bool)> {
+        match self.properties.get(name) {
+            Some(property) => Some((property, false)),
+            None => self.field(name).map(|additional| (additional, true)),
+        }
+    }
+
+    /// The schema of the field called `name`.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&Structural> {
+        match (self.properties.get(name), &self.additional) {
+            (Some(property), _) => Some(property),
+            (None, Additional::Typed(additional)) => Some(additional),
+            (None, Additional::None | Additional::Any) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

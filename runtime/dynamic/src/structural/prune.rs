@@ -1,0 +1,97 @@
+//! Drops what a schema does not know.
+
+use serde_json::Value;
+
+use super::bounded::Bounded;
+use super::place::Place;
+use super::{Additional, Structural};
+
+/// What every object of the API has, whatever its schema says.
+const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
+
+/// Where fields were dropped, e.g. `spec.parts[0].size`; at most 100.
+#[derive(Debug, Default)]
+pub struct PrunedPaths(Bounded);
+
+impl PrunedPaths {
+    /// The paths, sorted.
+    #[must_use]
+    pub fn into_paths(self) -> Vec<String> {
+        self.0.sorted()
+    }
+
+    fn dropped(&mut self, place: &Place<'_>) {
+        self.0.push(|| place.to_string());
+    }
+}
+
+/// What is kept though no schema names it.
+#[derive(Clone, Copy, PartialEq)]
+enum Kept {
+    /// Nothing.
+    Nothing,
+    /// What every object of the API has.
+    Meta,
+    /// Anything, because a list says so of its elements.
+    Unknown,
+}
+
+impl Structural {
+    /// Drops from a document what the schema does not know; the root is an object of the API.
+    #[must_use]
+    pub fn prune(&self, document: &mut Value) -> PrunedPaths {
+        let mut paths = PrunedPaths::default();
+        prune(document, Some(self), Kept::Meta, &Place::Root, &mut paths);
+        paths
+    }
+
+    /// Drops from a value in a document what the schema does not know.
+    pub(super) fn prune_part(&self, value: &mut Value) {
+        prune(
+            value,
+            Some(self),
+            Kept::Nothing,
+            &Place::Root,
+            &mut PrunedPaths::default(),
+        );
+    }
+}
+
+fn prune(value: &mut Value, schema: Option<&Structural>, kept: Kept, place: &Place<'_>, paths: &mut PrunedPaths) {
+    let keeps_unknown = kept == Kept::Unknown || schema.is_some_and(|schema| schema.preserve_unknown);
+    match value {
+        Value::Object(entries) => {
+            let is_object_of_api = kept == Kept::Meta || schema.is_some_and(|schema| schema.embedded);
+            entries.retain(|name, value| {
+                if is_object_of_api && META.contains(&name.as_str()) {
+                    return true;
+                }
+                let known = match schema.map(|schema| (schema.properties.get(name.as_str()), &schema.additional)) {
+                    Some((Some(property), _)) => Some(Some(property)),
+                    Some((None, Additional::Typed(additional))) => Some(Some(&**additional)),
+                    Some((None, Additional::Any)) => Some(None),
+                    Some((None, Additional::None)) | None => None,
+                };
+                let place = Place::Field(place, name);
+                match known {
+                    Some(schema) => prune(value, schema, Kept::Nothing, &place, paths),
+                    None if keeps_unknown => {}
+                    None => paths.dropped(&place),
+                }
+                known.is_some() || keeps_unknown
+            });
+        }
+        Value::Array(elements) => {
+            let items = schema.and_then(|schema| schema.items.as_deref());
+            let kept = match (keeps_unknown, items) {
+                (true, None) => return,
+                (true, Some(_)) => Kept::Unknown,
+                (false, _) => Kept::Nothing,
+            };
+            for (index, element) in elements.iter_mut().enumerate() {
+                prune(element, items, kept, &Place::Element(place, index), paths);
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,217 @@
+//! Whether a document is what its schema says, in the order and words of kube-apiserver.
+//!
+//! A replacement is let pass what was wrong before: errors of a part that equals its counterpart in the old document are
+//! dropped. Counterparts are fields of the same name and elements of keyed lists with the same keys.
+
+mod before;
+mod combined;
+mod content;
+mod number;
+mod outcome;
+
+use std::cell::Cell;
+
+use planesmith_machinery::field_error::{FieldErrorKind, FieldErrors};
+use serde_json::Value;
+
+use super::place::Place;
+use super::{Form, Format, Structural};
+pub use before::Before;
+use outcome::Outcome;
+
+/// What every object has; it comes from the request, so nobody can have left it as it was.
+const TYPE_META: [&str; 2] = ["apiVersion", "kind"];
+
+/// Steps that matching patterns may take in one document, a few seconds; see
+/// [`Pattern::steps`](super::Pattern::steps). Texts beyond that do not match.
+const MAX_STEPS: u64 = 1 << 31;
+
+/// What is checked, and what it is compared with.
+#[derive(Clone, Copy)]
+struct Subject<'v, 'p> {
+    value: &'v Value,
+    /// The counterpart in the old document, if there is one.
+    old: Option<&'v Value>,
+    place: &'p Place<'p>,
+    /// Steps that matching patterns may still take.
+    steps: &'p Cell<u64>,
+}
+
+impl Structural {
+    /// Reports what is wrong with `document`, the value of the field `root` of an object; empty for a whole object.
+    pub fn validate(&self, document: &Value, root: &str, errors: &mut FieldErrors) {
+        self.subject(document, None).report(root, errors);
+    }
+
+    /// Reports what is wrong with `document` in place of `old`, as [`Structural::validate`] does.
+    pub fn validate_update(&self, document: &Value, old: &Value, root: &str, errors: &mut FieldErrors) {
+        self.subject(document, Some(old)).report(root, errors);
+    }
+
+    fn subject<'v>(&self, value: &'v Value, old: Option<&'v Value>) -> Outcome {
+        self.check(Subject {
+            value,
+            old,
+            place: &Place::Root,
+            steps: &Cell::new(MAX_STEPS),
+        })
+    }
+
+    /// Checks a value, and lets errors pass if nothing changed.
+    fn check(&self, subject: Subject<'_, '_>) -> Outcome {
+        let outcome = self.check_as_new(subject);
+        match subject.old {
+            Some(old) if !outcome.is_valid() && self.is_same(subject.value, old) => outcome.without_errors(),
+            _ => outcome,
+        }
+    }
+
+    fn check_as_new(&self, subject: Subject<'_, '_>) -> Outcome {
+        let mut outcome = Outcome::default();
+        let typed = self.check_type(subject, &mut outcome);
+        if subject.value.is_null() {
+            self.check_allowed(subject, &mut outcome);
+            return outcome;
+        }
+        // Each check that applies counts, found it something or not: that decides which alternative was meant.
+        outcome.count(usize::from(typed));
+        outcome.count(1);
+        self.check_combined(subject, &mut outcome);
+        match subject.value {
+            Value::String(text) => {
+                outcome.count(1);
+                self.check_text(text, subject, &mut outcome);
+                if self.check_format(text, subject.place, &mut outcome) {
+                    outcome.count(1);
+                }
+            }
+            Value::Number(number) => {
+                outcome.count(2);
+                self.check_number(number, subject.place, &mut outcome);
+            }
+            Value::Array(elements) => {
+                outcome.count(2);
+                self.check_list(elements, subject, &mut outcome);
+            }
+            Value::Null | Value::Bool(_) | Value::Object(_) => {}
+        }
+        outcome.count(1);
+        self.check_allowed(subject, &mut outcome);
+        if let Value::Object(entries) = subject.value {
+            outcome.count(1);
+            self.check_object(entries, subject, &mut outcome);
+        }
+        outcome.count(1);
+        outcome
+    }
+
+    /// Checks the type of a value; whether the schema says anything about it.
+    fn check_type(&self, subject: Subject<'_, '_>, outcome: &mut Outcome) -> bool {
+        let applies = self.form != Form::Any || self.format().is_some();
+        match self.type_mismatch(subject.value) {
+            Some((expected, found)) => outcome.wrong_type(subject.place, expected, found),
+            None if applies || subject.value.is_null() => outcome.count(1),
+            None => {}
+        }
+        applies
+    }
+
+    /// The type that a value should have and the one that it has, if these differ; or the formats, if there is one.
+    fn type_mismatch(&self, value: &Value) -> Option<(&str, &'static str)> {
+        let (actual, actual_format) = type_of(value);
+        let expected = self.form.name();
+        if value.is_null() {
+            return (self.form != Form::Any && !self.nullable).then_some((expected, actual));
+        }
+        let fits = self.form.takes(actual)
+            || (self.form.takes("integer") && is_whole(value))
+            || (self.form.takes("number") && actual == "integer");
+        match (self.format(), value) {
+            (None, _) if self.form == Form::Any => None,
+            // What a format of texts says of a list is nothing, so that any list passes.
+            (Some(_), Value::String(_) | Value::Array(_))
+                if !self.form.takes("number") && !self.form.takes("integer") =>
+            {
+                None
+            }
+            _ if fits => None,
+            (Some(format), Value::Bool(_) | Value::Number(_) | Value::Object(_)) if format.name() != actual_format => {
+                Some((format.name(), actual_format))
+            }
+            _ => Some((expected, actual)),
+        }
+    }
+
+    fn format(&self) -> Option<&Format> {
+        self.limits.as_ref()?.format.as_ref()
+    }
+
+    fn check_allowed(&self, subject: Subject<'_, '_>, outcome: &mut Outcome) {
+        let Some(limits) = &self.limits else { return };
+        if limits.allowed.is_empty()
+            || limits
+                .allowed
+                .iter()
+                .any(|allowed| content::equals(subject.value, allowed))
+        {
+            return;
+        }
+        let allowed: Vec<String> = limits.allowed.iter().map(content::quoted).collect();
+        let detail = format!("supported values: {}", allowed.join(", "));
+        outcome.add(
+            subject.place.to_string(),
+            FieldErrorKind::NotSupported,
+            content::shown(subject.value),
+            detail,
+        );
+    }
+}
+
+/// The type of a value, and the format of its kind of numbers.
+fn type_of(value: &Value) -> (&'static str, &'static str) {
+    match value {
+        Value::Null => ("null", ""),
+        Value::Bool(_) => ("boolean", ""),
+        Value::Number(number) if number.is_i64() => ("integer", "int64"),
+        Value::Number(_) => ("number", "float64"),
+        Value::String(_) => ("string", ""),
+        Value::Array(_) => ("array", ""),
+        Value::Object(_) => ("object", ""),
+    }
+}
+
+/// Whether a value is a floating point number that stands for an integer.
+fn is_whole(value: &Value) -> bool {
+    match value {
+        Value::Number(number) if !number.is_i64() => number.as_f64().is_some_and(number::is_integer),
+        _ => false,
+    }
+}
+
+impl Form {
+    /// What messages call it; empty when it is not declared.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Any => "",
+            Form::Object => "object",
+            Form::Array => "array",
+            Form::String => "string",
+            Form::Integer => "integer",
+            Form::Number => "number",
+            Form::Boolean => "boolean",
+            Form::IntOrString => "integer,string",
+        }
+    }
+
+    fn takes(self, ty: &str) -> bool {
+        match self {
+            Form::IntOrString => matches!(ty, "integer" | "string"),
+            Form::Any => false,
+            form => form.name() == ty,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

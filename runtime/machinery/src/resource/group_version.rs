@@ -1,0 +1,55 @@
+//! The names of a kind as they are used together.
+
+use std::borrow::Cow;
+
+use super::ResourceFacts;
+use crate::group_version::{GroupKind, GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource};
+
+impl ResourceFacts {
+    /// The group and version of the kind.
+    #[must_use]
+    pub const fn group_version(&self) -> GroupVersion {
+        GroupVersion {
+            group: Cow::Borrowed(self.group),
+            version: Cow::Borrowed(self.version),
+        }
+    }
+
+    /// The kind in its group and version.
+    #[must_use]
+    pub const fn group_version_kind(&self) -> GroupVersionKind {
+        GroupVersionKind {
+            group: Cow::Borrowed(self.group),
+            version: Cow::Borrowed(self.version),
+            kind: Cow::Borrowed(self.kind),
+        }
+    }
+
+    /// The resource in its group and version.
+    #[must_use]
+    pub const fn group_version_resource(&self) -> GroupVersionResource {
+        GroupVersionResource {
+            group: Cow::Borrowed(self.group),
+            version: Cow::Borrowed(self.version),
+            resource: Cow::Borrowed(self.plural),
+        }
+    }
+
+    /// The kind in its group.
+    #[must_use]
+    pub const fn group_kind(&self) -> GroupKind {
+        GroupKind {
+            group: Cow::Borrowed(self.group),
+            kind: Cow::Borrowed(self.kind),
+        }
+    }
+
+    /// The resource in its group.
+    #[must_use]
+    pub const fn group_resource(&self) -> GroupResource {
+        GroupResource {
+            group: Cow::Borrowed(self.group),
+            resource: Cow::Borrowed(self.plural),
+        }
+    }
+}

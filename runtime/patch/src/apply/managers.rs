@@ -1,0 +1,154 @@
+//! Who manages what after an apply.
+
+use serde_json::Value;
+
+use super::ApplyError;
+use super::conflict::Conflict;
+use super::prune::Pruning;
+use crate::documents::{Difference, Schema, check, merge, owned, same};
+use crate::fields::Set;
+use crate::managers::{Entries, Operation, Tracking, reconcile};
+
+/// Documents in other versions.
+pub(super) trait Conversions {
+    /// `document`, which is in the version `from`, in the version `to`, and its type there; `None` when the kind has no
+    /// such version.
+    ///
+    /// # Errors
+    ///
+    /// When the document is not of its kind.
+    fn convert(&self, document: &Value, from: &str, to: &str) -> Result<Option<(Value, Schema)>, ApplyError>;
+
+    /// The type in the version `api_version`; `None` when the kind has no such version.
+    fn schema(&self, api_version: &str) -> Option<Schema>;
+}
+
+/// Something that can be applied to: its type, and who applies.
+pub(super) struct Target<'a> {
+    pub(super) api_version: &'a str,
+    pub(super) schema: Schema,
+    pub(super) conversions: &'a dyn Conversions,
+    /// Fields that this apply does not change, whatever it says; with all that is below them.
+    pub(super) ignored: Set<'static>,
+    /// Fields that nobody can manage.
+    pub(super) unmanaged: Set<'static>,
+    pub(super) write: Tracking<'a>,
+    /// Whether fields are taken from other managers.
+    pub(super) force: bool,
+}
+
+impl Target<'_> {
+    /// Applies a document, and brings `entries` up to date. Returns the new document.
+    pub(super) fn apply(&self, live: &Value, applied: &Value, entries: &mut Entries<'_>) -> Result<Value, ApplyError> {
+        if let Some(why) = check(applied, self.schema) {
+            return Err(ApplyError::Unfit(why));
+        }
+        reconcile(entries, &|version| match version == self.api_version {
+            true => Some(self.schema),
+            false => self.conversions.schema(version),
+        });
+        let mut own = owned(applied, self.schema).into_owned();
+        own.remove_below(&self.ignored);
+        self.write.limit(&mut own);
+        let last = entries.take_applied(self.write.manager, self.write.subresource);
+        let last_time = last.as_ref().and_then(|last| last.time);
+        let mut new = merge(live, applied, self.schema);
+        if let Some(last) = last {
+            new = Pruning {
+                api_version: self.api_version,
+                schema: self.schema,
+                conversions: self.conversions,
+                last_version: &last.api_version,
+                last: &last.set,
+                own: &own,
+                others: entries,
+            }
+            .prune(new)
+            .map_err(|error| error.while_doing("failed to prune fields"))?;
+        }
+        self.settle_with_others(live, &new, entries)?;
+        let time = if same(live, &new) {
+            last_time
+        } else {
+            Some(self.write.now)
+        };
+        own.remove(&self.unmanaged);
+        if !own.is_empty() {
+            let Tracking {
+                manager, subresource, ..
+            } = self.write;
+            entries.add(manager, Operation::Apply, self.api_version, subresource, own, time);
+        }
+        Ok(new)
+    }
+
+    /// Finds what others have set to something else, or takes it from them.
+    fn settle_with_others(&self, live: &Value, new: &Value, entries: &mut Entries<'_>) -> Result<(), ApplyError> {
+        let mut versions: Vec<Changes> = vec![self.changes(self.api_version, live, new, self.schema)];
+        for version in entries.other_versions(self.api_version) {
+            let convert = |document, what: &str| {
+                let converted = self.conversions.convert(document, self.api_version, version);
+                converted.map_err(|error| error.while_doing(&format!("failed to convert {what} object")))
+            };
+            if let (Some((live, schema)), Some((new, _))) = (convert(live, "old")?, convert(new, "new")?) {
+                versions.push(self.changes(version, &live, &new, schema));
+            }
+        }
+        let changes = |version: &str| versions.iter().find(|changes| changes.api_version == version);
+        if !self.force {
+            let mut conflicts = Vec::new();
+            for entry in entries.as_slice() {
+                let Some(changes) = changes(&entry.api_version) else {
+                    continue;
+                };
+                if !entry.set.intersects(&changes.taken) {
+                    continue;
+                }
+                entry.set.clone().intersection(&changes.taken).each(&mut |path| {
+                    let field = path.iter().map(ToString::to_string).collect();
+                    conflicts.push(Conflict::new(
+                        &entry.manager,
+                        entry.operation,
+                        &entry.api_version,
+                        &entry.subresource,
+                        field,
+                    ));
+                });
+            }
+            if !conflicts.is_empty() {
+                // Stable: the fields of one manager keep their order.
+                conflicts.sort_by(|left, right| left.order().cmp(&right.order()));
+                return Err(ApplyError::Conflicts(conflicts));
+            }
+        }
+        entries.retain(|entry| {
+            // Fields named in a version that is gone cannot be compared with anything.
+            let Some(changes) = changes(&entry.api_version) else {
+                return false;
+            };
+            entry.give_up(&changes.taken);
+            entry.give_up(&changes.removed);
+            !entry.set.is_empty()
+        });
+        Ok(())
+    }
+
+    fn changes(&self, api_version: &str, live: &Value, new: &Value, schema: Schema) -> Changes {
+        let mut difference = Difference::of(live, new, schema);
+        difference.ignore(&self.ignored);
+        difference.each_set(|set| self.write.limit(set));
+        Changes {
+            api_version: api_version.to_owned(),
+            taken: difference.taken().into_owned(),
+            removed: difference.removed.into_owned(),
+        }
+    }
+}
+
+/// What an apply did, in one version.
+struct Changes {
+    api_version: String,
+    /// Fields with other values, or new ones.
+    taken: Set<'static>,
+    removed: Set<'static>,
+}

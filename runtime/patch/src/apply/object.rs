@@ -1,0 +1,147 @@
+//! Applying to an object.
+
+use planesmith_dynamic::custom::AsCustom;
+use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::meta::ManagedFieldsEntry;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::ResourceFacts;
+use serde_json::Value;
+
+use super::last_applied;
+use super::managers::{Conversions, Target};
+use super::{Applied, ApplyError};
+use crate::documents::Schema;
+use crate::managers::{Entries, Tracking, Versions, reset_fields, track_write, unmanaged};
+
+/// The manager of what an object holds that nobody is known to have set.
+pub(super) const BEFORE: &str = "before-first-apply";
+
+/// Applies `applied` to `live`, a zero object when there is none. Both are in the version of the request.
+///
+/// `force` takes fields from other managers instead of refusing.
+///
+/// # Errors
+///
+/// When the document does not fit the kind, or others have set fields of it to something else.
+pub fn apply(
+    live: &dyn Object,
+    applied: &Value,
+    write: &Tracking<'_>,
+    force: bool,
+    versions: &dyn Versions,
+) -> Result<Applied, ApplyError> {
+    let kind = live.resource();
+    let made;
+    let known = match Entries::read(&live.meta().managed_fields).filter(|entries| !entries.is_empty()) {
+        Some(known) => known,
+        None => {
+            made = managers_from_before(live, write, versions)?;
+            Entries::read(&made).unwrap_or_default()
+        }
+    };
+    let document = document_of(live)?;
+    let conversions = ByObject { kind, versions };
+    let mut target = Target {
+        api_version: kind.api_version,
+        schema: Schema::of(live),
+        conversions: &conversions,
+        ignored: reset_fields(kind, write.subresource),
+        unmanaged: unmanaged(),
+        write: *write,
+        force,
+    };
+    let run = |target: &Target<'_>| {
+        let mut entries = known.clone();
+        let document = target.apply(&document, applied, &mut entries)?;
+        Ok(Applied {
+            document,
+            managed_fields: entries.write(),
+        })
+    };
+    let mut outcome = run(&target);
+    if let Err(ApplyError::Conflicts(conflicts)) = &outcome
+        && last_applied::is_kubectl(write.manager)
+        && let Some(allowed) = last_applied::matching(live, &document, target.schema)
+    {
+        let left: Vec<_> = conflicts
+            .iter()
+            .filter(|conflict| !allowed.contains(&conflict.field))
+            .cloned()
+            .collect();
+        outcome = if left.is_empty() {
+            target.force = true;
+            run(&target)
+        } else {
+            Err(ApplyError::Conflicts(left))
+        };
+    }
+    let mut outcome = outcome?;
+    if last_applied::is_kubectl(write.manager) && last_applied::of(live).is_some() {
+        last_applied::write(&mut outcome.document, applied);
+    }
+    Ok(outcome)
+}
+
+/// The managers of an object without any: what it holds is said to come from before.
+fn managers_from_before(
+    live: &dyn Object,
+    write: &Tracking<'_>,
+    versions: &dyn Versions,
+) -> Result<Vec<ManagedFieldsEntry>, ApplyError> {
+    let mut object = live.boxed();
+    let before = Tracking {
+        manager: BEFORE,
+        ..*write
+    };
+    track_write(None, &mut *object, &before, versions)
+        .map_err(|error| ApplyError::Unconvertible(error.message().to_owned()))?;
+    Ok(std::mem::take(&mut object.meta_mut().managed_fields))
+}
+
+/// The object as a document, without managed fields.
+fn document_of(object: &dyn Object) -> Result<Value, ApplyError> {
+    if let Some(object) = object.as_custom() {
+        return Ok(object.to_unmanaged_document());
+    }
+    let mut document = json::try_to_value(object).map_err(|error| ApplyError::Unconvertible(error.to_string()))?;
+    if let Some(Value::Object(metadata)) = document.get_mut("metadata") {
+        metadata.remove("managedFields");
+    }
+    Ok(document)
+}
+
+/// Converts documents as objects.
+struct ByObject<'a> {
+    kind: &'static ResourceFacts,
+    versions: &'a dyn Versions,
+}
+
+impl ByObject<'_> {
+    fn zero(&self, api_version: &str) -> Option<Box<dyn Object>> {
+        let zero = self.kind.zero();
+        if api_version == self.kind.api_version {
+            return Some(zero);
+        }
+        self.versions.zero(&*zero, api_version)
+    }
+}
+
+impl Conversions for ByObject<'_> {
+    fn schema(&self, api_version: &str) -> Option<Schema> {
+        self.zero(api_version).map(|zero| Schema::of(&*zero))
+    }
+
+    fn convert(&self, document: &Value, from: &str, to: &str) -> Result<Option<(Value, Schema)>, ApplyError> {
+        let Some(mut object) = self.zero(from) else {
+            return Ok(None);
+        };
+        json::from_value(document, &mut *object, Strictness::Lenient)
+            .map_err(|error| ApplyError::Unversioned(error.to_string()))?;
+        let converted = self.versions.convert(&*object, to);
+        let converted = converted.map_err(|error| ApplyError::Unversioned(error.message().to_owned()))?;
+        let Some(converted) = converted else {
+            return Ok(None);
+        };
+        Ok(Some((document_of(&*converted)?, Schema::of(&*converted))))
+    }
+}

@@ -1,0 +1,37 @@
+//! Documents with a schema: what they own, how they are merged, compared and cleared of fields, each place by its schema.
+//!
+//! Reading order: [`Schema`], `owned` (the fields that an applied document claims), `merge`, `remove`, `compare`, `check`.
+
+mod check;
+mod compare;
+mod merge;
+mod owned;
+mod remove;
+mod schema;
+
+use planesmith_dynamic::custom::CustomObject;
+use serde_json::Value;
+
+use crate::fields::Set;
+
+pub(crate) use check::check;
+pub(crate) use compare::{Difference, same};
+pub(crate) use merge::merge;
+pub(crate) use owned::owned;
+pub(crate) use remove::{remove, with_declared};
+pub use schema::Schema;
+
+/// The fields that only `old` holds, and those that `new` holds with other values or alone; but for `ignored` with all
+/// that is below. What [`crate::fields::compare`] is for declared kinds, for objects that are documents inside.
+pub(crate) fn changed(old: &CustomObject, new: &CustomObject, ignored: &Set<'_>) -> (Set<'static>, Set<'static>) {
+    let schema = Schema::of(new);
+    let (old, new) = (old.unmanaged_members(), new.unmanaged_members());
+    let mut difference = Difference::of_members(&old, &new, schema);
+    difference.ignore(ignored);
+    (difference.removed.clone().into_owned(), difference.taken().into_owned())
+}
+
+/// What a document that may have become an object long ago holds against the type of `object`; nothing when it fits.
+pub(crate) fn misfit(document: &Value, object: &CustomObject) -> Option<String> {
+    check::check_live(document, Schema::of(object))
+}

@@ -1,0 +1,114 @@
+//! Whether a document fits its type, in the words that appliers see.
+
+use std::collections::BTreeSet;
+
+use planesmith_wire::go_format;
+use serde_json::Value;
+
+use super::schema::{Entry, Form, Parts, Schema};
+use crate::fields::PathElement;
+
+/// How many problems are told.
+const MAX_PROBLEMS: usize = 100;
+
+/// Reports what is wrong with a document; nothing when it fits.
+pub(crate) fn check(document: &Value, schema: Schema) -> Option<String> {
+    report(document, schema, false)
+}
+
+/// The same for what was not sent to be applied: elements may stand twice in it.
+pub(crate) fn check_live(document: &Value, schema: Schema) -> Option<String> {
+    report(document, schema, true)
+}
+
+fn report(document: &Value, schema: Schema, may_repeat: bool) -> Option<String> {
+    let mut check = Check {
+        path: Vec::new(),
+        problems: Vec::new(),
+        may_repeat,
+    };
+    check.value(document, schema);
+    match &check.problems[..] {
+        [] => None,
+        [only] => Some(only.clone()),
+        problems => {
+            let lines: Vec<String> = problems.iter().map(|problem| format!("\n  {problem}")).collect();
+            Some(format!("errors:{}", lines.concat()))
+        }
+    }
+}
+
+struct Check<'d> {
+    path: Vec<PathElement<'d>>,
+    problems: Vec<String>,
+    may_repeat: bool,
+}
+
+impl<'d> Check<'d> {
+    fn value(&mut self, value: &'d Value, schema: Schema) {
+        match (schema.form(), value) {
+            (_, Value::Null)
+            | (Form::Any, _)
+            | (Form::Text, Value::String(_))
+            | (Form::Truth, Value::Bool(_))
+            | (Form::Number, Value::Number(_))
+            | (Form::Scalar, Value::String(_) | Value::Bool(_) | Value::Number(_)) => {}
+            (Form::Object, Value::Object(entries)) => {
+                for (name, value) in entries {
+                    self.path.push(PathElement::field(name));
+                    match schema.entry(name) {
+                        Entry::Field(schema) | Entry::Element(schema) => self.value(value, schema),
+                        Entry::Undeclared => self.problem("field not declared in schema"),
+                    }
+                    self.path.pop();
+                }
+            }
+            (Form::List, Value::Array(elements)) => self.elements(elements, value, schema),
+            (form, value) => self.problem(&mismatch(form, value)),
+        }
+    }
+
+    fn elements(&mut self, elements: &'d [Value], list: &Value, schema: Schema) {
+        let parts = schema.parts(list);
+        let mut seen: BTreeSet<PathElement<'d>> = BTreeSet::new();
+        for (index, element) in elements.iter().enumerate() {
+            let step = if parts == Parts::None {
+                PathElement::Index(i64::try_from(index).unwrap_or(i64::MAX))
+            } else {
+                match schema.step(parts, element) {
+                    Ok(step) => step,
+                    // Nothing is said about the elements behind it.
+                    Err(why) => return self.problem(&format!("element {index}: {why}")),
+                }
+            };
+            if parts != Parts::None && !seen.insert(step.clone()) && !self.may_repeat {
+                self.problem(&format!("duplicate entries for key {step}"));
+            }
+            self.path.push(step);
+            self.value(element, schema.element());
+            self.path.pop();
+        }
+    }
+
+    fn problem(&mut self, why: &str) {
+        if self.problems.len() < MAX_PROBLEMS {
+            let path: String = self.path.iter().map(ToString::to_string).collect();
+            self.problems.push(format!("{path}: {why}"));
+        }
+    }
+}
+
+fn mismatch(form: Form, value: &Value) -> String {
+    let shown = || go_format::value(value);
+    match form {
+        Form::Text => format!(
+            "expected string, got &value.valueUnstructured{{Value:{}}}",
+            go_format::syntax(value, "string")
+        ),
+        Form::Truth => format!("expected boolean, got &{{{}}}", shown()),
+        Form::Number => format!("expected numeric (int or float), got {}", go_format::type_of(value)),
+        Form::Object => format!("expected map, got &{{{}}}", shown()),
+        Form::List => format!("expected list, got &{{{}}}", shown()),
+        Form::Scalar | Form::Any => format!("expected any scalar, got &{{{}}}", shown()),
+    }
+}

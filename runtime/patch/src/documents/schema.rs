@@ -1,0 +1,332 @@
+//! What apply knows of a value in a document: how its parts are told apart.
+
+use std::borrow::Cow;
+
+use planesmith_dynamic::custom::CustomKind;
+use planesmith_dynamic::structural::{Additional, Form as Custom, ListKind, Structural};
+use planesmith_machinery::facts::{FieldFacts, ListType, Omit, StructFacts, TypeFacts};
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::value::Shape;
+use serde_json::Value;
+
+use crate::fields::{KeyValue, PathElement};
+
+/// The type of a value in a document.
+#[derive(Clone, Copy, Debug)]
+pub enum Schema {
+    /// A kind: its fields, and `apiVersion` and `kind` in front of them.
+    Kind(&'static StructFacts),
+    /// A type from the tables, with the facts of the field that holds it.
+    Typed(&'static TypeFacts, Option<&'static FieldFacts>),
+    /// A custom kind: what its schema says, and `apiVersion`, `kind` and `metadata` in front of it.
+    CustomKind(&'static Structural),
+    /// A value of a custom kind.
+    Custom(&'static Structural),
+    /// Text, such as the name of a kind.
+    Text,
+    /// Nothing is known: objects are told apart by entry, anything else is one value.
+    Unknown,
+}
+
+/// How a value takes part in sets of fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parts {
+    /// As a whole.
+    None,
+    /// By entry: a struct or a map.
+    Entries,
+    /// By element, told apart by value.
+    Values,
+    /// By element, told apart by these fields.
+    Keyed(Keys),
+}
+
+/// Fields that elements are told apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keys {
+    Declared(&'static [&'static str]),
+    Custom(&'static [Box<str>]),
+}
+
+impl Keys {
+    fn names(self) -> Vec<&'static str> {
+        match self {
+            Keys::Declared(names) => names.to_vec(),
+            Keys::Custom(names) => names.iter().map(|name| &**name).collect(),
+        }
+    }
+}
+
+/// What a document may hold in a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Text,
+    Number,
+    Truth,
+    /// Text, a number or a truth value.
+    Scalar,
+    Object,
+    List,
+    Any,
+}
+
+/// What stands under a name in an object.
+pub(crate) enum Entry {
+    /// A declared field.
+    Field(Schema),
+    /// An entry of a map.
+    Element(Schema),
+    /// Nothing that the type knows.
+    Undeclared,
+}
+
+impl Entry {
+    /// The type of the value; nothing is known of one that is not declared.
+    pub(crate) fn schema(&self) -> Schema {
+        match self {
+            Entry::Field(schema) | Entry::Element(schema) => *schema,
+            Entry::Undeclared => Schema::Unknown,
+        }
+    }
+
+    pub(crate) fn is_field(&self) -> bool {
+        matches!(self, Entry::Field(_))
+    }
+}
+
+impl Schema {
+    /// The type of an object.
+    #[must_use]
+    pub fn of(object: &dyn Object) -> Self {
+        match CustomKind::of(object.resource()) {
+            Some(custom) => Schema::CustomKind(custom.schema()),
+            None => Schema::Kind(object.facts()),
+        }
+    }
+
+    /// How `value` takes part. A value that is absent or null is looked at as its type says.
+    pub(crate) fn parts(self, value: &Value) -> Parts {
+        match self {
+            Schema::Kind(_) | Schema::CustomKind(_) => Parts::Entries,
+            Schema::Custom(schema) => custom_parts(schema, value),
+            Schema::Text => Parts::None,
+            Schema::Unknown if value.is_object() => Parts::Entries,
+            Schema::Unknown => Parts::None,
+            Schema::Typed(ty, field) => {
+                let is_atomic = field.is_some_and(|field| field.atomic);
+                let is_granular = field.is_some_and(|field| field.granular);
+                match ty.present() {
+                    TypeFacts::Struct(facts) if is_atomic || (facts().atomic && !is_granular) => Parts::None,
+                    TypeFacts::Map(_) if is_atomic => Parts::None,
+                    TypeFacts::Struct(_) | TypeFacts::Map(_) => Parts::Entries,
+                    TypeFacts::List(_) => field.map_or(Parts::None, list_parts),
+                    _ => Parts::None,
+                }
+            }
+        }
+    }
+
+    /// Whether objects and lists of this type stand as a whole, because their type says so.
+    pub(crate) fn is_whole(self) -> bool {
+        match self {
+            Schema::Kind(_) | Schema::CustomKind(_) | Schema::Text | Schema::Unknown => false,
+            Schema::Custom(schema) => match schema.form {
+                Custom::Object => schema.atomic,
+                Custom::Array => schema.list == ListKind::Atomic,
+                _ => false,
+            },
+            Schema::Typed(ty, _) => match ty.present() {
+                TypeFacts::Struct(_) | TypeFacts::Map(_) | TypeFacts::List(_) => {
+                    self.parts(&Value::Null) == Parts::None
+                }
+                _ => false,
+            },
+        }
+    }
+
+    /// What may stand here.
+    pub(crate) fn form(self) -> Form {
+        match self {
+            Schema::Kind(_) | Schema::CustomKind(_) => Form::Object,
+            Schema::Custom(schema) => custom_form(schema),
+            Schema::Text => Form::Text,
+            Schema::Unknown => Form::Any,
+            Schema::Typed(ty, _) => match ty.present() {
+                TypeFacts::Bool => Form::Truth,
+                TypeFacts::Int32 | TypeFacts::Int64 | TypeFacts::Double => Form::Number,
+                TypeFacts::String | TypeFacts::Bytes => Form::Text,
+                TypeFacts::Scalar(facts) if matches!(facts.openapi_type, "" | "object") => Form::Any,
+                TypeFacts::Scalar(_) => Form::Scalar,
+                TypeFacts::Struct(_) | TypeFacts::Map(_) => Form::Object,
+                TypeFacts::List(_) | TypeFacts::Optional(_) => Form::List,
+            },
+        }
+    }
+
+    /// What stands under `name`, if the value is an object.
+    pub(crate) fn entry(self, name: &str) -> Entry {
+        match self {
+            Schema::Kind(_) | Schema::CustomKind(_) if matches!(name, "apiVersion" | "kind") => {
+                Entry::Field(Schema::Text)
+            }
+            Schema::Kind(facts) => field_of(facts, name),
+            Schema::CustomKind(_) if name == "metadata" => Entry::Field(Schema::Typed(&ObjectMeta::TYPE, None)),
+            Schema::CustomKind(schema) | Schema::Custom(schema) => custom_entry(schema, name),
+            Schema::Text => Entry::Undeclared,
+            Schema::Unknown => Entry::Element(Schema::Unknown),
+            Schema::Typed(ty, _) => match ty.present() {
+                TypeFacts::Struct(facts) => field_of(facts(), name),
+                TypeFacts::Map(element) => Entry::Element(Schema::Typed(element, None)),
+                TypeFacts::Scalar(_) => Entry::Element(Schema::Unknown),
+                _ => Entry::Undeclared,
+            },
+        }
+    }
+
+    /// The type of the elements, if the value is a list.
+    pub(crate) fn element(self) -> Schema {
+        match self {
+            Schema::Typed(ty, _) => match ty.present() {
+                TypeFacts::List(element) => Schema::Typed(element, None),
+                _ => Schema::Unknown,
+            },
+            Schema::Custom(schema) => schema.items.as_deref().map_or(Schema::Unknown, Schema::Custom),
+            _ => Schema::Unknown,
+        }
+    }
+
+    /// The step to an element of a list of this type.
+    ///
+    /// # Errors
+    ///
+    /// When the element has nothing to tell it by, in the words that appliers see.
+    pub(crate) fn step<'a>(self, parts: Parts, element: &'a Value) -> Result<PathElement<'a>, String> {
+        match parts {
+            Parts::Keyed(keys) => self.keyed_step(keys, element),
+            _ => value_step(element).map_err(str::to_owned),
+        }
+    }
+
+    fn keyed_step<'a>(self, keys: Keys, element: &'a Value) -> Result<PathElement<'a>, String> {
+        let Value::Object(entries) = element else {
+            let what = if element.is_null() {
+                "a null element"
+            } else {
+                "non-map elements"
+            };
+            return Err(format!("associative list with keys may not have {what}"));
+        };
+        let (schema, keys) = (self.element(), keys.names());
+        let mut pairs: Vec<(Cow<'a, str>, KeyValue<'a>)> = Vec::with_capacity(keys.len());
+        for key in &keys {
+            let value = match entries.get(*key) {
+                Some(value) => Some(plain(value)),
+                None => schema.default_of(key),
+            };
+            pairs.extend(value.map(|value| (Cow::Borrowed(*key), value)));
+        }
+        if pairs.is_empty() {
+            let quoted: Vec<String> = keys.iter().map(|key| format!("{key:?}")).collect();
+            return Err(format!(
+                "associative list with keys has an element that omits all key fields [{}] (and doesn't have default values for any key fields)",
+                quoted.join(" ")
+            ));
+        }
+        pairs.sort_by(|left, right| left.0.cmp(&right.0));
+        Ok(PathElement::Key(pairs))
+    }
+
+    fn default_of(self, field: &str) -> Option<KeyValue<'static>> {
+        let default = match self.entry(field) {
+            Entry::Field(Schema::Typed(ty, Some(facts))) => match facts.default {
+                Some(default) => serde_json::from_str(default).ok()?,
+                None if facts.omit == Omit::Never => zero(ty)?,
+                None => return None,
+            },
+            Entry::Field(Schema::Custom(schema)) => Value::clone(schema.default.as_ref()?),
+            _ => return None,
+        };
+        Some(KeyValue::from_json(default))
+    }
+}
+
+/// What a field is without a value that Go writes in any case.
+fn zero(ty: &TypeFacts) -> Option<Value> {
+    match ty {
+        TypeFacts::String => Some(Value::from("")),
+        TypeFacts::Int32 | TypeFacts::Int64 => Some(Value::from(0)),
+        TypeFacts::Bool => Some(Value::from(false)),
+        _ => None,
+    }
+}
+
+fn list_parts(field: &'static FieldFacts) -> Parts {
+    match field.told_apart() {
+        ListType::Atomic | ListType::Unspecified => Parts::None,
+        ListType::Set => Parts::Values,
+        ListType::Map(keys) => Parts::Keyed(Keys::Declared(keys)),
+    }
+}
+
+fn custom_parts(schema: &'static Structural, value: &Value) -> Parts {
+    match (schema.form, &schema.list) {
+        (Custom::Object, _) if schema.atomic => Parts::None,
+        (Custom::Object, _) => Parts::Entries,
+        (Custom::Array, ListKind::Set) => Parts::Values,
+        (Custom::Array, ListKind::Map(keys)) => Parts::Keyed(Keys::Custom(keys)),
+        (Custom::Any, _) if schema.preserve_unknown && value.is_object() => Parts::Entries,
+        _ => Parts::None,
+    }
+}
+
+fn custom_form(schema: &Structural) -> Form {
+    match schema.form {
+        Custom::Object => Form::Object,
+        Custom::Array => Form::List,
+        Custom::String => Form::Text,
+        Custom::Integer | Custom::Number => Form::Number,
+        Custom::Boolean => Form::Truth,
+        Custom::IntOrString => Form::Scalar,
+        Custom::Any => Form::Any,
+    }
+}
+
+fn custom_entry(schema: &'static Structural, name: &str) -> Entry {
+    match (schema.properties.get(name), &schema.additional) {
+        (Some(property), _) => Entry::Field(Schema::Custom(property)),
+        (None, Additional::Typed(additional)) => Entry::Element(Schema::Custom(additional)),
+        (None, Additional::Any) => Entry::Element(Schema::Unknown),
+        (None, Additional::None) if schema.preserve_unknown => Entry::Element(Schema::Unknown),
+        (None, Additional::None) if schema.embedded && matches!(name, "apiVersion" | "kind") => {
+            Entry::Field(Schema::Text)
+        }
+        (None, Additional::None) if schema.embedded && name == "metadata" => {
+            Entry::Field(Schema::Typed(&ObjectMeta::TYPE, None))
+        }
+        (None, Additional::None) => Entry::Undeclared,
+    }
+}
+
+fn field_of(facts: &'static StructFacts, name: &str) -> Entry {
+    match facts.field_named(name) {
+        Some(field) => Entry::Field(Schema::Typed(&field.ty, Some(field))),
+        None => Entry::Undeclared,
+    }
+}
+
+fn plain(value: &Value) -> KeyValue<'_> {
+    match value {
+        Value::String(text) => KeyValue::Str(Cow::Borrowed(text)),
+        other => KeyValue::from_json(other.clone()),
+    }
+}
+
+fn value_step(element: &Value) -> Result<PathElement<'_>, &'static str> {
+    match element {
+        Value::Object(_) => Err("associative list without keys has an element that's a map type"),
+        Value::Array(_) => Err("not supported: associative list with lists as elements"),
+        Value::Null => Err("associative list without keys has an element that's an explicit null"),
+        plain_value => Ok(PathElement::Value(plain(plain_value))),
+    }
+}

@@ -1,0 +1,186 @@
+//! Lists and maps that a request names without anything in them.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{LazyLock, PoisonError, RwLock};
+
+use planesmith_machinery::facts::{FieldFacts, Omit, StructFacts, TypeFacts};
+use planesmith_machinery::field_error::holds_empty;
+use planesmith_wire::json::{Malformed, Next, Reader};
+
+use super::element::PathElement;
+use super::set::Set;
+
+/// How deep fields are looked for: deeper than any kind nests them, but for schemas, which have none of this sort.
+const DEPTH: usize = 64;
+
+/// The fields that the JSON in `body` sends as `[]` or `{}` although `facts` would write them as `null`.
+///
+/// Objects do not tell the two apart, but who sends an empty list means it, and manages the field. Elements of lists
+/// are not looked into: no field in any that can be told apart is of this sort.
+#[must_use]
+pub fn emptied(facts: &'static StructFacts, body: &[u8]) -> Set<'static> {
+    if !has_any(facts) || !holds_empty(body) {
+        return Set::new();
+    }
+    let mut walk = Walk {
+        reader: Reader::new(body),
+        path: Vec::new(),
+        found: Set::new(),
+    };
+    match walk.reader.peek() {
+        Ok(Next::Object) if walk.object(facts).is_ok() => walk.found,
+        // What is no object is refused elsewhere.
+        _ => Set::new(),
+    }
+}
+
+/// Whether `facts` would write any field as `null` that a request may send empty; most kinds have none.
+fn has_any(facts: &'static StructFacts) -> bool {
+    static KNOWN: LazyLock<RwLock<HashMap<usize, bool>>> = LazyLock::new(RwLock::default);
+    let address = std::ptr::from_ref(facts).addr();
+    // A lock that a panic left behind still holds a whole map.
+    if let Some(known) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&address) {
+        return *known;
+    }
+    let found = looks_for_any(facts, &mut HashSet::new());
+    KNOWN
+        .write()
+        .unwrap_or_else(PoisonError::into_inner)
+        .insert(address, found);
+    found
+}
+
+fn looks_for_any(facts: &'static StructFacts, seen: &mut HashSet<usize>) -> bool {
+    seen.insert(std::ptr::from_ref(facts).addr())
+        && facts.fields.iter().any(|field| match field.ty.present() {
+            TypeFacts::Struct(inner) if field.inline || (!field.atomic && !inner().atomic) => {
+                looks_for_any(inner(), seen)
+            }
+            TypeFacts::List(_) | TypeFacts::Map(_) => field.omit == Omit::Never,
+            _ => false,
+        })
+}
+
+/// Reads a document beside the facts of what it is to become.
+struct Walk<'b> {
+    reader: Reader<'b>,
+    path: Vec<&'static str>,
+    found: Set<'static>,
+}
+
+impl Walk<'_> {
+    fn object(&mut self, facts: &'static StructFacts) -> Result<(), Malformed> {
+        let mut more = self.reader.enter(b'}')?;
+        while more {
+            let key = self.reader.key()?;
+            match facts.field_named(&key) {
+                Some(field) => {
+                    self.path.push(field.name);
+                    self.value(field)?;
+                    self.path.pop();
+                }
+                None => drop(self.reader.skip()?),
+            }
+            more = self.reader.another(b'}')?;
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, field: &'static FieldFacts) -> Result<(), Malformed> {
+        match (field.ty.present(), self.reader.peek()?) {
+            (TypeFacts::Struct(inner), Next::Object)
+                if !field.atomic && !inner().atomic && self.path.len() < DEPTH && has_any(inner()) =>
+            {
+                self.object(inner())?;
+            }
+            (TypeFacts::List(_), Next::Array) | (TypeFacts::Map(_), Next::Object) if field.omit == Omit::Never => {
+                let value = self.reader.skip()?;
+                match value[1..value.len() - 1].iter().all(u8::is_ascii_whitespace) {
+                    true => self.found.insert(self.path.iter().copied().map(PathElement::field)),
+                    false => self.forget(),
+                }
+            }
+            (ty, Next::Null) => {
+                self.reader.null()?;
+                // It empties what is optional, and says nothing of a struct that is not.
+                if field.is_optional() || !matches!(ty, TypeFacts::Struct(_)) {
+                    self.forget();
+                }
+            }
+            _ => drop(self.reader.skip()?),
+        }
+        Ok(())
+    }
+
+    /// Takes back what was found in the field and below: a field that is sent twice is what it was sent as last.
+    fn forget(&mut self) {
+        if !self.found.is_empty() {
+            let path = self.path.iter().copied().map(PathElement::field);
+            self.found.remove_below(&Set::of([path]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use planesmith_machinery::facts::FieldFacts;
+
+    const TEXTS: TypeFacts = TypeFacts::List(&TypeFacts::String);
+    static INNER: StructFacts = StructFacts {
+        fields: &[FieldFacts {
+            name: "kept",
+            ty: TEXTS,
+            omit: Omit::Never,
+            ..FieldFacts::NONE
+        }],
+        ..StructFacts::NONE
+    };
+    static OUTER: StructFacts = StructFacts {
+        fields: &[
+            FieldFacts {
+                name: "omitted",
+                ty: TEXTS,
+                ..FieldFacts::NONE
+            },
+            FieldFacts {
+                name: "spec",
+                ty: TypeFacts::Struct(|| &INNER),
+                ..FieldFacts::NONE
+            },
+        ],
+        ..StructFacts::NONE
+    };
+
+    fn check(body: &str, expected: &[&[&'static str]]) {
+        let expected = Set::of(expected.iter().map(|path| path.iter().copied().map(PathElement::field)));
+        assert_eq!(emptied(&OUTER, body.as_bytes()), expected, "{body}");
+    }
+
+    #[test]
+    fn kinds_without_such_fields_are_known() {
+        static NONE: StructFacts = StructFacts {
+            fields: &[FieldFacts {
+                name: "omitted",
+                ty: TEXTS,
+                ..FieldFacts::NONE
+            }],
+            ..StructFacts::NONE
+        };
+        assert!(has_any(&OUTER) && has_any(&OUTER));
+        assert!(!has_any(&NONE) && !has_any(&NONE));
+    }
+
+    #[test]
+    fn only_fields_that_are_written_when_empty_count() {
+        check(r#"{"omitted":[],"spec":{"kept":[ ]}}"#, &[&["spec", "kept"]]);
+        check(r#"{"omitted":[],"spec":{"kept":["a"]}}"#, &[]);
+        check(r#"{"spec":{"kept":null},"other":{}}"#, &[]);
+        check(r#"{"spec":{}}"#, &[]);
+        check(r#"{"spec":{"kept":[],"kept":["a"]}}"#, &[]);
+        check(r#"{"spec":{"kept":[],"kept":null}}"#, &[]);
+        check(r#"{"spec":{"kept":[]},"spec":null}"#, &[&["spec", "kept"]]);
+        check(r#"{"spec":{"kept":["a"],"kept":[]}}"#, &[&["spec", "kept"]]);
+        check("no JSON []", &[]);
+    }
+}

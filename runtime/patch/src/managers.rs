@@ -1,0 +1,356 @@
+//! Keeps `metadata.managedFields` up to date: who set which fields, in which version, when.
+
+mod cap;
+mod entries;
+mod forgotten;
+mod manager;
+mod reconcile;
+mod scale;
+mod times;
+mod versions;
+
+use planesmith_wire::time::Time;
+
+use planesmith_dynamic::custom::AsCustom;
+use planesmith_machinery::meta::ManagedFieldsEntry;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::{ResourceFacts, SubresourceKind};
+use planesmith_machinery::status::ApiResult;
+use planesmith_machinery::value::{self, View};
+
+use crate::documents::{self, Schema};
+use crate::fields::{Ignored, PathElement, Set, compare};
+pub(crate) use entries::{Entries, Operation};
+
+pub use forgotten::forgets_managers;
+pub use manager::manager_name;
+pub(crate) use reconcile::reconcile;
+pub(crate) use scale::SCALE;
+pub use scale::{ScaleManagers, ScaleWrite};
+pub use times::keep_times;
+
+/// Fields of metadata that nobody can manage.
+pub(crate) const SYSTEM_FIELDS: [&str; 8] = [
+    "name",
+    "namespace",
+    "creationTimestamp",
+    "selfLink",
+    "uid",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+];
+
+const SYSTEM: Ignored<'static> = Ignored {
+    fields: &SYSTEM_FIELDS,
+    below: &[],
+};
+
+/// Fields that nobody can manage.
+pub(crate) fn unmanaged() -> Set<'static> {
+    let mut fields = Set::of([["apiVersion"], ["kind"], ["metadata"]].map(|path| path.map(PathElement::field)));
+    for field in SYSTEM_FIELDS {
+        fields.insert(["metadata", field].map(PathElement::field));
+    }
+    fields
+}
+
+/// A write whose fields are to be tracked.
+#[derive(Clone, Copy, Debug)]
+pub struct Tracking<'a> {
+    /// Who writes; see [`manager_name`].
+    pub manager: &'a str,
+    /// The subresource that is written; empty for the object itself.
+    pub subresource: &'a str,
+    /// When.
+    pub now: Time,
+    /// Fields that the write does not change, whatever it says, as dotted paths; with all that is below them, and besides
+    /// those of the kind.
+    pub resets: &'a [&'a str],
+    /// Fields that the request sends empty; see [`crate::fields::emptied`].
+    pub emptied: Option<&'a Set<'static>>,
+}
+
+impl Tracking<'_> {
+    /// Leaves of a set only what the write can change.
+    pub(crate) fn limit(&self, set: &mut Set<'_>) {
+        if !self.resets.is_empty() {
+            set.remove_below(&paths(self.resets));
+        }
+    }
+}
+
+/// Turns objects into other versions, for the entries of managers that name their fields in those.
+pub trait Versions {
+    /// `object` in the version `api_version`; `None` when its kind has no such version any more, whose managers are
+    /// forgotten then.
+    ///
+    /// # Errors
+    ///
+    /// When there is such a version, but no way to it at present; and for a custom kind that has no such version, because
+    /// kube-apiserver does not tell the two apart.
+    fn convert(&self, object: &dyn Object, api_version: &str) -> ApiResult<Option<Box<dyn Object>>>;
+
+    /// A zero object of the kind of `object` in the version `api_version`; `None` when there is no such version.
+    fn zero(&self, object: &dyn Object, api_version: &str) -> Option<Box<dyn Object>>;
+}
+
+/// Brings the managed fields of `new` up to date with a create, update or patch that turned `live` into `new`.
+///
+/// Both are in the version of the request and defaulted; `live` is absent on create. Whatever `new` says about
+/// managers is taken into account as kube-apiserver does: `[{}]` forgets them all, valid entries replace those of
+/// `live`, anything else is ignored; through a subresource it is ignored always. An existing object without managers
+/// stays without. Who creates an object may send managers, too: they keep what the write does not give to its own.
+///
+/// An entry's time changes only when the write gave its manager new fields or values.
+///
+/// # Errors
+///
+/// When an object cannot be converted to the version in which a manager named its fields: without that nobody knows
+/// which of them the write took. `new` has no managers then.
+pub fn track_write(
+    live: Option<&dyn Object>,
+    new: &mut dyn Object,
+    write: &Tracking<'_>,
+    versions: &dyn Versions,
+) -> ApiResult<()> {
+    let sent = std::mem::take(&mut new.meta_mut().managed_fields);
+    let stored = live.map_or(&[][..], |live| &live.meta().managed_fields);
+    let entries = known_entries(&sent, stored, write);
+    if entries.is_empty() && live.is_some_and(|live| !live.meta().uid.is_empty()) {
+        return Ok(());
+    }
+    let zero;
+    let live = match live {
+        Some(live) => live,
+        None => {
+            zero = new.resource().zero();
+            &*zero
+        }
+    };
+    let managed = Update {
+        live,
+        new: &*new,
+        write,
+        versions,
+    }
+    .entries(entries)?;
+    new.meta_mut().managed_fields = managed;
+    Ok(())
+}
+
+/// The entries to start from.
+fn known_entries<'a>(
+    sent: &'a [ManagedFieldsEntry],
+    stored: &'a [ManagedFieldsEntry],
+    write: &Tracking<'_>,
+) -> Entries<'a> {
+    let stored = || Entries::read(stored).unwrap_or_default();
+    if !write.subresource.is_empty() {
+        return stored();
+    }
+    if is_reset(sent) {
+        return Entries::default();
+    }
+    match Entries::read(sent) {
+        Some(entries) if !entries.is_empty() => entries,
+        _ => stored(),
+    }
+}
+
+/// One empty entry asks to forget all managers.
+fn is_reset(sent: &[ManagedFieldsEntry]) -> bool {
+    matches!(sent, [only] if *only == ManagedFieldsEntry::default())
+}
+
+struct Update<'a> {
+    live: &'a dyn Object,
+    new: &'a dyn Object,
+    write: &'a Tracking<'a>,
+    versions: &'a dyn Versions,
+}
+
+impl<'a> Update<'a> {
+    fn entries(&self, entries: Entries<'a>) -> ApiResult<Vec<ManagedFieldsEntry>> {
+        let api_version = self.new.resource().api_version;
+        let system = names_system_fields(&entries);
+        let changes = self.changes(self.live, self.new, system);
+        let mut others = Vec::new();
+        for version in entries.other_versions(api_version) {
+            let live = self.versions.convert(self.live, version)?;
+            let new = self.versions.convert(self.new, version)?;
+            others.push((version.to_owned(), live.zip(new)));
+        }
+        let others: Vec<(&str, Option<Changes<'_>>)> = others
+            .iter()
+            .map(|(version, pair)| {
+                let changes = pair.as_ref().map(|(live, new)| self.changes(&**live, &**new, system));
+                (version.as_str(), changes)
+            })
+            .collect();
+        let mut changes = changes;
+        if let Some(emptied) = self.write.emptied {
+            let mut emptied = self.emptied_anew(emptied);
+            emptied.remove_below(&reset_fields(self.new.resource(), self.write.subresource));
+            self.write.limit(&mut emptied);
+            changes.taken = changes.taken.union(emptied);
+        }
+        let mut taken = changes.taken.clone();
+        if system {
+            taken.remove(&unmanaged());
+        }
+        let mut entries = entries;
+        reconcile(&mut entries, &|version| match version == api_version {
+            true => Some(Schema::of(self.new)),
+            false => self.versions.zero(self.new, version).map(|zero| Schema::of(&*zero)),
+        });
+        entries.retain(|entry| {
+            let changes = if entry.api_version == api_version {
+                Some(&changes)
+            } else {
+                others
+                    .iter()
+                    .find(|(version, _)| *version == entry.api_version)
+                    .and_then(|(_, changes)| changes.as_ref())
+            };
+            // Fields named in a version that is gone cannot be compared with anything.
+            let Some(changes) = changes else { return false };
+            entry.give_up(&changes.taken);
+            entry.give_up(&changes.removed);
+            !entry.set.is_empty()
+        });
+        if !taken.is_empty() {
+            let Tracking {
+                manager,
+                subresource,
+                now,
+                ..
+            } = *self.write;
+            entries.add(manager, Operation::Update, api_version, subresource, taken, Some(now));
+        }
+        cap::limit_updates(&mut entries);
+        Ok(entries.write())
+    }
+
+    /// Of the fields that are sent empty those that were empty before: one that was not keeps its managers, but for those of
+    /// what was in it.
+    fn emptied_anew(&self, emptied: &Set<'static>) -> Set<'static> {
+        let mut anew = Set::new();
+        emptied.each(&mut |path| {
+            let name = |step: &&'_ PathElement<'static>| match step {
+                PathElement::Field(name) => Some(name.to_string()),
+                PathElement::Key(_) | PathElement::Value(_) | PathElement::Index(_) => None,
+            };
+            let dotted: Vec<String> = path.iter().filter_map(name).collect();
+            let held = value::get_at(self.live, &dotted.join(".")).is_some_and(|held| match held.view() {
+                View::List(list) => !list.is_empty(),
+                View::Map(map) => !map.is_empty(),
+                _ => false,
+            });
+            if !held {
+                anew.insert(path.iter().copied().cloned());
+            }
+        });
+        anew
+    }
+
+    fn changes<'o>(&self, live: &'o dyn Object, new: &'o dyn Object, system: bool) -> Changes<'o> {
+        let mut changes = self.all_changes(live, new, system);
+        self.write.limit(&mut changes.removed);
+        self.write.limit(&mut changes.taken);
+        changes
+    }
+
+    /// With `system` the fields of the system, too: managed fields are removed by any write, until they are brought up to date.
+    fn all_changes<'o>(&self, live: &'o dyn Object, new: &'o dyn Object, system: bool) -> Changes<'o> {
+        let mut ignored = reset_fields(new.resource(), self.write.subresource);
+        let (mut removed, mut taken) = if let (Some(live), Some(new)) = (live.as_custom(), new.as_custom()) {
+            for field in ["apiVersion", "kind"] {
+                ignored.insert([PathElement::field(field)]);
+            }
+            for field in SYSTEM_FIELDS.into_iter().filter(|_| !system) {
+                ignored.insert(["metadata", field].map(PathElement::field));
+            }
+            let (removed, mut taken) = documents::changed(live, new, &ignored);
+            if system && live.meta().uid.is_empty() {
+                // Documents that are not there have no metadata either, other than declared objects.
+                taken.insert([PathElement::field("metadata")]);
+            }
+            (removed, taken)
+        } else {
+            let below = [("metadata", if system { Ignored::NOTHING } else { SYSTEM })];
+            let fields = &[];
+            let found = compare(live, new, &Ignored { fields, below: &below });
+            (found.removed, found.modified.union(found.added))
+        };
+        if system && !live.meta().managed_fields.is_empty() {
+            removed.insert(["metadata", "managedFields"].map(PathElement::field));
+        }
+        removed.remove_below(&ignored);
+        taken.remove_below(&ignored);
+        Changes { removed, taken }
+    }
+}
+
+/// Whether entries that a client made up name fields that nobody comes to manage. Those are compared, then.
+fn names_system_fields(entries: &Entries<'_>) -> bool {
+    entries.as_slice().iter().any(|entry| {
+        let metadata = PathElement::field("metadata");
+        let mut found = entry.set.contains(std::slice::from_ref(&metadata));
+        if let Some(metadata) = entry.set.below(&metadata) {
+            metadata.each_step(&mut |step, _, _| {
+                found |= matches!(step, PathElement::Field(name) if SYSTEM_FIELDS.contains(&name.as_ref()));
+            });
+        }
+        found
+    })
+}
+
+/// What a write did, in one version.
+struct Changes<'a> {
+    removed: Set<'a>,
+    /// Modified or added: now managed by the writer alone.
+    taken: Set<'a>,
+}
+
+/// Fields that a write does not change, whatever it says, so that its writer does not come to manage them: only a write
+/// to `/status` changes the status, and it changes nothing else but metadata. Kinds add to that.
+pub(crate) fn reset_fields(kind: &ResourceFacts, subresource: &str) -> Set<'static> {
+    let has_status = kind
+        .subresources
+        .iter()
+        .any(|subresource| matches!(subresource.kind, SubresourceKind::Status));
+    let paths: Vec<&str> = match subresource {
+        // Other fields at the top of custom objects are left alone just so, but Kubernetes does not say so.
+        "status" if kind.custom.is_some() => vec!["metadata", "spec"],
+        "status" if has_status => {
+            let fields = kind.fields().fields.iter().map(|field| field.name);
+            let fields = fields.filter(|name| !matches!(*name, "status" | "metadata"));
+            fields.chain(kind.behavior.status_resets.iter().copied()).collect()
+        }
+        "" | "finalize" => {
+            let status = has_status.then_some("status");
+            let resets = kind.behavior.resets.iter().copied();
+            status
+                .into_iter()
+                .chain(resets.filter(|_| subresource.is_empty()))
+                .collect()
+        }
+        // Writes to other parts say themselves what they change.
+        _ => Vec::new(),
+    };
+    self::paths(&paths)
+}
+
+/// The fields at dotted paths.
+fn paths(dotted: &[&str]) -> Set<'static> {
+    let steps = |path: &&str| {
+        path.split('.')
+            .map(|step| PathElement::field(step.to_owned()))
+            .collect::<Vec<_>>()
+    };
+    Set::of(dotted.iter().map(steps))
+}
+
+#[cfg(test)]
+mod tests;

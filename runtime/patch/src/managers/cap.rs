@@ -1,0 +1,108 @@
+//! Keeps the number of managers within bounds.
+
+use std::collections::HashMap;
+
+use planesmith_machinery::json;
+
+use super::entries::{Entries, Entry, Operation, seconds};
+use crate::fields::Set;
+
+/// How many entries of updates an object keeps.
+const MAX_UPDATES: usize = 10;
+
+/// The manager that the oldest updates are merged under, one for each version.
+const ANCIENT: &str = "ancient-changes";
+
+/// What becomes of the updates in one version.
+struct Bucket<'a> {
+    /// The first of them that came up. It stays as it is until there is another to merge with it.
+    first: usize,
+    /// The entry that others are merged into: the first, or one that was made by an earlier write.
+    into: Option<usize>,
+    merged: Vec<Set<'a>>,
+}
+
+/// Merges the oldest updates of one version until at most [`MAX_UPDATES`] are left. The merged entry takes the time of the
+/// last one merged.
+///
+/// A merged entry of an earlier write is an update like others: when it is not the oldest, because somebody sent it or because
+/// all were made in one second, its turn comes, and it goes with all that was merged into it, as in kube-apiserver.
+pub(super) fn limit_updates(entries: &mut Entries<'_>) {
+    let all = entries.as_mut();
+    let mut updates: Vec<usize> = (0..all.len())
+        .filter(|index| all[*index].operation == Operation::Update)
+        .collect();
+    let mut excess = updates.len().saturating_sub(MAX_UPDATES);
+    if excess == 0 {
+        return;
+    }
+    updates.sort_by_cached_key(|index| (seconds(all[*index].time), identifier(&all[*index])));
+    let mut buckets: HashMap<String, Bucket<'_>> = HashMap::new();
+    let mut gone = vec![false; all.len()];
+    for index in updates {
+        if excess == 0 {
+            break;
+        }
+        let Some(bucket) = buckets.get_mut(all[index].api_version.as_ref()) else {
+            let bucket = Bucket {
+                first: index,
+                into: made_before(all, &all[index].api_version),
+                merged: Vec::new(),
+            };
+            buckets.insert(all[index].api_version.to_string(), bucket);
+            continue;
+        };
+        let into = *bucket.into.get_or_insert(bucket.first);
+        let merged = &mut all[into];
+        merged.manager = ANCIENT.into();
+        merged.subresource = "".into();
+        gone[index] = true;
+        excess -= 1;
+        if into == index {
+            bucket.into = None;
+            bucket.merged.clear();
+            continue;
+        }
+        all[into].time = all[index].time;
+        bucket.merged.push(std::mem::take(&mut all[index].set));
+    }
+    for bucket in buckets.into_values() {
+        if let Some(into) = bucket.into
+            && !bucket.merged.is_empty()
+        {
+            all[into].take(Set::union_of(bucket.merged));
+        }
+    }
+    let mut gone = gone.into_iter();
+    all.retain(|_| !gone.next().unwrap_or_default());
+}
+
+/// The merged entry of an earlier write.
+fn made_before(all: &[Entry<'_>], version: &str) -> Option<usize> {
+    all.iter().position(|entry| {
+        entry.operation == Operation::Update
+            && entry.manager == ANCIENT
+            && entry.api_version == version
+            && entry.subresource.is_empty()
+    })
+}
+
+/// What tells an update from others of the same second: the JSON of its entry without the fields.
+fn identifier(entry: &Entry<'_>) -> Vec<u8> {
+    let mut text = Vec::with_capacity(64);
+    for (name, value) in [
+        ("manager", &*entry.manager),
+        ("operation", entry.operation.as_str()),
+        ("apiVersion", &*entry.api_version),
+        ("subresource", &*entry.subresource),
+    ] {
+        if !value.is_empty() {
+            text.extend_from_slice(if text.is_empty() { b"{" } else { b"," });
+            json::encode_text(name, &mut text);
+            text.push(b':');
+            json::encode_text(value, &mut text);
+        }
+    }
+    text.push(b'}');
+    text
+}

@@ -1,0 +1,52 @@
+//! Brings sets of fields up to date with schemas that changed since they were written.
+//!
+//! Where a value stands as a whole by now, a manager of something below it comes to manage all of it. Nothing is done
+//! where a value has parts by now: a member without fields below it means the same as before.
+
+use std::collections::HashMap;
+
+use super::entries::Entries;
+use crate::documents::Schema;
+use crate::fields::{PathElement, Set};
+
+/// Lets what stands as a whole by now stand so in all entries. `schema_of` has the types of versions; entries of those
+/// that are gone are left alone.
+pub(crate) fn reconcile(entries: &mut Entries<'_>, schema_of: &dyn Fn(&str) -> Option<Schema>) {
+    let mut schemas: HashMap<String, Option<Schema>> = HashMap::new();
+    entries.retain(|entry| {
+        let schema = match schemas.get(entry.api_version.as_ref()) {
+            Some(known) => *known,
+            None => {
+                let found = schema_of(&entry.api_version);
+                schemas.insert(entry.api_version.to_string(), found);
+                found
+            }
+        };
+        if let Some(schema) = schema {
+            let closed = closed(&entry.set, schema);
+            entry.close(closed);
+        }
+        true
+    });
+}
+
+/// The fields that stand as a whole although the set has members below them.
+fn closed(set: &Set<'_>, schema: Schema) -> Set<'static> {
+    let mut found = Set::new();
+    set.each_step(&mut |step, _, below| {
+        if below.is_empty() {
+            return;
+        }
+        let schema = match step {
+            PathElement::Field(name) => schema.entry(name).schema(),
+            PathElement::Key(_) | PathElement::Value(_) | PathElement::Index(_) => schema.element(),
+        };
+        let is_whole = schema.is_whole();
+        let below = if is_whole { Set::new() } else { closed(below, schema) };
+        if is_whole || !below.is_empty() {
+            found.push(step.clone().into_owned(), is_whole, below);
+        }
+    });
+    found.settle();
+    found
+}

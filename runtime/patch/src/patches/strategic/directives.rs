@@ -1,0 +1,73 @@
+//! Keys of a patch that say what to do instead of what to set.
+
+use std::collections::HashSet;
+
+use planesmith_machinery::status::ApiError;
+use planesmith_wire::go_format;
+use serde_json::{Map, Value};
+
+use super::{DELETE_FROM_LIST, DIRECTIVE, RETAIN_KEYS, SET_ORDER, failed};
+
+/// The failure of a directive that nobody knows.
+pub(super) fn unknown(directive: &Value, patch: &Map<String, Value>) -> ApiError {
+    let (directive, patch) = (as_text(directive), go_format::map(patch));
+    failed(format!("unknown patch type: {directive} in map: {patch}"))
+}
+
+/// A value as Go's `%s` prints it.
+fn as_text(value: &Value) -> String {
+    let shown = go_format::value(value);
+    match value {
+        Value::Number(_) | Value::Bool(_) => format!("%!s({}={shown})", go_format::type_of(value)),
+        Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => shown,
+    }
+}
+
+/// Obeys `$retainKeys`: keys that it does not list are removed, and must not stand in the patch.
+pub(super) fn retain_keys(original: &mut Map<String, Value>, patch: &mut Map<String, Value>) -> Result<(), ApiError> {
+    let Some(listed) = patch.remove(RETAIN_KEYS) else {
+        return Ok(());
+    };
+    let malformed = || ApiError::bad_request("invalid patch format of retainKeys");
+    let listed: HashSet<&str> = listed
+        .as_array()
+        .ok_or_else(malformed)?
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    let is_directive = |key: &str| key.starts_with(DELETE_FROM_LIST) || key.starts_with(SET_ORDER);
+    let is_listed =
+        |(key, value): (&String, &Value)| value.is_null() || is_directive(key) || listed.contains(key.as_str());
+    if !patch.iter().all(is_listed) {
+        return Err(malformed());
+    }
+    original.retain(|key, _| listed.contains(key.as_str()));
+    Ok(())
+}
+
+/// Removes entries without a value from maps, at any depth.
+pub(super) fn discard_nulls(value: &mut Value) {
+    match value {
+        Value::Object(entries) => {
+            entries.retain(|_, value| !value.is_null());
+            entries.values_mut().for_each(discard_nulls);
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(discard_nulls),
+        _ => {}
+    }
+}
+
+/// Removes maps with a directive, at any depth; `None` when the value itself is one.
+pub(super) fn strip(value: Value) -> Option<Value> {
+    match value {
+        Value::Object(entries) if entries.contains_key(DIRECTIVE) => None,
+        Value::Object(entries) => {
+            let stripped = entries
+                .into_iter()
+                .filter_map(|(key, value)| Some((key, strip(value)?)));
+            Some(Value::Object(stripped.collect()))
+        }
+        Value::Array(elements) => Some(Value::Array(elements.into_iter().filter_map(strip).collect())),
+        other => Some(other),
+    }
+}
