@@ -29,7 +29,7 @@ pub use versions::{Converter, Converting, convert, convert_later, document_in, n
 
 use crate::structural::{Additional, Structural};
 
-/// What a custom kind has beyond the facts of every kind.
+/// The part of a custom kind that goes beyond the facts of every kind.
 pub struct CustomKind {
     schema: Arc<Structural>,
     fields: StructFacts,
@@ -43,7 +43,7 @@ struct Versions {
     hub: &'static ResourceFacts,
 }
 
-/// What is checked of custom objects beyond what is checked of all objects.
+/// The checks of custom objects beyond those of all objects.
 pub trait Checks: Send + Sync {
     /// Reports what is wrong with a new object.
     fn check(&self, schema: &Structural, object: &CustomObject, errors: &mut FieldErrors);
@@ -116,7 +116,7 @@ impl CustomKind {
         }
     }
 
-    /// Whether somebody is asked for objects of other versions.
+    /// True if objects of other versions are converted by a [`Converter`].
     #[must_use]
     pub fn has_converter(&'static self) -> bool {
         self.converter().is_some()
@@ -126,7 +126,7 @@ impl CustomKind {
         self.converter.get().map(|converter| &**converter)
     }
 
-    /// What objects look like.
+    /// The schema of objects.
     #[must_use]
     pub fn schema(&self) -> &Structural {
         &self.schema

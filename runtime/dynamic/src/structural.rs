@@ -31,14 +31,14 @@ pub use prune::PrunedPaths;
 pub use shared::SharedSchemas;
 pub use validate::Before;
 
-/// What a schema says about one value. Made by [`Structural::compile`]; what is below it can be shared by many.
+/// The schema of one value. Made by [`Structural::compile`]; what is below it can be shared by many.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Structural {
     /// The declared type.
     pub form: Form,
-    /// Whether `null` is a value.
+    /// True if `null` is a value.
     pub nullable: bool,
-    /// What the schema does not know is kept (`x-kubernetes-preserve-unknown-fields`).
+    /// Fields that the schema does not name are kept (`x-kubernetes-preserve-unknown-fields`).
     pub preserve_unknown: bool,
     /// The value is an object of the API with metadata of its own (`x-kubernetes-embedded-resource`).
     pub embedded: bool,
@@ -48,21 +48,21 @@ pub struct Structural {
     pub additional: Additional,
     /// Elements of a list.
     pub items: Option<Arc<Structural>>,
-    /// How elements of a list are told apart.
+    /// The way in which elements of a list are told apart.
     pub list: ListKind,
     /// An object is owned and replaced as a whole.
     pub atomic: bool,
     /// Taken when the value is absent.
     pub default: Option<Box<Value>>,
-    /// What else must hold of the value.
+    /// Further rules for the value.
     pub limits: Option<Box<Limits>>,
     /// Expressions that must hold (`x-kubernetes-validations`), as they were written.
     pub rules: Option<Box<Value>>,
-    /// Whether expressions must hold of this value or of anything in it.
+    /// True if expressions must hold of this value or of anything in it.
     pub has_rules: bool,
-    /// Whether this value or anything in it has metadata of its own.
+    /// True if this value or anything in it has metadata of its own.
     pub has_embedded: bool,
-    /// Whether this value or anything in it is a list whose elements are told apart.
+    /// True if this value or anything in it is a list whose elements are told apart.
     pub has_keyed_lists: bool,
 }
 
@@ -88,7 +88,7 @@ pub enum Form {
     IntOrString,
 }
 
-/// What a schema says about fields that it does not name.
+/// The schema of fields that it does not name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Additional {
     /// There are none.
@@ -100,7 +100,7 @@ pub enum Additional {
     Typed(Arc<Structural>),
 }
 
-/// How elements of a list are told apart.
+/// The way in which elements of a list are told apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ListKind {
     /// Not at all.

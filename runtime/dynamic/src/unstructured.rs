@@ -156,7 +156,7 @@ impl Walk {
     }
 }
 
-/// Whether a struct has a field of this name.
+/// True if a struct has a field of this name.
 fn has_field(facts: &StructFacts, name: &str) -> bool {
     let of_type = facts.type_meta.is_some() && matches!(name, "kind" | "apiVersion");
     of_type || facts.field_named(name).is_some()
@@ -186,7 +186,7 @@ fn leaf(target: &mut dyn Scalar, tree: &Tree) -> Result<(), String> {
     json::decode_leaf(&text, target).map_err(|error| error.to_string())
 }
 
-/// What Go calls the form in which it holds a value.
+/// Go's name for the type in which it holds a value.
 fn kind(tree: &Tree) -> &'static str {
     match tree {
         Tree::Null => "invalid",

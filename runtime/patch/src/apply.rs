@@ -30,7 +30,7 @@ pub struct Applied {
     pub managed_fields: Vec<ManagedFieldsEntry>,
 }
 
-/// Why a document was not applied.
+/// The reason why a document was not applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
     /// The document does not fit the kind; what is wrong with it.

@@ -31,7 +31,7 @@ pub(crate) fn changed(old: &CustomObject, new: &CustomObject, ignored: &Set<'_>)
     (difference.removed.clone().into_owned(), difference.taken().into_owned())
 }
 
-/// What a document that may have become an object long ago holds against the type of `object`; nothing when it fits.
+/// Reports why a document that may have become an object long ago does not fit the type of `object`; `None` if it fits.
 pub(crate) fn misfit(document: &Value, object: &CustomObject) -> Option<String> {
     check::check_live(document, Schema::of(object))
 }

@@ -58,7 +58,7 @@ pub(crate) fn unmanaged() -> Set<'static> {
 /// A write whose fields are to be tracked.
 #[derive(Clone, Copy, Debug)]
 pub struct Tracking<'a> {
-    /// Who writes; see [`manager_name`].
+    /// The manager that writes; see [`manager_name`].
     pub manager: &'a str,
     /// The subresource that is written; empty for the object itself.
     pub subresource: &'a str,
@@ -292,7 +292,7 @@ impl<'a> Update<'a> {
     }
 }
 
-/// Whether entries that a client made up name fields that nobody comes to manage. Those are compared, then.
+/// True if entries that a client made up name fields that nobody can manage. Those are compared, then.
 fn names_system_fields(entries: &Entries<'_>) -> bool {
     entries.as_slice().iter().any(|entry| {
         let metadata = PathElement::field("metadata");
@@ -306,7 +306,7 @@ fn names_system_fields(entries: &Entries<'_>) -> bool {
     })
 }
 
-/// What a write did, in one version.
+/// The effect of a write, in one version.
 struct Changes<'a> {
     removed: Set<'a>,
     /// Modified or added: now managed by the writer alone.

@@ -25,7 +25,7 @@ pub use strategic::strategic_merge_patch;
 pub struct Patched<'p> {
     /// The new document: compact JSON.
     pub document: Vec<u8>,
-    /// What strict reading of the patch noticed, each as the text of a warning.
+    /// The findings of strict reading of the patch, each as the text of a warning.
     pub findings: Vec<String>,
     /// The patch, when errors show it in place of the document.
     patch: Option<&'p [u8]>,

@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use crate::json::{self, Strictness};
 
-/// What every document starts with: the tag that says that this is CBOR.
+/// The start of every document: the tag that says that this is CBOR.
 pub const SELF_DESCRIBED: [u8; 3] = [0xd9, 0xd9, 0xf7];
 
-/// Why bytes could not be read.
+/// The reason why bytes could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cbor: {0}")]
 pub struct CborError(String);

@@ -47,8 +47,8 @@ fn decode_with(engine: &GeneralPurpose, signs: &[u8], text: &str) -> Result<Vec<
     engine.decode(text.as_bytes()).map_err(position)
 }
 
-/// Where Go's decoder says that text (without line breaks) is none: at the first byte that it cannot use, or at the last group
-/// when padding is missing.
+/// The position at which Go's decoder refuses a text (without line breaks): the first byte that it cannot use, or the last
+/// group when padding is missing.
 fn error_position(text: &[u8], signs: &[u8]) -> usize {
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || signs.contains(byte);
     let Some(first_odd) = text.iter().position(|byte| !is_letter(byte)) else {

@@ -43,7 +43,7 @@ fn push_escaped(out: &mut String, c: char) {
     }
 }
 
-/// Whether Go's `unicode.IsPrint` holds: letters, marks, numbers, punctuation, symbols and the ASCII space.
+/// True if Go's `unicode.IsPrint` holds: letters, marks, numbers, punctuation, symbols and the ASCII space.
 #[must_use]
 pub fn is_printable(c: char) -> bool {
     if c.is_ascii() {

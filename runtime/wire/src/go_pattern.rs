@@ -10,19 +10,19 @@ use regex::{Regex, RegexBuilder};
 use regex_syntax::ast::parse::Parser;
 use regex_syntax::ast::{Ast, ErrorKind, RepetitionKind, RepetitionRange};
 
-/// How large a pattern may become in memory, in bytes, in the steps in which it is found out how large one is.
+/// The limits of the size of a pattern in memory, in bytes, in the order in which they are tried.
 const SIZES: [usize; 6] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];
 
-/// What a pattern may remember about texts that it met, in bytes.
+/// The memory in which a pattern may cache states of texts, in bytes.
 const MAX_STATES: usize = 512 << 10;
 
-/// How often a part may be repeated, with all repetitions that it lies in.
+/// The maximum number of repetitions of a part, with all repetitions around it.
 const MAX_REPEAT: u32 = 1000;
 
-/// What all patterns that are remembered may take up, in bytes, besides what they remember of texts.
+/// The memory of all cached patterns, in bytes, besides their states.
 const MAX_KNOWN: usize = 64 << 20;
 
-/// How many patterns are remembered: each may remember [`MAX_STATES`] for each thread that uses it.
+/// The number of patterns that are cached: each may cache [`MAX_STATES`] for each thread that uses it.
 const MAX_PATTERNS: usize = 1_000;
 
 /// Patterns that were read. Definitions repeat a few patterns hundreds of times, e.g. that of quantities.
@@ -49,9 +49,9 @@ impl Known {
 /// A pattern that is ready to be used.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    /// What finds it.
+    /// The compiled form.
     pub regex: Regex,
-    /// What it takes up in memory at most, in bytes.
+    /// Its maximum size in memory, in bytes.
     pub size: usize,
 }
 
@@ -88,7 +88,7 @@ pub fn compile(pattern: &str) -> Result<Arc<Pattern>, String> {
     Ok(read)
 }
 
-/// What is wrong with a pattern, in the words of Go; the pattern is not made ready to be used.
+/// Reports the mistake in a pattern, in the words of Go; the pattern is not compiled for use.
 #[must_use]
 pub fn problem(pattern: &str) -> Option<String> {
     let said = |problem| format!("error parsing regexp: {problem}");
@@ -150,7 +150,7 @@ fn repeated_too_often(ast: &Ast, translated: &str) -> Result<(), String> {
     counted(ast, translated).map(drop)
 }
 
-/// How often the part that is repeated most stands in `ast`.
+/// The number of repetitions of the most repeated part of `ast`.
 fn counted(ast: &Ast, translated: &str) -> Result<u32, String> {
     match ast {
         Ast::Group(group) => counted(&group.ast, translated),
@@ -257,7 +257,7 @@ impl Translation<'_> {
         }
     }
 
-    /// What follows a backslash outside of brackets.
+    /// Translates an escape outside of brackets.
     fn escape(&mut self) -> Result<(), String> {
         let Some((at, c)) = self.rest.next() else {
             return Err("trailing backslash at end of expression: ``".to_owned());
@@ -331,7 +331,7 @@ impl Translation<'_> {
         })
     }
 
-    /// What follows `\x`: two digits, or any number of them in braces.
+    /// The character behind `\x`: two digits, or any number of them in braces.
     fn hexadecimal(&mut self) -> Option<char> {
         let at = self.position();
         let text = &self.pattern[at..];
@@ -350,7 +350,7 @@ impl Translation<'_> {
         Some(c)
     }
 
-    /// What stands in brackets.
+    /// Translates a class in brackets.
     fn class(&mut self) -> Result<(), String> {
         self.out.push('[');
         if self.rest.next_if(|(_, c)| *c == '^').is_some() {
@@ -421,7 +421,7 @@ impl Translation<'_> {
     }
 }
 
-/// Whether the class that a letter behind a backslash names is negated, and what is in it.
+/// The class that a letter behind a backslash names: true if it is negated, and its members.
 fn named_class(letter: char) -> Option<(bool, &'static str)> {
     let class = match letter.to_ascii_lowercase() {
         'd' => "0-9",
@@ -439,7 +439,7 @@ fn push_literal(out: &mut String, c: char) {
     out.push(c);
 }
 
-/// How many bytes at the start of `text` say how often something is repeated: `{2}`, `{2,}` or `{2,3}`.
+/// The length of a repetition at the start of `text`, in bytes: `{2}`, `{2,}` or `{2,3}`.
 fn count_length(text: &str) -> Result<Option<usize>, String> {
     let counts = &text[1..];
     let end = counts.find(|c: char| !c.is_ascii_digit() && c != ',');

@@ -42,7 +42,7 @@ impl Family {
         }
     }
 
-    /// What objects call it.
+    /// Its name in objects.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -35,7 +35,7 @@ pub enum Strictness {
     Strict,
 }
 
-/// Why a document could not be read. The messages are kube-apiserver's.
+/// The reason why a document could not be read. The messages are kube-apiserver's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// The input is not JSON, or nested too deep.

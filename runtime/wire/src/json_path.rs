@@ -12,7 +12,7 @@ use crate::go_format;
 use crate::json::encode_value;
 use filter::Filter;
 
-/// How many values a path leads to at most.
+/// The maximum number of values that a path leads to.
 const MAX_FOUND: usize = 10_000;
 
 /// A path into a document.
@@ -39,7 +39,7 @@ enum Step {
     Below,
     /// Some elements of a list.
     Slice(Slice),
-    /// What any of these paths leads to.
+    /// The values of any of these paths.
     Union(Vec<Vec<Step>>),
     /// Elements of a list for which something holds.
     Filter(Box<Filter>),
@@ -57,7 +57,7 @@ struct Slice {
     step: Option<i64>,
 }
 
-/// What a path does not fit.
+/// The error for a document that a path does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Misfit;
 

@@ -1,4 +1,4 @@
-//! What legal names, labels and keys are, and what is wrong with those that are not.
+//! Legal names, labels and keys, and the complaints about others.
 //!
 //! Each check returns the complaints of kube-apiserver, word for word; none means legal. Legal input costs one pass
 //! over its bytes and no allocation.

@@ -6,7 +6,7 @@ mod fields;
 pub use envelope::{Envelope, MAGIC, close_envelope, open, open_envelope, wrap};
 pub use fields::{Fields, Wire, WireType, read_varint, write_bytes, write_int, write_message, write_tag, write_varint};
 
-/// Why bytes could not be read; the message is kube-apiserver's.
+/// The reason why bytes could not be read; the message is kube-apiserver's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct DecodeError(String);

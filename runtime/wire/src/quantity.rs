@@ -25,7 +25,7 @@ pub struct Quantity {
     text: String,
 }
 
-/// How an amount is shown.
+/// The notation of an amount.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Notation {
     /// Powers of 1024: `Ki`, `Mi`, `Gi`.
@@ -72,13 +72,13 @@ impl Quantity {
         if self.text.is_empty() { "0" } else { &self.text }
     }
 
-    /// Whether the amount is 0.
+    /// True if the amount is 0.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.mantissa == 0
     }
 
-    /// Whether the amount is below 0.
+    /// True if the amount is below 0.
     #[must_use]
     pub fn is_negative(&self) -> bool {
         self.mantissa < 0

@@ -129,7 +129,7 @@ raw_json!(
     left_for_tree
 );
 
-/// How deep a value within `depth` arrays and objects may be nested, so that its object can be walked as a tree.
+/// The depth to which a value within `depth` arrays and objects may be nested, so that its object can be walked as a tree.
 fn left_for_tree(depth: usize) -> usize {
     MAX_TREE_DEPTH.saturating_sub(depth)
 }

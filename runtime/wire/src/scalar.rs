@@ -89,13 +89,13 @@ impl Token<'_> {
     }
 }
 
-/// Why a leaf could not be read.
+/// The reason why a leaf could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScalarError {
     /// The token is of a kind that the type does not take; the decoder adds the field.
     #[error("cannot unmarshal {found} into a value of type {wanted}")]
     Kind {
-        /// What was there: `string`, `bool`, `array`, `object`, `number` or `number 1.5`.
+        /// The kind of the token: `string`, `bool`, `array`, `object`, `number` or `number 1.5`.
         found: String,
         /// The Go type that the leaf is read through, e.g. `string` or `int32`.
         wanted: &'static str,

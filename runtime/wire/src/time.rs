@@ -56,7 +56,7 @@ impl Time {
         self.timestamp().map_or(0, Timestamp::as_second)
     }
 
-    /// Whether there is no moment.
+    /// True if there is no moment.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.0.is_none()

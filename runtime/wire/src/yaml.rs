@@ -13,7 +13,7 @@ use crate::json::{self, Strictness};
 
 const NEXT_LINE: char = '\u{85}';
 
-/// Why a document could not be read.
+/// The reason why a document could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct YamlError(String);

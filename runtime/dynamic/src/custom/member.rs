@@ -1,4 +1,4 @@
-//! What stands at the top of a custom object under one name.
+//! A member at the top of a custom object.
 
 use serde_json::Value as Tree;
 
@@ -18,7 +18,7 @@ impl Member {
         self.0.as_ref()
     }
 
-    /// What it held; nothing is left.
+    /// Takes the tree out; nothing is left.
     pub(super) fn take(&mut self) -> Option<Tree> {
         self.0.take()
     }

@@ -25,7 +25,7 @@ pub struct CustomObject {
     metadata: ObjectMeta,
     /// As the fields of the kind behind its metadata.
     fields: Vec<Member>,
-    /// What no field takes, when the kind keeps it.
+    /// The members that no field takes, if the kind keeps them.
     rest: BTreeMap<String, Tree>,
 }
 
@@ -44,13 +44,13 @@ impl CustomObject {
         }
     }
 
-    /// What stands in for an object until the kind is known.
+    /// A stand-in for an object until the kind is known.
     pub(super) fn of_no_kind() -> Self {
         static NONE: ResourceFacts = CustomKind::FACTS;
         Self::new(&NONE)
     }
 
-    /// What its kind has beyond the facts of every kind.
+    /// The part of its kind that goes beyond the facts of every kind.
     #[must_use]
     pub fn custom(&self) -> Option<&'static CustomKind> {
         self.custom

@@ -47,7 +47,7 @@ pub(super) const TABLE: RulesTable = RulesTable {
     ..RulesTable::NONE
 };
 
-/// What is said of finalizers that are new. Those of custom objects need not be qualified by a domain, but should be.
+/// Warnings about new finalizers. Those of custom objects need not be qualified by a domain, but should be.
 fn finalizer_warnings(finalizers: &[String], old: Option<&ObjectMeta>) -> Vec<String> {
     let is_new = |finalizer: &&String| old.is_none_or(|old| !old.finalizers.contains(finalizer));
     let new: BTreeSet<&String> = finalizers.iter().filter(is_new).collect();

@@ -72,7 +72,7 @@ pub async fn convert_later(object: &CustomObject, target: &'static ResourceFacts
     }
 }
 
-/// Whether a converter has to be asked for the stored object `bytes` in the version `target`.
+/// True if the stored object `bytes` needs a converter to be read in the version `target`.
 #[must_use]
 pub fn needs_converter(bytes: &[u8], target: &ResourceFacts) -> bool {
     CustomKind::of(target).is_some_and(|custom| custom.converter().is_some())
@@ -147,7 +147,7 @@ fn read_as_stored(bytes: &[u8], target: &'static ResourceFacts) -> ApiResult<Cus
     Ok(object)
 }
 
-/// Who converts objects of the version `from` to `target`, if anybody has to.
+/// The converter of objects of the version `from` to `target`; `None` if none is needed or declared.
 fn converter(from: &str, target: &ResourceFacts) -> Option<&'static dyn Converter> {
     let converter = CustomKind::of(target).and_then(CustomKind::converter);
     converter.filter(|_| from != target.api_version)
@@ -163,8 +163,7 @@ fn failed(why: String) -> ApiError {
     ApiError::unnamed(500, why)
 }
 
-/// Whether stored bytes start as those of most objects of the version `target` do. Then nobody has to look for what
-/// they say about themselves.
+/// True if stored bytes start as those of most objects of the version `target` do; then their type need not be parsed.
 fn is_of(bytes: &[u8], target: &ResourceFacts) -> bool {
     let start = [r#"{"apiVersion":""#, target.api_version, r#"","#];
     let rest = start

@@ -15,12 +15,12 @@ use super::place::Place;
 
 const MUST_BE_TEXT: &str = "must be a string";
 
-/// What becomes of metadata that is none.
+/// The treatment of metadata that is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
     /// It is an error.
     Refused,
-    /// What can be read is kept.
+    /// The readable part is kept.
     Dropped,
 }
 
@@ -146,7 +146,7 @@ fn complete(
     Ok(())
 }
 
-/// What can be read of malformed metadata, field by field.
+/// The readable fields of malformed metadata.
 fn readable_part(metadata: &Value) -> ObjectMeta {
     let mut read = ObjectMeta::default();
     for (name, value) in metadata.as_object().into_iter().flatten() {

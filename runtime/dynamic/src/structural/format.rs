@@ -15,7 +15,7 @@ use super::Form;
 pub struct Format {
     /// As it was written.
     name: Box<str>,
-    /// Whether a text is of the format; `None` for formats of numbers.
+    /// The check of a text; `None` for formats of numbers.
     holds: Option<fn(&str) -> bool>,
 }
 
@@ -41,13 +41,13 @@ impl Format {
         &self.name
     }
 
-    /// Whether it is one of texts.
+    /// True if it is one of texts.
     #[must_use]
     pub fn is_of_text(&self) -> bool {
         self.holds.is_some()
     }
 
-    /// Whether `text` is of the format; formats of numbers say nothing about texts.
+    /// True if `text` is of the format; formats of numbers say nothing about texts.
     #[must_use]
     pub fn holds(&self, text: &str) -> bool {
         self.holds.is_none_or(|holds| holds(text))
@@ -66,7 +66,7 @@ impl fmt::Debug for Format {
     }
 }
 
-/// What tells whether a text is of a format; dashes do not count in names.
+/// The check of texts of a format; dashes do not count in names.
 fn of_text(name: &str) -> Option<fn(&str) -> bool> {
     Some(match name {
         "bsonobjectid" => |text| text.len() == 24 && is_hexadecimal(text),

@@ -1,4 +1,4 @@
-//! What must hold of a value beyond its type.
+//! Rules for a value beyond its type.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Format, Pattern};
 
-/// What must hold of a value beyond its type: the value validations of OpenAPI.
+/// Rules for a value beyond its type: the value validations of OpenAPI.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits {
     /// E.g. `date-time`; only formats that say something about values of the type.
@@ -25,7 +25,7 @@ pub struct Limits {
     pub max_length: Option<u64>,
     /// The fewest characters of a text.
     pub min_length: Option<u64>,
-    /// What a text matches.
+    /// The pattern that a text matches.
     pub pattern: Option<Pattern>,
     /// The most elements of a list.
     pub max_items: Option<u64>,

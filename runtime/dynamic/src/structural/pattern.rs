@@ -26,7 +26,7 @@ impl Pattern {
         &self.text
     }
 
-    /// Whether `text`, or a part of it, matches.
+    /// True if `text`, or a part of it, matches.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Where a value stands in a document, as messages say it.
+//! The place of a value in a document, as messages name it.
 
 use std::fmt;
 

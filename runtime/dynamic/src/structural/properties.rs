@@ -19,13 +19,13 @@ impl Properties {
         self.0.get(found).map(|(_, schema)| &**schema)
     }
 
-    /// Whether there is a field `name`.
+    /// True if there is a field `name`.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    /// Whether no field is named.
+    /// True if no field is named.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -41,7 +41,7 @@ impl Properties {
         self.iter().map(|(name, _)| name)
     }
 
-    /// What the fields look like, in the order of their names.
+    /// The schemas of the fields, in the order of their names.
     pub fn schemas(&self) -> impl Iterator<Item = &Structural> {
         self.iter().map(|(_, schema)| schema)
     }

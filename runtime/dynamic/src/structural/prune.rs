@@ -6,10 +6,10 @@ use super::bounded::Bounded;
 use super::place::Place;
 use super::{Additional, Structural};
 
-/// What every object of the API has, whatever its schema says.
+/// The members of every object of the API, whatever its schema says.
 const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// Where fields were dropped, e.g. `spec.parts[0].size`; at most 100.
+/// The places of dropped fields, e.g. `spec.parts[0].size`; at most 100.
 #[derive(Debug, Default)]
 pub struct PrunedPaths(Bounded);
 
@@ -25,12 +25,12 @@ impl PrunedPaths {
     }
 }
 
-/// What is kept though no schema names it.
+/// Fields that are kept though no schema names them.
 #[derive(Clone, Copy, PartialEq)]
 enum Kept {
     /// Nothing.
     Nothing,
-    /// What every object of the API has.
+    /// Those of every object of the API.
     Meta,
     /// Anything, because a list says so of its elements.
     Unknown,

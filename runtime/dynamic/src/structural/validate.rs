@@ -1,4 +1,4 @@
-//! Whether a document is what its schema says, in the order and words of kube-apiserver.
+//! Checks a document against its schema, in the order and words of kube-apiserver.
 //!
 //! A replacement is let pass what was wrong before: errors of a part that equals its counterpart in the old document are
 //! dropped. Counterparts are fields of the same name and elements of keyed lists with the same keys.
@@ -19,14 +19,14 @@ use super::{Form, Format, Structural};
 pub use before::Before;
 use outcome::Outcome;
 
-/// What every object has; it comes from the request, so nobody can have left it as it was.
+/// The members of every object; they come from the request, so they count as changed.
 const TYPE_META: [&str; 2] = ["apiVersion", "kind"];
 
 /// Steps that matching patterns may take in one document, a few seconds; see
 /// [`Pattern::steps`](super::Pattern::steps). Texts beyond that do not match.
 const MAX_STEPS: u64 = 1 << 31;
 
-/// What is checked, and what it is compared with.
+/// A value to check, and the value that it is compared with.
 #[derive(Clone, Copy)]
 struct Subject<'v, 'p> {
     value: &'v Value,
@@ -180,7 +180,7 @@ fn type_of(value: &Value) -> (&'static str, &'static str) {
     }
 }
 
-/// Whether a value is a floating point number that stands for an integer.
+/// True if a value is a floating point number that stands for an integer.
 fn is_whole(value: &Value) -> bool {
     match value {
         Value::Number(number) if !number.is_i64() => number.as_f64().is_some_and(number::is_integer),
@@ -189,7 +189,7 @@ fn is_whole(value: &Value) -> bool {
 }
 
 impl Form {
-    /// What messages call it; empty when it is not declared.
+    /// Its name in messages; empty when it is not declared.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -8,7 +8,7 @@ use serde_json::{Value as Tree, json};
 
 use super::*;
 
-/// What is inlined.
+/// An inlined struct.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 struct Inner {
     /// Text inside.
@@ -20,13 +20,13 @@ struct Inner {
 struct Thing {
     /// Text.
     text: String,
-    /// Whether.
+    /// A truth value.
     flag: bool,
-    /// How many.
+    /// A number that may be absent.
     count: Option<i32>,
-    /// How much.
+    /// A size.
     size: i64,
-    /// What part.
+    /// A ratio.
     ratio: f64,
     /// Raw.
     raw: ByteString,

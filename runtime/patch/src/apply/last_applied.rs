@@ -14,12 +14,12 @@ const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// The most bytes that an annotation may have; a longer text is not kept.
 const LIMIT: usize = 256 * 1024;
 
-/// Whether the manager is the one that kubectl uses unless told otherwise.
+/// True if the manager is kubectl's default one.
 pub(super) fn is_kubectl(manager: &str) -> bool {
     manager == "kubectl"
 }
 
-/// What kubectl applied last.
+/// The configuration that kubectl applied last.
 pub(super) fn of(live: &dyn Object) -> Option<&String> {
     let text = live.meta().annotations.get(ANNOTATION)?;
     (!text.is_empty()).then_some(text)

@@ -1,4 +1,4 @@
-//! Who manages what after an apply.
+//! Brings the managers of a document up to date with an apply.
 
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ pub(super) struct Target<'a> {
     /// Fields that nobody can manage.
     pub(super) unmanaged: Set<'static>,
     pub(super) write: Tracking<'a>,
-    /// Whether fields are taken from other managers.
+    /// True if fields are taken from other managers.
     pub(super) force: bool,
 }
 
@@ -145,7 +145,7 @@ impl Target<'_> {
     }
 }
 
-/// What an apply did, in one version.
+/// The effect of an apply, in one version.
 struct Changes {
     api_version: String,
     /// Fields with other values, or new ones.

@@ -1,4 +1,4 @@
-//! What goes away because its last applier no longer says it.
+//! Removes fields that their last applier no longer applies.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) struct Pruning<'p, 'e> {
     /// The version in which the manager named its fields the last time, and those fields.
     pub(super) last_version: &'p str,
     pub(super) last: &'p Set<'e>,
-    /// What the manager applies now.
+    /// The fields that the manager applies now.
     pub(super) own: &'p Set<'static>,
     pub(super) others: &'p Entries<'e>,
 }

@@ -1,4 +1,4 @@
-//! What an applier sends.
+//! The body of an apply request.
 
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::json::{self, Strictness};
@@ -67,7 +67,7 @@ impl Sent {
         }
     }
 
-    /// What errors call the document: its namespace, name and kind.
+    /// The name of the document in errors: its namespace, name and kind.
     #[must_use]
     pub fn subject(&self) -> String {
         let metadata = |name: &str| {
@@ -77,7 +77,7 @@ impl Sent {
         format!("{}/{}; {}", metadata("namespace"), metadata("name"), self.kind())
     }
 
-    /// What strict reading noticed: each key that stands twice, as the text of a warning.
+    /// The findings of strict reading: each duplicate key, as the text of a warning.
     #[must_use]
     pub fn duplicates(&self) -> &[String] {
         &self.duplicates

@@ -26,9 +26,9 @@ struct Part {
     /// Its protocol.
     #[field(default = "TCP")]
     protocol: String,
-    /// How big it is.
+    /// A size.
     size: i32,
-    /// Whether it is off.
+    /// True if it is off.
     off: bool,
 }
 
@@ -58,7 +58,7 @@ struct Spec {
 /// A state.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 struct State {
-    /// Where it is in its life.
+    /// A phase.
     phase: String,
 }
 

@@ -1,4 +1,4 @@
-//! Whether a document fits its type, in the words that appliers see.
+//! Checks that a document fits its type, in the words that appliers see.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::schema::{Entry, Form, Parts, Schema};
 use crate::fields::PathElement;
 
-/// How many problems are told.
+/// The number of problems that are reported.
 const MAX_PROBLEMS: usize = 100;
 
 /// Reports what is wrong with a document; nothing when it fits.

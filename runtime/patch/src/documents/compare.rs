@@ -1,4 +1,4 @@
-//! What turned one document into another.
+//! The difference between two documents.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,14 +23,14 @@ pub(crate) struct Difference<'a> {
 }
 
 impl<'a> Difference<'a> {
-    /// What changed from `old` to `new`.
+    /// The changes from `old` to `new`.
     pub(crate) fn of(old: &'a Value, new: &'a Value, schema: Schema) -> Self {
         let mut difference = Self::default();
         difference.entries(old.as_object(), new.as_object(), schema);
         difference
     }
 
-    /// What the second document says otherwise, or in addition.
+    /// The fields that the second document changes or adds.
     pub(crate) fn taken(&self) -> Set<'a> {
         self.modified.clone().union(self.added.clone())
     }
@@ -151,7 +151,7 @@ impl<'a> Difference<'a> {
     }
 }
 
-/// What happened to a field itself, apart from the fields below it.
+/// The change of a field itself, apart from the fields below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Removed,
@@ -159,7 +159,7 @@ enum Change {
     Added,
 }
 
-/// How two values are compared: part by part when both can be.
+/// The parts by which two values are compared: part by part when both can be.
 fn common_parts(old: Option<&Value>, new: Option<&Value>, schema: Schema) -> Parts {
     let parts = |value: Option<&Value>| value.filter(|value| !value.is_null()).map(|value| schema.parts(value));
     match (parts(old), parts(new)) {
@@ -182,7 +182,7 @@ pub(crate) fn holds_nothing(value: Option<&Value>) -> bool {
     }
 }
 
-/// Whether two values are the same; numbers by what they stand for.
+/// True if two values are the same; numbers by what they stand for.
 pub(crate) fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => match (left.as_i64(), right.as_i64()) {

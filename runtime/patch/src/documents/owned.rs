@@ -29,7 +29,7 @@ fn collect_entries<'a>(entries: &'a Map<String, Value>, schema: Schema, set: &mu
     set.settle();
 }
 
-/// Whether the value is a member as a whole; else its parts are put into `below`.
+/// Returns true if the value is a member as a whole; else its parts are put into `below`.
 fn collect<'a>(value: &'a Value, schema: Schema, below: &mut Set<'a>) -> bool {
     match (schema.parts(value), value) {
         (Parts::None, _) => return true,

@@ -1,4 +1,4 @@
-//! What apply knows of a value in a document: how its parts are told apart.
+//! The schema of a value in a document, as apply needs it: the way in which its parts are told apart.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ pub enum Schema {
     Unknown,
 }
 
-/// How a value takes part in sets of fields.
+/// The part that a value has in sets of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parts {
     /// As a whole.
@@ -58,7 +58,7 @@ impl Keys {
     }
 }
 
-/// What a document may hold in a place.
+/// The values that a document may hold in a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Text,
@@ -71,7 +71,7 @@ pub(crate) enum Form {
     Any,
 }
 
-/// What stands under a name in an object.
+/// The schema of a name in an object.
 pub(crate) enum Entry {
     /// A declared field.
     Field(Schema),
@@ -105,7 +105,7 @@ impl Schema {
         }
     }
 
-    /// How `value` takes part. A value that is absent or null is looked at as its type says.
+    /// The part that `value` has in sets of fields. A value that is absent or null is treated as its type says.
     pub(crate) fn parts(self, value: &Value) -> Parts {
         match self {
             Schema::Kind(_) | Schema::CustomKind(_) => Parts::Entries,
@@ -127,7 +127,7 @@ impl Schema {
         }
     }
 
-    /// Whether objects and lists of this type stand as a whole, because their type says so.
+    /// True if objects and lists of this type stand as a whole, because their type says so.
     pub(crate) fn is_whole(self) -> bool {
         match self {
             Schema::Kind(_) | Schema::CustomKind(_) | Schema::Text | Schema::Unknown => false,
@@ -145,7 +145,7 @@ impl Schema {
         }
     }
 
-    /// What may stand here.
+    /// The values that may stand here.
     pub(crate) fn form(self) -> Form {
         match self {
             Schema::Kind(_) | Schema::CustomKind(_) => Form::Object,
@@ -164,7 +164,7 @@ impl Schema {
         }
     }
 
-    /// What stands under `name`, if the value is an object.
+    /// The schema of `name`, if the value is an object.
     pub(crate) fn entry(self, name: &str) -> Entry {
         match self {
             Schema::Kind(_) | Schema::CustomKind(_) if matches!(name, "apiVersion" | "kind") => {
@@ -251,7 +251,7 @@ impl Schema {
     }
 }
 
-/// What a field is without a value that Go writes in any case.
+/// The value of an absent field that Go writes in any case.
 fn zero(ty: &TypeFacts) -> Option<Value> {
     match ty {
         TypeFacts::String => Some(Value::from("")),

@@ -1,4 +1,4 @@
-//! What a write changed: the fields that it removed, modified and added.
+//! The changes of a write: the fields that it removed, modified and added.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ pub struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Whether the objects hold the same.
+    /// True if the objects hold the same.
     #[must_use]
     pub fn is_same(&self) -> bool {
         self.removed.is_empty() && self.modified.is_empty() && self.added.is_empty()
@@ -63,7 +63,7 @@ pub fn compare<'a>(old: &'a dyn Struct, new: &'a dyn Struct, ignored: &Ignored<'
     out
 }
 
-/// What happened to a field itself, apart from the fields below it.
+/// The change of a field itself, apart from the fields below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     None,
@@ -307,7 +307,7 @@ fn same_values(left: &[Element<'_>], right: &[Element<'_>]) -> bool {
             .all(|(left, right)| equal(&left.value.view(), &right.value.view()))
 }
 
-/// Whether a value is not there, null, or a struct, list or map without content.
+/// True if a value is not there, null, or a struct, list or map without content.
 fn holds_nothing(view: Option<&View<'_>>) -> bool {
     match view {
         None | Some(View::Absent) => true,
@@ -318,7 +318,7 @@ fn holds_nothing(view: Option<&View<'_>>) -> bool {
     }
 }
 
-/// Whether a struct has no field that would be written.
+/// True if a struct has no field that would be written.
 fn is_bare(object: &dyn Struct) -> bool {
     object.facts().fields.iter().enumerate().all(|(index, field)| {
         let view = object.field(index).view();

@@ -10,7 +10,7 @@ use planesmith_wire::json::{Malformed, Next, Reader};
 use super::element::PathElement;
 use super::set::Set;
 
-/// How deep fields are looked for: deeper than any kind nests them, but for schemas, which have none of this sort.
+/// The depth to which fields are searched: deeper than any kind nests them, but for schemas, which have none of this sort.
 const DEPTH: usize = 64;
 
 /// The fields that the JSON in `body` sends as `[]` or `{}` although `facts` would write them as `null`.
@@ -34,7 +34,7 @@ pub fn emptied(facts: &'static StructFacts, body: &[u8]) -> Set<'static> {
     }
 }
 
-/// Whether `facts` would write any field as `null` that a request may send empty; most kinds have none.
+/// True if `facts` would write any field as `null` that a request may send empty; most kinds have none.
 fn has_any(facts: &'static StructFacts) -> bool {
     static KNOWN: LazyLock<RwLock<HashMap<usize, bool>>> = LazyLock::new(RwLock::default);
     let address = std::ptr::from_ref(facts).addr();

@@ -8,7 +8,7 @@ use super::element::PathElement;
 use super::key_value::{KeyValue, write_entries};
 use super::set::Set;
 
-/// Why bytes are not the JSON form of a set.
+/// The reason why bytes are not the JSON form of a set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct FieldsError(pub String);
@@ -86,13 +86,13 @@ fn write_step(element: &PathElement<'_>, text: &mut Vec<u8>) {
     }
 }
 
-/// Whether text needs no escaping in JSON.
+/// True if text needs no escaping in JSON.
 fn is_plain(text: &str) -> bool {
     text.bytes()
         .all(|byte| matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' | b'/'))
 }
 
-/// What one JSON object of the tree holds.
+/// The content of one JSON object of the tree.
 struct Read<'a> {
     set: Set<'a>,
     has_dot: bool,

@@ -1,4 +1,4 @@
-//! How a value takes part in sets of fields: as a whole, or part by part.
+//! The part that a value has in sets of fields: as a whole, or part by part.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use planesmith_machinery::value::{Struct, Value, View};
 use super::element::PathElement;
 use super::key_value::KeyValue;
 
-/// How a value takes part in sets of fields.
+/// The part that a value has in sets of fields.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Relation {
     /// As a whole.
@@ -24,12 +24,12 @@ pub(super) enum Relation {
 }
 
 impl Relation {
-    /// How a field takes part.
+    /// The relation of a field.
     pub(super) fn of_field(field: &'static FieldFacts) -> Self {
         Self::resolve(&field.ty, Some(field))
     }
 
-    /// How an element of a list or an entry of a map takes part.
+    /// The relation of an element of a list or an entry of a map.
     pub(super) fn of_element(ty: &'static TypeFacts) -> Self {
         Self::resolve(ty, None)
     }

@@ -42,13 +42,13 @@ impl<'a> Set<'a> {
         set
     }
 
-    /// Whether no field is a member.
+    /// True if no field is a member.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// How many fields are members.
+    /// The number of fields that are members.
     #[must_use]
     pub fn len(&self) -> usize {
         self.nodes
@@ -71,7 +71,7 @@ impl<'a> Set<'a> {
         }
     }
 
-    /// Whether the field at `path` is a member.
+    /// True if the field at `path` is a member.
     #[must_use]
     pub fn contains(&self, path: &[PathElement<'_>]) -> bool {
         let Some((first, rest)) = path.split_first() else {
@@ -216,7 +216,7 @@ impl<'a> Set<'a> {
         });
     }
 
-    /// Whether a field is a member of both.
+    /// True if a field is a member of both.
     #[must_use]
     pub fn intersects(&self, other: &Set<'_>) -> bool {
         self.nodes.iter().any(|node| {

@@ -7,13 +7,13 @@ use planesmith_machinery::json;
 use super::entries::{Entries, Entry, Operation, seconds};
 use crate::fields::Set;
 
-/// How many entries of updates an object keeps.
+/// The number of entries of updates that an object keeps.
 const MAX_UPDATES: usize = 10;
 
 /// The manager that the oldest updates are merged under, one for each version.
 const ANCIENT: &str = "ancient-changes";
 
-/// What becomes of the updates in one version.
+/// The merged updates of one version.
 struct Bucket<'a> {
     /// The first of them that came up. It stays as it is until there is another to merge with it.
     first: usize,
@@ -87,7 +87,7 @@ fn made_before(all: &[Entry<'_>], version: &str) -> Option<usize> {
     })
 }
 
-/// What tells an update from others of the same second: the JSON of its entry without the fields.
+/// The identity of an update among others of the same second: the JSON of its entry without the fields.
 fn identifier(entry: &Entry<'_>) -> Vec<u8> {
     let mut text = Vec::with_capacity(64);
     for (name, value) in [

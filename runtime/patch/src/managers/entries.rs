@@ -10,7 +10,7 @@ use planesmith_wire::time::Time;
 
 use crate::fields::Set;
 
-/// How a manager set its fields.
+/// The operation by which a manager set its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Operation {
     /// By server-side apply.
@@ -81,7 +81,7 @@ impl<'a> Entry<'a> {
         self.json = None;
     }
 
-    /// Whether two entries stand for one manager. Appliers are told apart by name alone, others by version too.
+    /// True if two entries belong to one manager. Appliers are told apart by name alone, others by version too.
     fn is(&self, manager: &str, operation: Operation, api_version: &str, subresource: &str) -> bool {
         self.operation == operation
             && self.manager == manager
@@ -89,7 +89,7 @@ impl<'a> Entry<'a> {
             && (operation == Operation::Apply || self.api_version == api_version)
     }
 
-    /// What [`Self::is`] compares, as the key of a map: a client can send thousands of entries.
+    /// The parts that [`Self::is`] compares, as the key of a map: a client can send thousands of entries.
     pub(crate) fn identity(&self) -> Identity<String> {
         let (operation, manager, subresource, version) =
             identity(self.operation, &self.manager, &self.api_version, &self.subresource);
@@ -119,7 +119,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// What tells managers apart: the operation, the name, the subresource and the version.
+/// The identity of a manager: the operation, the name, the subresource and the version.
 pub(crate) type Identity<T> = (Operation, T, T, T);
 
 fn identity<'e>(
@@ -255,7 +255,7 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// How entries are listed: appliers first, then by time, name, version and subresource.
+/// The order of entries: appliers first, then by time, name, version and subresource.
 pub(crate) fn order(left: &Entry<'_>, right: &Entry<'_>) -> Ordering {
     left.operation
         .cmp(&right.operation)

@@ -4,7 +4,7 @@ use planesmith_wire::json::{Malformed, Next, Reader};
 
 use planesmith_machinery::field_error::holds_empty;
 
-/// Whether the JSON of an object has an empty list of managers. That asks to forget all of them, as a list of one empty entry
+/// True if the JSON of an object has an empty list of managers. That asks to forget all of them, as a list of one empty entry
 /// does; a decoded object could not tell it from none.
 #[must_use]
 pub fn forgets_managers(json: &[u8]) -> bool {

@@ -2,7 +2,7 @@
 
 use planesmith_wire::go_format::is_printable;
 
-/// How long a name may be, in bytes.
+/// The maximum length of a name, in bytes.
 const MAX_NAME: usize = 128;
 
 /// The name under which the fields of a write are tracked: `fieldManager`, or else the user agent up to its first

@@ -16,13 +16,13 @@ use crate::fields::Set;
 /// The version of a Scale.
 pub(crate) const SCALE: &str = "autoscaling/v1";
 
-/// Where the number of replicas is in a Scale.
+/// The path of the number of replicas in a Scale.
 pub(crate) const IN_SCALE: [&str; 2] = ["spec", "replicas"];
 
 /// A write to `/scale`.
 #[derive(Clone, Copy, Debug)]
 pub struct ScaleWrite<'w> {
-    /// Who writes.
+    /// The manager that writes.
     pub manager: &'w str,
     /// When.
     pub now: Time,
@@ -45,7 +45,7 @@ pub struct ScaleManagers<'a> {
     custom: Option<&'static dyn DynamicKind>,
 }
 
-/// Where the number of replicas is in some version of a kind.
+/// The place of the number of replicas in some version of a kind.
 enum Replicas<'p> {
     At(&'p str),
     /// The version has no Scale.

@@ -9,14 +9,14 @@ use super::*;
 /// Content.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 struct Spec {
-    /// How many.
+    /// A number of replicas.
     replicas: Option<i32>,
 }
 
 /// A state.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 struct State {
-    /// Where it is in its life.
+    /// A phase.
     phase: String,
 }
 

@@ -21,7 +21,7 @@ pub(super) enum Node<'a> {
     Array(Vec<Node<'a>>),
 }
 
-/// How to hold a value given as text.
+/// Holds a value that is given as text.
 type Hold<'a> = fn(&'a str) -> Node<'a>;
 
 impl<'a> Node<'a> {
@@ -55,7 +55,7 @@ impl<'a> Node<'a> {
         serde_json::from_str(self.text()?.0).ok()
     }
 
-    /// Whether it is an array.
+    /// True if it is an array.
     pub(super) fn is_array(&self) -> bool {
         matches!(self, Node::Array(_)) || self.text().is_some_and(|(json, _)| json.starts_with('['))
     }
@@ -122,7 +122,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Whether two values are the same: objects in any order, and what is no object or array byte for byte. Numbers and texts
+    /// True if two values are the same: objects in any order, and other values but arrays byte for byte. Numbers and texts
     /// differ that are merely written differently, as in kube-apiserver; what was stored is written as Go writes it.
     pub(super) fn equals(&mut self, other: &mut Node<'a>) -> bool {
         if let (Some(left), Some(right)) = (self.as_object(), other.as_object()) {

@@ -10,14 +10,14 @@ use serde_json::Value;
 use super::document::Node;
 use super::{Patched, read};
 
-/// How many operations a patch may have.
+/// The maximum number of operations of a patch.
 pub const MAX_OPERATIONS: usize = 10_000;
 
-/// How many bytes all `copy` operations of a patch may add.
+/// The maximum number of bytes that all `copy` operations of a patch may add.
 const MAX_COPIED: usize = 3 * 1024 * 1024;
 
-/// How many elements all operations of a patch may push along, because one before them comes or goes: a fraction of a
-/// second's work.
+/// The maximum number of elements that all operations of a patch may move, because one before them is added or removed: a
+/// fraction of a second's work.
 const MAX_MOVED: usize = 1 << 24;
 
 /// Applies a JSON patch to a JSON document, which is compact as the codecs write it.
@@ -55,7 +55,7 @@ pub fn json_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Resu
     Ok(Patched::new(out, findings))
 }
 
-/// How many operations there are, when the patch is a list of such.
+/// The number of operations, when the patch is a list of such.
 fn operations(tree: &Value) -> Result<usize, ApiError> {
     let refuse = |kind: &str, place: &str, ty: &str| {
         let message = format!("error decoding patch: json: cannot unmarshal {kind} into Go {place}of type {ty}");

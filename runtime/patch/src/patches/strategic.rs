@@ -73,7 +73,7 @@ pub(super) fn shown(patch: &[u8]) -> String {
     }
 }
 
-/// Whether there is a number with a point and nothing behind it.
+/// True if there is a number with a point and nothing behind it.
 fn has_whole_double(value: &Value) -> bool {
     match value {
         Value::Number(number) => number.is_f64() && number.as_f64().is_some_and(|double| double.fract() == 0.0),
@@ -169,7 +169,7 @@ fn delete_from_list(
     Ok(())
 }
 
-/// Whether Go would hold two values in the same type.
+/// True if Go would hold two values in the same type.
 fn same_type(left: Option<&Value>, right: &Value) -> bool {
     left.is_some_and(|left| go_format::type_of(left) == go_format::type_of(right))
 }

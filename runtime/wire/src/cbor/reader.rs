@@ -9,7 +9,7 @@ use super::CborError;
 use crate::go_format::quote;
 use crate::json::{encode_text, encode_value};
 
-/// How deep lists and maps may be nested.
+/// The depth to which lists and maps may be nested.
 const MAX_DEPTH: usize = 64;
 
 /// Tags of byte strings that say how JSON shows them.

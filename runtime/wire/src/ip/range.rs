@@ -38,7 +38,7 @@ impl IpRange {
         self.network
     }
 
-    /// How many bits its addresses share.
+    /// The number of bits that its addresses share.
     #[must_use]
     pub fn bits(&self) -> u8 {
         self.bits
@@ -50,7 +50,7 @@ impl IpRange {
         Family::of(self.network)
     }
 
-    /// Whether `address` is one of its addresses.
+    /// True if `address` is one of its addresses.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         Family::of(address) == self.family() && Self::new(address, self.bits) == Some(*self)
@@ -135,7 +135,7 @@ pub fn range_warnings(path: &str, text: &str) -> Vec<String> {
     warnings
 }
 
-/// Whether the address or the number of bits has leading zeros.
+/// True if the address or the number of bits has leading zeros.
 fn has_zeros(text: &str) -> bool {
     text.split_once('/')
         .is_some_and(|(address, bits)| address.parse::<IpAddr>().is_err() || (bits.len() > 1 && bits.starts_with('0')))

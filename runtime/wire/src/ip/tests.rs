@@ -1,4 +1,4 @@
-//! What is taken, what is refused and what is warned of.
+//! Addresses and ranges that are legal, refused and warned about.
 
 use super::*;
 

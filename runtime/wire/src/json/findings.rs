@@ -13,14 +13,14 @@ const MAX_SIZE: usize = 1 << 20;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     messages: Vec<String>,
-    /// How many of them, at the start, come from the YAML text.
+    /// The number of them, at the start, that come from the YAML text.
     yaml: usize,
     /// Bytes of the others.
     size: usize,
 }
 
 impl Findings {
-    /// Whether there is none.
+    /// True if there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()

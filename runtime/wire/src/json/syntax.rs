@@ -3,7 +3,7 @@
 use super::reader::MAX_DEPTH;
 use crate::go_format::quote;
 
-/// What the machine expects next.
+/// The state of the machine: the syntax that it expects next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Value,
@@ -185,7 +185,7 @@ impl Machine {
         Ok(())
     }
 
-    /// What may stand behind a finished value.
+    /// Takes the byte behind a finished value.
     fn end_value(&mut self, byte: u8) -> Result<(), String> {
         if matches!(byte, b' ' | b'\t' | b'\r' | b'\n') {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Which elements of a list are meant.
+//! The filters of elements of a list.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Misfit, Step, walk};
 
-/// What holds of the elements that are meant.
+/// The condition of a filter.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Filter {
     pub(super) left: Vec<Step>,
@@ -14,7 +14,7 @@ pub(super) struct Filter {
     pub(super) comparison: Option<(Operator, Vec<Step>)>,
 }
 
-/// How two values compare.
+/// The comparison of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
     Less,
@@ -23,7 +23,7 @@ pub(super) enum Operator {
     NotEqual,
     AtMost,
     AtLeast,
-    /// What nobody knows; it fits nothing.
+    /// An unknown operator; it fits nothing.
     Unknown,
 }
 
@@ -40,7 +40,7 @@ impl Operator {
         }
     }
 
-    /// Whether two values compare so; they must be of one type, and integers are another type than other numbers.
+    /// True if the comparison holds; both values must be of one type, and integers are another type than other numbers.
     fn holds(self, left: &Value, right: &Value) -> Result<bool, Misfit> {
         let order = match (left, right) {
             (Value::Bool(left), Value::Bool(right)) if matches!(self, Operator::Equal | Operator::NotEqual) => {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::filter::{Filter, Operator};
 use super::{Slice, Step};
 
-/// How deep filters and unions may be nested.
+/// The depth to which filters and unions may be nested.
 const MAX_DEPTH: usize = 16;
 
 /// Reads what stands between braces in a template of kubectl.
@@ -190,7 +190,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Where the parenthesis of a filter closes that is in no quotes.
+/// The position of the parenthesis that closes a filter, outside of quotes.
 fn filter_end(text: &str) -> Option<usize> {
     let mut quote = None;
     let mut is_escaped = false;
@@ -237,7 +237,7 @@ fn is_word(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }
 
-/// What ends a name.
+/// True for characters that end a name.
 fn is_terminator(c: char) -> bool {
     matches!(
         c,

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 pub use crate::ip::parse as parse_ip;
 
-/// Whether the addresses are one of each family at most and both families occur.
+/// True if the addresses are one of each family at most and both families occur.
 ///
 /// # Errors
 ///

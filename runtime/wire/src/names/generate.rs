@@ -1,6 +1,6 @@
 //! Names made by the server from `generateName`.
 
-/// How much of `generateName` is kept: 63 characters less the five that are added.
+/// The part of `generateName` that is used, in bytes: 63 less the five that are added.
 pub const MAX_GENERATED_BASE: usize = 58;
 
 /// The part of `generateName` that a generated name starts with: at most [`MAX_GENERATED_BASE`] bytes, cut between

@@ -31,7 +31,7 @@ fn is_lower_or_digit(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit()
 }
 
-/// Whether `text` starts and ends with an `outer` byte and has only `inner` ones between.
+/// True if `text` starts and ends with an `outer` byte and has only `inner` ones between.
 fn bounded(text: &[u8], outer: impl Fn(u8) -> bool, inner: impl Fn(u8) -> bool) -> bool {
     match text {
         [] => false,

@@ -6,17 +6,17 @@ use super::DecodeError;
 use super::fields::{Fields, WireType, write_bytes, write_message, write_tag, write_varint};
 use crate::type_meta::TypeMeta;
 
-/// What every enveloped message starts with.
+/// The start of every enveloped message.
 pub const MAGIC: &[u8; 4] = b"k8s\0";
 
 /// An opened envelope.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Envelope<'a> {
-    /// What the message is; parts may be empty.
+    /// The type of the message; parts may be empty.
     pub type_meta: TypeMeta,
     /// The message.
     pub raw: &'a [u8],
-    /// How the message is compressed; never seen in practice.
+    /// The compression of the message; never seen in practice.
     pub content_encoding: Cow<'a, str>,
     /// Media type of the message; empty for protobuf.
     pub content_type: Cow<'a, str>,

@@ -9,7 +9,7 @@ use jiff::tz::Offset;
 /// Seconds since 1970 of the start of year 1: the moment that Go takes for none.
 pub(crate) const ZERO_SECOND: i64 = -62_135_596_800;
 
-/// How many digits of a second the text shows.
+/// The number of digits of a second in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Precision {
     Seconds,
@@ -98,7 +98,7 @@ enum Mistake<'a> {
     Range(&'static str),
     /// Text follows the moment.
     Extra(&'a [u8]),
-    /// What is left does not start with this element of the layout.
+    /// The rest does not start with this element of the layout.
     Element { rest: &'a [u8], element: &'static str },
 }
 

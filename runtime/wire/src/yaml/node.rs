@@ -7,7 +7,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 use super::YamlError;
 use super::problem::problem;
 
-/// How deep sequences and mappings may be nested; walking them recurses.
+/// The depth to which sequences and mappings may be nested; walking them recurses.
 pub(super) const MAX_DEPTH: usize = 512;
 
 /// Index of a node in [`Nodes`].
@@ -28,7 +28,7 @@ pub(super) struct Node {
     pub(super) content: Content,
 }
 
-/// What a node is.
+/// The content of a node.
 #[derive(Debug)]
 pub(super) enum Content {
     Scalar {

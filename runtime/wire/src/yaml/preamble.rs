@@ -1,4 +1,4 @@
-//! What the parser of Kubernetes refuses before it comes to the first node, and the one used here takes.
+//! Refuses text that the parser of Kubernetes refuses before it comes to the first node, and the one used here takes.
 
 use super::YamlError;
 

@@ -1,4 +1,4 @@
-//! What is wrong with a text, in the words of the parser that Kubernetes uses.
+//! The problem of a text, in the words of the parser that Kubernetes uses.
 
 use saphyr_parser::ScanError;
 
@@ -27,7 +27,7 @@ const NO_CONTENT: &str = "did not find expected node content";
 const NO_KEY: &str = "did not find expected key";
 const NO_TOKEN: &str = "found character that cannot start any token";
 
-/// What the other parser is doing when it finds a problem behind the scanner.
+/// The activity of the other parser when it finds a problem behind the scanner.
 const PARSING: &[&str] = &[
     "while parsing a block mapping",
     "while parsing a block collection",

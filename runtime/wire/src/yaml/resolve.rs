@@ -1,4 +1,4 @@
-//! What an unquoted word means in YAML 1.1, as go-yaml reads it.
+//! The meaning of an unquoted word in YAML 1.1, as go-yaml reads it.
 
 use serde_json::Value;
 

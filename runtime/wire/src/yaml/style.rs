@@ -1,4 +1,4 @@
-//! How a text can be written: plain, quoted or as a block.
+//! The styles of a text: plain, quoted or as a block.
 
 use super::resolve::{Scalar, word};
 
@@ -33,7 +33,7 @@ pub(super) fn of_text(text: &str, key: bool) -> Style {
     }
 }
 
-/// Which styles can show a text.
+/// The styles that can show a text.
 struct Traits {
     plain: bool,
     single: bool,
@@ -63,7 +63,7 @@ impl Traits {
     }
 }
 
-/// Whether something in the text would be taken for syntax.
+/// True if a part of the text would be taken for syntax.
 fn has_indicator(text: &str) -> bool {
     let bytes = text.as_bytes();
     let blank_at = |at: usize| matches!(bytes.get(at), None | Some(b' ' | b'\t' | b'\n'));
@@ -84,7 +84,7 @@ fn has_indicator(text: &str) -> bool {
     })
 }
 
-/// Whether go-yaml writes the character as it is.
+/// True if go-yaml writes the character as it is.
 pub(super) fn is_printable(c: char) -> bool {
     match c {
         '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' => true,
@@ -94,7 +94,7 @@ pub(super) fn is_printable(c: char) -> bool {
     }
 }
 
-/// Whether the text looks like a date, with or without a time.
+/// True if the text looks like a date, with or without a time.
 fn is_timestamp(text: &str) -> bool {
     let Some((date, rest)) = split_date(text) else {
         return false;
@@ -153,7 +153,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether the text is a number in base 60 (`1:30`): not read as one here, but by other parsers.
+/// True if the text is a number in base 60 (`1:30`): not read as one here, but by other parsers.
 fn is_base_60(text: &str) -> bool {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (numbers, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));

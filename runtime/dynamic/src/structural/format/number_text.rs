@@ -53,7 +53,7 @@ pub(super) fn is_credit_card(text: &str) -> bool {
         .is_multiple_of(10)
 }
 
-/// Whether a number starts like one of an issuer and is as long.
+/// True if a number starts like one of an issuer and is as long.
 fn has_card_shape(digits: &[u8]) -> bool {
     matches!(
         (digits, digits.len()),

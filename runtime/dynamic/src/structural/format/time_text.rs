@@ -65,7 +65,7 @@ fn is_time(text: &str) -> Option<bool> {
     Some(is_clock && (is_zone(rest) || is_zone(without_fraction(rest)?)))
 }
 
-/// What follows a separator and at least one digit.
+/// The text behind a separator and at least one digit.
 fn without_fraction(text: &str) -> Option<&str> {
     let mut characters = text.chars();
     characters.next().filter(|separator| *separator != '\n')?;

@@ -1,4 +1,4 @@
-//! What was there before: counterparts in the old document.
+//! Counterparts of values in the old document.
 
 use std::collections::HashMap;
 
@@ -55,8 +55,8 @@ impl<'v> Before<'v> {
 }
 
 impl Structural {
-    /// Whether a value is what it was. The order of keyed lists does not matter; an object with a field that the schema
-    /// does not know is never what it was.
+    /// True if a value equals the old one. The order of keyed lists does not matter; an object with a field that the schema
+    /// does not know never equals the old one.
     #[must_use]
     pub fn is_same(&self, value: &Value, old: &Value) -> bool {
         match (value, old) {

@@ -1,4 +1,4 @@
-//! What texts, lists and objects hold.
+//! Checks of the content of texts, lists and objects.
 
 use std::collections::HashSet;
 
@@ -158,8 +158,8 @@ fn has_duplicates(elements: &[Value]) -> bool {
     !elements.iter().all(|element| seen.insert(element))
 }
 
-/// Whether a value is `allowed`, once it is made the same kind of value: numbers lose their fractions that way, and
-/// integers become characters.
+/// True if a value equals `allowed` once it is converted to the same type: numbers lose their fractions that way, and integers
+/// become characters.
 pub(super) fn equals(value: &Value, allowed: &Value) -> bool {
     match (value, allowed) {
         (Value::Null, _) => false,

@@ -130,7 +130,7 @@ fn as_whole(point: f64) -> Option<i64> {
     (point.fract() == 0.0 && (-LIMIT..LIMIT).contains(&point)).then(|| whole_part(point))
 }
 
-/// Whether a floating point number stands for an integer, give or take an error of arithmetic.
+/// True if a floating point number stands for an integer, give or take an error of arithmetic.
 pub(super) fn is_integer(number: f64) -> bool {
     if !number.is_finite() || number.abs() > MAX_EXACT {
         return false;

@@ -1,4 +1,4 @@
-//! What a check found.
+//! The outcome of a check.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,10 +8,10 @@ use planesmith_wire::go_format::quote;
 
 use super::Place;
 
-/// How many errors are kept: far more than anybody reads, and few enough to be merged at every level of a document.
+/// The number of errors that are kept: far more than anybody reads, and few enough to be merged at every level of a document.
 const MAX_ERRORS: usize = 2000;
 
-/// What a check found: errors, each once, and how many checks were made on the way.
+/// The outcome of a check: errors, each once, and the number of checks on the way.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     /// Fields are places in the document, not yet fields of an object.
@@ -28,12 +28,12 @@ impl Outcome {
         self.errors.is_empty()
     }
 
-    /// Whether further errors are dropped, so that nobody need look for any.
+    /// True if further errors are dropped, so that none need be looked for.
     pub(super) fn is_full(&self) -> bool {
         self.errors.len() >= MAX_ERRORS || self.size > MAX_SIZE
     }
 
-    /// How many checks were made; of alternatives that all fail the one with the most is explained.
+    /// The number of checks; of alternatives that all fail the one with the most is explained.
     pub(super) fn checks(&self) -> usize {
         self.count
     }

@@ -292,7 +292,7 @@ fn fields_of_a_part_are_named_below_it() {
     );
 }
 
-/// What is wrong with a new spec in place of an old one.
+/// The errors of a new spec in place of an old one.
 fn update_errors(new: &Value, old: &Value) -> Vec<String> {
     let schema = Structural::compile(
         &json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {

@@ -1,4 +1,4 @@
-//! What holds for all documents.
+//! Laws that hold for all documents.
 
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
@@ -195,14 +195,14 @@ proptest! {
     }
 }
 
-/// What a manager owns, as it is stored.
+/// The fields that a manager owns, as they are stored.
 fn owner(thing: &Thing, manager: &str) -> Option<String> {
     owners(thing)
         .into_iter()
         .find(|owner| owner.split(' ').next() == Some(manager))
 }
 
-/// What a manager owns.
+/// The fields that a manager owns.
 fn fields_of(thing: &Thing, manager: &str) -> Set<'static> {
     let mut entries = thing.metadata.managed_fields.iter();
     let entry = entries.find(|entry| entry.manager == manager);

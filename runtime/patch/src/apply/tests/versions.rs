@@ -6,7 +6,7 @@ use planesmith_machinery::status::ApiError;
 
 use super::*;
 
-/// What an older version holds.
+/// The content of an older version.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 struct OldSpec {
     /// Told apart by key.

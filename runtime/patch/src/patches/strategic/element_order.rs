@@ -10,7 +10,7 @@ use super::lists::{element_type, merge, no_merge_key};
 use super::schema::Schema;
 use super::{DIRECTIVE, SET_ORDER, directives, failed};
 
-/// What tells elements apart.
+/// The identity of an element.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Identity<'a> {
     /// The value of this key.

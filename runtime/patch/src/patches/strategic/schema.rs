@@ -1,4 +1,4 @@
-//! What the tables say about a place in a document.
+//! The schema of a place in a document, by the tables.
 
 use planesmith_machinery::facts::{FieldFacts, StructFacts, TypeFacts};
 use planesmith_machinery::status::ApiError;
@@ -15,12 +15,12 @@ pub(super) enum Schema {
     Other(&'static str),
 }
 
-/// How a list is merged.
+/// The way in which a list is merged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ListStrategy {
     /// Elements are merged instead of replaced.
     pub(super) merge: bool,
-    /// What tells elements apart; empty for plain values.
+    /// The field that tells elements apart; empty for plain values.
     pub(super) key: &'static str,
 }
 

@@ -34,7 +34,7 @@ struct Container {
 /// A choice.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 struct Choice {
-    /// Which.
+    /// A type.
     r#type: String,
     /// One of them.
     rolling: Option<Env>,
