@@ -4,35 +4,59 @@
 //! cannot express: defaults that depend on other fields, fields that clients cannot set, validation, columns.
 
 mod created_at;
+#[cfg(feature = "kubernetes")]
 mod selector_text;
+#[cfg(feature = "kubernetes")]
 mod semantic_version;
+#[cfg(feature = "kubernetes")]
 mod workload;
 
+#[cfg(feature = "kubernetes")]
 pub mod admission;
+#[cfg(feature = "kubernetes")]
 pub mod admissionregistration;
+#[cfg(feature = "kubernetes")]
 pub mod apidiscovery;
 pub mod apiextensions;
 pub mod apiregistration;
+#[cfg(feature = "kubernetes")]
 pub mod apiserverinternal;
+#[cfg(feature = "kubernetes")]
 pub mod apps;
 pub mod authentication;
+#[cfg(feature = "kubernetes")]
 pub mod authorization;
+#[cfg(feature = "kubernetes")]
 pub mod autoscaling;
+#[cfg(feature = "kubernetes")]
 pub mod batch;
 pub mod certificates;
 pub mod coordination;
 pub mod core;
+#[cfg(feature = "kubernetes")]
 pub mod discovery;
+#[cfg(feature = "kubernetes")]
 pub mod events;
+#[cfg(feature = "kubernetes")]
 pub mod extensions;
 pub mod features;
+#[cfg(feature = "kubernetes")]
 pub mod flowcontrol;
+#[cfg(feature = "kubernetes")]
 pub mod imagepolicy;
+#[cfg(feature = "kubernetes")]
 pub mod networking;
+#[cfg(feature = "kubernetes")]
 pub mod node;
+#[cfg(feature = "kubernetes")]
 pub mod policy;
+#[cfg(feature = "kubernetes")]
 pub mod rbac;
+#[cfg(feature = "kubernetes")]
 pub mod resource;
+#[cfg(feature = "kubernetes")]
 pub mod scheduling;
+#[cfg(feature = "kubernetes")]
 pub mod storage;
+#[cfg(feature = "kubernetes")]
 pub mod storagemigration;

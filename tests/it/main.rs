@@ -21,6 +21,7 @@ mod kubectl;
 mod metrics;
 mod objects;
 mod openapi;
+mod rooms;
 mod shutdown;
 mod start;
 mod storage_versions;

@@ -4,4 +4,5 @@ mod lease;
 
 pub use lease::{Lease, LeaseSpec};
 
+#[cfg(feature = "kubernetes")]
 pub(crate) use lease::check_strategy;

@@ -17,12 +17,14 @@ pub const PROGRAM: Program = Program {
         GroupVersion {
             group: "shop.example.com",
             version: "v1",
+            on_by_default: true,
             register: shop::v1::register,
             install: shop::v1::install,
         },
         GroupVersion {
             group: "shop.example.com",
             version: "v1alpha1",
+            on_by_default: true,
             register: shop::v1alpha1::register,
             install: shop::v1alpha1::install,
         },
@@ -32,6 +34,7 @@ pub const PROGRAM: Program = Program {
         v3: openapi::V3,
     },
     admission: crate::admission::PLUGINS,
+    components: &[],
 };
 
 /// Adds the kinds of all groups to `scheme`.

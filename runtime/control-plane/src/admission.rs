@@ -1,46 +1,12 @@
 //! Which admission plugins a server has, and in which order they are asked.
 //!
-//! A program lists its plugins as [`Registration`]s, in order: [`KUBERNETES`] for the built-in kinds, [`GENERIC`] for a
-//! server without them, or a list of its own. Flags switch them, the file of `--admission-control-config-file` configures
+//! A program lists its plugins as [`Registration`]s, in order: [`GENERIC`] or a list of its own; its components add plugins
+//! that no flag switches. Flags switch them, the file of `--admission-control-config-file` configures
 //! those that can be configured.
 
-mod always_pull_images;
-mod any_container;
-mod certificates;
-mod claim_status_authorization;
 mod configuration;
-mod default_ingress_class;
-mod default_storage_class;
-mod default_toleration_seconds;
-mod deny_service_external_ips;
-mod device_admin_access;
-mod event_rate_limit;
-mod extended_resource_toleration;
 mod generic;
-mod kubernetes;
-mod limit_pod_hard_anti_affinity_topology;
-mod limit_ranger;
-mod namespace_presence;
-mod newest_class;
-mod node_declared_features;
-mod owner_references_permission_enforcement;
-mod persistent_volume_claim_resize;
-mod pod_amounts;
-mod pod_node_selector;
-mod pod_resize_validator;
-mod pod_security;
-mod pod_toleration_restriction;
-mod pod_topology_labels;
-mod priority;
-pub(crate) mod resource_quota;
-mod runtime_class;
-mod service_account;
-mod storage_object_in_use_protection;
 mod switches;
-mod taint_nodes_by_condition;
-#[cfg(test)]
-mod testing;
-mod tolerations;
 
 use std::fmt;
 use std::sync::Arc;
@@ -48,14 +14,9 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use planesmith_access::admission::{Chain, Lister, Plugin};
 use planesmith_access::authorization::Authorizer;
-use planesmith_api_defs::resource::v1::ResourceClaim;
-use planesmith_machinery::object::Resource;
-use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_store::Storage;
 
-use self::claim_status_authorization::ClaimStatusAuthorization;
-use self::device_admin_access::DeviceAdminAccess;
 use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
 use crate::options::Options;
@@ -63,8 +24,7 @@ use crate::options::Options;
 pub(crate) use configuration::read_document;
 pub use configuration::{Configuration, parse_configuration};
 pub use generic::{ALWAYS_ADMIT, ALWAYS_DENY, GENERIC, NAMESPACE_LIFECYCLE};
-pub use kubernetes::KUBERNETES;
-pub use switches::check_switches;
+pub use switches::{check_switches, is_on};
 
 /// A plugin that a program can have.
 #[derive(Clone, Copy)]
@@ -150,7 +110,7 @@ impl Registration {
     }
 }
 
-/// The chain of the plugins that the flags leave on, in the order of `registrations`.
+/// Returns the chain of the plugins that the flags leave on, in the order of `registrations`.
 ///
 /// # Errors
 ///
@@ -189,19 +149,6 @@ pub fn chain(registrations: &[Registration], setup: &Setup<'_>) -> Result<Chain>
         let plugin = make(&own).with_context(|| format!("couldn't init admission plugin {:?}", registration.name))?;
         if let Some(plugin) = plugin {
             chain.push(plugin);
-        }
-    }
-    let has_claims = |kind: &'static ResourceFacts| std::ptr::eq(kind, ResourceClaim::RESOURCE);
-    if setup.scheme.iter().any(has_claims) {
-        let objects = Arc::clone(&setup.objects);
-        chain.push(Arc::new(DeviceAdminAccess { objects }));
-        if setup
-            .options
-            .features()
-            .enabled("DRAResourceClaimGranularStatusAuthorization")
-        {
-            let authorizer = Arc::clone(&setup.authorizer);
-            chain.push(Arc::new(ClaimStatusAuthorization { authorizer }));
         }
     }
     tracing::debug!(plugins = ?chain, "admission");

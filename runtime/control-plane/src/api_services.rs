@@ -28,7 +28,7 @@ use crate::loopback::Loopback;
 use crate::objects::Objects;
 use crate::program::GroupVersion;
 use crate::reconciler;
-use crate::services::Services;
+use crate::service_resolver::ServiceResolver;
 
 const GROUP: &str = "apiregistration.k8s.io";
 const API_VERSION: &str = "apiregistration.k8s.io/v1";
@@ -41,7 +41,7 @@ pub(crate) struct Aggregation<'a> {
     pub(crate) served: &'a [GroupVersion],
     pub(crate) directory: &'a GroupDirectory,
     pub(crate) openapi: &'a OpenApi,
-    pub(crate) services: Services,
+    pub(crate) services: Arc<dyn ServiceResolver>,
     pub(crate) identity: Option<ClientIdentity>,
     pub(crate) rejects_redirects: bool,
 }
@@ -66,7 +66,7 @@ impl Aggregation<'_> {
         let ways = Ways {
             directory: self.directory.clone(),
             openapi: self.openapi.clone(),
-            resolver: Arc::new(self.services.clone()),
+            resolver: Arc::clone(&self.services) as Arc<_>,
             identity: self.identity,
             rejects_redirects: self.rejects_redirects,
         };

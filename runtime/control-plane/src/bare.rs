@@ -14,12 +14,14 @@ pub const GROUPS: &[GroupVersion] = &[
     GroupVersion {
         group: "",
         version: "v1",
+        on_by_default: true,
         register: register_core,
         install: install_core,
     },
     GroupVersion {
         group: "coordination.k8s.io",
         version: "v1",
+        on_by_default: true,
         register: |scheme| {
             scheme.add::<Lease>();
         },

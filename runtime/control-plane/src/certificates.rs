@@ -5,7 +5,7 @@
 //! when it is about to expire or no longer covers the server's addresses, and the serving certificate also while the server
 //! runs (`renewal`).
 
-pub(crate) mod issue;
+pub mod issue;
 pub(crate) mod renewal;
 
 use std::fs;

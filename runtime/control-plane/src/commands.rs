@@ -14,7 +14,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use planesmith_server::version::Version;
 
-use crate::options::{Options, VersionFlag};
+use crate::options::{CONTROLLERS, Controllers, Options, VersionFlag};
 use crate::program::Program;
 
 /// Serves the Kubernetes API from one binary, on an embedded store.
@@ -51,7 +51,7 @@ pub(crate) enum Asked {
 /// and exits with 2.
 pub(crate) fn read(program: &Program) -> Asked {
     // One command for both kinds of mistakes: it knows under which name the program was started.
-    let mut command = help::in_sections(CommandLine::command().name(program.name));
+    let mut command = help::in_sections(command(program));
     let matches = command.get_matches_mut();
     let line = CommandLine::from_arg_matches(&matches);
     let mut line = line.unwrap_or_else(|error| error.format(&mut command).exit());
@@ -60,10 +60,17 @@ pub(crate) fn read(program: &Program) -> Asked {
             print_version(program, &line.options.version)
         }
         None => {
-            if let Err(error) = line.options.check() {
+            let of_components = || {
+                program
+                    .components
+                    .iter()
+                    .try_for_each(|part| part.check_flags(&matches))
+            };
+            if let Err(error) = line.options.check().and_then(|()| of_components()) {
                 command.error(ErrorKind::ValueValidation, error).exit()
             }
             line.options.listed = flags::listed(&command, &matches);
+            line.options.matches = matches;
             return Asked::Serve(Box::new(line.options));
         }
         Some(Command::Convert(convert)) => convert.run(program),
@@ -72,6 +79,20 @@ pub(crate) fn read(program: &Program) -> Asked {
         Some(Command::Completion(completion)) => completion.run(program, &mut command),
     };
     Asked::Done(result.map_or_else(|error| crate::run::fail(&error), |()| ExitCode::SUCCESS))
+}
+
+/// Returns the command line of `program`: that of every server, with the flags and the controllers of its components.
+fn command(program: &Program) -> clap::Command {
+    let command = CommandLine::command().name(program.name);
+    let components = program.components.iter();
+    let command = components
+        .clone()
+        .fold(command, |command, component| component.flags(command));
+    let mut known = CONTROLLERS.to_vec();
+    known.extend(components.flat_map(|component| component.controller_names()));
+    command.mut_arg("controllers", |flag| {
+        flag.value_parser(move |text: &str| Controllers::parse(text, &known))
+    })
 }
 
 fn print_version(program: &Program, flag: &VersionFlag) -> Result<()> {
@@ -96,6 +117,9 @@ fn print(text: &[u8]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::component::Component;
+    use crate::options::ControllerName;
+    use crate::program::Documents;
 
     fn line(words: &[&str]) -> Result<CommandLine, String> {
         let words = std::iter::once(&"planesmith").chain(words);
@@ -105,6 +129,57 @@ mod tests {
     #[test]
     fn the_command_line_is_put_together_well() {
         CommandLine::command().debug_assert();
+    }
+
+    /// A component with a flag and a controller.
+    #[derive(Debug)]
+    struct Warehouse;
+
+    impl Component for Warehouse {
+        fn flags(&self, command: clap::Command) -> clap::Command {
+            command.arg(clap::Arg::new("shelf").long("shelf"))
+        }
+
+        fn controller_names(&self) -> &'static [ControllerName] {
+            const { &[ControllerName::renamed("restock-controller", "restock")] }
+        }
+    }
+
+    const fn program(components: &'static [&'static dyn Component]) -> Program {
+        Program {
+            name: "test",
+            groups: &[],
+            openapi: Documents { v2: &[], v3: &[] },
+            admission: &[],
+            components,
+        }
+    }
+
+    #[test]
+    fn a_component_has_flags_and_controllers_of_its_own() {
+        let read = |program: &Program, words: &[&str]| {
+            let mut command = command(program);
+            let matches = command.try_get_matches_from_mut(std::iter::once(&"test").chain(words));
+            let matches = matches.map_err(|error| error.to_string())?;
+            let line = CommandLine::from_arg_matches(&matches).map_err(|error| error.to_string())?;
+            Ok::<_, String>((line.options, matches))
+        };
+        let with = program(&[&Warehouse]);
+        let words = ["--shelf=top", "--controllers=*,-restock,-namespace"];
+        let (options, matches) = read(&with, &words).unwrap();
+        assert_eq!(matches.get_one::<String>("shelf").map(String::as_str), Some("top"));
+        assert!(!options.controllers.enabled("restock-controller"));
+        assert!(!options.controllers.enabled("namespace-controller"));
+        assert!(options.controllers.enabled("garbage-collector-controller"));
+
+        let without = program(&[]);
+        assert!(read(&without, &["--shelf=top"]).is_err());
+        let refused = read(&without, &["--controllers=restock"]).unwrap_err();
+        assert!(
+            refused.contains("unknown controller `restock`; there are: garbage-"),
+            "{refused}"
+        );
+        command(&with).debug_assert();
     }
 
     #[test]

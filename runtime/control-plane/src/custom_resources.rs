@@ -17,7 +17,7 @@ use planesmith_server::openapi::OpenApi;
 use planesmith_server::stores::Stores;
 
 use crate::loopback::Loopback;
-use crate::services::Services;
+use crate::service_resolver::ServiceResolver;
 use controller::DefinitionController;
 use webhook::Webhook;
 
@@ -33,13 +33,13 @@ pub(crate) fn extensions(
     stores: &Stores,
     loopback: &Loopback,
     (openapi, directory): (&OpenApi, &GroupDirectory),
-    services: &Services,
+    services: &Arc<dyn ServiceResolver>,
 ) -> ApiServer {
     let server = planesmith_extensions::server();
     let Some(kind) = definition_kind(stores.scheme()) else {
         return server;
     };
-    let of_webhooks = services.clone();
+    let of_webhooks = Arc::clone(services);
     let facts = KnownFacts::new(|| Arc::new(SchemaChecks::default()))
         .converting(move |definition| Webhook::of(definition, &of_webhooks));
     let store = stores.resource(kind);

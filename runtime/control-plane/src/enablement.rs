@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use planesmith_machinery::resource::ResourceFacts;
 
+use crate::component::GatedResource;
 use crate::feature_gates::FeatureGates;
 use crate::options::Switches;
 use crate::program::GroupVersion;
@@ -14,27 +15,6 @@ const MATCHERS: [(&str, Option<Maturity>); 4] = [
     ("api/ga", Some(Maturity::Stable)),
     ("api/beta", Some(Maturity::Beta)),
     ("api/alpha", Some(Maturity::Alpha)),
-];
-
-/// Resources that a feature of Kubernetes switches besides: group, resource and feature.
-const BEHIND_FEATURES: [(&str, &str, &str); 9] = [
-    (
-        "admissionregistration.k8s.io",
-        "mutatingadmissionpolicies",
-        "MutatingAdmissionPolicy",
-    ),
-    (
-        "admissionregistration.k8s.io",
-        "mutatingadmissionpolicybindings",
-        "MutatingAdmissionPolicy",
-    ),
-    ("certificates.k8s.io", "clustertrustbundles", "ClusterTrustBundle"),
-    ("certificates.k8s.io", "podcertificaterequests", "PodCertificateRequest"),
-    ("internal.apiserver.k8s.io", "storageversions", "StorageVersionAPI"),
-    ("resource.k8s.io", "devicetaintrules", "DRADeviceTaintRules"),
-    ("resource.k8s.io", "resourcepoolstatusrequests", "DRAResourcePoolStatus"),
-    ("scheduling.k8s.io", "podgroups", "GenericWorkload"),
-    ("scheduling.k8s.io", "workloads", "GenericWorkload"),
 ];
 
 /// How settled a version is, by its name.
@@ -57,7 +37,7 @@ impl Maturity {
 
 /// What is switched on.
 ///
-/// Without a switch everything is on but the alpha and beta versions of Kubernetes' own groups, as in kube-apiserver.
+/// Without a switch a group version is on if its declaration says so ([`GroupVersion::on_by_default`]).
 /// `api/all`, `api/ga`, `api/beta` and `api/alpha` are applied in this order, then the switches for group versions
 /// (`apps/v1`; `v1` or `api/v1` for the core group), then those for resources (`apps/v1/deployments`, `api/v1/pods`). A
 /// resource that is switched by itself does not follow its version.
@@ -73,13 +53,14 @@ pub struct Enablement {
 }
 
 impl Enablement {
-    /// Applies `switches` and the features in `gates` to the defaults of `groups`.
+    /// Applies `switches` and the features in `gates` to the defaults of `groups` and of the resources in `gated`.
     ///
     /// # Errors
     ///
     /// When a switch is nothing that could be switched, or names a group or a version that the program does not have.
     pub fn new<'g>(
         groups: impl IntoIterator<Item = &'g GroupVersion>,
+        gated: impl IntoIterator<Item = &'g GatedResource>,
         switches: &Switches,
         gates: &FeatureGates,
     ) -> Result<Self, String> {
@@ -93,14 +74,14 @@ impl Enablement {
             Some(on) => !on,
             None => !all && !gates.enabled(feature),
         };
-        let off = BEHIND_FEATURES.iter().filter(|(_, _, feature)| is_off(feature));
+        let off = gated.into_iter().filter(|gated| is_off(gated.feature));
         let mut enablement = Self {
-            off: off.map(|(group, resource, _)| (*group, *resource)).collect(),
+            off: off.map(|gated| (gated.group, gated.resource)).collect(),
             ..Self::default()
         };
         for group in &groups {
             let maturity = Maturity::of(group.version);
-            let mut enabled = maturity == Maturity::Stable || !is_kubernetes(group.group);
+            let mut enabled = group.on_by_default;
             for (matcher, wanted) in MATCHERS {
                 if wanted.is_none_or(|wanted| wanted == maturity) {
                     enabled = switches.get(matcher).unwrap_or(enabled);
@@ -197,80 +178,50 @@ fn in_core_group(name: &str) -> String {
     }
 }
 
-/// What stands before `.k8s.io` in Kubernetes' own groups. Others of that ending are of its sub-projects.
-const KUBERNETES: [&str; 21] = [
-    "admission",
-    "admissionregistration",
-    "apidiscovery",
-    "apiextensions",
-    "apiregistration",
-    "authentication",
-    "authorization",
-    "certificates",
-    "coordination",
-    "discovery",
-    "events",
-    "flowcontrol.apiserver",
-    "imagepolicy",
-    "internal.apiserver",
-    "networking",
-    "node",
-    "rbac.authorization",
-    "resource",
-    "scheduling",
-    "storage",
-    "storagemigration",
-];
-
-/// Whether a group is one of Kubernetes' own, whose alpha and beta versions are off by default.
-fn is_kubernetes(group: &str) -> bool {
-    !group.contains('.')
-        || group
-            .strip_suffix(".k8s.io")
-            .is_some_and(|name| KUBERNETES.contains(&name))
-}
-
 #[cfg(test)]
 mod tests {
     use planesmith_machinery::object::Resource;
 
     use super::*;
 
-    const fn group_version(group: &'static str, version: &'static str) -> GroupVersion {
+    const fn group_version(group: &'static str, version: &'static str, on_by_default: bool) -> GroupVersion {
         GroupVersion {
             group,
             version,
+            on_by_default,
             register: |_| {},
             install: |_, _| {},
         }
     }
 
     const GROUPS: [GroupVersion; 6] = [
-        group_version("", "v1"),
-        group_version("apps", "v1"),
-        group_version("coordination.k8s.io", "v1"),
-        group_version("coordination.k8s.io", "v1beta1"),
-        group_version("coordination.k8s.io", "v1alpha2"),
-        group_version("shop.example.com", "v1alpha1"),
+        group_version("", "v1", true),
+        group_version("apps", "v1", true),
+        group_version("coordination.k8s.io", "v1", true),
+        group_version("coordination.k8s.io", "v1beta1", false),
+        group_version("coordination.k8s.io", "v1alpha2", false),
+        group_version("shop.example.com", "v1alpha1", true),
     ];
 
-    #[test]
-    fn groups_of_sub_projects_are_nobodys_but_theirs() {
-        for group in [
-            "gateway.networking.k8s.io",
-            "x-k8s.io",
-            "snapshot.storage.k8s.io",
-            "example.com",
-        ] {
-            assert!(!is_kubernetes(group), "{group}");
-        }
-        for group in ["", "apps", "rbac.authorization.k8s.io", "storage.k8s.io"] {
-            assert!(is_kubernetes(group), "{group}");
+    const fn gated(group: &'static str, resource: &'static str, feature: &'static str) -> GatedResource {
+        GatedResource {
+            group,
+            resource,
+            feature,
         }
     }
 
+    const GATED: [GatedResource; 2] = [
+        gated("certificates.k8s.io", "clustertrustbundles", "ClusterTrustBundle"),
+        gated(
+            "admissionregistration.k8s.io",
+            "mutatingadmissionpolicies",
+            "MutatingAdmissionPolicy",
+        ),
+    ];
+
     fn enablement(switches: &str) -> Result<Enablement, String> {
-        Enablement::new(&GROUPS, &switches.parse()?, &FeatureGates::default())
+        Enablement::new(&GROUPS, &GATED, &switches.parse()?, &FeatureGates::default())
     }
 
     /// The group versions that are on.
@@ -283,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_that_are_not_settled_are_off_in_groups_of_kubernetes() {
+    fn versions_are_off_whose_group_says_so() {
         check("", "v1 apps/v1 coordination.k8s.io/v1 shop.example.com/v1alpha1");
     }
 
@@ -332,7 +283,8 @@ mod tests {
                 false,
             ),
         ] {
-            let enablement = Enablement::new(&GROUPS, &switches.parse().unwrap(), &gates.parse().unwrap()).unwrap();
+            let enablement =
+                Enablement::new(&GROUPS, &GATED, &switches.parse().unwrap(), &gates.parse().unwrap()).unwrap();
             let on = (enablement.resource(bundle), enablement.resource(policy));
             assert_eq!(on, (bundles, policies), "{switches} {gates}");
         }

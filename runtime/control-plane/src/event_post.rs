@@ -9,19 +9,19 @@ use crate::loopback::{Loopback, LoopbackError};
 
 /// What an event is about.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct About<'o> {
+pub struct About<'o> {
     /// Version and group of its kind.
-    pub(crate) api_version: &'o str,
+    pub api_version: &'o str,
     /// Its kind.
-    pub(crate) kind: &'o str,
+    pub kind: &'o str,
     /// Its namespace; empty where there is none.
-    pub(crate) namespace: &'o str,
+    pub namespace: &'o str,
     /// Its name.
-    pub(crate) name: &'o str,
+    pub name: &'o str,
     /// Who it is.
-    pub(crate) uid: &'o str,
+    pub uid: &'o str,
     /// The state that was looked at; empty when it does not matter.
-    pub(crate) resource_version: &'o str,
+    pub resource_version: &'o str,
 }
 
 /// Stores `event`, which says what happened and who reports it; its metadata and the object are filled in.
@@ -29,7 +29,7 @@ pub(crate) struct About<'o> {
 /// # Errors
 ///
 /// When it is refused. Whoever reports goes on nevertheless.
-pub(crate) async fn post(loopback: &Loopback, about: About<'_>, mut event: Value) -> Result<(), LoopbackError> {
+pub async fn post(loopback: &Loopback, about: About<'_>, mut event: Value) -> Result<(), LoopbackError> {
     // Events about objects without a namespace live in the default one.
     let namespace = match about.namespace {
         "" => "default",

@@ -43,6 +43,8 @@ pub struct Identity {
     client_ca_file: Option<PathBuf>,
     /// Whether the serving certificate is the server's own.
     own: bool,
+    /// Addresses that the server's own serving certificate covers.
+    addresses: Vec<IpAddr>,
     authority_file: PathBuf,
     proxy: ProxyIdentity,
 }
@@ -59,19 +61,21 @@ struct ProxyIdentity {
 const PROXY: &str = "front-proxy-client";
 
 impl Identity {
-    /// Reads the certificates that the flags name, and makes those that they do not.
+    /// Reads the certificates that the flags name, and makes those that they do not. The serving certificate covers the server's
+    /// addresses and those in `further`.
     ///
     /// # Errors
     ///
     /// When files cannot be read or written.
-    pub fn open(options: &Options) -> Result<Self> {
+    pub fn open(options: &Options, further: &[IpAddr]) -> Result<Self> {
         let dir = options.cert_dir();
         let authority = Arc::new(Authority::open(&dir)?);
         let given = options.tls_cert_file.clone().zip(options.tls_private_key_file.clone());
         let own = given.is_none();
+        let addresses = addresses(options, further);
         let serving = match given {
             Some((certificate, key)) => CertificatePair { certificate, key },
-            None => authority.serving(&serving_names(), &addresses(options))?,
+            None => authority.serving(&serving_names(), &addresses)?,
         };
         let admin = authority.client("admin", "kubernetes-admin", "system:masters")?;
         let client_ca_file = options.client_ca_file.clone();
@@ -82,6 +86,7 @@ impl Identity {
             admin,
             client_ca_file,
             own,
+            addresses,
             authority_file: dir.join("ca.crt"),
             proxy,
         })
@@ -135,11 +140,11 @@ impl Identity {
     }
 
     /// Returns the renewal of the serving certificate while `tls` serves with it; `None` for a certificate that was given.
-    pub(crate) fn renewal(&self, options: &Options, tls: Arc<Tls>) -> Option<Renewal> {
+    pub(crate) fn renewal(&self, tls: Arc<Tls>) -> Option<Renewal> {
         self.own.then(|| Renewal {
             authority: Arc::clone(&self.authority),
             names: serving_names(),
-            addresses: addresses(options),
+            addresses: self.addresses.clone(),
             tls,
             now: SystemTime::now,
         })
@@ -233,13 +238,10 @@ fn read(file: &Path) -> Result<String> {
 }
 
 /// Addresses under which clients may reach the server.
-fn addresses(options: &Options) -> Vec<IpAddr> {
+fn addresses(options: &Options, further: &[IpAddr]) -> Vec<IpAddr> {
     let mut addresses = vec![IpAddr::from([127, 0, 0, 1]), IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1])];
-    let services = options.service_cluster_ip_range.iter().map(|range| range.first());
-    for address in [options.bind_address, options.client_address()]
-        .into_iter()
-        .chain(services)
-    {
+    let own = [options.bind_address, options.client_address()];
+    for address in own.into_iter().chain(further.iter().copied()) {
         if !address.is_unspecified() && !addresses.contains(&address) {
             addresses.push(address);
         }

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 /// How long a key waits that has to be looked at again.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Delays {
+pub struct Delays {
     /// After the first failure; twice as long after each further one.
-    pub(crate) first: Duration,
+    pub first: Duration,
     /// At most.
-    pub(crate) longest: Duration,
+    pub longest: Duration,
 }
 
 /// When a key's time comes; the number tells those of one moment apart.
@@ -18,7 +18,7 @@ type Time = (Instant, u64);
 
 /// Keys and when their time comes; each has one.
 #[derive(Debug)]
-pub(crate) struct Later<K> {
+pub struct Later<K> {
     delays: Delays,
     by_time: BTreeMap<Time, K>,
     times: HashMap<K, Time>,
@@ -29,7 +29,7 @@ pub(crate) struct Later<K> {
 
 impl<K: Clone + Eq + Hash> Later<K> {
     /// None so far; those that fail wait for so long.
-    pub(crate) fn new(delays: Delays) -> Self {
+    pub fn new(delays: Delays) -> Self {
         Self {
             delays,
             by_time: BTreeMap::new(),
@@ -40,7 +40,7 @@ impl<K: Clone + Eq + Hash> Later<K> {
     }
 
     /// Sets the time of a key, in place of the one that it had.
-    pub(crate) fn put(&mut self, key: K, at: Instant) {
+    pub fn put(&mut self, key: K, at: Instant) {
         self.drop_time(&key);
         self.serial += 1;
         let at = (at, self.serial);
@@ -49,7 +49,7 @@ impl<K: Clone + Eq + Hash> Later<K> {
     }
 
     /// Sets the time of a key that has none, or only a later one.
-    pub(crate) fn hasten(&mut self, key: K, at: Instant) {
+    pub fn hasten(&mut self, key: K, at: Instant) {
         if self.times.get(&key).is_none_or(|(time, _)| *time > at) {
             self.put(key, at);
         }
@@ -57,7 +57,7 @@ impl<K: Clone + Eq + Hash> Later<K> {
 
     /// Sets the time of a key that failed, the later the more often that was so. What happens to other keys, or to this
     /// one, does not put it off.
-    pub(crate) fn retry(&mut self, key: K, now: Instant) {
+    pub fn retry(&mut self, key: K, now: Instant) {
         let failures = self.failures.entry(key.clone()).or_default();
         let Delays { first, longest } = self.delays;
         let delay = first.saturating_mul(1 << (*failures).min(20)).min(longest);
@@ -66,7 +66,7 @@ impl<K: Clone + Eq + Hash> Later<K> {
     }
 
     /// The key has no time any more, and has not failed.
-    pub(crate) fn forget(&mut self, key: &K) {
+    pub fn forget(&mut self, key: &K) {
         self.failures.remove(key);
         self.drop_time(key);
     }
@@ -78,12 +78,12 @@ impl<K: Clone + Eq + Hash> Later<K> {
     }
 
     /// When the next time comes.
-    pub(crate) fn next_time(&self) -> Option<Instant> {
+    pub fn next_time(&self) -> Option<Instant> {
         self.by_time.first_key_value().map(|((at, _), _)| *at)
     }
 
     /// Takes out those whose time has come.
-    pub(crate) fn take(&mut self, now: Instant) -> Vec<K> {
+    pub fn take(&mut self, now: Instant) -> Vec<K> {
         let mut due = Vec::new();
         while let Some(first) = self.by_time.first_entry()
             && first.key().0 <= now

@@ -20,7 +20,7 @@ impl LiveKinds {
     }
 
     /// The resource whose objects are of this kind.
-    pub(crate) fn find(&self, group: &str, version: &str, kind: &str) -> Option<ServedResource> {
+    pub fn find(&self, group: &str, version: &str, kind: &str) -> Option<ServedResource> {
         let is_it = |facts: &ServedResource| facts.group == group && facts.version == version && facts.kind == kind;
         self.tables.get()?.iter().find_map(|table| {
             let table = table.load();

@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use crate::loopback::{Loopback, LoopbackError};
 
 /// The objects of one kind.
-#[derive(Clone)]
-pub(crate) struct Objects {
+#[derive(Clone, Debug)]
+pub struct Objects {
     store: Arc<ResourceStore>,
     loopback: Loopback,
     /// Who the written fields belong to; the server itself unless it is told otherwise.
@@ -25,7 +25,7 @@ pub(crate) struct Objects {
 
 impl Objects {
     /// Those of a resource in the version that is stored; `None` when the server does not have it.
-    pub(crate) fn of(stores: &Stores, loopback: &Loopback, group: &str, version: &str, plural: &str) -> Option<Self> {
+    pub fn of(stores: &Stores, loopback: &Loopback, group: &str, version: &str, plural: &str) -> Option<Self> {
         let facts = stores.scheme().resource(group, version, plural)?;
         Some(Self {
             store: stores.resource(facts),
@@ -35,44 +35,44 @@ impl Objects {
     }
 
     /// The same, written in the name of `manager`.
-    pub(crate) fn managed_by(mut self, manager: &'static str) -> Self {
+    pub fn managed_by(mut self, manager: &'static str) -> Self {
         self.manager = Some(manager);
         self
     }
 
     /// The object as it is stored.
-    pub(crate) fn get(&self, namespace: &str, name: &str) -> Option<Value> {
+    pub fn get(&self, namespace: &str, name: &str) -> Option<Value> {
         let key = self.store.key(namespace, name).ok()?;
         parse(&*self.store.collection().get(&key)?)
     }
 
     /// What `T` takes from the object as it is stored.
-    pub(crate) fn read<T: DeserializeOwned>(&self, namespace: &str, name: &str) -> Option<T> {
+    pub fn read<T: DeserializeOwned>(&self, namespace: &str, name: &str) -> Option<T> {
         let key = self.store.key(namespace, name).ok()?;
         serde_json::from_slice(self.store.collection().get(&key)?.bytes()).ok()
     }
 
     /// The value of a label of an object; empty when it has none, `None` when there is no such object.
-    pub(crate) fn label(&self, namespace: &str, name: &str, label: &str) -> Option<String> {
+    pub fn label(&self, namespace: &str, name: &str, label: &str) -> Option<String> {
         let key = self.store.key(namespace, name).ok()?;
         let entry = self.store.collection().get(&key)?;
         Some(entry.row().label(label).unwrap_or_default().to_owned())
     }
 
     /// What selectors read of an entry under the name of a field.
-    pub(crate) fn field<'e>(&self, entry: &'e Entry, field: &str) -> Option<&'e str> {
+    pub fn field<'e>(&self, entry: &'e Entry, field: &str) -> Option<&'e str> {
         let position = self.store.facts().selectable.iter().position(|own| *own == field)?;
         entry.row().field(position)
     }
 
     /// Whether there is such an object.
-    pub(crate) fn has(&self, namespace: &str, name: &str) -> bool {
+    pub fn has(&self, namespace: &str, name: &str) -> bool {
         let key = self.store.key(namespace, name);
         key.is_ok_and(|key| self.store.collection().get(&key).is_some())
     }
 
     /// All objects in `namespace`; everywhere when it is empty.
-    pub(crate) fn all(&self, namespace: &str) -> Vec<Value> {
+    pub fn all(&self, namespace: &str) -> Vec<Value> {
         self.entries(namespace)
             .iter()
             .filter_map(|entry| parse(entry))
@@ -80,14 +80,14 @@ impl Objects {
     }
 
     /// The names of all objects.
-    pub(crate) fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         let entries = self.entries("");
         let names = entries.iter().map(|entry| self.store.names(entry.key()).1.to_owned());
         names.collect()
     }
 
     /// As [`Objects::all`], as the type of the storage version.
-    pub(crate) fn all_typed<R: Resource>(&self, namespace: &str) -> Vec<R> {
+    pub fn all_typed<R: Resource>(&self, namespace: &str) -> Vec<R> {
         self.entries(namespace)
             .iter()
             .filter_map(|entry| self.typed(entry))
@@ -95,31 +95,31 @@ impl Objects {
     }
 
     /// As [`Objects::get`], as the type of the storage version.
-    pub(crate) fn get_typed<R: Resource>(&self, namespace: &str, name: &str) -> Option<R> {
+    pub fn get_typed<R: Resource>(&self, namespace: &str, name: &str) -> Option<R> {
         let key = self.store.key(namespace, name).ok()?;
         self.typed(&*self.store.collection().get(&key)?)
     }
 
     /// The object of an entry, as the type of the storage version.
-    pub(crate) fn typed<R: Resource>(&self, entry: &Entry) -> Option<R> {
+    pub fn typed<R: Resource>(&self, entry: &Entry) -> Option<R> {
         self.store.typed(entry)
     }
 
     /// The keys of all objects, as [`key`] makes them.
-    pub(crate) fn keys(&self) -> Vec<String> {
+    pub fn keys(&self) -> Vec<String> {
         let entries = self.entries("");
         let keys = entries.iter().map(|entry| self.key_of(entry));
         keys.collect()
     }
 
     /// The key of an entry, as [`key`] makes it.
-    pub(crate) fn key_of(&self, entry: &Entry) -> String {
+    pub fn key_of(&self, entry: &Entry) -> String {
         let (namespace, name) = self.names_of(entry);
         key(namespace, name)
     }
 
     /// The objects in `namespace`, or everywhere when it is empty, of which selectors read `value` under the name `field`.
-    pub(crate) fn selected_by(&self, namespace: &str, field: &str, value: &str) -> Vec<Value> {
+    pub fn selected_by(&self, namespace: &str, field: &str, value: &str) -> Vec<Value> {
         let entries = self.entries(namespace);
         let wanted = entries.iter().filter(|entry| self.field(entry, field) == Some(value));
         wanted.filter_map(|entry| parse(entry)).collect()
@@ -140,17 +140,21 @@ impl Objects {
     }
 
     /// Namespace and name of what an event is about.
-    pub(crate) fn names_of<'e>(&self, entry: &'e Entry) -> (&'e str, &'e str) {
+    pub fn names_of<'e>(&self, entry: &'e Entry) -> (&'e str, &'e str) {
         self.store.names(entry.key())
     }
 
     /// Follows the changes from now on.
-    pub(crate) fn watch(&self) -> Watcher {
+    pub fn watch(&self) -> Watcher {
         self.store.watch()
     }
 
     /// Makes an object; one that is there already is left as it is.
-    pub(crate) async fn create(&self, object: &Value) -> Result<(), LoopbackError> {
+    ///
+    /// # Errors
+    ///
+    /// The answer of a server that refuses.
+    pub async fn create(&self, object: &Value) -> Result<(), LoopbackError> {
         let path = self.path(text(object, "/metadata/namespace"), None);
         match self.loopback.send(Method::POST, &path, Some(object)).await {
             Err(error) if error.status() == Some(StatusCode::CONFLICT) => Ok(()),
@@ -159,30 +163,50 @@ impl Objects {
     }
 
     /// Replaces an object by one that was made from what [`Objects::get`] gave; somebody else's change wins.
-    pub(crate) async fn replace(&self, object: &Value) -> Result<(), LoopbackError> {
+    ///
+    /// # Errors
+    ///
+    /// The answer of a server that refuses.
+    pub async fn replace(&self, object: &Value) -> Result<(), LoopbackError> {
         self.replace_part(object, "").await
     }
 
     /// As [`Objects::replace`], for a part with a path of its own such as `/status`.
-    pub(crate) async fn replace_part(&self, object: &Value, part: &str) -> Result<(), LoopbackError> {
+    ///
+    /// # Errors
+    ///
+    /// The answer of a server that refuses.
+    pub async fn replace_part(&self, object: &Value, part: &str) -> Result<(), LoopbackError> {
         gone_or_changed(self.try_replace_part(object, part).await)
     }
 
     /// As [`Objects::replace_part`], where it matters that the object is gone or was changed.
-    pub(crate) async fn try_replace_part(&self, object: &Value, part: &str) -> Result<(), LoopbackError> {
+    ///
+    /// # Errors
+    ///
+    /// The answer of a server that refuses.
+    pub async fn try_replace_part(&self, object: &Value, part: &str) -> Result<(), LoopbackError> {
         let name = format!("{}{part}", text(object, "/metadata/name"));
         let path = self.path(text(object, "/metadata/namespace"), Some(&name));
         self.loopback.send(Method::PUT, &path, Some(object)).await.map(drop)
     }
 
     /// Changes an object by a merge patch.
-    pub(crate) async fn merge(&self, namespace: &str, name: &str, change: &Value) -> Result<(), LoopbackError> {
+    ///
+    /// # Errors
+    ///
+    /// The answer of a server that refuses.
+    pub async fn merge(&self, namespace: &str, name: &str, change: &Value) -> Result<(), LoopbackError> {
         let path = self.path(namespace, Some(name));
         gone_or_changed(self.loopback.send(Method::PATCH, &path, Some(change)).await)
     }
 
     /// Sets fields of an object in the name of the manager, whoever has them; `part` is empty or `/status`.
-    pub(crate) async fn apply(&self, object: &Value, part: &str) -> Result<(), LoopbackError> {
+    ///
+    /// # Errors
+    ///
+    /// The answer of a server that refuses.
+    pub async fn apply(&self, object: &Value, part: &str) -> Result<(), LoopbackError> {
         let facts = self.store.facts();
         let path = collection_path(facts, text(object, "/metadata/namespace"));
         let path = format!("{path}/{}{part}", text(object, "/metadata/name"));
@@ -191,14 +215,22 @@ impl Objects {
     }
 
     /// Removes an object, if it is there.
-    pub(crate) async fn delete(&self, namespace: &str, name: &str) -> Result<(), LoopbackError> {
+    ///
+    /// # Errors
+    ///
+    /// The answer of a server that refuses.
+    pub async fn delete(&self, namespace: &str, name: &str) -> Result<(), LoopbackError> {
         let path = self.path(namespace, Some(name));
         gone_or_changed(self.loopback.send(Method::DELETE, &path, None).await)
     }
 
     /// Removes exactly this object, not another one that has its name by now. `propagation` says what becomes of those that
     /// belong to it.
-    pub(crate) async fn delete_exactly(&self, object: &Value, propagation: Option<&str>) -> Result<(), LoopbackError> {
+    ///
+    /// # Errors
+    ///
+    /// The answer of a server that refuses.
+    pub async fn delete_exactly(&self, object: &Value, propagation: Option<&str>) -> Result<(), LoopbackError> {
         let name = Some(text(object, "/metadata/name"));
         let path = self.path(text(object, "/metadata/namespace"), name);
         let options = json!({
@@ -242,7 +274,7 @@ fn collection_path(facts: &ResourceFacts, namespace: &str) -> String {
 }
 
 /// Namespace and name with a slash between; the name alone for objects without a namespace.
-pub(crate) fn key(namespace: &str, name: &str) -> String {
+pub fn key(namespace: &str, name: &str) -> String {
     match namespace {
         "" => name.to_owned(),
         namespace => format!("{namespace}/{name}"),
@@ -250,11 +282,11 @@ pub(crate) fn key(namespace: &str, name: &str) -> String {
 }
 
 /// The object of an entry, as it is stored.
-pub(crate) fn parse(entry: &Entry) -> Option<Value> {
+pub fn parse(entry: &Entry) -> Option<Value> {
     serde_json::from_slice(entry.bytes()).ok()
 }
 
 /// A text in a document; empty when it is not there.
-pub(crate) fn text<'d>(document: &'d Value, pointer: &str) -> &'d str {
+pub fn text<'d>(document: &'d Value, pointer: &str) -> &'d str {
     document.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }

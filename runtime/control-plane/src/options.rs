@@ -1,12 +1,9 @@
 //! The server's flags: kube-apiserver's names where the feature exists there, and a few of our own.
 
-mod address_range;
 mod aggregation;
 mod controllers;
 mod go_duration;
 mod key_value;
-mod kubelets;
-mod port_range;
 mod service_accounts;
 mod version;
 
@@ -15,15 +12,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{ArgAction, Parser, ValueEnum};
+use clap::{ArgAction, ArgMatches, Parser, ValueEnum};
 
-pub use self::address_range::AddressRange;
 pub use self::aggregation::AggregationOptions;
-pub use self::controllers::Controllers;
-use self::go_duration::parse_go_duration;
+pub(crate) use self::controllers::CONTROLLERS;
+pub use self::controllers::{ControllerName, Controllers};
+pub use self::go_duration::parse_go_duration;
 pub use self::key_value::Switches;
-pub use self::kubelets::KubeletOptions;
-pub use self::port_range::PortRange;
 pub use self::service_accounts::ServiceAccountOptions;
 pub use self::version::VersionFlag;
 use crate::feature_gates::FeatureGates;
@@ -92,37 +87,9 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub admission_control_config_file: Option<PathBuf>,
 
-    /// Seconds that pods tolerate a node that is not ready, unless they say otherwise.
-    #[arg(long, default_value_t = 300, value_name = "SECONDS")]
-    pub default_not_ready_toleration_seconds: i64,
-
-    /// Seconds that pods tolerate a node that cannot be reached, unless they say otherwise.
-    #[arg(long, default_value_t = 300, value_name = "SECONDS")]
-    pub default_unreachable_toleration_seconds: i64,
-
     /// How long events are kept after they were written last; 0s is for ever.
     #[arg(long, default_value = "1h0m0s", value_parser = parse_go_duration, value_name = "DURATION")]
     pub event_ttl: Duration,
-
-    /// Let containers be privileged: as powerful as root on their node.
-    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
-    pub allow_privileged: bool,
-
-    /// Addresses for Services: one range, or an IPv4 and an IPv6 range.
-    #[arg(long, value_delimiter = ',', default_value = "10.0.0.0/24", value_name = "CIDR")]
-    pub service_cluster_ip_range: Vec<AddressRange>,
-
-    /// Ports of nodes for Services, both ends included.
-    #[arg(long, default_value = "30000-32767", value_name = "PORTS")]
-    pub service_node_port_range: PortRange,
-
-    /// Port of all nodes for the Service kubernetes, which is of type NodePort then; 0 is none.
-    #[arg(long, default_value_t = 0, value_name = "PORT")]
-    pub kubernetes_service_node_port: u16,
-
-    /// Agents on nodes.
-    #[command(flatten)]
-    pub kubelets: KubeletOptions,
 
     /// Tokens of service accounts.
     #[command(flatten)]
@@ -213,6 +180,10 @@ pub struct Options {
     /// All flags by their names, as they were given or by default; for people who want to know.
     #[arg(skip)]
     pub listed: BTreeMap<String, String>,
+
+    /// The command line as parsed. Components read their own flags from it.
+    #[arg(skip)]
+    pub matches: ArgMatches,
 }
 
 /// Who may do what.
@@ -256,28 +227,6 @@ impl Options {
             return Err(format!(
                 "--request-timeout is {}s; expected 1s to 10m",
                 timeout.as_secs_f64()
-            ));
-        }
-        match self.service_cluster_ip_range.as_slice() {
-            [_] => {}
-            [first, second] if first.is_ipv4() != second.is_ipv4() => {}
-            [_, _] => {
-                return Err(
-                    "--service-cluster-ip-range has two ranges of one family; expected an IPv4 and an IPv6 range"
-                        .to_owned(),
-                );
-            }
-            ranges => {
-                return Err(format!(
-                    "--service-cluster-ip-range has {} ranges; expected one or two",
-                    ranges.len()
-                ));
-            }
-        }
-        let (port, range) = (self.kubernetes_service_node_port, self.service_node_port_range);
-        if port != 0 && !range.ports().contains(&port) {
-            return Err(format!(
-                "--kubernetes-service-node-port is {port}; expected one of --service-node-port-range {range}, or 0"
             ));
         }
         self.service_accounts.check()?;
@@ -436,17 +385,6 @@ mod tests {
     }
 
     #[test]
-    fn the_port_of_the_service_kubernetes_is_one_of_the_range() {
-        assert_eq!(parse(&[]).unwrap().kubernetes_service_node_port, 0);
-        assert!(parse(&["--kubernetes-service-node-port=30443"]).is_ok());
-        let error = parse(&["--kubernetes-service-node-port=443"]).unwrap_err();
-        assert_eq!(
-            error,
-            "--kubernetes-service-node-port is 443; expected one of --service-node-port-range 30000-32767, or 0"
-        );
-    }
-
-    #[test]
     fn no_flags_are_a_working_configuration() {
         let options = parse(&[]).unwrap();
         assert!(options.bind_address.is_loopback());
@@ -461,7 +399,6 @@ mod tests {
             "--authorization-mode=AlwaysDeny",
             "--anonymous-auth",
             "--controllers=-*",
-            "--service-cluster-ip-range=10.96.0.0/16,fd00::/108",
             "--runtime-config=api/all=true,apps/v1=false",
             "-v=4",
         ])
@@ -501,14 +438,6 @@ mod tests {
         for (flag, expected) in [
             ("--request-timeout=0s", "--request-timeout is 0s; expected 1s to 10m"),
             ("--request-timeout=soon", "expected a duration such as 30s or 1m30s"),
-            (
-                "--service-cluster-ip-range=10.0.0.0",
-                "expected an address range such as 10.0.0.0/24",
-            ),
-            (
-                "--service-cluster-ip-range=10.0.0.0/24,10.1.0.0/24",
-                "two ranges of one family",
-            ),
             (
                 "--token-auth-file=/does/not/exist",
                 "--token-auth-file is /does/not/exist, which cannot be read",

@@ -7,7 +7,7 @@ use planesmith_server::shutdown::Shutdown;
 use crate::loopback::LoopbackError;
 
 /// One kind of work.
-pub(crate) trait Periodic: Send + Sync + 'static {
+pub trait Periodic: Send + Sync + 'static {
     /// What the log calls the work.
     const NAME: &'static str;
 
@@ -19,7 +19,7 @@ pub(crate) trait Periodic: Send + Sync + 'static {
 }
 
 /// Does the work now, and then again and again until the server stops. A failure waits for the next time.
-pub(crate) async fn run<P: Periodic>(periodic: P, mut shutdown: Shutdown) {
+pub async fn run<P: Periodic>(periodic: P, mut shutdown: Shutdown) {
     loop {
         if let Err(error) = periodic.work().await {
             tracing::warn!(what = P::NAME, %error, "work of the server itself failed; it is tried again later");

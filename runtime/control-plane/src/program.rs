@@ -7,6 +7,7 @@ use planesmith_server::stores::Stores;
 
 use crate::admission::Registration;
 use crate::bare;
+use crate::component::Component;
 
 /// A server binary: its name and the group versions that it can serve. Written by `cargo xtask generate`.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,8 @@ pub struct Program {
     pub openapi: Documents,
     /// The admission plugins, in the order in which they are asked.
     pub admission: &'static [Registration],
+    /// What the program does beyond storing and serving its kinds.
+    pub components: &'static [&'static dyn Component],
 }
 
 /// OpenAPI documents of group versions, each with its path (`api/v1`, `apis/apps/v1`).
@@ -72,6 +75,8 @@ pub struct GroupVersion {
     pub group: &'static str,
     /// Version in the group.
     pub version: &'static str,
+    /// False if the version is served only when `--runtime-config` names it.
+    pub on_by_default: bool,
     /// Adds its kinds to a scheme.
     pub register: fn(&mut Scheme),
     /// Serves its kinds.

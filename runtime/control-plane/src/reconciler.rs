@@ -18,13 +18,13 @@ use crate::objects::{self, Objects};
 const AT_ONCE: usize = 64;
 
 /// How long a key waits whose work failed.
-pub(crate) const RETRY: Delays = Delays {
+pub const RETRY: Delays = Delays {
     first: Duration::from_secs(1),
     longest: Duration::from_secs(60),
 };
 
 /// One kind of work, told by key what to look at.
-pub(crate) trait Reconcile: Send + Sync + 'static {
+pub trait Reconcile: Send + Sync + 'static {
     /// What the log calls the work.
     const NAME: &'static str;
 
@@ -59,7 +59,7 @@ pub(crate) trait Reconcile: Send + Sync + 'static {
 }
 
 /// Looks at everything once, and then follows the changes in the background.
-pub(crate) async fn start<R: Reconcile>(work: R, shutdown: Shutdown) {
+pub async fn start<R: Reconcile>(work: R, shutdown: Shutdown) {
     let watchers: Vec<Watcher> = work.watched().into_iter().map(Objects::watch).collect();
     let mut later = Later::new(RETRY);
     look(&work, work.all().into_iter().collect(), &mut later).await;
@@ -94,7 +94,7 @@ async fn follow<R: Reconcile>(work: R, mut watchers: Vec<Watcher>, mut later: La
 }
 
 /// What happened next to any of the kinds.
-pub(crate) async fn next_of(watchers: &mut [Watcher]) -> (usize, Result<Vec<Arc<Event>>, WatchError>) {
+pub async fn next_of(watchers: &mut [Watcher]) -> (usize, Result<Vec<Arc<Event>>, WatchError>) {
     let next = watchers.iter_mut().map(|watcher| Box::pin(watcher.next()));
     let (events, kind, _) = select_all(next).await;
     (kind, events)

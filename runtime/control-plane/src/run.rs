@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use anyhow::{Context, Result};
-use planesmith_access::admission::Lister;
+use planesmith_access::admission::{Chain, Lister};
 use planesmith_access::authentication::{BearerTokens, RequestHeaderAuthenticator};
 use planesmith_access::authorization::Authorizer;
-use planesmith_api_defs::core::v1::{allow_privileged_containers, keep_events_for};
+use planesmith_api_defs::core::v1::keep_events_for;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::time::Time;
 use planesmith_server::chain::ApiServer;
@@ -35,12 +35,12 @@ use crate::api_services::{self, Aggregation};
 use crate::authentication::{authenticator, authorizer, bearer_tokens};
 use crate::bootstrap::Announcement;
 use crate::commands::{self, Asked};
-use crate::controllers::Means;
+use crate::component::{Contribution, ServerContext};
 use crate::data_folder::DataFolder;
 use crate::delegation::{Host, Lookup, TrustedProxies};
 use crate::descriptors::Descriptors;
 use crate::enablement::Enablement;
-use crate::flows::StoredFlows;
+use crate::feature_gates::FeatureGates;
 use crate::identity::Identity;
 use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
@@ -48,13 +48,9 @@ use crate::options::{Options, StorageKind, VersionFlag};
 use crate::program::{GroupVersion, Program};
 use crate::running::Running;
 use crate::service_accounts::ServiceAccountKeys;
-use crate::service_addresses::ServiceAddresses;
-use crate::services::Services;
+use crate::service_resolver::NoServices;
 use crate::trace_export::TraceExport;
-use crate::{
-    bootstrap, certificate_requests, component_statuses, connect, controllers, custom_resources, namespaces, pods,
-    reviews, service_accounts, subresources,
-};
+use crate::{bootstrap, controllers, custom_resources, namespaces, service_accounts, subresources};
 
 /// Does what the command line of this process says: runs `program` until it is told to stop, unless it names a command.
 #[must_use]
@@ -122,12 +118,13 @@ fn switch_features(options: &Options) {
 async fn serve(program: &Program, options: &Options, descriptors: Descriptors) -> Result<()> {
     // From here on SIGTERM is an orderly stop, also while starting.
     let signals = Signals::of_process().context("signals cannot be received")?;
-    if options.allow_privileged {
-        allow_privileged_containers();
-    }
     keep_events_for(options.event_ttl);
     let _folder = DataFolder::open(&options.data_dir, program.name).await?;
-    let identity = Identity::open(options)?;
+    let mut addresses = Vec::new();
+    for component in program.components {
+        addresses.extend(component.serving_addresses(options)?);
+    }
+    let identity = Identity::open(options, &addresses)?;
     let storage = open_storage(options)?;
     let listener = listen(options, &identity).await?;
     let announcement = Announcement {
@@ -191,9 +188,7 @@ async fn serve(program: &Program, options: &Options, descriptors: Descriptors) -
     running
         .write(&options.data_dir)
         .with_context(|| format!("--data-dir {} cannot be written", options.data_dir.display()))?;
-    let renewal = listener
-        .tls()
-        .and_then(|tls| identity.renewal(options, Arc::clone(tls)));
+    let renewal = listener.tls().and_then(|tls| identity.renewal(Arc::clone(tls)));
     let renewal = renewal.map(|renewal| tokio::spawn(renewal.run()));
     let result = server.run(listener, signals).await;
     if let Some(renewal) = renewal {
@@ -340,20 +335,29 @@ fn assemble(
         options,
         configuration: None,
     };
-    let admission = admission::chain(program.admission, &setup)?;
+    let admission = admission_chain(program, &setup)?;
     let stores = Stores::with_options(storage.clone(), scheme, admission, store_options(&authorizer));
     let keys = ServiceAccountKeys::open(options)?;
     let tokens = bearer_tokens(options, loopback, &keys, &stores)?;
     namespaces::handle_subresources(&stores);
-    reviews::handle(&stores, &tokens, &authorizer);
     service_accounts::handle_subresources(&stores, &keys, &options.service_accounts);
-    let addresses = ServiceAddresses::install(&stores, loopback, options);
-    pods::handle_subresources(&stores);
-    certificate_requests::handle_subresources(&stores);
-    component_statuses::show(&stores).context("questions to components")?;
-    connect::handle_subresources(&stores, &options.kubelets).context("connections to kubelets")?;
-    let enablement = Enablement::new(program.all_groups(), &options.versions(), &options.features())
-        .map_err(|problem| anyhow::anyhow!(problem))?;
+    let gates = options.features();
+    let context = ServerContext {
+        stores: &stores,
+        objects: &objects,
+        loopback,
+        options,
+        gates: &gates,
+        announcement,
+        authority: identity.authority(),
+        tokens: &tokens,
+        authorizer: &authorizer,
+    };
+    let mut added = Contribution::default();
+    for component in program.components {
+        added = added.and(component.install(&context)?);
+    }
+    let enablement = enablement(program, options, &gates)?;
     let resources = enablement.clone();
     let mut routes = Routes::new().only(move |facts| resources.resource(facts));
     let groups = program.all_groups();
@@ -367,14 +371,9 @@ fn assemble(
         .filter(|group| routes.serves(group.group, group.version))
         .collect();
     let openapi = program.openapi.of(&served);
-    let services = Services::new(&stores, options.aggregation.enable_aggregator_routing);
+    let services = added.services.unwrap_or_else(|| Arc::new(NoServices));
     let directory = GroupDirectory::default();
     let extensions = custom_resources::extensions(&stores, loopback, (&openapi, &directory), &services);
-    let has_flows = stores
-        .scheme()
-        .resource("flowcontrol.apiserver.k8s.io", "v1", "flowschemas")
-        .is_some();
-    let flows = has_flows.then(|| Arc::new(StoredFlows::new(&stores)) as Arc<dyn Flows>);
     let core = ApiServer::new("core", routes)
         .in_front_of(extensions)
         .with_check(storage_check("etcd", storage))
@@ -385,19 +384,11 @@ fn assemble(
     let keys_url = options.service_accounts.service_account_jwks_uri.as_deref();
     kinds.connect(&core);
     let core = service_accounts::with_openid(core, &keys, &announcement.public_address(), keys_url);
-    let core = bootstrap::with_bootstrap(core, &stores, loopback, options, announcement, addresses.as_ref());
-    let means = Means {
-        stores: &stores,
-        objects: &objects,
-        loopback,
-        announcement,
-        authority: identity.authority(),
-        issuer: &keys.issuer,
-        authorizer: &authorizer,
-        directory: &directory,
-        gates: &options.features(),
-    };
-    let core = controllers::with_controllers(core, means, &options.embedded_controllers());
+    let core = bootstrap::with_bootstrap(core, (&stores, loopback), announcement, &gates, added.start_hooks);
+    let core = added.stop_hooks.into_iter().fold(core, ApiServer::with_stop_hook);
+    let own = controllers::of_every_server((&stores, loopback), announcement, &gates, &keys.issuer, &directory);
+    let controllers = own.into_iter().chain(added.controllers);
+    let core = controllers::with_controllers(core, controllers, &options.embedded_controllers());
     let aggregation = Aggregation {
         stores: &stores,
         loopback,
@@ -413,11 +404,30 @@ fn assemble(
         served,
         openapi,
         directory,
-        flows,
-        tokens,
-        authorizer,
+        flows: added.flows,
+        tokens: Arc::clone(&tokens),
+        authorizer: Arc::clone(&authorizer),
         metrics: Arc::clone(&stores.options().metrics),
     })
+}
+
+/// Returns the chain of the program's admission plugins, followed by those of its components.
+fn admission_chain(program: &Program, setup: &Setup<'_>) -> Result<Chain> {
+    let mut chain = admission::chain(program.admission, setup)?;
+    for component in program.components {
+        for plugin in component.admission_plugins(setup) {
+            chain.push(plugin);
+        }
+    }
+    Ok(chain)
+}
+
+/// Returns the group versions and resources of `program` that are on.
+fn enablement(program: &Program, options: &Options, gates: &FeatureGates) -> Result<Enablement> {
+    let components = program.components.iter();
+    let gated = components.flat_map(|component| component.gated_resources());
+    let enablement = Enablement::new(program.all_groups(), gated, &options.versions(), gates);
+    enablement.map_err(|problem| anyhow::anyhow!(problem))
 }
 
 /// The store under a name that kube-apiserver's monitoring knows. A full disk is not a reason to restart the server,

@@ -15,6 +15,8 @@ pub(crate) struct Package {
     pub(crate) role: Role,
     /// True if it has a module `admission` with its server's plugins.
     pub(crate) has_admission: bool,
+    /// True if it has a module `components` with what its server does beyond storing and serving kinds.
+    pub(crate) has_components: bool,
 }
 
 /// The role of a crate.
@@ -72,6 +74,7 @@ fn package(root: &Path, folder: PathBuf, role: Role) -> Result<Package> {
     Ok(Package {
         name: name.to_owned(),
         has_admission: root.join(&folder).join("src/admission.rs").is_file(),
+        has_components: root.join(&folder).join("src/components.rs").is_file(),
         folder,
         role,
     })

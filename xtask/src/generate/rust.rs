@@ -141,8 +141,10 @@ fn program(package: &PackageModel) -> String {
     let entries = versions.map(|(group, version)| {
         let path = format!("{}::{}", group.module, version.name);
         format!(
-            "group: \"{}\",\nversion: \"{}\",\nregister: {path}::register,\ninstall: {path}::install,\n",
-            group.name, version.name
+            "group: \"{}\",\nversion: \"{}\",\non_by_default: {},\nregister: {path}::register,\ninstall: {path}::install,\n",
+            group.name,
+            version.name,
+            is_on_by_default(package, version)
         )
     });
     text.push_str(&format!(
@@ -150,7 +152,8 @@ fn program(package: &PackageModel) -> String {
         structs("GroupVersion", &entries.collect::<Vec<_>>())
     ));
     text.push_str("    openapi: Documents {\n        v2: openapi::V2,\n        v3: openapi::V3,\n    },\n");
-    text.push_str(&format!("    admission: {},\n}};\n\n", admission(package)));
+    text.push_str(&format!("    admission: {},\n", admission(package)));
+    text.push_str(&format!("    components: {},\n}};\n\n", components(package)));
     text.push_str("/// Adds the kinds of all groups to `scheme`.\npub fn register(scheme: &mut Scheme) {\n");
     text.push_str("    for group_version in PROGRAM.groups {\n        (group_version.register)(scheme);\n    }\n}\n");
     text
@@ -160,10 +163,26 @@ fn program(package: &PackageModel) -> String {
 /// else the generic ones.
 fn admission(package: &PackageModel) -> &'static str {
     match package.package.role {
-        Role::Library | Role::BuiltIn => "planesmith_control_plane::admission::KUBERNETES",
+        Role::Library | Role::BuiltIn => "planesmith_kubernetes::ADMISSION",
         Role::Own if package.package.has_admission => "crate::admission::PLUGINS",
         Role::Own => "planesmith_control_plane::admission::GENERIC",
     }
+}
+
+/// Returns the components: that of the built-in kinds for these, the crate's own if it has a module `components`, else none.
+fn components(package: &PackageModel) -> &'static str {
+    match package.package.role {
+        Role::Library | Role::BuiltIn => "&[planesmith_kubernetes::COMPONENT]",
+        Role::Own if package.package.has_components => "crate::components::COMPONENTS",
+        Role::Own => "&[]",
+    }
+}
+
+/// True if a group version is served without being switched on. As in kube-apiserver, alpha and beta versions of the built-in
+/// groups are not; a user's own group is served in all its versions.
+fn is_on_by_default(package: &PackageModel, version: &Version) -> bool {
+    let is_stable = !version.name.contains("alpha") && !version.name.contains("beta");
+    package.package.role == Role::Own || is_stable
 }
 
 /// Renders the binary.

@@ -43,8 +43,9 @@ pub fn check_switches(registrations: &[Registration], options: &Options) -> Resu
     }
 }
 
-/// Whether the flags leave a plugin on.
-pub(super) fn is_on(registration: &Registration, options: &Options) -> bool {
+/// True if the flags leave a plugin on.
+#[must_use]
+pub fn is_on(registration: &Registration, options: &Options) -> bool {
     if registration
         .feature
         .is_some_and(|feature| !options.features().enabled(feature))
@@ -60,7 +61,13 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::admission::{GENERIC, KUBERNETES};
+    use crate::admission::{ALWAYS_DENY, GENERIC};
+
+    const LISTED: [Registration; 3] = [
+        Registration::place("PodSecurity", true),
+        Registration::place("Priority", true),
+        ALWAYS_DENY,
+    ];
 
     fn options(flags: &[&str]) -> Options {
         Options::try_parse_from(std::iter::once(&"test").chain(flags)).unwrap()
@@ -68,7 +75,7 @@ mod tests {
 
     fn on(flags: &[&str]) -> Vec<&'static str> {
         let options = options(flags);
-        let registrations = KUBERNETES.iter();
+        let registrations = LISTED.iter();
         registrations
             .filter(|registration| is_on(registration, &options))
             .map(|registration| registration.name)
@@ -94,7 +101,7 @@ mod tests {
             error.to_string()
         };
         assert_eq!(
-            refused(KUBERNETES, &["--enable-admission-plugins=Nonsense"]),
+            refused(&LISTED, &["--enable-admission-plugins=Nonsense"]),
             "enable-admission-plugins plugin \"Nonsense\" is unknown"
         );
         assert_eq!(
@@ -103,7 +110,7 @@ mod tests {
         );
         assert_eq!(
             refused(
-                KUBERNETES,
+                &LISTED,
                 &[
                     "--enable-admission-plugins=Priority",
                     "--disable-admission-plugins=Priority"

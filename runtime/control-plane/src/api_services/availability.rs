@@ -2,13 +2,12 @@
 
 use planesmith_aggregator::{Backend, ServicePort};
 use planesmith_extensions::conditions::{Verdict, set_condition};
-use planesmith_machinery::go_format::quote;
 use planesmith_machinery::time::Time;
 use serde_json::Value;
 
 use crate::loopback::LoopbackError;
 use crate::objects::Objects;
-use crate::services::Services;
+use crate::service_resolver::ServiceResolver;
 
 /// How often a status is written anew that others change at the same time.
 const ATTEMPTS: usize = 5;
@@ -44,9 +43,9 @@ impl Availability {
     }
 
     /// Looks at the service, at its endpoints, and then at the server.
-    pub(super) async fn of(services: &Services, service: &ServicePort, backend: &Backend) -> Self {
-        if let Some(missing) = Self::missing(services, service) {
-            return missing;
+    pub(super) async fn of(services: &dyn ServiceResolver, service: &ServicePort, backend: &Backend) -> Self {
+        if let Err(missing) = services.check(service) {
+            return Self::no(missing.reason, missing.message);
         }
         match backend.look().await {
             Ok(()) => Self {
@@ -60,33 +59,6 @@ impl Availability {
                 ..Self::no("FailedDiscoveryCheck", message)
             },
         }
-    }
-
-    /// What is missing on the way to the server.
-    fn missing(services: &Services, service: &ServicePort) -> Option<Self> {
-        let ServicePort { namespace, name, port } = service;
-        let place = format!("service/{name} in {}", quote(namespace));
-        let Some(found) = services.get(namespace, name) else {
-            return Some(Self::no("ServiceNotFound", format!("{place} is not present")));
-        };
-        if found.spec.type_ != "ClusterIP" {
-            return None;
-        }
-        let known = found.spec.ports.iter().find(|known| known.port == i32::from(*port));
-        let Some(known) = known else {
-            let message = format!("{place} is not listening on port {port}");
-            return Some(Self::no("ServicePortError", message));
-        };
-        let behind = services.behind(namespace, name, &known.name);
-        if !behind.is_known {
-            let message = format!("cannot find endpointslices for {place}");
-            return Some(Self::no("EndpointsNotFound", message));
-        }
-        behind.ready.is_empty().then(|| {
-            let port = quote(&known.name);
-            let message = format!("endpointslices for {place} have no addresses with port name {port}");
-            Self::no("MissingEndpoints", message)
-        })
     }
 
     /// Whether the server gets requests.

@@ -18,7 +18,7 @@ use super::availability::Availability;
 use crate::loopback::LoopbackError;
 use crate::objects::Objects;
 use crate::reconciler::Reconcile;
-use crate::services::{SERVICE_NAME, Services};
+use crate::service_resolver::{SERVICE_NAME, ServiceResolver};
 
 /// How often a server is looked at that answers, or that a change of objects must bring back.
 const RARELY: Duration = Duration::from_secs(10);
@@ -36,7 +36,7 @@ pub(super) struct Follower {
     /// What leads to a server, and changes whether it is there.
     pub(super) ways: Vec<(Objects, NamesService)>,
     pub(super) aggregator: Aggregator,
-    pub(super) services: Services,
+    pub(super) services: Arc<dyn ServiceResolver>,
     pub(super) metrics: SharedMetrics,
     pub(super) shutdown: Shutdown,
     pub(super) lookouts: Mutex<BTreeMap<String, Lookout>>,
@@ -89,7 +89,7 @@ impl Follower {
             backend: Arc::clone(&backend),
             nudge: Arc::clone(&nudge),
             api_services: self.api_services.clone(),
-            services: self.services.clone(),
+            services: Arc::clone(&self.services),
             metrics: Arc::clone(&self.metrics),
             aggregator: self.aggregator.clone(),
         };
@@ -217,7 +217,7 @@ struct Watch {
     backend: Arc<Backend>,
     nudge: Arc<Notify>,
     api_services: Objects,
-    services: Services,
+    services: Arc<dyn ServiceResolver>,
     metrics: SharedMetrics,
     aggregator: Aggregator,
 }
@@ -226,7 +226,7 @@ impl Watch {
     async fn run(self, mut shutdown: Shutdown) {
         let mut unread_wait = OFTEN;
         loop {
-            let availability = Availability::of(&self.services, &self.service, &self.backend).await;
+            let availability = Availability::of(&*self.services, &self.service, &self.backend).await;
             // Whoever reads that it is there finds its resources.
             let is_read = !availability.is_available() || self.aggregator.refresh(&self.name).await;
             let known = self.api_services.get_typed::<APIService>("", &self.name);

@@ -19,7 +19,7 @@ const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", 
 const RETRY: Duration = Duration::from_secs(5);
 
 /// The hook; what makes objects in the namespaces comes after it.
-pub(super) const HOOK: &str = "start-system-namespaces-controller";
+pub const HOOK: &str = "start-system-namespaces-controller";
 
 /// Makes the namespaces, and makes them again when they are deleted; `None` for a server without namespaces.
 pub(super) fn hook(stores: &Stores, loopback: &Loopback) -> Option<Hook> {

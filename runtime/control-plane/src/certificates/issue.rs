@@ -25,28 +25,28 @@ use super::Authority;
 
 /// What a certificate says, besides who signed it.
 #[derive(Debug)]
-pub(crate) struct Contents {
+pub struct Contents {
     /// Whose it is.
-    pub(crate) subject: Name,
+    pub subject: Name,
     /// The key of whose it is.
-    pub(crate) public_key: SubjectPublicKeyInfoOwned,
+    pub public_key: SubjectPublicKeyInfoOwned,
     /// Further names of whose it is.
-    pub(crate) names: Vec<GeneralName>,
+    pub names: Vec<GeneralName>,
     /// What the key may be used for.
-    pub(crate) usages: Usages,
+    pub usages: Usages,
     /// From when on it is valid.
-    pub(crate) not_before: SystemTime,
+    pub not_before: SystemTime,
     /// Until when it is valid; never longer than the authority itself.
-    pub(crate) not_after: SystemTime,
+    pub not_after: SystemTime,
 }
 
 /// What a key may be used for.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Usages {
+pub struct Usages {
     /// What can be done with it.
-    pub(crate) key: FlagSet<KeyUsages>,
+    pub key: FlagSet<KeyUsages>,
     /// What for.
-    pub(crate) extended: Vec<ObjectIdentifier>,
+    pub extended: Vec<ObjectIdentifier>,
 }
 
 /// Why a certificate cannot be issued.
@@ -64,10 +64,11 @@ pub enum IssueError {
 }
 
 /// A subject with a common name, and with organizations, which stand for groups.
-pub(crate) fn subject<'o>(
-    common_name: &str,
-    organizations: impl IntoIterator<Item = &'o str>,
-) -> Result<Name, IssueError> {
+///
+/// # Errors
+///
+/// A name that a certificate cannot hold.
+pub fn subject<'o>(common_name: &str, organizations: impl IntoIterator<Item = &'o str>) -> Result<Name, IssueError> {
     let attribute = |oid, text: &str| {
         let value = Any::new(Tag::Utf8String, text.as_bytes())?;
         let values = SetOfVec::try_from(vec![x509_cert::attr::AttributeTypeAndValue { oid, value }])?;
@@ -81,12 +82,20 @@ pub(crate) fn subject<'o>(
 }
 
 /// The public half of a key.
-pub(crate) fn public_key(key: &KeyPair) -> Result<SubjectPublicKeyInfoOwned, IssueError> {
+///
+/// # Errors
+///
+/// A key that cannot be encoded.
+pub fn public_key(key: &KeyPair) -> Result<SubjectPublicKeyInfoOwned, IssueError> {
     Ok(SubjectPublicKeyInfoOwned::from_der(&key.subject_public_key_info())?)
 }
 
 /// DNS names and addresses as certificates hold them.
-pub(crate) fn server_names(names: &[String], addresses: &[IpAddr]) -> Result<Vec<GeneralName>, IssueError> {
+///
+/// # Errors
+///
+/// A name that a certificate cannot hold.
+pub fn server_names(names: &[String], addresses: &[IpAddr]) -> Result<Vec<GeneralName>, IssueError> {
     let names = names.iter().map(|name| Ok(GeneralName::DnsName(Ia5String::new(name)?)));
     let addresses = addresses.iter().map(|address| Ok(GeneralName::from(*address)));
     names.chain(addresses).collect()
@@ -98,7 +107,7 @@ impl Authority {
     /// # Errors
     ///
     /// When a part has no encoding, or the key cannot sign.
-    pub(crate) fn issue(&self, contents: Contents) -> Result<String, IssueError> {
+    pub fn issue(&self, contents: Contents) -> Result<String, IssueError> {
         let own = &self.certificate.tbs_certificate;
         let algorithm = algorithm_of(&self.key)?;
         let end = contents.not_after.min(own.validity.not_after.to_system_time());

@@ -72,7 +72,6 @@ mod tests {
             ("runtime-config", ""),
             ("disable-admission-plugins", "[A,B]"),
             ("enable-admission-plugins", "[]"),
-            ("service-cluster-ip-range", "10.0.0.0/24"),
             ("secure-port", "2"),
             ("anonymous-auth", "false"),
             ("token-auth-file", ""),

@@ -14,14 +14,14 @@ use planesmith_store::{Entry, ListQuery};
 use tokio::sync::watch;
 
 /// Follows which kinds the servers of a chain serve.
-pub(super) struct ServedKinds {
+pub struct ServedKinds {
     tables: Vec<SharedTable>,
     changes: Vec<watch::Receiver<()>>,
 }
 
 /// The kinds that are served at one moment.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Kinds {
+pub struct Kinds {
     /// By what the keys of their objects start with.
     by_prefix: BTreeMap<Arc<str>, Arc<ServedKind>>,
     /// API version and kind of each version that is served.
@@ -35,23 +35,23 @@ const GONE: usize = 64;
 
 /// A stored kind and one version to reach it by.
 #[derive(Clone, Debug)]
-pub(super) struct ServedKind {
+pub struct ServedKind {
     /// Its objects.
-    pub(super) store: Arc<ResourceStore>,
+    pub store: Arc<ResourceStore>,
     /// The version to send requests to: that of the store where it is served.
-    pub(super) resource: ServedResource,
+    pub resource: ServedResource,
 }
 
 impl ServedKinds {
     /// Follows the kinds of `server` and of those that it delegates to.
-    pub(super) fn of(server: &ApiServer) -> Self {
+    pub fn of(server: &ApiServer) -> Self {
         let tables = server.tables();
         let changes = tables.iter().map(SharedTable::changes).collect();
         Self { tables, changes }
     }
 
     /// The kinds of this moment that are stored.
-    pub(super) fn now(&self) -> Kinds {
+    pub fn now(&self) -> Kinds {
         let mut kinds = Kinds::default();
         for table in &self.tables {
             for handler in table.load().handlers() {
@@ -64,7 +64,7 @@ impl ServedKinds {
     }
 
     /// Waits until kinds came or went. May be dropped and called again.
-    pub(super) async fn changed(&mut self) {
+    pub async fn changed(&mut self) {
         let changes = self.changes.iter_mut().map(|table| Box::pin(table.changed()));
         // The tables live as long as their receivers here.
         let _ = select_all(changes).await;
@@ -90,7 +90,7 @@ impl Kinds {
     }
 
     /// Takes in newer kinds; those that are gone stay known for a while. Returns the prefixes of those that do not.
-    pub(super) fn learn(&mut self, newer: Kinds) -> Vec<Arc<str>> {
+    pub fn learn(&mut self, newer: Kinds) -> Vec<Arc<str>> {
         let is_over = |(prefix, kind): &(&Arc<str>, &Arc<ServedKind>)| {
             !newer.by_prefix.contains_key(*prefix) && kind.store.collection().is_empty(prefix)
         };
@@ -115,17 +115,17 @@ impl Kinds {
     }
 
     /// Every kind once, however many versions it has.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<ServedKind>> {
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<ServedKind>> {
         self.by_prefix.values()
     }
 
     /// The kind whose keys start with `prefix`.
-    pub(super) fn under(&self, prefix: &str) -> Option<&Arc<ServedKind>> {
+    pub fn under(&self, prefix: &str) -> Option<&Arc<ServedKind>> {
         self.by_prefix.get(prefix)
     }
 
     /// The kind that is called so in one of its versions.
-    pub(super) fn named(&self, api_version: &str, kind: &str) -> Option<&Arc<ServedKind>> {
+    pub fn named(&self, api_version: &str, kind: &str) -> Option<&Arc<ServedKind>> {
         let name = (api_version.to_owned(), kind.to_owned());
         self.under(self.by_name.get(&name)?)
     }
@@ -133,27 +133,27 @@ impl Kinds {
 
 impl ServedKind {
     /// E.g. `apps/v1`.
-    pub(super) fn api_version(&self) -> String {
+    pub fn api_version(&self) -> String {
         api_version(&self.resource)
     }
 
     /// What the keys of its objects start with.
-    pub(super) fn prefix(&self) -> &str {
+    pub fn prefix(&self) -> &str {
         self.store.collection().prefix()
     }
 
     /// Whether its objects live in namespaces.
-    pub(super) fn is_namespaced(&self) -> bool {
+    pub fn is_namespaced(&self) -> bool {
         self.resource.scope == Scope::Namespaced
     }
 
     /// Whether clients can do all of these.
-    pub(super) fn allows(&self, verbs: &[Verb]) -> bool {
+    pub fn allows(&self, verbs: &[Verb]) -> bool {
         verbs.iter().all(|verb| self.resource.verbs.contains(verb))
     }
 
     /// The path of its objects in a namespace; of all objects when it is empty.
-    pub(super) fn path(&self, namespace: &str) -> String {
+    pub fn path(&self, namespace: &str) -> String {
         let root = if self.resource.group.is_empty() {
             "/api"
         } else {
@@ -167,25 +167,25 @@ impl ServedKind {
     }
 
     /// The object in a namespace, or of a kind that lives in none.
-    pub(super) fn get(&self, namespace: &str, name: &str) -> Option<Arc<Entry>> {
+    pub fn get(&self, namespace: &str, name: &str) -> Option<Arc<Entry>> {
         let key = self.store.key(namespace, name).ok()?;
         self.store.collection().get(&key)
     }
 
     /// The names of all objects of a kind that lives in no namespace.
-    pub(super) fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         let entries = self.entries(self.prefix());
         let names = entries.iter().map(|entry| self.store.names(entry.key()).1.to_owned());
         names.collect()
     }
 
     /// The objects in a namespace.
-    pub(super) fn entries_in(&self, namespace: &str) -> Vec<Arc<Entry>> {
+    pub fn entries_in(&self, namespace: &str) -> Vec<Arc<Entry>> {
         self.entries(&self.store.prefix(namespace))
     }
 
     /// Whether nothing is in a namespace.
-    pub(super) fn is_empty_in(&self, namespace: &str) -> bool {
+    pub fn is_empty_in(&self, namespace: &str) -> bool {
         self.store.collection().is_empty(&self.store.prefix(namespace))
     }
 
@@ -217,7 +217,7 @@ impl fmt::Debug for ServedKinds {
 #[cfg(test)]
 impl ServedKind {
     /// A kind for tests, of which no more is known than where its objects are.
-    pub(super) fn of(store: &Arc<ResourceStore>) -> Self {
+    pub fn of(store: &Arc<ResourceStore>) -> Self {
         let facts = store.facts();
         let resource = ServedResource {
             group: facts.group.into(),

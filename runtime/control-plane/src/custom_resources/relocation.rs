@@ -82,11 +82,11 @@ fn read(kind: &'static ResourceFacts, entry: &Entry) -> Option<Box<dyn Object>> 
 mod tests {
     use planesmith_dynamic::custom::{CustomKind, Unchecked};
     use planesmith_dynamic::structural::Structural;
-    use planesmith_store::Row;
+    use planesmith_server::stores::Stores;
+    use planesmith_store::{MemoryLog, Row, Storage, StorageOptions};
     use serde_json::json;
 
     use super::*;
-    use crate::memory_stores::stores;
 
     fn kind(group: &'static str, api_version: &'static str) -> &'static ResourceFacts {
         let facts = ResourceFacts {
@@ -107,7 +107,8 @@ mod tests {
     #[tokio::test]
     async fn objects_of_two_groups_part() {
         let kinds = [kind("a.k8s.io", "a.k8s.io/v1"), kind("b.k8s.io", "b.k8s.io/v1")];
-        let stores = stores(|_| {});
+        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
+        let stores = Stores::new(storage, Arc::default());
         let storage = stores.resource(kinds[0]).storage().clone();
         let earlier = storage.collection("/registry/widgets/", Arc::new(NoIndex));
         for (name, api_version) in [("one", "a.k8s.io/v1"), ("two", "b.k8s.io/v1"), ("three", "c.k8s.io/v1")] {

@@ -6,6 +6,7 @@ mod review;
 use std::sync::Arc;
 use std::time::Duration;
 
+use planesmith_aggregator::ServicePort;
 use planesmith_dynamic::custom::{Converter, Converting};
 use planesmith_extensions::definition::Definition;
 use planesmith_machinery::go_base64;
@@ -15,7 +16,7 @@ use serde_json::Value;
 
 use self::review::Review;
 use crate::apart;
-use crate::services::Services;
+use crate::service_resolver::ServiceResolver;
 
 /// How long a webhook may take, as it is told.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -32,18 +33,13 @@ struct Asked {
     /// How long it may take.
     patience: Duration,
     reviews: Vec<String>,
-    services: Services,
+    services: Arc<dyn ServiceResolver>,
 }
 
 /// Where a webhook is.
 enum Place {
     Url(String),
-    Service {
-        namespace: String,
-        name: String,
-        port: u16,
-        path: String,
-    },
+    Service { service: ServicePort, path: String },
 }
 
 /// Where a request goes, and whose certificate is expected there.
@@ -55,7 +51,7 @@ struct Address {
 
 impl Webhook {
     /// The webhook of a definition that has one.
-    pub(super) fn of(definition: Definition<'_>, services: &Services) -> Option<Arc<dyn Converter>> {
+    pub(super) fn of(definition: Definition<'_>, services: &Arc<dyn ServiceResolver>) -> Option<Arc<dyn Converter>> {
         let conversion = definition.spec().get("conversion")?;
         if conversion.get("strategy").and_then(Value::as_str) != Some("Webhook") {
             return None;
@@ -65,13 +61,15 @@ impl Webhook {
         let place = match text("/url") {
             Some(url) => Place::Url(url),
             None => Place::Service {
-                namespace: text("/service/namespace").unwrap_or_default(),
-                name: text("/service/name").unwrap_or_default(),
-                port: config
-                    .pointer("/service/port")
-                    .and_then(Value::as_u64)
-                    .and_then(|port| u16::try_from(port).ok())
-                    .unwrap_or(443),
+                service: ServicePort {
+                    namespace: text("/service/namespace").unwrap_or_default(),
+                    name: text("/service/name").unwrap_or_default(),
+                    port: config
+                        .pointer("/service/port")
+                        .and_then(Value::as_u64)
+                        .and_then(|port| u16::try_from(port).ok())
+                        .unwrap_or(443),
+                },
                 path: text("/service/path").unwrap_or_else(|| "/".to_owned()),
             },
         };
@@ -88,7 +86,7 @@ impl Webhook {
             link: link.map_err(|error| error.to_string()),
             patience: PATIENCE,
             reviews: reviews.map(str::to_owned).collect(),
-            services: services.clone(),
+            services: Arc::clone(services),
         });
         Some(Arc::new(Self { asked }))
     }
@@ -115,15 +113,11 @@ impl Asked {
                     },
                 })
             }
-            Place::Service {
-                namespace,
-                name,
-                port,
-                path,
-            } => {
+            Place::Service { service, path } => {
+                let ServicePort { namespace, name, port } = service;
                 let host = format!("{name}.{namespace}.svc");
                 let url = format!("https://{host}:{port}{path}?{query}");
-                let found = self.services.address(namespace, name, *port);
+                let found = self.services.resolve(service);
                 let destination = found.map_err(|why| format!("Post \"{url}\": {why}"))?;
                 Ok(Address {
                     url,

@@ -2,31 +2,44 @@
 
 use std::str::FromStr;
 
-/// Names of the embedded controllers, as kube-controller-manager calls them; and what it called them before.
-const CONTROLLERS: [(&str, Option<&str>); 14] = [
-    ("certificatesigningrequest-approving-controller", Some("csrapproving")),
-    ("certificatesigningrequest-cleaner-controller", Some("csrcleaner")),
-    ("certificatesigningrequest-signing-controller", Some("csrsigning")),
-    ("clusterrole-aggregation-controller", Some("clusterrole-aggregation")),
-    ("garbage-collector-controller", Some("garbagecollector")),
-    (
+/// The name of a controller in `--controllers`.
+#[derive(Clone, Copy, Debug)]
+pub struct ControllerName {
+    /// The name, as kube-controller-manager has it.
+    pub name: &'static str,
+    /// A former name that is still accepted.
+    pub former: Option<&'static str>,
+}
+
+impl ControllerName {
+    /// A name without a former one.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, former: None }
+    }
+
+    /// A name with a former one.
+    #[must_use]
+    pub const fn renamed(name: &'static str, former: &'static str) -> Self {
+        Self {
+            name,
+            former: Some(former),
+        }
+    }
+}
+
+/// The controllers of every server.
+pub(crate) const CONTROLLERS: [ControllerName; 7] = [
+    ControllerName::renamed("garbage-collector-controller", "garbagecollector"),
+    ControllerName::renamed(
         "legacy-serviceaccount-token-cleaner-controller",
-        Some("legacy-service-account-token-cleaner"),
+        "legacy-service-account-token-cleaner",
     ),
-    ("namespace-controller", Some("namespace")),
-    ("resourcequota-controller", Some("resourcequota")),
-    (
-        "root-ca-certificate-publisher-controller",
-        Some("root-ca-cert-publisher"),
-    ),
-    ("service-cidr-controller", None),
-    ("serviceaccount-controller", Some("serviceaccount")),
-    ("serviceaccount-token-controller", Some("serviceaccount-token")),
-    (
-        "storageversion-garbage-collector-controller",
-        Some("storage-version-gc"),
-    ),
-    ("ttl-after-finished-controller", Some("ttl-after-finished")),
+    ControllerName::renamed("namespace-controller", "namespace"),
+    ControllerName::renamed("root-ca-certificate-publisher-controller", "root-ca-cert-publisher"),
+    ControllerName::renamed("serviceaccount-controller", "serviceaccount"),
+    ControllerName::renamed("serviceaccount-token-controller", "serviceaccount-token"),
+    ControllerName::renamed("storageversion-garbage-collector-controller", "storage-version-gc"),
 ];
 
 /// Which embedded controllers run, in kube-controller-manager's syntax: `*`, `name`, `-name`, `-*`.
@@ -64,20 +77,33 @@ impl FromStr for Controllers {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        Self::parse(text, &CONTROLLERS)
+    }
+}
+
+impl Controllers {
+    /// Parses the flag of a server with the controllers `known`.
+    ///
+    /// # Errors
+    ///
+    /// An unknown name, with those that are known.
+    pub fn parse(text: &str, known: &[ControllerName]) -> Result<Self, String> {
         let mut terms = Vec::new();
         for term in text.split(',').map(str::trim).filter(|term| !term.is_empty()) {
             let (minus, name) = match term.strip_prefix('-') {
                 Some(name) => ("-", name),
                 None => ("", term),
             };
-            let known = CONTROLLERS
+            let found = known
                 .iter()
-                .find(|(known, before)| *known == name || *before == Some(name));
-            match known {
-                Some((known, _)) => terms.push(format!("{minus}{known}")),
+                .find(|known| known.name == name || known.former == Some(name));
+            match found {
+                Some(found) => terms.push(format!("{minus}{}", found.name)),
                 None if name == "*" => terms.push(term.to_owned()),
                 None => {
-                    let names = CONTROLLERS.map(|(known, _)| known).join(", ");
+                    let mut names: Vec<&str> = known.iter().map(|known| known.name).collect();
+                    names.sort_unstable();
+                    let names = names.join(", ");
                     return Err(format!("unknown controller `{name}`; there are: {names}"));
                 }
             }

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// # Errors
 ///
 /// When the text is no duration or a negative one.
-pub(super) fn parse_go_duration(text: &str) -> Result<Duration, String> {
+pub fn parse_go_duration(text: &str) -> Result<Duration, String> {
     parse(text).ok_or_else(|| "expected a duration such as 30s or 1m30s".to_owned())
 }
 

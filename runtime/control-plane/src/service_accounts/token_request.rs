@@ -9,9 +9,9 @@ use planesmith_access::authentication::service_account::{
     Bound, Claims, Private, Reference, TokenIssuer, service_account_name,
 };
 use planesmith_api_defs::authentication::v1::{BoundObjectReference, TokenRequest, TokenRequestStatus};
-use planesmith_api_defs::core::v1::Pod;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::{GroupKind, GroupResource};
+use planesmith_machinery::json;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -21,6 +21,7 @@ use planesmith_server::request::Verb;
 use planesmith_server::routes::{ServedKind, ServedSubresource};
 
 use super::{ServiceAccountKeys, StoredObjects};
+use crate::objects::text;
 use crate::options::ServiceAccountOptions;
 
 const POSTED: Posted = Posted {
@@ -175,23 +176,22 @@ impl TokenRequests {
 
     /// The node that a pod of the account `account` runs on, which may have no object yet.
     fn node_of(&self, pod: &dyn Object, account: &str) -> ApiResult<Option<Reference>> {
-        let Some(spec) = pod.downcast_ref::<Pod>().map(|pod| &pod.spec) else {
-            return Ok(None);
-        };
-        if spec.service_account_name != account {
+        let pod = json::to_value(pod);
+        let (own_account, node_name) = (text(&pod, "/spec/serviceAccountName"), text(&pod, "/spec/nodeName"));
+        if own_account != account {
             let why = format!(
                 "cannot bind token for serviceaccount {} to pod running with different serviceaccount name.",
                 planesmith_machinery::go_format::quote(account)
             );
             return Err(ApiError::bad_request(why));
         }
-        if spec.node_name.is_empty() {
+        if node_name.is_empty() {
             return Ok(None);
         }
-        let node = self.objects.get(Bound::Node, "", &spec.node_name);
+        let node = self.objects.get(Bound::Node, "", node_name);
         Ok(Some(node.map_or_else(
             |_| Reference {
-                name: spec.node_name.clone(),
+                name: node_name.to_owned(),
                 uid: String::new(),
             },
             |node| reference(node.meta()),

@@ -1,9 +1,8 @@
 use planesmith_dynamic::custom::CustomKind;
-use planesmith_server::stores::Stores;
-use planesmith_store::{MemoryLog, Storage, StorageOptions};
 use serde_json::json;
 
 use super::*;
+use crate::service_resolver::NoServices;
 
 static V2: ResourceFacts = ResourceFacts {
     api_version: "shop.example.com/v2",
@@ -70,14 +69,13 @@ fn reviews_are_answered_in_their_version() {
 async fn a_webhook_that_does_not_answer_is_not_waited_for_forever() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}/convert", listener.local_addr().unwrap());
-    let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
     let link = client_tls_by(&[]).map(|tls| Link::new(tls, PATIENCE));
     let asked = Asked {
         place: Place::Url(url.clone()),
         link: link.map_err(|error| error.to_string()),
         patience: Duration::from_millis(20),
         reviews: vec!["v1".to_owned()],
-        services: Services::new(&Stores::new(storage, Arc::default()), None),
+        services: Arc::new(NoServices),
     };
     let webhook = Webhook { asked: Arc::new(asked) };
     // Whoever listens has the connection before it is taken; nobody speaks.

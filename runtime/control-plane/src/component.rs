@@ -1,0 +1,155 @@
+//! A part of a program that does more than store and serve kinds.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use anyhow::Result;
+use clap::{ArgMatches, Command};
+use planesmith_access::admission::{Lister, Plugin};
+use planesmith_access::authentication::BearerTokens;
+use planesmith_access::authorization::Authorizer;
+use planesmith_server::filters::Flows;
+use planesmith_server::hooks::Hook;
+use planesmith_server::stores::Stores;
+
+use crate::admission::Setup;
+use crate::bootstrap::Announcement;
+use crate::certificates::Authority;
+use crate::controllers::Controller;
+use crate::feature_gates::FeatureGates;
+use crate::loopback::Loopback;
+use crate::options::{ControllerName, Options};
+use crate::service_resolver::ServiceResolver;
+
+/// A part of a program that does more than store and serve kinds: it answers subresources, makes objects at start, runs
+/// controllers, and has flags of its own.
+///
+/// A program lists its components in [`Program::components`](crate::Program::components). Each method has a default that
+/// contributes nothing, and is called once per start.
+pub trait Component: fmt::Debug + Sync {
+    /// Adds the component's flags to the command line. They are parsed into [`Options::matches`].
+    fn flags(&self, command: Command) -> Command {
+        command
+    }
+
+    /// Checks the values of the component's flags together.
+    ///
+    /// # Errors
+    ///
+    /// The flag, its value and the expected one; the program exits with 2.
+    fn check_flags(&self, matches: &ArgMatches) -> Result<(), String> {
+        let _ = matches;
+        Ok(())
+    }
+
+    /// Names the component's controllers, for `--controllers`.
+    fn controller_names(&self) -> &'static [ControllerName] {
+        &[]
+    }
+
+    /// Returns further addresses of the server, for the serving certificate that it makes for itself.
+    ///
+    /// # Errors
+    ///
+    /// A flag whose value cannot be used.
+    fn serving_addresses(&self, options: &Options) -> Result<Vec<IpAddr>> {
+        let _ = options;
+        Ok(Vec::new())
+    }
+
+    /// Lists resources that are served only while a feature is on.
+    fn gated_resources(&self) -> &'static [GatedResource] {
+        &[]
+    }
+
+    /// Returns admission plugins that no flag switches. They run after those of [`Program::admission`](crate::Program::admission).
+    fn admission_plugins(&self, setup: &Setup<'_>) -> Vec<Arc<dyn Plugin>> {
+        let _ = setup;
+        Vec::new()
+    }
+
+    /// Registers handlers of subresources in `context.stores`, and returns what the component adds to the server. Kinds are
+    /// registered, but none is served yet.
+    ///
+    /// # Errors
+    ///
+    /// A flag whose value cannot be used, such as a file that cannot be read; the server does not start.
+    fn install<'a>(&self, context: &ServerContext<'a>) -> Result<Contribution<'a>> {
+        let _ = context;
+        Ok(Contribution::default())
+    }
+}
+
+/// A resource that is served only while a feature is on.
+#[derive(Clone, Copy, Debug)]
+pub struct GatedResource {
+    /// API group.
+    pub group: &'static str,
+    /// Plural name of the resource.
+    pub resource: &'static str,
+    /// Name of the feature, as in `--feature-gates`.
+    pub feature: &'static str,
+}
+
+/// The parts of a server that components and controllers work with.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerContext<'a> {
+    /// Objects of the program's kinds.
+    pub stores: &'a Stores,
+    /// The same objects, as admission plugins see them.
+    pub objects: &'a Arc<dyn Lister>,
+    /// Client of the server itself. It answers once the server has started.
+    pub loopback: &'a Loopback,
+    /// The flags.
+    pub options: &'a Options,
+    /// The features that are on.
+    pub gates: &'a FeatureGates,
+    /// Addresses and authorities that are published in objects.
+    pub announcement: &'a Announcement,
+    /// Signs certificates of clients.
+    pub authority: &'a Arc<Authority>,
+    /// Authenticates bearer tokens.
+    pub tokens: &'a Arc<BearerTokens>,
+    /// Decides about requests.
+    pub authorizer: &'a Arc<dyn Authorizer>,
+}
+
+/// What a component adds to a server.
+#[derive(Default)]
+pub struct Contribution<'a> {
+    /// Hooks that run at start, such as those that make objects. Those whose objects have a namespace wait for
+    /// [`system_namespaces::HOOK`](crate::bootstrap::system_namespaces::HOOK).
+    pub start_hooks: Vec<Hook>,
+    /// Hooks that run before the server stops.
+    pub stop_hooks: Vec<Hook>,
+    /// Controllers that `--controllers` can switch.
+    pub controllers: Vec<Controller<'a>>,
+    /// Finds servers behind services; `None` from a component without services.
+    pub services: Option<Arc<dyn ServiceResolver>>,
+    /// Classifies requests, for the headers of answers; `None` from a component without flow control.
+    pub flows: Option<Arc<dyn Flows>>,
+}
+
+impl fmt::Debug for Contribution<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Contribution")
+            .field("start_hooks", &self.start_hooks)
+            .field("stop_hooks", &self.stop_hooks)
+            .field("controllers", &self.controllers)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Contribution<'a> {
+    /// Adds what `later` adds. The last resolver of services and the last classifier of requests count.
+    #[must_use]
+    pub(crate) fn and(mut self, later: Contribution<'a>) -> Self {
+        self.start_hooks.extend(later.start_hooks);
+        self.stop_hooks.extend(later.stop_hooks);
+        self.controllers.extend(later.controllers);
+        self.services = later.services.or(self.services);
+        self.flows = later.flows.or(self.flows);
+        self
+    }
+}

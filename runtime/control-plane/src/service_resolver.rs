@@ -1,0 +1,55 @@
+//! Servers behind services, which aggregation and conversion webhooks refer to.
+
+use planesmith_aggregator::{Resolver, ServicePort};
+use planesmith_machinery::go_format::quote;
+use planesmith_server::proxy::Destination;
+
+/// The label of an EndpointSlice that names its service.
+pub const SERVICE_NAME: &str = "kubernetes.io/service-name";
+
+/// Finds servers behind services.
+pub trait ServiceResolver: Resolver {
+    /// Checks that a port of a service has a server behind it, as far as stored objects tell.
+    ///
+    /// # Errors
+    ///
+    /// The missing part, in the words of kube-apiserver.
+    fn check(&self, service: &ServicePort) -> Result<(), Unreachable>;
+}
+
+/// The reason why a port of a service has no server behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreachable {
+    /// Reason of the condition `Available`, e.g. `ServiceNotFound`.
+    pub reason: &'static str,
+    /// Message of the condition.
+    pub message: String,
+}
+
+impl Unreachable {
+    /// Reports that there is no such service.
+    #[must_use]
+    pub fn not_found(service: &ServicePort) -> Self {
+        let ServicePort { namespace, name, .. } = service;
+        Self {
+            reason: "ServiceNotFound",
+            message: format!("service/{name} in {} is not present", quote(namespace)),
+        }
+    }
+}
+
+/// The resolver of a program without services.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NoServices;
+
+impl Resolver for NoServices {
+    fn resolve(&self, service: &ServicePort) -> Result<Destination, String> {
+        Err(format!("service {} not found", quote(&service.name)))
+    }
+}
+
+impl ServiceResolver for NoServices {
+    fn check(&self, service: &ServicePort) -> Result<(), Unreachable> {
+        Err(Unreachable::not_found(service))
+    }
+}

@@ -1,0 +1,242 @@
+//! The plugins for Kubernetes' own kinds, one per file.
+
+mod always_pull_images;
+mod any_container;
+mod certificates;
+mod claim_status_authorization;
+mod default_ingress_class;
+mod default_storage_class;
+mod default_toleration_seconds;
+mod deny_service_external_ips;
+mod device_admin_access;
+mod event_rate_limit;
+mod extended_resource_toleration;
+mod limit_pod_hard_anti_affinity_topology;
+mod limit_ranger;
+mod namespace_presence;
+mod newest_class;
+mod node_declared_features;
+mod owner_references_permission_enforcement;
+mod persistent_volume_claim_resize;
+mod pod_amounts;
+mod pod_node_selector;
+mod pod_resize_validator;
+mod pod_security;
+mod pod_toleration_restriction;
+mod pod_topology_labels;
+mod priority;
+pub(crate) mod resource_quota;
+mod runtime_class;
+mod service_account;
+mod storage_object_in_use_protection;
+mod taint_nodes_by_condition;
+#[cfg(test)]
+mod testing;
+mod tolerations;
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use planesmith_access::admission::{Lister, Plugin};
+use planesmith_access::authorization::Authorizer;
+use planesmith_api_defs::resource::v1::ResourceClaim;
+use planesmith_control_plane::admission::{ALWAYS_ADMIT, ALWAYS_DENY, NAMESPACE_LIFECYCLE, Registration, Setup};
+use planesmith_machinery::object::Resource;
+use planesmith_machinery::resource::ResourceFacts;
+
+use self::always_pull_images::AlwaysPullImages;
+use self::certificates::{
+    CertificateApproval, CertificateSigning, CertificateSubjectRestriction, ClusterTrustBundleAttest,
+};
+use self::claim_status_authorization::ClaimStatusAuthorization;
+use self::default_ingress_class::DefaultIngressClass;
+use self::default_storage_class::DefaultStorageClass;
+use self::default_toleration_seconds::DefaultTolerationSeconds;
+use self::deny_service_external_ips::DenyServiceExternalIPs;
+use self::device_admin_access::DeviceAdminAccess;
+use self::event_rate_limit::EventRateLimit;
+use self::extended_resource_toleration::ExtendedResourceToleration;
+use self::limit_pod_hard_anti_affinity_topology::LimitPodHardAntiAffinityTopology;
+use self::limit_ranger::LimitRanger;
+use self::namespace_presence::{NamespaceAutoProvision, NamespaceExists};
+use self::node_declared_features::NodeDeclaredFeatures;
+use self::owner_references_permission_enforcement::OwnerReferencesPermissionEnforcement;
+use self::persistent_volume_claim_resize::PersistentVolumeClaimResize;
+use self::pod_node_selector::PodNodeSelector;
+use self::pod_resize_validator::PodResizeValidator;
+use self::pod_security::PodSecurity;
+use self::pod_toleration_restriction::PodTolerationRestriction;
+use self::pod_topology_labels::PodTopologyLabels;
+use self::priority::Priority;
+use self::resource_quota::ResourceQuotas;
+use self::runtime_class::RuntimeClasses;
+use self::service_account::ServiceAccounts;
+use self::storage_object_in_use_protection::StorageObjectInUseProtection;
+use self::taint_nodes_by_condition::TaintNodesByCondition;
+use crate::options::KubernetesOptions;
+
+/// The plugins of a kube-apiserver, in its order.
+pub const ADMISSION: &[Registration] = &[
+    ALWAYS_ADMIT,
+    Registration::off("NamespaceAutoProvision", |setup| {
+        let (objects, loopback) = (Arc::clone(&setup.objects), setup.loopback.clone());
+        made(NamespaceAutoProvision { objects, loopback })
+    }),
+    NAMESPACE_LIFECYCLE,
+    Registration::off("NamespaceExists", |setup| {
+        made(NamespaceExists {
+            objects: objects(setup),
+        })
+    }),
+    Registration::off("LimitPodHardAntiAffinityTopology", |_| {
+        made(LimitPodHardAntiAffinityTopology)
+    }),
+    Registration::on("LimitRanger", |setup| {
+        made(LimitRanger {
+            objects: objects(setup),
+        })
+    }),
+    Registration::on("ServiceAccount", |setup| {
+        made(ServiceAccounts {
+            objects: objects(setup),
+        })
+    }),
+    Registration::place("NodeRestriction", false),
+    Registration::on("TaintNodesByCondition", |_| made(TaintNodesByCondition)),
+    Registration::off("AlwaysPullImages", |_| made(AlwaysPullImages)),
+    Registration::place("ImagePolicyWebhook", false),
+    Registration::on("PodSecurity", |setup| {
+        made(PodSecurity::new(objects(setup), setup.configuration)?)
+    }),
+    Registration::off("PodNodeSelector", |setup| {
+        made(PodNodeSelector::new(objects(setup), setup.configuration)?)
+    }),
+    Registration::on("Priority", |setup| {
+        made(Priority {
+            objects: objects(setup),
+        })
+    }),
+    Registration::on("DefaultTolerationSeconds", |setup| {
+        let flags = KubernetesOptions::of(setup.options)?;
+        made(DefaultTolerationSeconds {
+            not_ready: flags.default_not_ready_toleration_seconds,
+            unreachable: flags.default_unreachable_toleration_seconds,
+        })
+    }),
+    Registration::off("PodTolerationRestriction", |setup| {
+        made(PodTolerationRestriction::new(objects(setup), setup.configuration)?)
+    }),
+    Registration::off("EventRateLimit", |setup| {
+        made(EventRateLimit::new(setup.configuration)?)
+    }),
+    Registration::off("ExtendedResourceToleration", |_| made(ExtendedResourceToleration)),
+    Registration::on("DefaultStorageClass", |setup| {
+        made(DefaultStorageClass {
+            objects: objects(setup),
+        })
+    }),
+    Registration::on("StorageObjectInUseProtection", |_| made(StorageObjectInUseProtection)),
+    Registration::place("PodGroupProtection", true),
+    Registration::off("OwnerReferencesPermissionEnforcement", |setup| {
+        made(OwnerReferencesPermissionEnforcement {
+            authorizer: authorizer(setup),
+            kinds: setup.kinds.clone(),
+        })
+    }),
+    Registration::on("PersistentVolumeClaimResize", |setup| {
+        made(PersistentVolumeClaimResize {
+            objects: objects(setup),
+        })
+    }),
+    Registration::on("RuntimeClass", |setup| {
+        made(RuntimeClasses {
+            objects: objects(setup),
+        })
+    }),
+    Registration::on("CertificateApproval", |setup| {
+        made(CertificateApproval {
+            authorizer: authorizer(setup),
+        })
+    }),
+    Registration::on("CertificateSigning", |setup| {
+        made(CertificateSigning {
+            authorizer: authorizer(setup),
+        })
+    }),
+    Registration::on("ClusterTrustBundleAttest", |setup| {
+        made(ClusterTrustBundleAttest {
+            authorizer: authorizer(setup),
+        })
+    }),
+    Registration::on("CertificateSubjectRestriction", |_| made(CertificateSubjectRestriction)),
+    Registration::on("DefaultIngressClass", |setup| {
+        made(DefaultIngressClass {
+            objects: objects(setup),
+        })
+    }),
+    Registration::off("DenyServiceExternalIPs", |_| made(DenyServiceExternalIPs)),
+    Registration::on("PodTopologyLabels", |setup| {
+        made(PodTopologyLabels {
+            objects: objects(setup),
+        })
+    })
+    .switched_by("PodTopologyLabelsAdmission"),
+    Registration::place("PodGroupWorkloadExists", true),
+    Registration::on("NodeDeclaredFeatureValidator", |setup| {
+        made(NodeDeclaredFeatures {
+            objects: objects(setup),
+        })
+    })
+    .switched_by("NodeDeclaredFeatures"),
+    Registration::place("JobValidation", true),
+    Registration::on("PodResizeValidator", |setup| {
+        made(PodResizeValidator {
+            objects: objects(setup),
+        })
+    }),
+    Registration::place("MutatingAdmissionPolicy", true),
+    Registration::place("MutatingAdmissionWebhook", true),
+    Registration::place("ValidatingAdmissionPolicy", true),
+    Registration::place("ValidatingAdmissionWebhook", true),
+    Registration::on("ResourceQuota", |setup| {
+        made(ResourceQuotas::new(
+            objects(setup),
+            setup.loopback,
+            setup.configuration,
+        )?)
+    }),
+    ALWAYS_DENY,
+];
+
+/// Returns the checks of resource claims, which no flag switches.
+pub(crate) fn unswitched(setup: &Setup<'_>) -> Vec<Arc<dyn Plugin>> {
+    let has_claims = |kind: &'static ResourceFacts| std::ptr::eq(kind, ResourceClaim::RESOURCE);
+    if !setup.scheme.iter().any(has_claims) {
+        return Vec::new();
+    }
+    let mut plugins: Vec<Arc<dyn Plugin>> = vec![Arc::new(DeviceAdminAccess {
+        objects: objects(setup),
+    })];
+    if setup
+        .options
+        .features()
+        .enabled("DRAResourceClaimGranularStatusAuthorization")
+    {
+        plugins.push(Arc::new(ClaimStatusAuthorization {
+            authorizer: authorizer(setup),
+        }));
+    }
+    plugins
+}
+
+fn objects(setup: &Setup<'_>) -> Arc<dyn Lister> {
+    Arc::clone(&setup.objects)
+}
+
+fn authorizer(setup: &Setup<'_>) -> Arc<dyn Authorizer> {
+    Arc::clone(&setup.authorizer)
+}
+
+fn made(plugin: impl Plugin + 'static) -> Result<Option<Arc<dyn Plugin>>> {
+    Ok(Some(Arc::new(plugin)))
+}

@@ -1,0 +1,247 @@
+//! Only who may delete an object says what it is deleted with.
+
+use std::sync::Arc;
+
+use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::authorization::{Authorizer, Target};
+use planesmith_control_plane::live_kinds::LiveKinds;
+use planesmith_machinery::meta::OwnerReference;
+use planesmith_machinery::resource::Scope;
+use planesmith_machinery::status::ApiResult;
+
+/// Checks who changes owners.
+pub(super) struct OwnerReferencesPermissionEnforcement {
+    pub(super) authorizer: Arc<dyn Authorizer>,
+    /// Where the kinds of owners are found.
+    pub(super) kinds: LiveKinds,
+}
+
+impl OwnerReferencesPermissionEnforcement {
+    fn check(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
+        // Whoever reports the status of a pod may repeat its owners.
+        if attributes.is_for("", "pods") && attributes.subresource == "status" {
+            return Ok(());
+        }
+        let Some(new) = objects.new.as_deref() else {
+            return Ok(());
+        };
+        let owners = &new.meta().owner_references;
+        let before = objects.old.map_or(&[][..], |old| &old.meta().owner_references);
+        if owners == before {
+            return Ok(());
+        }
+        let resource = attributes.resource;
+        if attributes.operation != Operation::Create {
+            let target = Target::Resource {
+                group: resource.group,
+                version: resource.version,
+                resource: resource.plural,
+                subresource: attributes.subresource,
+                namespace: attributes.namespace,
+                name: attributes.name,
+            };
+            if let Err(reason) = self.authorizer.permits(attributes.user, "delete", target) {
+                let why = format!("cannot set an ownerRef on a resource you can't delete: {reason}, <nil>");
+                return Err(attributes.forbidden(Some(new), why));
+            }
+        }
+        for owner in owners.iter().filter(|owner| blocks_anew(owner, before)) {
+            self.check_blocking(attributes, objects, owner)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that the owner may be made to wait for what it owns.
+    fn check_blocking(
+        &self,
+        attributes: &Attributes<'_>,
+        objects: &Objects<'_>,
+        owner: &OwnerReference,
+    ) -> ApiResult<()> {
+        let refuse = |why: String| Err(attributes.forbidden(objects.new.as_deref(), why));
+        let (group, version) = owner.api_version.rsplit_once('/').unwrap_or(("", &owner.api_version));
+        let Some(kind) = self.kinds.find(group, version, &owner.kind) else {
+            let (version, kind) = (&owner.api_version, &owner.kind);
+            return refuse(format!(
+                "cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion {version} Kind \
+                 {kind}: no matches for kind {kind:?} in version {version:?}"
+            ));
+        };
+        let target = Target::Resource {
+            group: &kind.group,
+            version: &kind.version,
+            resource: &kind.plural,
+            subresource: "finalizers",
+            namespace: match kind.scope {
+                Scope::Namespaced => attributes.namespace,
+                Scope::Cluster => "",
+            },
+            name: &owner.name,
+        };
+        match self.authorizer.permits(attributes.user, "update", target) {
+            Ok(()) => Ok(()),
+            Err(reason) => refuse(format!(
+                "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: \
+                 {reason}, <nil>"
+            )),
+        }
+    }
+}
+
+/// Whether an owner that did not wait before is to wait now.
+fn blocks_anew(owner: &OwnerReference, before: &[OwnerReference]) -> bool {
+    let blocks = |owner: &OwnerReference| owner.block_owner_deletion == Some(true);
+    blocks(owner) && !before.iter().any(|known| known.uid == owner.uid && blocks(known))
+}
+
+impl Plugin for OwnerReferencesPermissionEnforcement {
+    fn name(&self) -> &'static str {
+        "OwnerReferencesPermissionEnforcement"
+    }
+
+    fn handles(&self, operation: Operation, phase: Phase) -> bool {
+        matches!(operation, Operation::Create | Operation::Update) && phase == Phase::Validating
+    }
+
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+        decided(self.check(attributes, objects))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::response::Response;
+    use futures_util::future::BoxFuture;
+    use planesmith_access::authorization::{self, Decision};
+    use planesmith_api_defs::core::v1::ConfigMap;
+    use planesmith_server::chain::ApiServer;
+    use planesmith_server::request::Context;
+    use planesmith_server::routes::{ResourceHandler, Routes, ServedResource};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::admission::testing::{Request, object};
+
+    /// Allows what is named.
+    #[derive(Debug)]
+    struct Allowing(&'static [&'static str]);
+
+    impl Authorizer for Allowing {
+        fn authorize(&self, attributes: &authorization::Attributes<'_>) -> Decision {
+            let Target::Resource {
+                resource, subresource, ..
+            } = attributes.target
+            else {
+                return Decision::NoOpinion(String::new());
+            };
+            let asked = format!("{} {resource} {subresource}", attributes.verb);
+            match self.0.contains(&asked.trim_end()) {
+                true => Decision::Allow,
+                false => Decision::NoOpinion("no".to_owned()),
+            }
+        }
+    }
+
+    /// A kind that is served.
+    struct Served(ServedResource);
+
+    impl ResourceHandler for Served {
+        fn facts(&self) -> &ServedResource {
+            &self.0
+        }
+
+        fn serve(self: Arc<Self>, _ctx: Context, _request: http::Request<Body>) -> BoxFuture<'static, Response> {
+            Box::pin(async { Response::default() })
+        }
+    }
+
+    fn serve(routes: &mut Routes, group: &'static str, kind: &'static str, plural: &'static str) {
+        routes.add(Arc::new(Served(ServedResource {
+            group: group.into(),
+            version: "v1".into(),
+            plural: plural.into(),
+            singular: "".into(),
+            kind: kind.into(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            scope: Scope::Cluster,
+            verbs: Vec::new(),
+            untold_verbs: Vec::new(),
+            stored_as: None,
+            subresources: Vec::new(),
+        })));
+    }
+
+    fn server() -> ApiServer {
+        let mut routes = Routes::new();
+        serve(&mut routes, "", "Node", "nodes");
+        ApiServer::new("test", routes)
+    }
+
+    fn plugin(allowed: &'static [&'static str]) -> OwnerReferencesPermissionEnforcement {
+        plugin_of(&server(), allowed)
+    }
+
+    fn plugin_of(server: &ApiServer, allowed: &'static [&'static str]) -> OwnerReferencesPermissionEnforcement {
+        let kinds = LiveKinds::default();
+        kinds.connect(server);
+        OwnerReferencesPermissionEnforcement {
+            authorizer: Arc::new(Allowing(allowed)),
+            kinds,
+        }
+    }
+
+    fn owned(block: bool, kind: &str) -> ConfigMap {
+        let owner = json!({"apiVersion": "v1", "kind": kind, "name": "n", "uid": "1", "blockOwnerDeletion": block});
+        object(json!({"metadata": {"name": "c", "ownerReferences": [owner]}}))
+    }
+
+    fn free() -> ConfigMap {
+        object::<ConfigMap>(json!({"metadata": {"name": "c"}, "data": Value::Null}))
+    }
+
+    #[test]
+    fn owners_are_named_by_who_may_delete() {
+        let update = |allowed, new| Request::update::<ConfigMap>().updated(&plugin(allowed), &free(), new);
+        assert_eq!(
+            update(&[], owned(false, "Node")).unwrap_err(),
+            "configmaps \"c\" is forbidden: cannot set an ownerRef on a resource you can't delete: no, <nil>"
+        );
+        assert!(update(&["delete configmaps"], owned(false, "Node")).is_ok());
+        assert!(update(&[], free()).is_ok());
+        // Whoever makes an object may say whose it is.
+        let create = |new| Request::create::<ConfigMap>().created(&plugin(&[]), new);
+        assert!(create(owned(false, "Node")).is_ok());
+    }
+
+    #[test]
+    fn owners_wait_only_if_they_may_be_held() {
+        let create = |allowed, new| Request::create::<ConfigMap>().created(&plugin(allowed), new);
+        let refused = create(&[], owned(true, "Node")).unwrap_err();
+        assert!(refused.contains("you can't set finalizers on: no, <nil>"), "{refused}");
+        assert!(create(&["update nodes finalizers"], owned(true, "Node")).is_ok());
+        let refused = create(&[], owned(true, "Rock")).unwrap_err();
+        assert!(
+            refused.contains("cannot find RESTMapping for APIVersion v1 Kind Rock"),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn owners_can_be_of_kinds_that_were_defined_later() {
+        let server = server();
+        let plugin = plugin_of(&server, &["update rocks finalizers"]);
+        let owned = || {
+            let owner = json!({
+                "apiVersion": "shop.example.com/v1", "kind": "Rock", "name": "n", "uid": "1", "blockOwnerDeletion": true,
+            });
+            object::<ConfigMap>(json!({"metadata": {"name": "c", "ownerReferences": [owner]}}))
+        };
+        assert!(Request::create::<ConfigMap>().created(&plugin, owned()).is_err());
+        let mut routes = Routes::new();
+        serve(&mut routes, "shop.example.com", "Rock", "rocks");
+        server.table().store(Arc::new(routes.build()));
+        assert!(Request::create::<ConfigMap>().created(&plugin, owned()).is_ok());
+    }
+}

@@ -1,0 +1,202 @@
+//! The roles that every cluster has, and who has them.
+//!
+//! At start what is missing is added; what administrators added stays. Until the next start nothing is undone.
+
+mod bindings;
+mod covers;
+mod roles;
+
+use futures_util::future::try_join_all;
+use planesmith_control_plane::loopback::{Loopback, LoopbackError};
+use planesmith_control_plane::objects::{Objects, text};
+use planesmith_server::hooks::{Hook, HookError};
+use planesmith_server::stores::Stores;
+use serde_json::{Map, Value, json};
+
+use super::table;
+
+const GROUP: &str = "rbac.authorization.k8s.io";
+const API_VERSION: &str = "rbac.authorization.k8s.io/v1";
+
+/// `false` on an object keeps the server from changing it.
+const AUTO_UPDATE: &str = "rbac.authorization.kubernetes.io/autoupdate";
+
+/// What the names of the roles of controllers start with.
+const CONTROLLER: &str = "system:controller:";
+
+/// Makes the roles and bindings, and completes those that are there; `None` for a server without roles.
+pub(super) fn hook(stores: &Stores, loopback: &Loopback) -> Option<Hook> {
+    let of = |plural| Objects::of(stores, loopback, GROUP, "v1", plural);
+    let cluster_roles = of("clusterroles")?;
+    let cluster_bindings = of("clusterrolebindings")?;
+    let roles = of("roles")?;
+    let bindings = of("rolebindings")?;
+    Some(Hook::new("rbac/bootstrap-roles", move |_| async move {
+        let made = async {
+            // Whoever is bound to a role finds it.
+            reconcile(&cluster_roles, &wanted_cluster_roles(), roles::completed).await?;
+            reconcile_bindings(&cluster_bindings, &wanted_cluster_role_bindings()).await?;
+            let namespaced = table::namespaced_roles();
+            reconcile(&roles, &wanted_roles(&namespaced), roles::completed).await?;
+            reconcile_bindings(&bindings, &wanted_role_bindings(&namespaced)).await
+        };
+        made.await.map_err(|error: LoopbackError| HookError(error.to_string()))
+    }))
+}
+
+/// Makes what is missing, and replaces what `completed` changes.
+async fn reconcile(
+    objects: &Objects,
+    wanted: &[Value],
+    completed: fn(&Value, &Value) -> Option<Value>,
+) -> Result<(), LoopbackError> {
+    let each = wanted.iter().map(|wanted| async move {
+        match stored(objects, wanted) {
+            None => objects.create(wanted).await,
+            Some(stored) if is_protected(&stored) => Ok(()),
+            Some(stored) => match completed(&stored, wanted) {
+                None => Ok(()),
+                Some(complete) => objects.replace(&complete).await,
+            },
+        }
+    });
+    try_join_all(each).await.map(drop)
+}
+
+/// As [`reconcile`]; but what a binding refers to cannot be changed, so one that refers to something else is made anew.
+async fn reconcile_bindings(objects: &Objects, wanted: &[Value]) -> Result<(), LoopbackError> {
+    for wanted in wanted {
+        if let Some(stored) = stored(objects, wanted)
+            && !is_protected(&stored)
+            && stored["roleRef"] != wanted["roleRef"]
+        {
+            let namespace = text(wanted, "/metadata/namespace");
+            objects.delete(namespace, text(wanted, "/metadata/name")).await?;
+        }
+    }
+    reconcile(objects, wanted, bindings::completed).await
+}
+
+fn stored(objects: &Objects, wanted: &Value) -> Option<Value> {
+    objects.get(text(wanted, "/metadata/namespace"), text(wanted, "/metadata/name"))
+}
+
+fn is_protected(stored: &Value) -> bool {
+    stored["metadata"]["annotations"][AUTO_UPDATE] == "false"
+}
+
+/// Adds the labels and annotations that are missing; whether any was.
+fn complete_metadata(object: &mut Value, wanted: &Value) -> bool {
+    let mut changed = false;
+    for map in ["labels", "annotations"] {
+        let Some(metadata) = object["metadata"].as_object_mut() else {
+            continue;
+        };
+        let have = metadata.entry(map).or_insert_with(|| Map::new().into());
+        for (key, value) in wanted["metadata"][map].as_object().into_iter().flatten() {
+            if have.get(key).is_none() {
+                have[key] = value.clone();
+                changed = true;
+            }
+        }
+    }
+    changed
+}
+
+fn wanted_cluster_roles() -> Vec<Value> {
+    let table = table::cluster_roles();
+    let people = rows(&table["roles"]).map(|(name, row)| {
+        let mut role = object("ClusterRole", "", name);
+        for (key, value) in row["labels"].as_object().into_iter().flatten() {
+            role["metadata"]["labels"][key] = value.clone();
+        }
+        for field in ["aggregationRule", "rules"] {
+            if let Some(value) = row.get(field) {
+                role[field] = value.clone();
+            }
+        }
+        role
+    });
+    let controllers = table::controller_roles();
+    let controllers = rows(&controllers["roles"]).map(|(name, rules)| {
+        let mut role = object("ClusterRole", "", &format!("{CONTROLLER}{name}"));
+        role["rules"] = rules.clone();
+        role
+    });
+    people.chain(controllers).collect()
+}
+
+fn wanted_cluster_role_bindings() -> Vec<Value> {
+    let table = table::cluster_role_bindings();
+    let people = rows(&table).map(|(name, subjects)| binding("", name, "ClusterRole", name, subjects));
+    let controllers = table::controller_roles();
+    let controllers = rows(&controllers["roles"]).map(|(name, _)| {
+        let role = format!("{CONTROLLER}{name}");
+        let account = json!([{"kind": "ServiceAccount", "name": name, "namespace": "kube-system"}]);
+        binding("", &role, "ClusterRole", &role, &account)
+    });
+    people.chain(controllers).collect()
+}
+
+fn wanted_roles(table: &Value) -> Vec<Value> {
+    let namespaces = rows(&table["roles"]);
+    let roles = namespaces.flat_map(|(namespace, roles)| {
+        rows(roles).map(move |(name, rules)| {
+            let mut role = object("Role", namespace, name);
+            role["rules"] = rules.clone();
+            role
+        })
+    });
+    roles.collect()
+}
+
+fn wanted_role_bindings(table: &Value) -> Vec<Value> {
+    let namespaces = rows(&table["bindings"]);
+    let bindings = namespaces.flat_map(|(namespace, bindings)| {
+        rows(bindings).map(move |(name, row)| binding(namespace, name, "Role", text(row, "/role"), &row["subjects"]))
+    });
+    bindings.collect()
+}
+
+fn rows(table: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    table.as_object().into_iter().flatten()
+}
+
+fn binding(namespace: &str, name: &str, role_kind: &str, role: &str, subjects: &Value) -> Value {
+    let kind = if namespace.is_empty() {
+        "ClusterRoleBinding"
+    } else {
+        "RoleBinding"
+    };
+    let mut binding = object(kind, namespace, name);
+    binding["roleRef"] = json!({"apiGroup": GROUP, "kind": role_kind, "name": role});
+    let mut subjects = subjects.clone();
+    for subject in subjects.as_array_mut().into_iter().flatten() {
+        if subject["kind"] != "ServiceAccount" {
+            subject["apiGroup"] = GROUP.into();
+        }
+    }
+    if subjects.as_array().is_some_and(|subjects| !subjects.is_empty()) {
+        binding["subjects"] = subjects;
+    }
+    binding
+}
+
+fn object(kind: &str, namespace: &str, name: &str) -> Value {
+    let mut object = json!({
+        "apiVersion": API_VERSION,
+        "kind": kind,
+        "metadata": {
+            "name": name,
+            "labels": {"kubernetes.io/bootstrapping": "rbac-defaults"},
+            "annotations": {AUTO_UPDATE: "true"},
+        },
+    });
+    if !namespace.is_empty() {
+        object["metadata"]["namespace"] = namespace.into();
+    }
+    object
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! The range that services get their addresses from when nobody made another.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use planesmith_api_defs::networking::v1::ServiceCIDR;
+use planesmith_control_plane::loopback::{Loopback, LoopbackError, despite_others};
+use planesmith_extensions::conditions::{Verdict, set_condition};
+use planesmith_machinery::object::Resource as _;
+use planesmith_machinery::time::Time;
+use planesmith_server::hooks::Hook;
+use planesmith_server::shutdown::Shutdown;
+use planesmith_server::stores::{ResourceStore, Stores};
+use planesmith_store::WatchFrom;
+use serde_json::{Value, json};
+
+use crate::options::AddressRange;
+
+const NAME: &str = "kubernetes";
+const PATH: &str = "/apis/networking.k8s.io/v1/servicecidrs";
+
+/// How often the range is looked at although nothing changed.
+const INTERVAL: Duration = Duration::from_secs(10 * 60);
+
+/// How long after a failure it is looked at again; kube-apiserver's value.
+const RETRY: Duration = Duration::from_secs(10);
+
+/// The hook; what asks for addresses comes after it.
+pub(super) const HOOK: &str = "start-kubernetes-service-cidr-controller";
+
+/// Makes the range of the server's flags, says that it is ready, and makes it again when it is deleted.
+pub(super) fn hook(stores: &Stores, loopback: &Loopback, ranges: &[AddressRange]) -> Hook {
+    let range = DefaultRange {
+        store: stores.resource(ServiceCIDR::RESOURCE),
+        loopback: loopback.clone(),
+        cidrs: ranges.iter().map(ToString::to_string).collect(),
+    };
+    Hook::new(HOOK, move |shutdown| async move {
+        // A server without its range is there all the same: whoever is to mend that needs it.
+        range.attempt().await;
+        tokio::spawn(range.keep(shutdown));
+        Ok(())
+    })
+}
+
+struct DefaultRange {
+    store: Arc<ResourceStore>,
+    loopback: Loopback,
+    cidrs: Vec<String>,
+}
+
+impl DefaultRange {
+    /// Makes what is missing, if that is possible now; how long to wait before the next look.
+    async fn attempt(&self) -> Duration {
+        match despite_others(|| self.sync()).await {
+            Ok(()) => INTERVAL,
+            Err(error) => {
+                tracing::warn!(%error, "the default range for services cannot be made");
+                RETRY
+            }
+        }
+    }
+
+    async fn sync(&self) -> Result<(), LoopbackError> {
+        let path = format!("{PATH}/{NAME}");
+        let mut range = match self.loopback.send(Method::GET, &path, None).await {
+            Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => {
+                let object = json!({
+                    "apiVersion": "networking.k8s.io/v1",
+                    "kind": "ServiceCIDR",
+                    "metadata": {"name": NAME},
+                    "spec": {"cidrs": self.cidrs},
+                });
+                self.loopback.send(Method::POST, PATH, Some(&object)).await?
+            }
+            other => other?,
+        };
+        if !range["metadata"]["deletionTimestamp"].is_null() {
+            return Ok(());
+        }
+        if range["spec"]["cidrs"].as_array().map(Vec::len) == Some(1) && self.cidrs.len() == 2 {
+            // The cluster got a second family; the first range has to be the same.
+            if range["spec"]["cidrs"][0] == self.cidrs[0] {
+                range["spec"]["cidrs"] = json!(self.cidrs);
+                range = self.loopback.send(Method::PUT, &path, Some(&range)).await?;
+            }
+        }
+        self.set_ready(&path, range).await
+    }
+
+    /// Says that the range is ready, unless somebody has said anything about that.
+    async fn set_ready(&self, path: &str, mut range: Value) -> Result<(), LoopbackError> {
+        let conditions = range["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        if let Some(ready) = conditions.iter().find(|condition| condition["type"] == "Ready") {
+            if ready["status"] != "True" {
+                tracing::warn!(
+                    condition = %ready,
+                    "the default range for services is not ready; services cannot get addresses from it"
+                );
+            }
+            return Ok(());
+        }
+        if range["spec"]["cidrs"] != json!(self.cidrs) {
+            tracing::warn!(
+                stored = %range["spec"]["cidrs"],
+                flags = ?self.cidrs,
+                "the default range for services is not the one of the flags"
+            );
+            return Ok(());
+        }
+        let ready = Verdict::yes("", "Kubernetes default Service CIDR is ready");
+        set_condition(&mut range["status"], "Ready", &ready, &Time::now().to_string());
+        let status = format!("{path}/status");
+        self.loopback.send(Method::PUT, &status, Some(&range)).await.map(drop)
+    }
+
+    async fn keep(self, mut shutdown: Shutdown) {
+        let Ok(key) = self.store.key("", NAME) else { return };
+        let collection = self.store.collection();
+        loop {
+            let Ok(mut watcher) = collection.watch(&key, WatchFrom::Now) else {
+                return;
+            };
+            let wait = self.attempt().await;
+            tokio::select! {
+                () = shutdown.requested() => return,
+                _ = watcher.next() => {}
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_machinery::scheme::Scheme;
+    use planesmith_server::shutdown::Stop;
+    use planesmith_store::{MemoryLog, Storage, StorageOptions};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_server_starts_without_its_range() {
+        let mut scheme = Scheme::new();
+        scheme.add::<ServiceCIDR>();
+        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
+        let stores = Stores::new(storage, Arc::new(scheme));
+        let (stop, shutdown) = Stop::new();
+        // Nobody answers there.
+        let hook = hook(&stores, &Loopback::new(), &[]);
+        assert!(hook.run(shutdown).await.is_ok());
+        stop.now();
+    }
+}

@@ -1,0 +1,121 @@
+//! What built-in kinds add to a server.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
+use planesmith_access::admission::Plugin;
+use planesmith_api_defs::core::v1::allow_privileged_containers;
+use planesmith_control_plane::Component;
+use planesmith_control_plane::admission::Setup;
+use planesmith_control_plane::component::{Contribution, GatedResource, ServerContext};
+use planesmith_control_plane::options::{ControllerName, Options};
+use planesmith_server::filters::Flows;
+
+use crate::flows::StoredFlows;
+use crate::options::KubernetesOptions;
+use crate::service_addresses::ServiceAddresses;
+use crate::services::Services;
+use crate::{admission, bootstrap, certificate_requests, component_statuses, connect, controllers, pods, reviews};
+
+/// The component of a program with Kubernetes' built-in kinds. It adds what the kinds of the program need: a program may have
+/// only some of them.
+pub const COMPONENT: &dyn Component = &Kubernetes;
+
+/// Resources that kube-apiserver serves only while a feature is on.
+const GATED_RESOURCES: [GatedResource; 9] = [
+    gated(
+        "admissionregistration.k8s.io",
+        "mutatingadmissionpolicies",
+        "MutatingAdmissionPolicy",
+    ),
+    gated(
+        "admissionregistration.k8s.io",
+        "mutatingadmissionpolicybindings",
+        "MutatingAdmissionPolicy",
+    ),
+    gated("certificates.k8s.io", "clustertrustbundles", "ClusterTrustBundle"),
+    gated("certificates.k8s.io", "podcertificaterequests", "PodCertificateRequest"),
+    gated("internal.apiserver.k8s.io", "storageversions", "StorageVersionAPI"),
+    gated("resource.k8s.io", "devicetaintrules", "DRADeviceTaintRules"),
+    gated("resource.k8s.io", "resourcepoolstatusrequests", "DRAResourcePoolStatus"),
+    gated("scheduling.k8s.io", "podgroups", "GenericWorkload"),
+    gated("scheduling.k8s.io", "workloads", "GenericWorkload"),
+];
+
+const fn gated(group: &'static str, resource: &'static str, feature: &'static str) -> GatedResource {
+    GatedResource {
+        group,
+        resource,
+        feature,
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Kubernetes;
+
+impl Component for Kubernetes {
+    fn flags(&self, command: Command) -> Command {
+        KubernetesOptions::augment_args(command)
+    }
+
+    fn check_flags(&self, matches: &ArgMatches) -> Result<(), String> {
+        let options = KubernetesOptions::from_arg_matches(matches).map_err(|error| error.to_string())?;
+        options.check()
+    }
+
+    fn controller_names(&self) -> &'static [ControllerName] {
+        &controllers::NAMES
+    }
+
+    fn serving_addresses(&self, options: &Options) -> Result<Vec<IpAddr>> {
+        let flags = KubernetesOptions::of(options)?;
+        let services = flags.service_cluster_ip_range.iter();
+        Ok(services.map(|range| range.first()).collect())
+    }
+
+    fn gated_resources(&self) -> &'static [GatedResource] {
+        &GATED_RESOURCES
+    }
+
+    fn admission_plugins(&self, setup: &Setup<'_>) -> Vec<Arc<dyn Plugin>> {
+        admission::unswitched(setup)
+    }
+
+    fn install<'a>(&self, context: &ServerContext<'a>) -> Result<Contribution<'a>> {
+        let ServerContext {
+            stores,
+            loopback,
+            options,
+            tokens,
+            authorizer,
+            ..
+        } = *context;
+        let flags = KubernetesOptions::of(options)?;
+        if flags.allow_privileged {
+            allow_privileged_containers();
+        }
+        reviews::handle(stores, tokens, authorizer);
+        let addresses = ServiceAddresses::install(stores, loopback, &flags);
+        pods::handle_subresources(stores);
+        certificate_requests::handle_subresources(stores);
+        component_statuses::show(stores).context("questions to components")?;
+        connect::handle_subresources(stores, &flags.kubelets).context("connections to kubelets")?;
+        let (start_hooks, stop_hooks) = bootstrap::hooks(context, &flags, addresses.as_ref());
+        let has_flows = stores
+            .scheme()
+            .resource("flowcontrol.apiserver.k8s.io", "v1", "flowschemas")
+            .is_some();
+        Ok(Contribution {
+            start_hooks,
+            stop_hooks,
+            controllers: controllers::controllers(context),
+            services: Some(Arc::new(Services::new(
+                stores,
+                options.aggregation.enable_aggregator_routing,
+            ))),
+            flows: has_flows.then(|| Arc::new(StoredFlows::new(stores)) as Arc<dyn Flows>),
+        })
+    }
+}

@@ -1,0 +1,156 @@
+//! Issues what was asked for and approved.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use planesmith_control_plane::certificates::Authority;
+use planesmith_control_plane::certificates::issue::{Contents, IssueError};
+use planesmith_control_plane::loopback::{Loopback, LoopbackError};
+use planesmith_control_plane::objects::{Objects, text};
+use planesmith_control_plane::reconciler::Reconcile;
+use planesmith_machinery::time::Time;
+use planesmith_server::stores::Stores;
+use serde_json::{Value, json};
+
+use super::{add_condition, asked, condition, is_issued, requests, usages};
+use crate::certificate_requests::{Request, signers};
+
+/// How long a certificate lives unless less was asked for: a year, as kube-controller-manager has it.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+/// How long it lives at least.
+const SHORTEST: Duration = Duration::from_secs(10 * 60);
+/// How much a certificate is dated back, for clients whose clocks are behind.
+const BACKDATE: Duration = Duration::from_secs(5 * 60);
+/// A certificate that lives shorter does not lose the time that it is dated back.
+const SHORT: Duration = Duration::from_secs(8 * 60 * 60);
+
+/// Signs approved requests to the signers of Kubernetes with the server's authority.
+pub(in crate::controllers) struct Signer {
+    requests: Objects,
+    authority: Arc<Authority>,
+}
+
+impl Signer {
+    /// `None` for a server without requests.
+    pub(in crate::controllers) fn new(
+        stores: &Stores,
+        loopback: &Loopback,
+        authority: &Arc<Authority>,
+    ) -> Option<Self> {
+        Some(Self {
+            requests: requests(stores, loopback)?,
+            authority: Arc::clone(authority),
+        })
+    }
+
+    fn issue(&self, request: &Request, usages: &[String], seconds: Option<i64>) -> Result<String, IssueError> {
+        let (not_before, not_after) = validity(seconds, SystemTime::now());
+        self.authority.issue(Contents {
+            subject: request.subject().clone(),
+            public_key: request.public_key().clone(),
+            names: request.names.clone(),
+            usages: signers::usages(usages),
+            not_before,
+            not_after,
+        })
+    }
+}
+
+impl Reconcile for Signer {
+    const NAME: &'static str = "signing of a certificate";
+
+    fn watched(&self) -> Vec<&Objects> {
+        vec![&self.requests]
+    }
+
+    async fn reconcile(&self, key: &str) -> Result<(), LoopbackError> {
+        let Some(mut stored) = self.requests.get("", key).filter(is_to_be_signed) else {
+            return Ok(());
+        };
+        let request = match asked(&stored) {
+            Ok(request) if request.is_signed() => request,
+            Ok(_) => {
+                tracing::warn!(name = key, "a request for a certificate is not signed with its key");
+                return Ok(());
+            }
+            Err(error) => {
+                tracing::warn!(name = key, error, "a request for a certificate cannot be read");
+                return Ok(());
+            }
+        };
+        let usages = usages(&stored);
+        match signers::check(text(&stored, "/spec/signerName"), &request, &usages) {
+            None => return Ok(()),
+            Some(Err(why)) => add_condition(
+                &mut stored,
+                json!({
+                    "type": "Failed",
+                    "status": "True",
+                    "reason": "SignerValidationFailure",
+                    "message": why,
+                    "lastUpdateTime": Time::now().to_string(),
+                }),
+            ),
+            Some(Ok(())) => match self.issue(&request, &usages, stored["spec"]["expirationSeconds"].as_i64()) {
+                Ok(certificate) => stored["status"]["certificate"] = STANDARD.encode(certificate).into(),
+                Err(error) => {
+                    tracing::warn!(name = key, %error, "a certificate cannot be issued");
+                    return Ok(());
+                }
+            },
+        }
+        self.requests.replace_part(&stored, "/status").await
+    }
+}
+
+fn is_to_be_signed(request: &Value) -> bool {
+    let failed = condition(request, "Failed").is_some_and(|failed| failed["status"] == "True");
+    let is_approved = condition(request, "Approved").is_some() && condition(request, "Denied").is_none();
+    is_approved && !failed && !is_issued(request)
+}
+
+/// Beginning and end of a certificate that is asked for now, for so many seconds.
+fn validity(seconds: Option<i64>, now: SystemTime) -> (SystemTime, SystemTime) {
+    let life = seconds.map_or(LONGEST, |seconds| {
+        Duration::from_secs(u64::try_from(seconds).unwrap_or_default()).clamp(SHORTEST, LONGEST)
+    });
+    let end = now + life;
+    (now - BACKDATE, if life < SHORT { end } else { end - BACKDATE })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_certificate_lives_as_long_as_asked_within_limits() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_900_000_000);
+        for (asked, lives) in [
+            (None, LONGEST - BACKDATE),
+            (Some(600), SHORTEST),
+            (Some(1), SHORTEST),
+            (Some(3600), Duration::from_secs(3600)),
+            (Some(86_400), Duration::from_secs(86_400) - BACKDATE),
+            (Some(i64::MAX), LONGEST - BACKDATE),
+        ] {
+            assert_eq!(validity(asked, now), (now - BACKDATE, now + lives), "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn approved_requests_are_signed_once() {
+        let request = |conditions: Value| json!({"status": {"conditions": conditions}});
+        let approved = json!({"type": "Approved", "status": "True"});
+        assert!(is_to_be_signed(&request(json!([approved]))));
+        assert!(!is_to_be_signed(&request(json!([]))));
+        for other in ["Denied", "Failed"] {
+            let other = json!({"type": other, "status": "True"});
+            assert!(!is_to_be_signed(&request(json!([approved, other]))));
+        }
+        let mut issued = request(json!([approved]));
+        issued["status"]["certificate"] = "eA==".into();
+        assert!(!is_to_be_signed(&issued));
+    }
+}

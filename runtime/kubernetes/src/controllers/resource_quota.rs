@@ -1,0 +1,246 @@
+//! Keeps what is used of quotas true: writes only add to it, and what objects give back when they go is counted here.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use http::StatusCode;
+use planesmith_access::admission::Lister;
+use planesmith_api_defs::core::v1::ResourceQuota;
+use planesmith_control_plane::controllers::MANAGER;
+use planesmith_control_plane::controllers::served_kinds::{ServedKind, ServedKinds};
+use planesmith_control_plane::later::Later;
+use planesmith_control_plane::loopback::{Loopback, LoopbackError};
+use planesmith_control_plane::objects::Objects;
+use planesmith_control_plane::reconciler::{self, next_of};
+use planesmith_machinery::json;
+use planesmith_machinery::object::Object;
+use planesmith_server::chain::ApiServer;
+use planesmith_server::shutdown::Shutdown;
+use planesmith_server::stores::Stores;
+use planesmith_store::{Entry, Event, EventKind, WatchError, Watcher};
+use serde_json::Value;
+
+use crate::admission::resource_quota::evaluator::Evaluator;
+use crate::admission::resource_quota::recount::Recount;
+
+/// How long objects that go are gathered before their quotas are counted.
+const GATHERED: Duration = Duration::from_millis(100);
+/// How long after a failure, or after it was counted for the first time, a quota is counted again.
+const RETRY: Duration = Duration::from_secs(1);
+/// How often quotas are counted although nothing went.
+const INTERVAL: Duration = Duration::from_secs(5 * 60);
+
+/// Where the watcher of quotas stands among the watchers.
+const QUOTAS: usize = 0;
+
+/// Counts what is used of quotas.
+pub(super) struct QuotaController {
+    served: ServedKinds,
+    /// What the objects that are counted refer to.
+    objects: Arc<dyn Lister>,
+    quotas: Objects,
+    /// The kinds that some quota bounds; their watchers follow that of the quotas.
+    followed: Vec<Arc<ServedKind>>,
+    watchers: Vec<Watcher>,
+    /// Namespace and name of quotas, and when to count them.
+    due: Later<String>,
+}
+
+impl QuotaController {
+    /// Counts what `server`, and those that it delegates to, store. `None` for a server without quotas.
+    pub(super) fn new(
+        server: &ApiServer,
+        stores: &Stores,
+        objects: Arc<dyn Lister>,
+        loopback: &Loopback,
+    ) -> Option<Self> {
+        let quotas = Objects::of(stores, loopback, "", "v1", "resourcequotas")?.managed_by(MANAGER);
+        Some(Self {
+            served: ServedKinds::of(server),
+            watchers: vec![quotas.watch()],
+            objects,
+            quotas,
+            followed: Vec::new(),
+            due: Later::new(reconciler::RETRY),
+        })
+    }
+
+    /// Works until the server stops.
+    pub(super) async fn run(mut self, mut shutdown: Shutdown) {
+        self.look();
+        loop {
+            let next_time = self.due.next_time();
+            let delayed = async {
+                match next_time {
+                    Some(at) => tokio::time::sleep_until(at.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = shutdown.requested() => return,
+                () = self.served.changed() => self.look(),
+                () = delayed => self.count_due().await,
+                (index, events) = next_of(&mut self.watchers) => match events {
+                    Ok(events) => events.iter().for_each(|event| self.take_in(index, event)),
+                    Err(WatchError::Closed) => return,
+                    Err(_) => {
+                        // Changes were missed.
+                        self.watchers.truncate(1);
+                        self.watchers[QUOTAS] = self.quotas.watch();
+                        self.followed.clear();
+                        self.look();
+                    }
+                },
+            }
+        }
+    }
+
+    /// Follows what quotas bound now, and counts all of them.
+    fn look(&mut self) {
+        let quotas = self.quotas.all_typed::<ResourceQuota>("");
+        self.follow(&quotas);
+        for quota in &quotas {
+            self.due.hasten(key_of(quota), Instant::now());
+        }
+    }
+
+    /// Follows the kinds that `quotas` bound, too.
+    fn follow(&mut self, quotas: &[ResourceQuota]) {
+        let kinds = self.served.now();
+        for kind in kinds.iter().filter(|kind| is_countable(kind)) {
+            let is_followed = self.followed.iter().any(|own| own.prefix() == kind.prefix());
+            let is_bounded = || {
+                let evaluator = self.evaluator(kind);
+                quotas.iter().any(|quota| evaluator.bounds(quota))
+            };
+            if !is_followed && is_bounded() {
+                self.followed.push(Arc::clone(kind));
+                self.watchers.push(kind.store.watch());
+            }
+        }
+    }
+
+    fn take_in(&mut self, index: usize, event: &Event) {
+        let Some(kind) = index.checked_sub(1).and_then(|index| self.followed.get(index)) else {
+            self.take_in_quota(event);
+            return;
+        };
+        let (namespace, _) = kind.store.names(event.entry().key());
+        let quotas = self.quotas.all_typed::<ResourceQuota>(namespace);
+        let evaluator = self.evaluator(kind);
+        let bounding = quotas.iter().filter(|quota| evaluator.bounds(quota));
+        let bounding: Vec<String> = bounding.map(key_of).collect();
+        if !bounding.is_empty() && gives_back(kind, event, &evaluator) {
+            for key in bounding {
+                self.due.hasten(key, Instant::now() + GATHERED);
+            }
+        }
+    }
+
+    fn take_in_quota(&mut self, event: &Event) {
+        let key = self.quotas.key_of(event.entry());
+        if event.kind() == EventKind::Delete {
+            self.due.forget(&key);
+            return;
+        }
+        let Some(quota) = self.quotas.typed::<ResourceQuota>(event.entry()) else {
+            return;
+        };
+        if is_uncounted(&quota) {
+            self.follow(std::slice::from_ref(&quota));
+            self.due.hasten(key, Instant::now());
+        }
+    }
+
+    async fn count_due(&mut self) {
+        for key in self.due.take(Instant::now()) {
+            let next = match self.count(&key).await {
+                Ok(next) => next,
+                // A write was charged meanwhile.
+                Err(error) if error.status() == Some(StatusCode::CONFLICT) => GATHERED,
+                Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => continue,
+                Err(error) => {
+                    tracing::warn!(key, %error, "what is used of a quota cannot be written and is counted again");
+                    RETRY
+                }
+            };
+            self.due.hasten(key, Instant::now() + next);
+        }
+    }
+
+    /// Counts what is used of a quota. How long after that to count it again.
+    async fn count(&self, key: &str) -> Result<Duration, LoopbackError> {
+        let (namespace, name) = key.split_once('/').unwrap_or_default();
+        let Some(mut quota) = self.quotas.get_typed::<ResourceQuota>(namespace, name) else {
+            return Ok(INTERVAL);
+        };
+        let next = match is_uncounted(&quota) {
+            // A write that began before there was the bound, and ends after this, is counted by neither.
+            true => RETRY,
+            false => INTERVAL,
+        };
+        let mut recount = Recount::new(&quota);
+        for kind in self.served.now().iter().filter(|kind| is_countable(kind)) {
+            let evaluator = self.evaluator(kind);
+            if evaluator.bounds(&quota) {
+                let entries = kind.entries_in(namespace);
+                recount.add(&evaluator, &entries, |entry| decode(kind, entry));
+            }
+        }
+        let used = recount.used();
+        if quota.status.hard == quota.spec.hard && quota.status.used == used {
+            return Ok(next);
+        }
+        quota.status.hard = quota.spec.hard.clone();
+        quota.status.used = used;
+        let document: Value = serde_json::from_slice(&json::to_vec(&quota)).unwrap_or_default();
+        self.quotas.try_replace_part(&document, "/status").await?;
+        Ok(next)
+    }
+
+    fn evaluator(&self, kind: &ServedKind) -> Evaluator<'_> {
+        Evaluator::of_kind(group_of(kind), plural_of(kind), &*self.objects)
+    }
+}
+
+fn key_of(quota: &ResourceQuota) -> String {
+    format!("{}/{}", quota.metadata.namespace, quota.metadata.name)
+}
+
+fn group_of(kind: &ServedKind) -> &str {
+    kind.store.facts().group
+}
+
+fn plural_of(kind: &ServedKind) -> &str {
+    kind.store.facts().plural
+}
+
+/// Events come and go by themselves, and nobody counts them.
+fn is_countable(kind: &ServedKind) -> bool {
+    let is_event = plural_of(kind) == "events" && matches!(group_of(kind), "" | "events.k8s.io");
+    kind.is_namespaced() && !is_event
+}
+
+/// Whether it is not known what is used of a bound that the quota sets.
+fn is_uncounted(quota: &ResourceQuota) -> bool {
+    let (spec, status) = (&quota.spec, &quota.status);
+    spec.hard != status.hard || spec.hard.keys().any(|name| !status.used.contains_key(name))
+}
+
+/// Whether less may be used after the event. What is used more was counted by the write.
+fn gives_back(kind: &ServedKind, event: &Event, evaluator: &Evaluator<'_>) -> bool {
+    if event.kind() == EventKind::Delete {
+        return true;
+    }
+    let Some(before) = event.previous().filter(|_| evaluator.can_change()) else {
+        return false;
+    };
+    match (decode(kind, before), decode(kind, event.entry())) {
+        (Some(before), Some(now)) => evaluator.changed(&*before, &*now),
+        _ => false,
+    }
+}
+
+fn decode(kind: &ServedKind, entry: &Entry) -> Option<Box<dyn Object>> {
+    kind.store.decode(entry).ok()
+}

@@ -1,0 +1,25 @@
+//! What Kubernetes' built-in kinds do beyond being stored: the [`COMPONENT`] of a program that serves them, and its
+//! [`ADMISSION`] plugins.
+//!
+//! Reading order: `component` (what is added to a server), [`options`] (flags), `admission`, `bootstrap`, `controllers`, then
+//! what single kinds do: `pods` and `connect`, `services` and `service_addresses`, `certificate_requests`, `reviews`,
+//! `component_statuses`, `flows`.
+
+mod admission;
+mod bootstrap;
+mod certificate_requests;
+mod component;
+mod component_statuses;
+mod connect;
+mod controllers;
+mod flows;
+#[cfg(test)]
+mod memory_stores;
+pub mod options;
+mod pods;
+mod reviews;
+mod service_addresses;
+mod services;
+
+pub use admission::ADMISSION;
+pub use component::COMPONENT;

@@ -1,0 +1,41 @@
+//! Flags about the agents on nodes.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use planesmith_control_plane::options::parse_go_duration;
+
+/// Flags about the agents on nodes, which serve logs and streams of pods.
+#[derive(Args, Clone, Debug)]
+pub struct KubeletOptions {
+    /// Client certificate, PEM, that the server shows to kubelets; needs --kubelet-client-key.
+    #[arg(long, value_name = "FILE", requires = "kubelet_client_key")]
+    pub kubelet_client_certificate: Option<PathBuf>,
+
+    /// Key of the client certificate for kubelets, PEM.
+    #[arg(long, value_name = "FILE", requires = "kubelet_client_certificate")]
+    pub kubelet_client_key: Option<PathBuf>,
+
+    /// Authorities, PEM, of the certificates of kubelets; without them any certificate is taken.
+    #[arg(long, value_name = "FILE")]
+    pub kubelet_certificate_authority: Option<PathBuf>,
+
+    /// Which addresses of a node lead to its kubelet, the preferred one first.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP",
+        value_name = "TYPES"
+    )]
+    pub kubelet_preferred_address_types: Vec<String>,
+
+    /// How long connecting to a kubelet may take.
+    #[arg(long, default_value = "5s", value_parser = parse_go_duration, value_name = "DURATION")]
+    pub kubelet_timeout: Duration,
+
+    /// Port of kubelets whose nodes do not say it.
+    #[arg(long, default_value_t = 10250, value_name = "PORT", hide = true)]
+    pub kubelet_port: u16,
+}

@@ -1,0 +1,43 @@
+//! Reviews: kinds that are questions to the server about itself.
+
+mod access;
+mod identity;
+mod selectors;
+
+use std::sync::Arc;
+
+use planesmith_access::authentication::BearerTokens;
+use planesmith_access::authorization::Authorizer;
+use planesmith_server::stores::Stores;
+
+use self::access::{LocalAccess, OwnAccess, OwnRules, SubjectAccess};
+use self::identity::{Myself, Tokens};
+
+/// Answers reviews. To be called before the kinds are installed.
+pub(crate) fn handle(stores: &Stores, tokens: &Arc<BearerTokens>, authorizer: &Arc<dyn Authorizer>) {
+    const AUTHENTICATION: &str = "authentication.k8s.io";
+    const AUTHORIZATION: &str = "authorization.k8s.io";
+    stores.answer(AUTHENTICATION, "selfsubjectreviews", Arc::new(Myself));
+    stores.answer(AUTHENTICATION, "tokenreviews", Arc::new(Tokens(Arc::clone(tokens))));
+    let authorizer = || Arc::clone(authorizer);
+    stores.answer(
+        AUTHORIZATION,
+        "subjectaccessreviews",
+        Arc::new(SubjectAccess(authorizer())),
+    );
+    stores.answer(
+        AUTHORIZATION,
+        "localsubjectaccessreviews",
+        Arc::new(LocalAccess(authorizer())),
+    );
+    stores.answer(
+        AUTHORIZATION,
+        "selfsubjectaccessreviews",
+        Arc::new(OwnAccess(authorizer())),
+    );
+    stores.answer(
+        AUTHORIZATION,
+        "selfsubjectrulesreviews",
+        Arc::new(OwnRules(authorizer())),
+    );
+}

@@ -1,0 +1,125 @@
+//! Addresses and ports of services: chosen or checked before a service is stored, given back when it is not.
+//!
+//! An address is taken by making its IPAddress object, so that two servers on one store cannot give it away twice; ports
+//! of nodes are kept in memory. Reading order: `reservation` (what happens around a write), `families` (how many addresses
+//! a service has), `addresses` and `node_ports` (who has what), `band` and `pool` (in which order they are tried), `repair`
+//! (what becomes of what is left behind).
+
+mod addresses;
+mod band;
+mod families;
+mod node_ports;
+mod pool;
+mod port_rules;
+pub(crate) mod repair;
+mod report;
+mod reservation;
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use planesmith_api_defs::core::v1::{Endpoints, Service};
+use planesmith_api_defs::networking::v1::{IPAddress, ServiceCIDR};
+use planesmith_control_plane::loopback::Loopback;
+use planesmith_machinery::object::{Object, Resource as _};
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_server::hooks::Hook;
+use planesmith_server::reservations::{Reservation, Reservations};
+use planesmith_server::stores::{ResourceStore, Stores};
+
+use crate::options::KubernetesOptions;
+use addresses::Addresses;
+use families::ClusterFamilies;
+use node_ports::NodePorts;
+
+/// Takes addresses and ports for services.
+#[derive(Clone, Debug)]
+pub(crate) struct ServiceAddresses {
+    services: Arc<ResourceStore>,
+    endpoints: Option<Arc<ResourceStore>>,
+    addresses: Addresses,
+    ports: NodePorts,
+    families: ClusterFamilies,
+    loopback: Loopback,
+}
+
+impl ServiceAddresses {
+    /// Finds what the stored services have; `None` for a server without services or addresses. To be called before
+    /// services are installed.
+    #[must_use]
+    pub(crate) fn install(stores: &Stores, loopback: &Loopback, options: &KubernetesOptions) -> Option<Self> {
+        let has = |facts: &'static ResourceFacts| {
+            stores
+                .scheme()
+                .resource(facts.group, facts.version, facts.plural)
+                .is_some()
+        };
+        if ![Service::RESOURCE, IPAddress::RESOURCE, ServiceCIDR::RESOURCE]
+            .into_iter()
+            .all(has)
+        {
+            return None;
+        }
+        let ranges = options.service_cluster_ip_range.iter();
+        let this = Self {
+            services: stores.resource(Service::RESOURCE),
+            endpoints: has(Endpoints::RESOURCE).then(|| stores.resource(Endpoints::RESOURCE)),
+            addresses: Addresses::new(stores, loopback),
+            ports: NodePorts::new(options.service_node_port_range),
+            families: ClusterFamilies(ranges.map(|range| range.range().family()).collect()),
+            loopback: loopback.clone(),
+        };
+        for service in this.services.all::<Service>() {
+            for port in port_rules::ports_of(&service) {
+                if let Err(error) = this.ports.take(port) {
+                    let meta = &service.metadata;
+                    tracing::warn!(namespace = meta.namespace, name = meta.name, port, %error, "a service has a port that it should not have");
+                }
+            }
+        }
+        stores.reserve(Service::RESOURCE, Arc::new(this.clone()));
+        Some(this)
+    }
+
+    /// The hook that brings services and what they have into agreement, now and then again and again.
+    #[must_use]
+    pub(crate) fn repair_hook(&self) -> Hook {
+        repair::hook(self.clone())
+    }
+
+    fn service(object: &mut dyn Object) -> ApiResult<&mut Service> {
+        let wrong = || ApiError::internal("a service was expected");
+        object.downcast_mut::<Service>().ok_or_else(wrong)
+    }
+}
+
+impl Reservations for ServiceAddresses {
+    fn begin_create<'a>(
+        &'a self,
+        new: &'a mut dyn Object,
+        dry_run: bool,
+    ) -> BoxFuture<'a, ApiResult<Box<dyn Reservation>>> {
+        Box::pin(async move { self.reserve_new(Self::service(new)?, dry_run).await })
+    }
+
+    fn begin_update<'a>(
+        &'a self,
+        new: &'a mut dyn Object,
+        old: &'a dyn Object,
+        dry_run: bool,
+    ) -> BoxFuture<'a, ApiResult<Box<dyn Reservation>>> {
+        Box::pin(async move {
+            let old = old.downcast_ref::<Service>().cloned().unwrap_or_default();
+            self.reserve_change(Self::service(new)?, old, dry_run).await
+        })
+    }
+
+    fn after_delete<'a>(&'a self, old: &'a dyn Object) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            if let Some(service) = old.downcast_ref::<Service>() {
+                self.release_all(service).await;
+            }
+        })
+    }
+}

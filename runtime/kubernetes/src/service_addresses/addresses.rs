@@ -1,0 +1,249 @@
+//! Addresses of services, each of which is an IPAddress object while it is taken.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use http::{Method, StatusCode};
+use planesmith_api_defs::core::v1::Service;
+use planesmith_api_defs::networking::v1::{IPAddress, ServiceCIDR};
+use planesmith_control_plane::loopback::{Loopback, LoopbackError};
+use planesmith_control_plane::objects::text;
+use planesmith_machinery::ip::{Family, parse_range};
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::object::Resource as _;
+use planesmith_server::stores::{ResourceStore, Stores};
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use super::pool::Pool;
+
+/// The label with the family of an address.
+const FAMILY: &str = "ipaddress.kubernetes.io/ip-family";
+
+/// The label that says who keeps an address.
+const MANAGED_BY: &str = "ipaddress.kubernetes.io/managed-by";
+
+/// Who keeps the addresses of services.
+const MANAGER: &str = "ipallocator.k8s.io";
+
+const PATH: &str = "/apis/networking.k8s.io/v1/ipaddresses";
+
+/// Why an address cannot be had, as kube-apiserver words it.
+#[derive(Debug, Error)]
+pub(super) enum AddressError {
+    /// It has an owner.
+    #[error("provided IP is already allocated")]
+    Taken,
+    /// No range for services that is in use holds it.
+    #[error("the provided network does not match the current range")]
+    OtherNetwork,
+    /// It is not in the range that a dry run looks at.
+    #[error("the provided IP ({0}) is not in the valid range. The range of valid IPs is {1}")]
+    OutOfRange(IpAddr, String),
+    /// All are taken.
+    #[error("range is full")]
+    Full,
+    /// The object could not be made.
+    #[error(transparent)]
+    Request(#[from] LoopbackError),
+}
+
+/// Takes addresses and gives them back. What is taken survives restarts, because it is stored.
+#[derive(Clone, Debug)]
+pub(super) struct Addresses {
+    taken: Arc<ResourceStore>,
+    ranges: Arc<ResourceStore>,
+    loopback: Loopback,
+}
+
+impl Addresses {
+    pub(super) fn new(stores: &Stores, loopback: &Loopback) -> Self {
+        Self {
+            taken: stores.resource(IPAddress::RESOURCE),
+            ranges: stores.resource(ServiceCIDR::RESOURCE),
+            loopback: loopback.clone(),
+        }
+    }
+
+    /// The pools of a family that are in use: those whose ranges are ready and stay.
+    pub(super) fn pools(&self, family: Family) -> Vec<Pool> {
+        let ranges = self.ranges.all::<ServiceCIDR>();
+        let ready = ranges.iter().filter(|range| is_ready(range));
+        let cidrs = ready.flat_map(|range| &range.spec.cidrs);
+        let ranges = cidrs.filter_map(|cidr| parse_range(cidr).map(|(_, range)| range));
+        ranges
+            .filter(|range| range.family() == family)
+            .filter_map(Pool::new)
+            .collect()
+    }
+
+    /// The objects of addresses that are taken.
+    pub(super) fn taken(&self) -> &ResourceStore {
+        &self.taken
+    }
+
+    /// Whether any range for services holds `address`, in use or not.
+    pub(super) fn knows(&self, address: IpAddr) -> bool {
+        let ranges = self.ranges.all::<ServiceCIDR>();
+        let cidrs = ranges.iter().flat_map(|range| &range.spec.cidrs);
+        let mut pools = cidrs.filter_map(|cidr| Pool::new(parse_range(cidr)?.1));
+        pools.any(|pool| pool.contains(address))
+    }
+
+    /// The object of an address that is taken.
+    pub(super) fn owner(&self, address: IpAddr) -> Option<IPAddress> {
+        let key = self.taken.key("", &address.to_string()).ok()?;
+        let entry = self.taken.collection().get(&key)?;
+        self.taken.typed(&entry)
+    }
+
+    /// The addresses that are kept here.
+    pub(super) fn kept(&self) -> Vec<IPAddress> {
+        let mut addresses = self.taken.all::<IPAddress>();
+        addresses.retain(|address| {
+            address
+                .metadata
+                .labels
+                .get(MANAGED_BY)
+                .is_some_and(|who| who == MANAGER)
+        });
+        addresses
+    }
+
+    /// Takes `address` for a service.
+    pub(super) async fn take(&self, address: IpAddr, service: &Service, dry_run: bool) -> Result<Taken, AddressError> {
+        let pools = self.pools(Family::of(address));
+        if dry_run {
+            // Whether it is free is not looked at, as kube-apiserver does.
+            return match pools.first() {
+                Some(pool) if !pool.contains(address) => {
+                    Err(AddressError::OutOfRange(address, pool.range().to_string()))
+                }
+                _ => Ok(Taken::invented(address)),
+            };
+        }
+        match pools.iter().any(|pool| pool.contains(address)) {
+            true => self.create(address, service).await,
+            false => Err(AddressError::OtherNetwork),
+        }
+    }
+
+    /// Takes any address of a family for a service; in a dry run it is invented.
+    pub(super) async fn take_any(
+        &self,
+        family: Family,
+        service: &Service,
+        dry_run: bool,
+    ) -> Result<Taken, AddressError> {
+        let pools = self.pools(family);
+        if dry_run {
+            let invented = pools.first().map(|pool| Taken::invented(pool.range().network()));
+            return invented.ok_or(AddressError::Full);
+        }
+        for address in pools.iter().flat_map(Pool::candidates) {
+            let key = self.taken.key("", &address.to_string());
+            if key.is_ok_and(|key| self.taken.collection().get(&key).is_some()) {
+                continue;
+            }
+            match self.create(address, service).await {
+                Ok(taken) => return Ok(taken),
+                // Somebody was faster.
+                Err(AddressError::Taken) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(AddressError::Full)
+    }
+
+    /// Makes the object of an address.
+    pub(super) async fn create(&self, address: IpAddr, service: &Service) -> Result<Taken, AddressError> {
+        let object = object(address, service);
+        match self.loopback.send(Method::POST, PATH, Some(&object)).await {
+            Ok(created) => Ok(Taken {
+                address,
+                uid: text(&created, "/metadata/uid").to_owned(),
+            }),
+            Err(error) if error.status() == Some(StatusCode::CONFLICT) => Err(AddressError::Taken),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Gives back the address whose object has this name and identity: by now somebody else may have the address. What
+    /// fails is found by the repair.
+    pub(super) async fn release(&self, address: &str, uid: &str) {
+        let path = format!("{PATH}/{address}");
+        let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": uid}});
+        match self.loopback.call(Method::DELETE, &path, Some(&options)).await {
+            Err(error) if !matches!(error.status(), Some(StatusCode::NOT_FOUND | StatusCode::CONFLICT)) => {
+                tracing::warn!(address, %error, "an address of a service cannot be given back");
+            }
+            _ => {}
+        }
+    }
+
+    /// Gives back an address that a service had, unless it is another one's now.
+    pub(super) async fn release_of(&self, address: IpAddr, service: &ObjectMeta) {
+        let Some(object) = self.owner(address) else { return };
+        let owner = &object.spec.parent_ref;
+        if owner
+            .as_ref()
+            .is_some_and(|owner| owner.namespace == service.namespace && owner.name == service.name)
+        {
+            self.release(&object.metadata.name, &object.metadata.uid).await;
+        }
+    }
+}
+
+/// An address that was taken.
+#[derive(Clone, Debug)]
+pub(super) struct Taken {
+    pub(super) address: IpAddr,
+    /// Who its object is; empty when a dry run only says that it was taken.
+    pub(super) uid: String,
+}
+
+impl Taken {
+    fn invented(address: IpAddr) -> Self {
+        Self {
+            address,
+            uid: String::new(),
+        }
+    }
+}
+
+/// Whether the object of an address has the labels that it was made with.
+pub(super) fn has_labels(address: &IPAddress) -> bool {
+    let family = address
+        .metadata
+        .name
+        .parse()
+        .map(|address: IpAddr| Family::of(address).name());
+    let label = |key: &str| address.metadata.labels.get(key).map(String::as_str);
+    label(MANAGED_BY) == Some(MANAGER) && family.is_ok_and(|family| label(FAMILY) == Some(family))
+}
+
+fn object(address: IpAddr, service: &Service) -> Value {
+    json!({
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "IPAddress",
+        "metadata": {
+            "name": address.to_string(),
+            "labels": {FAMILY: Family::of(address).name(), MANAGED_BY: MANAGER},
+        },
+        "spec": {"parentRef": {
+            "resource": "services",
+            "namespace": service.metadata.namespace,
+            "name": service.metadata.name,
+        }},
+    })
+}
+
+/// A range without a condition counts as ready: nobody may be there to set it.
+fn is_ready(range: &ServiceCIDR) -> bool {
+    let condition = range
+        .status
+        .conditions
+        .iter()
+        .find(|condition| condition.r#type == "Ready");
+    range.metadata.deletion_timestamp.is_none() && condition.is_none_or(|condition| condition.status == "True")
+}

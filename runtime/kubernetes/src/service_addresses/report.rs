@@ -1,0 +1,53 @@
+//! Events about services and addresses that were found wrong.
+
+use planesmith_control_plane::event_post;
+use planesmith_control_plane::loopback::Loopback;
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::micro_time::MicroTime;
+use serde_json::json;
+
+/// What is wrong, in one word, and what was being checked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Finding {
+    pub(super) reason: &'static str,
+    pub(super) action: &'static str,
+}
+
+/// What an event is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct About<'o> {
+    pub(super) api_version: &'static str,
+    pub(super) kind: &'static str,
+    pub(super) meta: &'o ObjectMeta,
+}
+
+/// Records a warning about an object, under the name of the `controller`; what cannot be recorded is only logged.
+pub(super) async fn warn(loopback: &Loopback, controller: &str, about: About<'_>, finding: Finding, message: &str) {
+    let meta = about.meta;
+    tracing::warn!(
+        kind = about.kind,
+        namespace = meta.namespace,
+        name = meta.name,
+        "{message}"
+    );
+    let event = json!({
+        "type": "Warning",
+        "reason": finding.reason,
+        "action": finding.action,
+        "message": message,
+        "eventTime": MicroTime::now().to_string(),
+        "reportingComponent": controller,
+        "reportingInstance": controller,
+    });
+    let about = event_post::About {
+        api_version: about.api_version,
+        kind: about.kind,
+        namespace: &meta.namespace,
+        name: &meta.name,
+        uid: &meta.uid,
+        resource_version: &meta.resource_version,
+    };
+    if let Err(error) = event_post::post(loopback, about, event).await {
+        tracing::debug!(%error, "an event cannot be recorded");
+    }
+}

@@ -1,0 +1,251 @@
+//! What happens around a write of a service.
+
+use std::net::IpAddr;
+
+use futures_util::future::BoxFuture;
+use http::{Method, StatusCode};
+use planesmith_api_defs::core::v1::Service;
+use planesmith_control_plane::loopback::LoopbackError;
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::go_format::quote;
+use planesmith_machinery::group_version::GroupKind;
+use planesmith_machinery::ip::{self, Family};
+use planesmith_machinery::meta::ObjectMeta;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_server::reservations::Reservation;
+
+use super::addresses::{AddressError, Addresses, Taken};
+use super::node_ports::PortChange;
+use super::{ServiceAddresses, families, port_rules};
+
+/// What was taken for one write of a service.
+struct ServiceReservation {
+    addresses: Addresses,
+    taken: Vec<Taken>,
+    /// Given back once the write is stored.
+    given_up: Vec<IpAddr>,
+    /// Whose they are.
+    service: ObjectMeta,
+    ports: PortChange,
+    dry_run: bool,
+}
+
+impl Reservation for ServiceReservation {
+    fn commit(self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let this = *self;
+            this.ports.commit();
+            if !this.dry_run {
+                for address in this.given_up {
+                    this.addresses.release_of(address, &this.service).await;
+                }
+            }
+        })
+    }
+
+    fn roll_back(self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let this = *self;
+            drop(this.ports);
+            if !this.dry_run {
+                for taken in this.taken {
+                    this.addresses.release(&taken.address.to_string(), &taken.uid).await;
+                }
+            }
+        })
+    }
+}
+
+impl ServiceAddresses {
+    pub(super) async fn reserve_new(&self, service: &mut Service, dry_run: bool) -> ApiResult<Box<dyn Reservation>> {
+        service.unite_new_addresses();
+        families::settle(service, None, &self.families).map_err(|errors| invalid(service, &errors))?;
+        let mut reservation = self.start(&service.metadata, dry_run);
+        let taken = self.take_all_addresses(service, &mut reservation).await;
+        let taken = taken.and_then(|()| port_rules::take_new(service, &mut reservation.ports));
+        settled(reservation, taken).await
+    }
+
+    pub(super) async fn reserve_change(
+        &self,
+        new: &mut Service,
+        mut old: Service,
+        dry_run: bool,
+    ) -> ApiResult<Box<dyn Reservation>> {
+        // A service that was stored before there were lists of addresses and families.
+        old.unite_new_addresses();
+        new.keep_allocated_values(&old);
+        new.unite_changed_addresses(&old);
+        families::settle(new, Some(&old), &self.families).map_err(|errors| invalid(new, &errors))?;
+        let mut reservation = self.start(&new.metadata, dry_run);
+        let taken = self.change_addresses(new, &old, &mut reservation).await;
+        let taken = taken.and_then(|()| port_rules::change(new, &old, &mut reservation.ports));
+        settled(reservation, taken).await
+    }
+
+    /// Gives back what a service had that is gone, and removes the endpoints of its name: a service that gets the name next
+    /// must not inherit them.
+    pub(super) async fn release_all(&self, service: &Service) {
+        let meta = &service.metadata;
+        self.remove_endpoints(&meta.namespace, &meta.name).await;
+        if !service.is_external_name() && !service.is_headless() {
+            for address in service.spec.cluster_ips.iter().filter_map(|address| ip::parse(address)) {
+                self.addresses.release_of(address, meta).await;
+            }
+        }
+        for port in port_rules::ports_of(service) {
+            self.ports.release(port);
+        }
+    }
+
+    async fn remove_endpoints(&self, namespace: &str, name: &str) {
+        let Some(endpoints) = &self.endpoints else {
+            return;
+        };
+        let key = endpoints.key(namespace, name);
+        if !key.is_ok_and(|key| endpoints.collection().get(&key).is_some()) {
+            return;
+        }
+        let path = format!("/api/v1/namespaces/{namespace}/endpoints/{name}");
+        match self.loopback.call(Method::DELETE, &path, None).await {
+            Ok(_) => {}
+            Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => {}
+            Err(error) => tracing::warn!(namespace, name, %error, "endpoints of a deleted service cannot be removed"),
+        }
+    }
+
+    fn start(&self, service: &ObjectMeta, dry_run: bool) -> ServiceReservation {
+        ServiceReservation {
+            addresses: self.addresses.clone(),
+            taken: Vec::new(),
+            given_up: Vec::new(),
+            service: service.clone(),
+            ports: self.ports.begin(dry_run),
+            dry_run,
+        }
+    }
+
+    /// Takes an address of each family of a service.
+    async fn take_all_addresses(&self, service: &mut Service, taking: &mut ServiceReservation) -> ApiResult<()> {
+        if service.is_external_name() || service.spec.cluster_ips.first().is_some_and(|first| first == "None") {
+            return Ok(());
+        }
+        for index in 0..service.spec.ip_families.len() {
+            self.take_address(service, index, taking).await?;
+        }
+        if let Some(first) = service.spec.cluster_ips.first() {
+            service.spec.cluster_ip.clone_from(first);
+        }
+        Ok(())
+    }
+
+    /// Takes the address of the family at `index`: that which the service names there, or any.
+    async fn take_address(
+        &self,
+        service: &mut Service,
+        index: usize,
+        taking: &mut ServiceReservation,
+    ) -> ApiResult<()> {
+        let Some(family) = service.spec.ip_families.get(index).and_then(|name| Family::named(name)) else {
+            return Ok(());
+        };
+        let wanted = service.spec.cluster_ips.get(index).cloned().unwrap_or_default();
+        if !wanted.is_empty() {
+            // Its form was checked before.
+            let Some(address) = ip::parse(&wanted) else {
+                return Ok(());
+            };
+            let taken = self.addresses.take(address, service, taking.dry_run).await;
+            let taken = taken.map_err(|error| refused(service, &wanted, &error))?;
+            taking.taken.push(taken);
+            return Ok(());
+        }
+        let taken = self.addresses.take_any(family, service, taking.dry_run).await;
+        let taken = taken.map_err(|error| none_taken(service, &error))?;
+        let text = taken.address.to_string();
+        taking.taken.push(taken);
+        match service.spec.cluster_ips.get_mut(index) {
+            Some(place) => *place = text,
+            None => service.spec.cluster_ips.push(text),
+        }
+        Ok(())
+    }
+
+    async fn change_addresses(
+        &self,
+        new: &mut Service,
+        old: &Service,
+        taking: &mut ServiceReservation,
+    ) -> ApiResult<()> {
+        if families::keeps_preference(new, Some(old)) {
+            return Ok(());
+        }
+        if old.is_external_name() && !new.is_external_name() {
+            return self.take_all_addresses(new, taking).await;
+        }
+        if old.spec.cluster_ips.first().is_some_and(|first| first == "None") {
+            return Ok(());
+        }
+        let addresses = |service: &Service, from: usize| -> Vec<IpAddr> {
+            let rest = service.spec.cluster_ips.iter().skip(from);
+            rest.filter_map(|address| ip::parse(address)).collect()
+        };
+        if !old.is_external_name() && new.is_external_name() {
+            taking.given_up = addresses(old, 0);
+            return Ok(());
+        }
+        match (old.spec.ip_families.len(), new.spec.ip_families.len()) {
+            (1, 2) => self.take_address(new, 1, taking).await,
+            (2, 1) => {
+                taking.given_up = addresses(old, 1);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The reservation, or the error after everything was given back.
+async fn settled(reservation: ServiceReservation, taken: ApiResult<()>) -> ApiResult<Box<dyn Reservation>> {
+    let reservation = Box::new(reservation);
+    match taken {
+        Ok(()) => Ok(reservation),
+        Err(error) => {
+            reservation.roll_back().await;
+            Err(error)
+        }
+    }
+}
+
+fn invalid(service: &Service, errors: &FieldErrors) -> ApiError {
+    ApiError::invalid(&GroupKind::new("", "Service"), &service.metadata.name, errors)
+}
+
+/// Why a service gets no address, although any would do.
+fn none_taken(service: &Service, error: &AddressError) -> ApiError {
+    if matches!(error, AddressError::Full) {
+        let name = quote(&service.metadata.name);
+        return ApiError::internal(format!("failed to allocate a serviceIP for Service {name}: {error}"));
+    }
+    // There is a place for the address of each family by now.
+    let mut places = service.spec.cluster_ips.clone();
+    places.resize(service.spec.ip_families.len().max(places.len()), String::new());
+    let mut errors = FieldErrors::default();
+    let why = match error {
+        AddressError::Request(LoopbackError::Refused { message, .. }) => message.clone(),
+        error => error.to_string(),
+    };
+    errors.invalid(
+        "spec.clusterIPs",
+        places.as_slice(),
+        format!("failed to allocate IP: {why}"),
+    );
+    invalid(service, &errors)
+}
+
+fn refused(service: &Service, wanted: &str, error: &AddressError) -> ApiError {
+    let mut errors = FieldErrors::default();
+    let complaint = format!("failed to allocate IP {wanted}: {error}");
+    errors.invalid("spec.clusterIPs", service.spec.cluster_ips.as_slice(), complaint);
+    invalid(service, &errors)
+}

@@ -1,0 +1,31 @@
+//! A server with a group of its own does without the built-in kinds.
+
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+
+/// The packages, and the features of packages, that a package of this workspace is linked with.
+fn linked_with(package: &str) -> Result<String> {
+    let tree = [
+        "tree",
+        "--offline",
+        "--edges=normal,features",
+        "--prefix=none",
+        "--package",
+        package,
+    ];
+    let output = Command::new(env!("CARGO")).args(tree).output().context("cargo tree")?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+#[test]
+fn a_server_with_a_private_group_is_linked_with_no_built_in_kinds() {
+    let built_in = ["planesmith-kubernetes v", "planesmith-api-defs feature \"kubernetes\""];
+    let planesmith = linked_with("planesmith").unwrap();
+    let shop = linked_with("planesmith-shop").unwrap();
+    for part in built_in {
+        assert!(planesmith.contains(part), "{part} in {planesmith}");
+        assert!(!shop.contains(part), "{part} in {shop}");
+    }
+}
