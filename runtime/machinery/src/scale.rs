@@ -1,3 +1,3 @@
-//! The scale subresource of anything that has replicas: the one kind beside metadata that generic servers speak.
+//! The scale subresource of kinds that have replicas.
 
 pub mod v1;

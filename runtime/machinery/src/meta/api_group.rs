@@ -12,10 +12,10 @@ pub struct ApiGroup {
     /// Versions of the group.
     #[field(keep, required, proto = 2, list_type = atomic)]
     pub versions: Vec<GroupVersionForDiscovery>,
-    /// The version that clients should use unless they have a reason.
+    /// The version that clients should prefer.
     #[field(proto = 3)]
     pub preferred_version: GroupVersionForDiscovery,
-    /// Addresses of the server as clients in some networks should see them.
+    /// Addresses of the server by client network.
     #[field(name = "serverAddressByClientCIDRs", proto = 4, list_type = atomic)]
     pub server_address_by_client_cidrs: Vec<ServerAddressByClientCidr>,
 }
@@ -36,7 +36,7 @@ pub struct ApiVersions {
     /// The versions.
     #[field(keep, required, proto = 1, list_type = atomic)]
     pub versions: Vec<String>,
-    /// Addresses of the server as clients in some networks should see them.
+    /// Addresses of the server by client network.
     #[field(keep, required, name = "serverAddressByClientCIDRs", proto = 2, list_type = atomic)]
     pub server_address_by_client_cidrs: Vec<ServerAddressByClientCidr>,
 }

@@ -8,29 +8,30 @@ use crate::Struct;
 /// [`check_conditions`](crate::validation::check_conditions) for the rules.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct Condition {
-    /// The aspect, in CamelCase, with a prefix of the form `domain/` when it is not common knowledge.
+    /// The aspect, in CamelCase, with a prefix of the form `domain/` if it is not a standard one.
     #[field(keep, proto = 1)]
     pub r#type: String,
-    /// Whether it holds: `True`, `False` or `Unknown`.
+    /// Status of the condition: `True`, `False` or `Unknown`.
     #[field(keep, proto = 2, go_type = "ConditionStatus")]
     pub status: String,
-    /// The generation that the controller looked at; older than that of the object, the condition is out of date.
+    /// The generation that the controller observed. If the generation of the object is higher, the condition is out of
+    /// date.
     #[field(proto = 3)]
     pub observed_generation: i64,
-    /// When the status last changed, or when the field changed that it was derived from.
+    /// Time of the last change of the status, or of the field that it is derived from.
     #[field(keep, proto = 4)]
     pub last_transition_time: Time,
-    /// Why the status is what it is, as one word in CamelCase for programs.
+    /// Machine-readable reason for the status: one word in CamelCase.
     #[field(keep, proto = 5)]
     pub reason: String,
-    /// The details, for people. May be empty.
+    /// Human-readable details; may be empty.
     #[field(keep, proto = 6)]
     pub message: String,
 }
 
 impl Condition {
-    /// Takes the place of the condition of its type, or the last place. The time of the last change stays when the status
-    /// does.
+    /// Replaces the condition of the same type, or appends the condition. The time of the last change is retained if
+    /// the status is unchanged.
     pub fn set_in(mut self, conditions: &mut Vec<Self>) {
         match conditions.iter_mut().find(|known| known.r#type == self.r#type) {
             None => conditions.push(self),

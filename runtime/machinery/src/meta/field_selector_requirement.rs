@@ -1,4 +1,4 @@
-//! A part of a selection by fields, as objects hold it.
+//! A requirement of a field selector in an object.
 
 use crate::Struct;
 
@@ -8,7 +8,8 @@ pub struct FieldSelectorRequirement {
     /// Path of the field.
     #[field(keep, required, proto = 1)]
     pub key: String,
-    /// How the field relates to the values: `In`, `NotIn`, `Exists` or `DoesNotExist`; there may be more some day.
+    /// Operator between the field and the values: `In`, `NotIn`, `Exists` or `DoesNotExist`. Later versions may add
+    /// operators.
     #[field(keep, required, proto = 2, go_type = "FieldSelectorOperator")]
     pub operator: String,
     /// The values: at least one for `In` and `NotIn`, none for `Exists` and `DoesNotExist`.

@@ -1,8 +1,8 @@
-//! A resource, named by an object.
+//! A reference to a resource in an object.
 
 use crate::Struct;
 
-/// A resource in a group, whatever the version.
+/// A resource in a group, independent of the version.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct GroupResource {
     /// Group of the resource; empty for the core group.

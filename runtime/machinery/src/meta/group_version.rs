@@ -1,4 +1,4 @@
-//! Kinds and resources by their full names, as objects hold them.
+//! References to kinds and resources in objects.
 
 use crate::Struct;
 

@@ -1,14 +1,15 @@
-//! A selection by labels, as objects hold it.
+//! A label selector in an object.
 
 use std::collections::BTreeMap;
 
 use crate::Struct;
 
-/// A selection by labels: what satisfies all of its parts. Empty, it selects everything; absent, nothing.
+/// A label selector; an object matches if it meets all requirements. An empty selector matches every object, an absent
+/// one matches none.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(atomic)]
 pub struct LabelSelector {
-    /// Labels that must have these values.
+    /// Required values by label key.
     #[field(proto = 1)]
     pub match_labels: BTreeMap<String, String>,
     /// Requirements on labels, all of which must hold.
@@ -22,7 +23,7 @@ pub struct LabelSelectorRequirement {
     /// Key of the label.
     #[field(keep, required, proto = 1)]
     pub key: String,
-    /// How the label relates to the values: `In`, `NotIn`, `Exists` or `DoesNotExist`.
+    /// Operator between the label and the values: `In`, `NotIn`, `Exists` or `DoesNotExist`.
     #[field(keep, required, proto = 2, go_type = "LabelSelectorOperator")]
     pub operator: String,
     /// The values: at least one for `In` and `NotIn`, none for the others.

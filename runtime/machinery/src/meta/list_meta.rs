@@ -1,31 +1,31 @@
-//! What every list carries besides its items.
+//! The metadata of lists.
 
 use crate::Struct;
 
 /// Metadata of a list.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ListMeta {
-    /// Path of the list, as older servers filled it in. No longer set.
+    /// Path of the list; set by older servers only.
     #[field(proto = 1)]
     pub self_link: String,
-    /// Version of the store that the list shows; a watch can start from it.
+    /// Store revision of the list; a watch can start from it.
     #[field(proto = 2)]
     pub resource_version: String,
-    /// Where the next page starts, when there is one. Opaque; it may become invalid after a while.
+    /// Token of the next page; empty on the last page. Opaque; it may expire.
     #[field(proto = 3)]
     pub r#continue: String,
-    /// How many items follow this page, when the server knows: not with selectors.
+    /// Number of items after this page; absent if it is unknown, as with selectors.
     #[field(proto = 4)]
     pub remaining_item_count: Option<i64>,
-    /// Which part of the collection the list shows, when it was asked for a part.
+    /// The shard that the list contains; absent if the request has no shard selector.
     #[field(proto = 5)]
     pub shard_info: Option<ShardInfo>,
 }
 
-/// The part of a collection that a list shows.
+/// The shard of a collection that a list contains.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ShardInfo {
-    /// The selector of the part, as the client sent it.
+    /// The shard selector of the request.
     #[field(keep, required, proto = 1)]
     pub selector: String,
 }

@@ -1,8 +1,8 @@
-//! Which object another one depends on.
+//! A reference from an object to its owner.
 
 use crate::Struct;
 
-/// What is needed to find an owner. An owner lives in the same namespace as what it owns, or in none.
+/// A reference to an owner. The owner is in the namespace of the dependent or is cluster-scoped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Struct)]
 #[schema(atomic)]
 pub struct OwnerReference {
@@ -18,11 +18,11 @@ pub struct OwnerReference {
     /// UID of the owner.
     #[field(keep, required, proto = 4, go_type = "types.UID")]
     pub uid: String,
-    /// Whether the owner is the managing controller.
+    /// True if the owner is the managing controller.
     #[field(proto = 6)]
     pub controller: Option<bool>,
-    /// Whether the owner cannot be removed before this reference is, when it is deleted in the foreground. Setting it
-    /// needs the permission to delete the owner.
+    /// True if foreground deletion of the owner must wait until this reference is removed. Setting it requires the
+    /// permission to delete the owner.
     #[field(proto = 7)]
     pub block_owner_deletion: Option<bool>,
 }

@@ -1,4 +1,4 @@
-//! Objects without their content.
+//! Objects reduced to their metadata.
 
 use super::{ListMeta, ObjectMeta};
 use crate::Struct;
@@ -13,7 +13,7 @@ pub struct PartialObjectMetadata {
 }
 
 impl PartialObjectMetadata {
-    /// What its JSON starts with; the metadata and `}` follow.
+    /// The start of its JSON; the metadata and `}` follow.
     pub const OPEN: &str = r#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":"#;
 }
 

@@ -1,4 +1,4 @@
-//! The answer to a request that returns no object.
+//! The response to a request that returns no object.
 
 use super::ListMeta;
 use crate::Struct;
@@ -8,30 +8,30 @@ use crate::status;
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(type_meta("v1", "Status"))]
 pub struct Status {
-    /// Metadata; only lists that broke off fill it in.
+    /// Metadata; set only when the continue token of a list has expired.
     #[field(proto = 1)]
     pub metadata: ListMeta,
     /// `Success` or `Failure`.
     #[field(proto = 2)]
     pub status: String,
-    /// What happened, for people.
+    /// Human-readable description.
     #[field(proto = 3)]
     pub message: String,
-    /// Why it happened, for programs; empty when there is no name for it.
+    /// Machine-readable reason; empty if the failure has none.
     #[field(proto = 4, go_type = "StatusReason")]
     pub reason: String,
-    /// What it is about.
+    /// The object and the causes; absent if nothing more is known.
     #[field(proto = 5)]
     pub details: Option<StatusDetails>,
-    /// Suggested HTTP status code; 0 means unsaid.
+    /// Suggested HTTP status code; 0 means unset.
     #[field(proto = 6)]
     pub code: i32,
 }
 
-/// What a status is about.
+/// The object of a status and the causes of the failure.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StatusDetails {
-    /// Name of the object, when one name describes it.
+    /// Name of the object; empty if no single object is concerned.
     #[field(proto = 1)]
     pub name: String,
     /// API group of the resource.
@@ -40,27 +40,27 @@ pub struct StatusDetails {
     /// Kind or resource.
     #[field(proto = 3)]
     pub kind: String,
-    /// UID of the object, when there is a single one.
+    /// UID of the object; empty if no single object is concerned.
     #[field(proto = 6, go_type = "types.UID")]
     pub uid: String,
-    /// Single problems behind the failure.
+    /// Causes of the failure.
     #[field(proto = 4, list_type = atomic)]
     pub causes: Vec<StatusCause>,
-    /// Seconds after which a new attempt makes sense; 0 means unsaid.
+    /// Seconds to wait before a retry; 0 means unset.
     #[field(proto = 5)]
     pub retry_after_seconds: i32,
 }
 
-/// One problem behind a failure.
+/// One cause of a failure.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct StatusCause {
-    /// What kind of problem, for programs.
+    /// Machine-readable kind of the cause.
     #[field(proto = 1, go_type = "CauseType")]
     pub reason: String,
-    /// The problem, for people.
+    /// Human-readable description of the cause.
     #[field(proto = 2)]
     pub message: String,
-    /// The field with the problem, named as in its JSON form: `name`, `items[0].name`.
+    /// Path of the field in JSON: `name`, `items[0].name`. Empty if no field is concerned.
     #[field(proto = 3)]
     pub field: String,
 }

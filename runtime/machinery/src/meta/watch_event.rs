@@ -10,8 +10,8 @@ pub struct WatchEvent {
     /// `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` or `ERROR`.
     #[field(keep, required, proto = 1)]
     pub r#type: String,
-    /// The object after the change, before it when deleted, with only a version in a bookmark, and a status in an
-    /// error.
+    /// The object after the change. For a deletion it is the last state, for a bookmark an object with only a resource
+    /// version, for an error a Status.
     #[field(keep, required, proto = 2)]
     pub object: RawExtension,
 }
