@@ -1,4 +1,4 @@
-//! What built-in kinds add to a server.
+//! The contribution of the built-in kinds to a server.
 
 use std::net::IpAddr;
 use std::sync::Arc;

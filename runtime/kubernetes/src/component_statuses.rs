@@ -14,7 +14,7 @@ use planesmith_server::endpoint::Source;
 use planesmith_server::proxy::{self, Destination, Link, Target, TrustError, client_tls};
 use planesmith_server::stores::Stores;
 
-/// How long a component may take to answer.
+/// The longest time a component may take to answer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The store, under the name by which clients know it.
@@ -112,7 +112,7 @@ fn status(name: &str, healthy: bool, message: String) -> ComponentStatus {
     }
 }
 
-/// What a component says; nothing when it says too much.
+/// Returns the text of a component's answer; empty if it is longer than the limit.
 async fn words(body: Body) -> String {
     let text = axum::body::to_bytes(body, LIMIT).await.unwrap_or_default();
     String::from_utf8_lossy(&text).into_owned()

@@ -30,7 +30,7 @@ use self::stored::Stored;
 use self::streams::{Stream, Streams};
 use crate::options::KubeletOptions;
 
-/// How long connecting to a pod may take.
+/// The longest time connecting to a pod may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Answers connections. To be called before the kinds are installed.
@@ -59,7 +59,7 @@ pub(crate) fn handle_subresources(stores: &Stores, flags: &KubeletOptions) -> Re
     Ok(())
 }
 
-/// What discovery says of a connection with parameters of the kind `kind`.
+/// The discovery entry of a connection whose parameters are of the kind `kind`.
 fn served(name: &'static str, kind: &'static str, verbs: Vec<Verb>, open_ended: bool) -> ServedSubresource {
     ServedSubresource {
         name: name.into(),
@@ -73,7 +73,7 @@ fn served(name: &'static str, kind: &'static str, verbs: Vec<Verb>, open_ended: 
     }
 }
 
-/// What discovery says of a proxy.
+/// The discovery entry of a proxy subresource.
 fn served_proxy(kind: &'static str) -> ServedSubresource {
     let verbs = vec![Verb::Create, Verb::Delete, Verb::Get, Verb::Patch, Verb::Update];
     served("proxy", kind, verbs, true)

@@ -1,4 +1,4 @@
-//! Which flow a request belongs to, by the flow schemas that are stored.
+//! Assigns requests to flows by the stored flow schemas.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use planesmith_server::request::RequestInfo;
 use planesmith_server::stores::{ResourceStore, Stores};
 use planesmith_store::{Position, Revision};
 
-/// How long it may take until changes count.
+/// The longest time until a change of a schema or level takes effect.
 const FRESH: Duration = Duration::from_secs(1);
 
 /// Matches everything where names are listed.
@@ -30,9 +30,9 @@ pub(crate) struct StoredFlows {
 
 #[derive(Clone, Debug, Default)]
 struct Known {
-    /// When somebody looked last for changes; `None` before the first look, and as long as there is nothing to see.
+    /// The time of the last check for changes; `None` before the first one, and while there are no schemas.
     looked: Option<Instant>,
-    /// What the stores of schemas and levels had been through when they were read.
+    /// The positions of the stores of schemas and levels when they were last read.
     read_at: Option<[Position; 2]>,
     /// In the order in which they are tried.
     schemas: Arc<[Schema]>,
@@ -53,7 +53,7 @@ impl StoredFlows {
         }
     }
 
-    /// What is stored at `now`, or was a moment before.
+    /// Returns the stored schemas as of `now`, at most [`FRESH`] old.
     fn schemas(&self, now: Instant) -> Arc<[Schema]> {
         let is_fresh = |known: &Known| known.looked.is_some_and(|looked| now.duration_since(looked) < FRESH);
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();

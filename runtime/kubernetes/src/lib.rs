@@ -1,5 +1,5 @@
-//! What Kubernetes' built-in kinds do beyond being stored: the [`COMPONENT`] of a program that serves them, and its
-//! [`ADMISSION`] plugins.
+//! The behaviour of Kubernetes' built-in kinds beyond being stored: the [`COMPONENT`] of a program that serves them,
+//! and its [`ADMISSION`] plugins.
 //!
 //! Reading order: `component` (what is added to a server), [`options`] (flags), `admission`, `bootstrap`, `controllers`, then
 //! what single kinds do: `pods` and `connect`, `services` and `service_addresses`, `certificate_requests`, `reviews`,

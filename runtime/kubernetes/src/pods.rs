@@ -1,4 +1,4 @@
-//! What can be done with pods beyond reading and writing them: tying them to nodes, and getting rid of them gently.
+//! The subresources of pods beyond reading and writing: binding to nodes, and eviction.
 
 mod binding;
 mod conditions;

@@ -1,4 +1,4 @@
-//! Where services are.
+//! The addresses and endpoints of services.
 
 use std::sync::Arc;
 
@@ -18,13 +18,14 @@ pub(crate) struct Services {
     services: Option<Arc<ResourceStore>>,
     slices: Option<Arc<ResourceStore>>,
     endpoints: Option<Arc<ResourceStore>>,
-    /// Whether requests go to endpoints themselves, or to the service's address; `None` takes what there is.
+    /// True to send requests to endpoints, false to send them to the service's address; `None` uses endpoints if
+    /// there are any.
     to_endpoints: Option<bool>,
 }
 
-/// What stands behind a service at the moment.
+/// The endpoints behind a port of a service at the moment.
 pub(crate) struct Behind {
-    /// Whether anything tells of endpoints at all.
+    /// True if any EndpointSlice or Endpoints object describes the service.
     pub(crate) is_known: bool,
     /// Addresses with their ports that are ready, for the name of a port.
     pub(crate) ready: Vec<(String, u16)>,
@@ -79,7 +80,7 @@ impl Services {
         }
     }
 
-    /// What is behind the port of a service that is called `port`.
+    /// Returns the ready endpoints behind the port named `port` of a service.
     pub(crate) fn behind(&self, namespace: &str, name: &str, port: &str) -> Behind {
         let slices = self.slices_of(namespace, name);
         if !slices.is_empty() {

@@ -48,7 +48,7 @@ impl Plugin for AlwaysPullImages {
     }
 }
 
-/// Whether a pod is new, or has an image that it did not have.
+/// True if a pod is new, or an update adds an image to it.
 fn concerns(attributes: &Attributes<'_>, objects: &Objects<'_>) -> bool {
     let Some(pod) = objects.new_as::<Pod>().filter(|_| attributes.subresource.is_empty()) else {
         return false;

@@ -5,7 +5,7 @@ use planesmith_api_defs::core::v1::{
     SecurityContext,
 };
 
-/// What plugins look at of a container.
+/// The fields of a container that plugins read.
 pub(super) struct AnyContainer<'p> {
     pub(super) name: &'p str,
     pub(super) image: &'p str,

@@ -1,4 +1,4 @@
-//! Who may do what about certificates goes by their signer.
+//! Admission of certificate requests: permissions are granted per signer.
 
 mod approval;
 mod attest;
@@ -18,7 +18,7 @@ pub(super) use subject_restriction::CertificateSubjectRestriction;
 
 const GROUP: &str = "certificates.k8s.io";
 
-/// Whether a request is about a certificate request, or a part of one.
+/// True if a request is for `subresource` of a certificate request; an empty `subresource` is the object itself.
 fn is_for_requests(attributes: &Attributes<'_>, subresource: &str) -> bool {
     attributes.is_for(GROUP, "certificatesigningrequests") && attributes.subresource == subresource
 }
@@ -31,7 +31,7 @@ fn signer_of(object: &dyn Object) -> &str {
     }
 }
 
-/// Whether a user may do `verb` for a signer, or for all signers of its domain.
+/// True if a user may do `verb` for a signer, or for all signers of its domain.
 fn may(authorizer: &dyn Authorizer, user: &UserInfo, verb: &str, signer: &str) -> bool {
     let domain = signer.split('/').next().unwrap_or_default();
     let names = [signer.to_owned(), format!("{domain}/*")];

@@ -1,4 +1,5 @@
-//! What becomes of claims to devices is said by those whose part it is: who binds claims, and who drives devices.
+//! Restricts writes of the status of device claims to the components responsible: those that bind claims, and device
+//! drivers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -135,7 +136,7 @@ fn only_node(allocation: &AllocationResult) -> Option<&str> {
     }
 }
 
-/// Whether the user is a service account with a pod on the node.
+/// True if the user is the service account of a pod on the node.
 fn runs_on(user: &UserInfo, node: &str) -> bool {
     node_of(user) == Some(node) && names::dns_subdomain(node).is_empty()
 }

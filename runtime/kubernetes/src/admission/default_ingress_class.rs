@@ -10,7 +10,7 @@ use super::newest_class::newest_default;
 
 /// Marks the default class.
 const IS_DEFAULT: &str = "ingressclass.kubernetes.io/is-default-class";
-/// Where classes were named before there was a field.
+/// The annotation that named the class before there was a field for it.
 const CLASS: &str = "kubernetes.io/ingress.class";
 
 /// Gives new ingresses the default class.

@@ -50,7 +50,7 @@ impl DeviceAdminAccess {
     }
 }
 
-/// Where a write asks for access that the object did not have.
+/// Returns the path of the first request for admin access that a write adds; `None` if it adds none.
 fn asks(attributes: &Attributes<'_>, objects: &Objects<'_>) -> Option<String> {
     match (attributes.operation, attributes.subresource) {
         (Operation::Create, "") => {

@@ -36,7 +36,7 @@ pub(super) struct EventRateLimit {
     limits: Vec<(Limit, Mutex<HashMap<String, Bucket>>)>,
 }
 
-/// How many events may still come, and when that was counted.
+/// The number of events that are still accepted, and the time at which it was computed.
 struct Bucket {
     tokens: f64,
     counted: Instant,
@@ -115,7 +115,7 @@ impl Bucket {
     }
 }
 
-/// What a limit tells apart.
+/// Returns the key by which a limit of this sort groups events.
 fn key_of(sort: &str, attributes: &Attributes<'_>, event: &Event) -> String {
     match sort {
         "Namespace" => attributes.namespace.to_owned(),

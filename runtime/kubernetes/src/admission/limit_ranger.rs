@@ -65,7 +65,8 @@ impl LimitRanger {
     }
 }
 
-/// What an object asks for, by the types of bounds: elements of its containers, and of the object as a whole.
+/// The requests and limits of an object, by the type of bound: one entry per container, and one for the object as a
+/// whole.
 fn asked_for(objects: &Objects<'_>) -> Option<Vec<(&'static str, ResourceList, ResourceList)>> {
     if let Some(claim) = objects.new_as::<PersistentVolumeClaim>() {
         return Some(vec![(

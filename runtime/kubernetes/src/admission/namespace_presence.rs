@@ -78,7 +78,7 @@ impl Plugin for NamespaceExists {
     }
 }
 
-/// Whether a write is in a namespace that is not there. Namespaces themselves are in none.
+/// True if a write is in a namespace that does not exist. Namespaces themselves are in none.
 fn is_missing(objects: &dyn Lister, attributes: &Attributes<'_>) -> ApiResult<bool> {
     if attributes.namespace.is_empty() || attributes.is_for("", "namespaces") {
         return Ok(false);

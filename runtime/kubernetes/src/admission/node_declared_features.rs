@@ -48,7 +48,7 @@ impl NodeDeclaredFeatures {
     }
 }
 
-/// What a node must be able to do for a change.
+/// Returns the features that a node must declare for a change.
 fn needed_features(old: &Pod, new: &Pod) -> Vec<&'static str> {
     let mut needed = Vec::new();
     if old.spec.resources != new.spec.resources {
@@ -95,7 +95,7 @@ mod tests {
         }))
     }
 
-    /// What is said of a change on a node with these features.
+    /// Returns the plugin's verdict on a resize on a node with these features.
     fn resized(features: &Value, new: Pod) -> Result<(), String> {
         let node = json!({"metadata": {"name": "n"}, "status": {"declaredFeatures": features}});
         let plugin = NodeDeclaredFeatures {

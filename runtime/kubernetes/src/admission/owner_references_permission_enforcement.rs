@@ -12,7 +12,7 @@ use planesmith_machinery::status::ApiResult;
 /// Checks who changes owners.
 pub(super) struct OwnerReferencesPermissionEnforcement {
     pub(super) authorizer: Arc<dyn Authorizer>,
-    /// Where the kinds of owners are found.
+    /// The kinds of owners.
     pub(super) kinds: LiveKinds,
 }
 
@@ -88,7 +88,7 @@ impl OwnerReferencesPermissionEnforcement {
     }
 }
 
-/// Whether an owner that did not wait before is to wait now.
+/// True if an owner reference sets `blockOwnerDeletion`, and its state before the write did not.
 fn blocks_anew(owner: &OwnerReference, before: &[OwnerReference]) -> bool {
     let blocks = |owner: &OwnerReference| owner.block_owner_deletion == Some(true);
     blocks(owner) && !before.iter().any(|known| known.uid == owner.uid && blocks(known))

@@ -1,13 +1,13 @@
-//! What a pod asks for as a whole.
+//! The resources that a pod requests as a whole.
 
 use planesmith_api_defs::core::v1::{Pod, PodSpec, ResourceList, ResourceRequirements};
 
-/// Which side of what is asked for.
+/// The side of a resource specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
-    /// What the pod is sure to get.
+    /// The amounts that the pod is guaranteed.
     Requests,
-    /// What it gets at most.
+    /// The most the pod may use.
     Limits,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn total_with_overhead(spec: &PodSpec, side: Side) -> ResourceList {
     total
 }
 
-/// Whether the pod says as a whole what it asks for.
+/// True if the pod sets resources at the level of the pod.
 pub(super) fn is_set_for_pod(spec: &PodSpec) -> bool {
     spec.resources.as_ref().is_some_and(|resources| {
         let mut names = resources.requests.keys().chain(resources.limits.keys());
@@ -55,7 +55,7 @@ pub(super) fn is_set_for_pod(spec: &PodSpec) -> bool {
     })
 }
 
-/// Whether nothing that counts is asked for: such pods go first when a node runs short.
+/// True if the pod requests no CPU and no memory: such pods are evicted first when a node runs short.
 pub(super) fn is_best_effort(pod: &Pod) -> bool {
     pod.quality_class() == "BestEffort"
 }

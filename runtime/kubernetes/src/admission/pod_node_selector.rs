@@ -9,7 +9,7 @@ use planesmith_api_defs::core::v1::{Namespace, Pod};
 use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
-/// Where a namespace names its nodes.
+/// The annotation of a namespace with the node selector of its pods.
 const ANNOTATION: &str = "scheduler.alpha.kubernetes.io/node-selector";
 /// The key of the configuration for namespaces that name none.
 const DEFAULT: &str = "clusterDefaultNodeSelector";

@@ -57,7 +57,7 @@ fn foreign_system(node: &Node) -> Option<String> {
     ))
 }
 
-/// What a node has too little of for a pod that is alone on it.
+/// Returns the resources of which a node has too little for a pod, even if no other pod runs there.
 fn shortage(pod: &Pod, allocatable: &ResourceList) -> Option<String> {
     let wanted = total_with_overhead(&pod.spec, Side::Requests);
     let lacks = |name: &str, number: fn(&Quantity) -> i64| {

@@ -50,7 +50,7 @@ const HARMLESS: [&str; 8] = [
 /// Refuses pods, and warns about them, as their namespace wants it.
 pub(super) struct PodSecurity {
     objects: Arc<dyn Lister>,
-    /// What counts where a namespace says nothing.
+    /// The policy of namespaces without labels of their own.
     defaults: Policy,
     exempt: Exemptions,
 }
@@ -322,7 +322,7 @@ fn template_at<'o>(object: &'o dyn Object, path: &str) -> Option<&'o PodTemplate
     }
 }
 
-/// Whether an update of a pod can change how secure it is: nothing else about its security can change.
+/// True if an update of a pod can change its compliance: all other fields that matter are immutable.
 fn changes_security(pod: &Pod, old: &Pod) -> bool {
     let (new, old) = (&pod.spec, &old.spec);
     let same = |new: &[planesmith_api_defs::core::v1::Container], old: &[planesmith_api_defs::core::v1::Container]| {

@@ -7,7 +7,7 @@ use planesmith_api_defs::core::v1::Pod;
 use planesmith_api_defs::scheduling::v1::PriorityClass;
 use planesmith_machinery::status::ApiResult;
 
-/// What pods without a class do about pods of lower priority when there is no default class.
+/// The preemption policy of pods without a class when there is no default class.
 const PREEMPT: &str = "PreemptLowerPriority";
 
 /// Fills in the priority of pods.

@@ -28,7 +28,7 @@ pub(super) use pods::is_extended;
 use request::{Asked, charged};
 use writer::{ThroughLoopback, Writer};
 
-/// How often a quota is looked at again because somebody else changed it meanwhile.
+/// The number of times a charge is repeated because another writer changed the quota meanwhile.
 const RETRIES: usize = 3;
 /// Namespaces share this many ledgers.
 const LEDGERS: usize = 64;

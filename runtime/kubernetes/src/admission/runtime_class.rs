@@ -83,7 +83,7 @@ impl RuntimeClasses {
     }
 }
 
-/// Where a pod wants other nodes than its class.
+/// Returns the first contradiction between the node selectors of a pod and of its runtime class.
 fn conflict(scheduling: &Scheduling, own: &BTreeMap<String, String>) -> Option<String> {
     let mut wanted = scheduling.node_selector.iter();
     wanted.find_map(|(key, value)| {

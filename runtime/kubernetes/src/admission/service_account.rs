@@ -16,7 +16,7 @@ use planesmith_server::generated_name::generated_name;
 
 /// The account of pods that name none.
 const DEFAULT: &str = "default";
-/// What the names of token volumes start with.
+/// The prefix of the names of token volumes.
 const VOLUME: &str = "kube-api-access-";
 const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 /// An hour and a bit: how long a token is good for by which pods that use it in the old way can be told.

@@ -1,4 +1,4 @@
-//! What tests of plugins are made of.
+//! Building blocks for tests of plugins.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex};

@@ -17,7 +17,7 @@ pub(super) fn merged(first: &[Toleration], second: &[Toleration]) -> Vec<Tolerat
     merged
 }
 
-/// Whether everything that `one` tolerates is tolerated by `other`.
+/// True if every taint that `one` tolerates is tolerated by `other`.
 pub(super) fn covers(other: &Toleration, one: &Toleration) -> bool {
     if one == other {
         return true;

@@ -21,7 +21,7 @@ const API_VERSION: &str = "rbac.authorization.k8s.io/v1";
 /// `false` on an object keeps the server from changing it.
 const AUTO_UPDATE: &str = "rbac.authorization.kubernetes.io/autoupdate";
 
-/// What the names of the roles of controllers start with.
+/// The prefix of the names of controllers' roles.
 const CONTROLLER: &str = "system:controller:";
 
 /// Makes the roles and bindings, and completes those that are there; `None` for a server without roles.

@@ -20,12 +20,12 @@ const API_VERSION: &str = "flowcontrol.apiserver.k8s.io/v1";
 /// Says whether the server keeps the spec of an object as it wants it.
 const AUTO_UPDATE: &str = "apf.kubernetes.io/autoupdate-spec";
 
-/// Whose fields those of the objects are.
+/// The field manager of the objects.
 const PRODUCER: &str = "api-priority-and-fairness-config-producer-v1";
 
 const PRODUCER_HOOK: &str = "priority-and-fairness-config-producer";
 
-/// How often the objects are looked at.
+/// The time between two checks of the objects.
 const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Makes the objects and keeps them; and says of schemas whether their level exists. Empty for a server without them.

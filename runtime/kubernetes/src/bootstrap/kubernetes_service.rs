@@ -27,7 +27,7 @@ use crate::service_addresses::repair;
 const NAME: &str = "kubernetes";
 const NAMESPACE: &str = "default";
 
-/// How often the objects are looked at although none was deleted.
+/// The time between two checks of the objects if none is deleted.
 const INTERVAL: Duration = Duration::from_secs(10);
 
 /// Time between the first two looks at `/readyz` of a server that starts; then twice as long, up to [`INTERVAL`].
@@ -152,7 +152,7 @@ impl KubernetesService {
         }
     }
 
-    /// Where this server and the others on its store are reached.
+    /// Returns the addresses of this server and of the others on its store.
     fn addresses(&self) -> Vec<IpAddr> {
         let mut addresses = self.leases.addresses();
         // One service has addresses of one family.

@@ -1,4 +1,4 @@
-//! Which servers share the store: each renews a lease under its address, and leases that nobody renews go by themselves.
+//! The servers that share the store: each renews a lease under its address, and a lease that is not renewed expires.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use std::time::Duration;
 use planesmith_store::{Collection, Draft, Expect, ListQuery, NoIndex, Op, Row, Storage, WriteError};
 use serde_json::json;
 
-/// Where kube-apiserver keeps them, so that both can work on one store.
+/// The prefix of the leases' keys; kube-apiserver's, so that both can work on one store.
 const PREFIX: &str = "/registry/masterleases/";
 
-/// How long a lease is good: half as long again as the time between renewals.
+/// The lifetime of a lease: one and a half times the interval of renewals.
 const LIFE: Duration = Duration::from_secs(15);
 
 /// The leases of all servers on one store.

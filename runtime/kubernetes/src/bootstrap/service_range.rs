@@ -20,10 +20,10 @@ use crate::options::AddressRange;
 const NAME: &str = "kubernetes";
 const PATH: &str = "/apis/networking.k8s.io/v1/servicecidrs";
 
-/// How often the range is looked at although nothing changed.
+/// The time between two checks of the range if nothing changes.
 const INTERVAL: Duration = Duration::from_secs(10 * 60);
 
-/// How long after a failure it is looked at again; kube-apiserver's value.
+/// The delay after a failure until the next check; kube-apiserver's value.
 const RETRY: Duration = Duration::from_secs(10);
 
 /// The hook; what asks for addresses comes after it.

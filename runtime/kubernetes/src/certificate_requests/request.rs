@@ -1,4 +1,4 @@
-//! What somebody asks for who asks for a certificate (PKCS #10).
+//! A request for a certificate (PKCS #10).
 
 use planesmith_access::authentication::Subject;
 use x509_cert::der::oid::AssociatedOid as _;
@@ -14,7 +14,7 @@ use x509_parser::prelude::FromDer as _;
 
 const LABEL: &str = "CERTIFICATE REQUEST";
 
-/// What somebody asks for who asks for a certificate.
+/// A request for a certificate.
 #[derive(Debug)]
 pub(crate) struct Request {
     asked: CertReq,
@@ -45,7 +45,7 @@ impl Request {
         })
     }
 
-    /// Whose the certificate shall be.
+    /// The subject of the requested certificate.
     pub(crate) fn subject(&self) -> &Name {
         &self.asked.info.subject
     }
@@ -55,7 +55,7 @@ impl Request {
         &self.asked.info.public_key
     }
 
-    /// Whether whoever asks has the key.
+    /// True if the request is signed with the private key of its public key.
     pub(crate) fn is_signed(&self) -> bool {
         let request = X509CertificationRequest::from_der(&self.der);
         request.is_ok_and(|(_, request)| request.verify_signature().is_ok())
@@ -88,7 +88,8 @@ fn names_of(asked: &CertReq) -> x509_cert::der::Result<Vec<GeneralName>> {
     Ok(names)
 }
 
-/// Where a name stands among those of other kinds; `None` for kinds that no certificate is issued for.
+/// Returns the position of a name's kind in an issued certificate; `None` for kinds that no certificate is issued
+/// for.
 fn rank(name: &GeneralName) -> Option<u8> {
     match name {
         GeneralName::DnsName(_) => Some(0),

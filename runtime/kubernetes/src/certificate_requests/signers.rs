@@ -22,7 +22,7 @@ const LEGACY: &str = "kubernetes.io/legacy-unknown";
 const NODE_PREFIX: &str = "system:node:";
 const NODE_GROUP: &str = "system:nodes";
 
-/// Whether a signer would issue what is asked for; `None` for signers of others.
+/// Checks if a signer would issue the requested certificate; `None` for a signer that is not built in.
 pub(crate) fn check(signer: &str, request: &Request, usages: &[String]) -> Option<Result<(), String>> {
     Some(match signer {
         CLIENT => check_client_usages(usages),
@@ -45,7 +45,7 @@ fn check_client_usages(usages: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// What a node must ask for to be known to the server.
+/// Checks the request of a node for its client certificate.
 pub(crate) fn check_node_client(request: &Request, usages: &[String]) -> Result<(), String> {
     check_node_group(request)?;
     for (kind, is_kind) in KINDS {
@@ -118,7 +118,7 @@ fn check_node_usages(usages: &[String], purpose: &str) -> Result<(), String> {
     Err(format!("usages did not match [{}]", wanted.join(" ")))
 }
 
-/// What the usages of a request are in a certificate; those that nobody knows are left out.
+/// Returns the usages of a request in the form of a certificate; unknown ones are left out.
 pub(crate) fn usages(names: &[String]) -> Usages {
     let has = |name: &str| names.iter().any(|own| own == name);
     let key = KEY_USAGES.iter().filter(|(name, _)| has(name));
@@ -168,7 +168,7 @@ const EXTENDED_USAGES: [(&str, ObjectIdentifier); 13] = [
 mod tests {
     use super::*;
 
-    /// What a signer says of a request for a subject (common name, organization) with further names.
+    /// Returns a signer's verdict on a request for a subject (common name, organization) with further names.
     fn said(signer: &str, (name, group): (&str, &str), names: &[&str], usages: &[&str]) -> String {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let mut parameters = rcgen::CertificateParams::new(names).unwrap();

@@ -5,7 +5,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 /// A name in a path: `name`, `name:port` or `scheme:name:port`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Address<'a> {
-    /// Whether the scheme is `https`.
+    /// True if the scheme is `https`.
     pub(super) secure: bool,
     pub(super) name: &'a str,
     /// Number or name; may be empty.

@@ -1,4 +1,4 @@
-//! Which container of a pod is meant.
+//! Chooses the container of a pod that a request is about.
 
 use planesmith_api_defs::core::v1::Pod;
 use planesmith_machinery::status::{ApiError, ApiResult};

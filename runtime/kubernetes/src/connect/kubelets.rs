@@ -1,4 +1,4 @@
-//! Where the agents of nodes are.
+//! The addresses of kubelets.
 
 use std::sync::Arc;
 

@@ -157,7 +157,7 @@ fn query(options: &PodLogOptions) -> String {
     sent.encode()
 }
 
-/// What the agent refused, as a Status.
+/// Turns a kubelet's refusal into a Status.
 async fn refusal(name: &str, status: StatusCode, body: Body) -> ApiError {
     let text = axum::body::to_bytes(body, REFUSAL_LIMIT).await.unwrap_or_default();
     let text = String::from_utf8_lossy(&text).into_owned();

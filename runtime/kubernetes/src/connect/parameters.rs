@@ -5,7 +5,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
 use planesmith_server::request::Query;
 
-/// What Go's `url.QueryEscape` leaves as it is, besides letters and digits.
+/// The characters that Go's `url.QueryEscape` escapes: all but letters, digits and a few more.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// The parameters of a query.

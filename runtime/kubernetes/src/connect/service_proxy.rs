@@ -74,8 +74,8 @@ impl ServiceProxy {
         Some(Destination::of_object(&address.ip, port))
     }
 
-    /// Whether the address is that of the pod that it names: whoever may write endpoints may not point the server at just
-    /// anything.
+    /// True if the address is that of the pod that it refers to. A client that may write endpoints must not make the
+    /// server connect to arbitrary addresses.
     fn is_pods(&self, call: &Call, address: &EndpointAddress) -> bool {
         let Some(target) = address
             .target_ref

@@ -24,7 +24,7 @@ use super::stored::Stored;
 
 const CREATE: &str = "create";
 
-/// What a stream leads to.
+/// The sort of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stream {
     /// A new process.
@@ -53,7 +53,7 @@ impl Stream {
         }
     }
 
-    /// What the client wants.
+    /// Reads the options of a stream from the query.
     fn wishes(self, parameters: Parameters<'_>) -> ApiResult<Wishes> {
         let container = parameters.text("container");
         let [stdin, stdout, stderr, tty] = ["stdin", "stdout", "stderr", "tty"].map(|name| parameters.flag(name));
@@ -100,7 +100,7 @@ fn port_number(text: &str) -> ApiResult<i32> {
     )))
 }
 
-/// What a client wants of a stream.
+/// The options of a stream.
 #[derive(Debug)]
 enum Wishes {
     Exec(PodExecOptions),

@@ -1,4 +1,4 @@
-//! What becomes of requests for certificates: they are approved, signed and cleaned away.
+//! Approves, signs and cleans up requests for certificates.
 
 mod approving;
 mod cleaning;
@@ -48,7 +48,7 @@ fn add_condition(request: &mut Value, condition: Value) {
     }
 }
 
-/// What is asked for in PEM, decoded.
+/// Decodes the PEM of a request.
 fn asked(request: &Value) -> Result<Request, String> {
     let pem = STANDARD.decode(text(request, "/spec/request"));
     Request::read(&pem.map_err(|error| error.to_string())?)

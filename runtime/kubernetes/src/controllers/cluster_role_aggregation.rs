@@ -11,10 +11,10 @@ use planesmith_machinery::selector::LabelQuery;
 use planesmith_server::stores::Stores;
 use serde_json::{Value, json};
 
-/// What is looked at: all roles at once, since any role may be selected by any other, or was until now.
+/// The only key: all roles are reconciled at once, since any role may be selected by any other, or may have been.
 const ALL: &str = "all";
 
-/// Whose the rules are that were gathered.
+/// The field manager of aggregated rules.
 const MANAGER: &str = "clusterrole-aggregation-controller";
 
 /// Gives roles with an aggregation rule the rules of the roles that it selects.

@@ -52,7 +52,8 @@ impl Reconcile for FinishedJobs {
     }
 }
 
-/// When a job is to go, in seconds since 1970; `None` for one that stays, or goes already.
+/// Returns the time at which a finished job expires, in seconds since 1970; `None` if it does not, or is being
+/// deleted already.
 fn end(job: &Value) -> Option<i64> {
     let stays = job.pointer("/spec/ttlSecondsAfterFinished")?.as_i64()?;
     if !job["metadata"]["deletionTimestamp"].is_null() {

@@ -23,20 +23,20 @@ use serde_json::Value;
 use crate::admission::resource_quota::evaluator::Evaluator;
 use crate::admission::resource_quota::recount::Recount;
 
-/// How long objects that go are gathered before their quotas are counted.
+/// The time during which deletions are collected before the quotas are counted.
 const GATHERED: Duration = Duration::from_millis(100);
-/// How long after a failure, or after it was counted for the first time, a quota is counted again.
+/// The delay until a quota is counted again after a failure, or after its first count.
 const RETRY: Duration = Duration::from_secs(1);
-/// How often quotas are counted although nothing went.
+/// The time between two counts of a quota if no object is deleted.
 const INTERVAL: Duration = Duration::from_secs(5 * 60);
 
-/// Where the watcher of quotas stands among the watchers.
+/// The index of the watcher of quotas among the watchers.
 const QUOTAS: usize = 0;
 
 /// Counts what is used of quotas.
 pub(super) struct QuotaController {
     served: ServedKinds,
-    /// What the objects that are counted refer to.
+    /// The objects that counted objects refer to.
     objects: Arc<dyn Lister>,
     quotas: Objects,
     /// The kinds that some quota bounds; their watchers follow that of the quotas.
@@ -221,13 +221,13 @@ fn is_countable(kind: &ServedKind) -> bool {
     kind.is_namespaced() && !is_event
 }
 
-/// Whether it is not known what is used of a bound that the quota sets.
+/// True if the usage of a resource that the quota bounds is unknown.
 fn is_uncounted(quota: &ResourceQuota) -> bool {
     let (spec, status) = (&quota.spec, &quota.status);
     spec.hard != status.hard || spec.hard.keys().any(|name| !status.used.contains_key(name))
 }
 
-/// Whether less may be used after the event. What is used more was counted by the write.
+/// True if an event may lower the usage. Growth is charged by the write itself.
 fn gives_back(kind: &ServedKind, event: &Event, evaluator: &Evaluator<'_>) -> bool {
     if event.kind() == EventKind::Delete {
         return true;

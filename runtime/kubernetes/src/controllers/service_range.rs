@@ -28,7 +28,7 @@ const STATUS_MANAGER: &str = "service-cidr-controller";
 /// Seconds for which a write that took an address before the deletion began may still be under way.
 const GRACE: i64 = 10;
 
-/// How often ranges are looked at that are waiting to go.
+/// The time between two checks of ranges that wait for their deletion.
 const RETRY: Duration = Duration::from_secs(5);
 
 /// Says that ranges are ready, and lets them go once no address needs them.
@@ -109,7 +109,7 @@ impl ServiceRangeController {
         .await
     }
 
-    /// Whether an address is taken that no other range holds.
+    /// True if a service uses an address that is in no other range.
     fn is_needed(&self, range: &ServiceCIDR, all: &[ServiceCIDR]) -> bool {
         let parse = |range: &ServiceCIDR| -> Vec<IpRange> {
             let cidrs = range.spec.cidrs.iter();

@@ -11,7 +11,7 @@ use planesmith_machinery::ip::{Family, IpRange};
 pub struct AddressRange(IpRange);
 
 impl AddressRange {
-    /// Whether it is a range of IPv4 addresses.
+    /// True for a range of IPv4 addresses.
     #[must_use]
     pub fn is_ipv4(&self) -> bool {
         self.0.family() == Family::V4

@@ -33,7 +33,7 @@ const POSTED: Posted = Posted {
 
 /// Evictions that a budget may have granted without their pods being gone; with more its controller must be dead.
 const MOST_DISRUPTED: usize = 2000;
-/// How often an eviction starts over because somebody changed the pod.
+/// The number of attempts at an eviction whose pod is changed by another writer meanwhile.
 const ATTEMPTS: usize = 5;
 const REFUSED: &str = "Cannot evict pod as it would violate the pod's disruption budget.";
 
@@ -44,7 +44,7 @@ pub(super) struct Evictions {
     scheme: Arc<Scheme>,
 }
 
-/// What budgets say to an eviction.
+/// The verdict of the disruption budgets on an eviction.
 enum Grant {
     /// It may go ahead.
     Granted,
@@ -269,7 +269,7 @@ fn set_version(options: &mut DeleteOptions, version: &str) {
     preconditions.resource_version = Some(version.to_owned());
 }
 
-/// Whether the pod serves nobody, so that its going disrupts nothing.
+/// True if the pod serves no traffic, so that its deletion disrupts nothing.
 fn ignores_budgets(pod: &Pod) -> bool {
     matches!(pod.status.phase.as_str(), "Pending" | "Succeeded" | "Failed") || pod.metadata.deletion_timestamp.is_some()
 }
@@ -316,7 +316,7 @@ fn spend(budget: &mut PodDisruptionBudget, pod: &str, now: Time) -> ApiResult<()
     Ok(())
 }
 
-/// Why a budget allows nothing.
+/// Returns the reason why a budget allows no disruption.
 fn why_exhausted(budget: &PodDisruptionBudget) -> String {
     let (name, status) = (&budget.metadata.name, &budget.status);
     let failed = status

@@ -1,4 +1,4 @@
-//! Who may do what.
+//! Reviews of access: whether a user may do something.
 
 use std::sync::Arc;
 

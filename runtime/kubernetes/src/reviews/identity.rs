@@ -1,4 +1,4 @@
-//! Who somebody is.
+//! Reviews of identity: the user that a request or a token belongs to.
 
 use std::sync::Arc;
 

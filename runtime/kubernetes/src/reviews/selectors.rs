@@ -4,8 +4,8 @@ use planesmith_api_defs::authorization::v1::ResourceAttributes;
 use planesmith_machinery::meta::{FieldSelectorRequirement, LabelSelector, LabelSelectorRequirement};
 use planesmith_machinery::selector::{FieldQuery, LabelQuery};
 
-/// What selectors say, as clients write them in a query, and which of them say something that cannot be read. Without what
-/// cannot be read the question is about more than what is meant, so whoever may do that may do this.
+/// The selectors of a review in the form of a query, and the terms that cannot be parsed. A term that cannot be
+/// parsed is left out, which makes the question broader: a user that may do more may do this, too.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct AskedFor {
     pub(super) field: String,

@@ -23,12 +23,12 @@ const FAMILY: &str = "ipaddress.kubernetes.io/ip-family";
 /// The label that says who keeps an address.
 const MANAGED_BY: &str = "ipaddress.kubernetes.io/managed-by";
 
-/// Who keeps the addresses of services.
+/// The manager of services' addresses.
 const MANAGER: &str = "ipallocator.k8s.io";
 
 const PATH: &str = "/apis/networking.k8s.io/v1/ipaddresses";
 
-/// Why an address cannot be had, as kube-apiserver words it.
+/// A reason why an address cannot be allocated, in kube-apiserver's words.
 #[derive(Debug, Error)]
 pub(super) enum AddressError {
     /// It has an owner.
@@ -82,7 +82,7 @@ impl Addresses {
         &self.taken
     }
 
-    /// Whether any range for services holds `address`, in use or not.
+    /// True if any range for services contains `address`, in use or not.
     pub(super) fn knows(&self, address: IpAddr) -> bool {
         let ranges = self.ranges.all::<ServiceCIDR>();
         let cidrs = ranges.iter().flat_map(|range| &range.spec.cidrs);
@@ -198,7 +198,7 @@ impl Addresses {
 #[derive(Clone, Debug)]
 pub(super) struct Taken {
     pub(super) address: IpAddr,
-    /// Who its object is; empty when a dry run only says that it was taken.
+    /// The UID of its object; empty if it was allocated in a dry run.
     pub(super) uid: String,
 }
 
@@ -211,7 +211,7 @@ impl Taken {
     }
 }
 
-/// Whether the object of an address has the labels that it was made with.
+/// True if the object of an address still has the labels that it was created with.
 pub(super) fn has_labels(address: &IPAddress) -> bool {
     let family = address
         .metadata

@@ -27,7 +27,7 @@ impl Band {
         (first <= last).then_some(Self { first, upper, last })
     }
 
-    /// Whether `number` is in the range.
+    /// True if `number` is in the range.
     pub(super) fn contains(&self, number: u128) -> bool {
         (self.first..=self.last).contains(&number)
     }

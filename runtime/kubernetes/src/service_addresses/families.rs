@@ -1,4 +1,4 @@
-//! How many addresses a service has, and of which IP families.
+//! The number and the IP families of a service's addresses.
 
 use planesmith_api_defs::core::v1::{Service, check_cluster_ips};
 use planesmith_machinery::field_error::FieldErrors;
@@ -78,8 +78,8 @@ fn policy(service: &Service) -> &dyn Value {
     &service.spec.ip_family_policy
 }
 
-/// Whether a service that prefers two families goes on as before: it gets no second address, and loses none, only because
-/// the cluster has changed.
+/// True if a service that prefers two families stays as it is: it gets no second address, and loses none, only
+/// because the cluster has changed.
 pub(super) fn keeps_preference(new: &Service, old: Option<&Service>) -> bool {
     let Some(old) = old else {
         return false;

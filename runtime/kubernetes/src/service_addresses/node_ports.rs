@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::band::{Band, BandSize};
 use crate::options::PortRange;
 
-/// What is kept for ports that users choose: a thirty-second of the range.
+/// The part of the range that is reserved for ports that users choose: a thirty-second.
 const BAND: BandSize = BandSize {
     least: 16,
     most: 128,
@@ -18,7 +18,7 @@ const BAND: BandSize = BandSize {
 /// The first port that a dry run invents: it is none.
 const INVENTED: i32 = 32_769;
 
-/// Why a port cannot be had, as kube-apiserver words it.
+/// A reason why a port cannot be allocated, in kube-apiserver's words.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(super) enum PortError {
     /// Another service has it.
@@ -130,7 +130,7 @@ impl PortChange {
         Ok(())
     }
 
-    /// Whether so many ports could be had if nobody had any. In a dry run ports are invented, as many as are asked for.
+    /// True if the range has at least `count` ports. A dry run invents ports, so there are always enough.
     pub(super) fn could_take(&self, count: usize) -> bool {
         self.dry_run || count <= self.ports.range.ports().len()
     }

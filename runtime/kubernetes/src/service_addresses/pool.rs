@@ -6,7 +6,7 @@ use planesmith_machinery::ip::{Family, IpRange};
 
 use super::band::{Band, BandSize};
 
-/// What is kept for addresses that users choose: a sixteenth of the range.
+/// The part of the range that is reserved for addresses that users choose: a sixteenth.
 const BAND: BandSize = BandSize {
     least: 16,
     most: 256,

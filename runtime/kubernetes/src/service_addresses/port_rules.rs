@@ -1,4 +1,4 @@
-//! Which ports of nodes a service takes and gives up.
+//! The node ports that a write of a service allocates and releases.
 
 use std::collections::{HashMap, HashSet};
 

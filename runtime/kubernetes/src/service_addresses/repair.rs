@@ -24,7 +24,7 @@ use super::addresses::{AddressError, has_labels};
 use super::report::{About, Finding, warn};
 use port_repair::PortRepair;
 
-/// How often everything is checked.
+/// The time between two repairs.
 const INTERVAL: Duration = Duration::from_secs(3 * 60);
 
 /// Seconds for which a service may still be on its way after its address was taken: as long as a request may take.
@@ -289,7 +289,7 @@ pub(super) fn about_service(service: &Service) -> About<'_> {
     }
 }
 
-/// Whether an object was made so recently that the write that it was made for may still be under way.
+/// True if an object is so new that the write of its service may still be in progress.
 fn is_young(object: &IPAddress) -> bool {
     let seconds = |time: Time| time.timestamp().map_or(0, |time| time.as_second());
     seconds(Time::now()) - seconds(object.metadata.creation_timestamp) <= GRACE

@@ -6,14 +6,14 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
 use serde_json::json;
 
-/// What is wrong, in one word, and what was being checked.
+/// A problem in one word, and the action that found it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Finding {
     pub(super) reason: &'static str,
     pub(super) action: &'static str,
 }
 
-/// What an event is about.
+/// The object that an event is about.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct About<'o> {
     pub(super) api_version: &'static str,

@@ -1,4 +1,4 @@
-//! What happens around a write of a service.
+//! Allocates and releases addresses and ports around a write of a service.
 
 use std::net::IpAddr;
 
@@ -18,13 +18,13 @@ use super::addresses::{AddressError, Addresses, Taken};
 use super::node_ports::PortChange;
 use super::{ServiceAddresses, families, port_rules};
 
-/// What was taken for one write of a service.
+/// The addresses allocated for one write of a service.
 struct ServiceReservation {
     addresses: Addresses,
     taken: Vec<Taken>,
     /// Given back once the write is stored.
     given_up: Vec<IpAddr>,
-    /// Whose they are.
+    /// The metadata of the service.
     service: ObjectMeta,
     ports: PortChange,
     dry_run: bool,
@@ -221,7 +221,7 @@ fn invalid(service: &Service, errors: &FieldErrors) -> ApiError {
     ApiError::invalid(&GroupKind::new("", "Service"), &service.metadata.name, errors)
 }
 
-/// Why a service gets no address, although any would do.
+/// Returns the error for a service for which no address can be chosen.
 fn none_taken(service: &Service, error: &AddressError) -> ApiError {
     if matches!(error, AddressError::Full) {
         let name = quote(&service.metadata.name);

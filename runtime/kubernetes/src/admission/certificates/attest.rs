@@ -40,7 +40,8 @@ impl Plugin for ClusterTrustBundleAttest {
     }
 }
 
-/// Whether nothing changes but what the object is held by, so that anybody may clean up.
+/// True if nothing changes except owner references, finalizers and managed fields, so that cleaning up needs no
+/// permission.
 fn says_the_same(new: &dyn Object, old: &dyn Object) -> bool {
     let mut copy = new.boxed();
     let (meta, before) = (copy.meta_mut(), old.meta());

@@ -23,26 +23,26 @@ struct Certificate {
     /// Metadata.
     #[field(proto = 1)]
     metadata: ObjectMeta,
-    /// What is asked for.
+    /// The requested certificate.
     #[field(proto = 2)]
     spec: CertificateSpec,
-    /// What was issued.
+    /// The issued certificate.
     #[field(proto = 3)]
     status: CertificateStatus,
 }
 
-/// What is asked for.
+/// The requested certificate.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 struct CertificateSpec {
     /// PEM.
     #[field(proto = 1)]
     request: ByteString,
-    /// Who signs.
+    /// The signer.
     #[field(proto = 2)]
     signer_name: String,
 }
 
-/// What was issued.
+/// The issued certificate.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 struct CertificateStatus {
     /// PEM.
@@ -70,7 +70,7 @@ struct Bundle {
 /// The bundle.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 struct BundleSpec {
-    /// Whose it is.
+    /// The signer of the certificate.
     #[field(proto = 1)]
     signer_name: String,
 }

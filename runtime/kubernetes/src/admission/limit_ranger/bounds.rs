@@ -1,4 +1,4 @@
-//! How what is asked for compares with one bound.
+//! Compares the resources of an object with one bound of a limit range.
 
 use planesmith_api_defs::core::v1::ResourceList;
 use planesmith_machinery::quantity::Quantity;
@@ -6,7 +6,7 @@ use planesmith_machinery::quantity::Quantity;
 /// Amounts up to here can be compared in thousandths.
 const MOST_IN_MILLI: i64 = i64::MAX / 1000;
 
-/// What one object of a sort asks for.
+/// The requests and limits of one object of a sort.
 pub(super) struct Asked<'a> {
     pub(super) sort: &'a str,
     pub(super) requests: &'a ResourceList,
@@ -14,7 +14,7 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Why less is asked for than `bound`.
+    /// Returns the message of a violation if the request or limit is below `bound`.
     pub(super) fn below(&self, name: &str, bound: &Quantity) -> Option<String> {
         let found = self.found(name, bound);
         let start = format!("minimum {name} usage per {} is {bound}", self.sort);
@@ -26,7 +26,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Why more may be used than `bound`.
+    /// Returns the message of a violation if the request or limit is above `bound`.
     pub(super) fn above(&self, name: &str, bound: &Quantity) -> Option<String> {
         let found = self.found(name, bound);
         let start = format!("maximum {name} usage per {} is {bound}", self.sort);
@@ -38,7 +38,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Why more is requested than `bound`, for what has no limits.
+    /// Returns the message of a violation if the request is above `bound`; for resources without limits.
     pub(super) fn requested_above(&self, name: &str, bound: &Quantity) -> Option<String> {
         let found = self.found(name, bound);
         let start = format!("maximum {name} usage per {} is {bound}", self.sort);
@@ -49,7 +49,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Why the limit is more than `bound` times the request.
+    /// Returns the message of a violation if the limit is more than `bound` times the request.
     #[expect(
         clippy::cast_precision_loss,
         reason = "the ratio is compared and shown as a floating point number"

@@ -1,4 +1,4 @@
-//! What a level forbids: one function per matter, each with the versions in which it counts.
+//! The checks of the security levels: one function per topic, each with the versions in which it is in force.
 
 mod app_armor_profile;
 mod capabilities;
@@ -17,12 +17,12 @@ use planesmith_machinery::meta::ObjectMeta;
 
 use super::policy::{Level, LevelVersion, Version};
 
-/// Why a pod does not meet a level.
+/// A reason why a pod does not meet a level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Violation {
-    /// What is the matter, without naming containers.
+    /// The problem, without the names of containers.
     pub(super) reason: &'static str,
-    /// Where it is, and what to do.
+    /// The fields at fault, and the values that are required.
     pub(super) detail: String,
 }
 
@@ -37,7 +37,7 @@ type Function = fn(Checked<'_>) -> Option<Violation>;
 
 /// One matter, in the order in which violations are told.
 struct Check {
-    /// What an overriding check calls it.
+    /// The name by which an overriding check refers to this one.
     id: &'static str,
     level: Level,
     /// From which version on which function counts, oldest first.
@@ -168,7 +168,7 @@ fn unless_user_namespace(pod: Checked<'_>, check: Function) -> Option<Violation>
     }
 }
 
-/// Why a pod does not meet a level; empty when it does.
+/// Returns the violations of a level by a pod; empty if it meets the level.
 pub(super) fn violations(pod: Checked<'_>, wanted: LevelVersion) -> Vec<Violation> {
     let in_force: Vec<(&Check, Function)> = CHECKS
         .iter()

@@ -1,4 +1,4 @@
-//! What the configuration file says about pod security.
+//! The configuration file of pod security admission.
 
 use anyhow::{Result, bail};
 use planesmith_control_plane::admission::parse_configuration;
@@ -33,7 +33,7 @@ struct Defaults {
     warn_version: String,
 }
 
-/// Who and what is let through.
+/// Users, namespaces and runtime classes that are exempt from the checks.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 pub(super) struct Exemptions {

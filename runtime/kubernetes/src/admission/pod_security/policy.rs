@@ -1,14 +1,14 @@
-//! What a namespace says about the security of its pods.
+//! The policy that the labels of a namespace set for the security of its pods.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use planesmith_machinery::field_error::FieldErrors;
 
-/// What the labels start with.
+/// The prefix of the labels.
 pub(super) const PREFIX: &str = "pod-security.kubernetes.io/";
 
-/// How strict a policy is.
+/// The strictness of a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
     /// Everything goes.
@@ -16,7 +16,7 @@ pub(super) enum Level {
     Privileged,
     /// Nothing that is known to give power over the node.
     Baseline,
-    /// What hardened pods need.
+    /// For hardened pods.
     Restricted,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct LevelVersion {
     pub(super) version: Version,
 }
 
-/// What is refused, what is written down, and what is warned about.
+/// The levels at which pods are refused, recorded in the audit log, and warned about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Policy {
     pub(super) enforce: LevelVersion,
@@ -72,7 +72,7 @@ impl Version {
 }
 
 impl LevelVersion {
-    /// Whether both say the same about every pod.
+    /// True if both accept the same pods.
     fn is_as(&self, other: &Self) -> bool {
         self == other || self.level == Level::Privileged && other.level == Level::Privileged
     }
@@ -120,14 +120,14 @@ impl Policy {
         (policy, errors)
     }
 
-    /// Whether nothing is refused, written down or warned about.
+    /// True if nothing is refused, audited or warned about.
     pub(super) fn is_privileged(&self) -> bool {
         [self.enforce, self.audit, self.warn]
             .iter()
             .all(|mode| mode.level == Level::Privileged)
     }
 
-    /// Whether both say the same about every pod.
+    /// True if both treat every pod alike.
     pub(super) fn is_as(&self, other: &Self) -> bool {
         self.enforce.is_as(&other.enforce) && self.audit.is_as(&other.audit) && self.warn.is_as(&other.warn)
     }

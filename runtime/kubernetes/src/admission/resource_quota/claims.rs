@@ -1,4 +1,4 @@
-//! What claims to storage use.
+//! The usage of persistent volume claims.
 
 use planesmith_api_defs::core::v1::{PersistentVolumeClaim, ResourceList, ScopedResourceSelectorRequirement};
 

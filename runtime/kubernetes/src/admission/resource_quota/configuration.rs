@@ -11,7 +11,7 @@ struct ResourceQuotaConfiguration {
     limited_resources: Vec<LimitedResource>,
 }
 
-/// What of a kind needs a quota.
+/// The resources of a kind that can only be used under a quota.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 pub(super) struct LimitedResource {

@@ -1,4 +1,4 @@
-//! What claims to devices use.
+//! The usage of resource claims (devices).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -29,7 +29,7 @@ pub(crate) struct DeviceClaims<'a> {
     oldest: OnceLock<Option<Oldest>>,
 }
 
-/// When the first of the claims of each pod was made, and its name; by the pod's UID.
+/// The creation time and the name of the oldest claim of each pod, by the pod's UID.
 type Oldest = BTreeMap<String, (i64, String)>;
 
 impl<'a> DeviceClaims<'a> {
@@ -50,7 +50,7 @@ impl<'a> DeviceClaims<'a> {
                 .is_some_and(|resource| resource.contains('/') && self.is_of_devices(resource))
     }
 
-    /// Whether devices of a class are had under the name of an extended resource.
+    /// True if an extended resource is provided by the devices of a class.
     fn is_of_devices(&self, resource: &str) -> bool {
         match resource.strip_prefix(OF_CLASS) {
             Some(class) => self.class(class).is_some(),
@@ -105,7 +105,7 @@ impl<'a> DeviceClaims<'a> {
         usage
     }
 
-    /// What the pod uses whose extended resources the claim stands for; nothing when there is no such pod.
+    /// Returns the usage of the pod whose extended resources the claim stands for; empty if there is no such pod.
     fn usage_of_pod(&self, claim: &ResourceClaim) -> ResourceList {
         let namespace = claim.metadata.namespace.as_str();
         let pod = owner(claim).and_then(|owner| {
@@ -125,7 +125,7 @@ impl<'a> DeviceClaims<'a> {
         }
     }
 
-    /// Whether no other claim was made for the extended resources of the pod before this one.
+    /// True if this is the oldest claim that was created for the extended resources of the pod.
     fn is_first_of(&self, pod: &Pod, claim: &ResourceClaim) -> bool {
         let oldest = self.oldest.get_or_init(|| self.oldest_in(&claim.metadata.namespace));
         oldest.as_ref().is_some_and(|oldest| {
@@ -148,7 +148,7 @@ impl<'a> DeviceClaims<'a> {
     }
 }
 
-/// What orders claims by when they were made.
+/// The sort key that orders claims by creation time.
 fn age(claim: &ResourceClaim) -> (i64, String) {
     let created = claim.metadata.creation_timestamp.as_second();
     (created, claim.metadata.name.clone())
@@ -177,7 +177,7 @@ fn owner(claim: &ResourceClaim) -> Option<&OwnerReference> {
     (controller.kind == "Pod" && controller.api_version == "v1").then_some(controller)
 }
 
-/// How many devices of each class a request may get.
+/// Returns the most devices of each class that a request may be allocated.
 fn most_of_each(request: &DeviceRequest) -> BTreeMap<&str, i64> {
     let count = |mode: &str, count: i64| match mode {
         "ExactCount" => count,

@@ -1,4 +1,4 @@
-//! What of an object is counted.
+//! Evaluators: the amounts of an object that quotas count, by kind.
 
 use planesmith_access::admission::{Attributes, Lister, Objects, Operation};
 use planesmith_api_defs::core::v1::{
@@ -54,7 +54,7 @@ impl<'a> Evaluator<'a> {
         Evaluator::Objects(names)
     }
 
-    /// Whether a write changes what is counted.
+    /// True if a write can change the counted amounts.
     pub(super) fn handles(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> bool {
         let is_update = attributes.operation == Operation::Update;
         let changes = match (self, attributes.subresource) {
@@ -70,7 +70,7 @@ impl<'a> Evaluator<'a> {
         is_creation(attributes) || is_update && changes
     }
 
-    /// Whether other quotas count an object now.
+    /// True if an update changes the scopes, and so the quotas, that an object belongs to.
     pub(super) fn changes_scope(&self, old: &dyn Object, new: &dyn Object) -> bool {
         match (self, old.downcast_ref::<Pod>(), new.downcast_ref::<Pod>()) {
             (Evaluator::Pods, Some(old), Some(new)) => pods::is_terminating(old) != pods::is_terminating(new),
@@ -78,7 +78,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Whether a quota on `name` is about this kind.
+    /// True if `name` is a resource of this kind that quotas can bound.
     pub(super) fn counts(&self, name: &str) -> bool {
         match self {
             Evaluator::Pods => pods::counts(name),
@@ -89,22 +89,22 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Whether a quota bounds something of this kind.
+    /// True if a quota bounds a resource of this kind.
     pub(crate) fn bounds(&self, quota: &ResourceQuota) -> bool {
         quota.spec.hard.keys().any(|name| self.counts(name))
     }
 
-    /// Whether more than the number is counted, so that objects can use more or less while they stay.
+    /// True if more than the number of objects is counted, so that the usage of an object can change by an update.
     pub(crate) fn can_change(&self) -> bool {
         !matches!(self, Evaluator::Objects(_))
     }
 
-    /// Whether an object uses something else than it did.
+    /// True if an update changed the usage of an object, or its scopes.
     pub(crate) fn changed(&self, before: &dyn Object, now: &dyn Object) -> bool {
         self.changes_scope(before, now) || self.usage(before) != self.usage(now)
     }
 
-    /// Whether an object is in a scope.
+    /// True if an object is in a scope.
     pub(super) fn is_in_scope(&self, object: &dyn Object, scope: &ScopedResourceSelectorRequirement) -> bool {
         match self {
             Evaluator::Pods => object
@@ -117,7 +117,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// What an object must say when quotas on `required` count it.
+    /// Checks that an object sets everything that quotas on `required` need to count it.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// What an object uses.
+    /// Returns the usage of an object.
     pub(super) fn usage(&self, object: &dyn Object) -> ResourceList {
         match self {
             Evaluator::Pods => object.downcast_ref::<Pod>().map(|pod| pods::usage(pod, &Time::now())),

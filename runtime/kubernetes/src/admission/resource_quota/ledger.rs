@@ -14,10 +14,10 @@ use tokio::sync::Mutex as Turn;
 
 use super::writer::Writer;
 
-/// How long a write waits for its charge to be stored.
+/// The longest time a write waits for its charge to be stored.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How many failures are remembered for those who have not asked yet.
+/// The number of failures that are remembered for writes that have not read their outcome yet.
 const FAILURES: usize = 64;
 
 /// A quota, by namespace and name.
@@ -35,7 +35,7 @@ pub(super) struct Ledger {
 struct State {
     /// Quotas as they will be, on the state that was stored last.
     pending: BTreeMap<Key, ResourceQuota>,
-    /// How many charges there were, and how many of them are stored.
+    /// The number of charges so far, and, in `stored`, how many of them are stored.
     charged: u64,
     stored: u64,
     /// Grows when something could not be stored: all that was not stored then is void.
@@ -161,7 +161,7 @@ impl Ledger {
 }
 
 impl State {
-    /// What became of a charge; `None` while that is open.
+    /// Returns the outcome of a charge; `None` while it is pending.
     fn outcome_of(&self, charge: &Charge) -> Option<Result<(), Void>> {
         if charge.epoch == self.epoch {
             return (charge.number <= self.stored).then_some(Ok(()));

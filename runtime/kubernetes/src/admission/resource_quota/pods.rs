@@ -1,4 +1,4 @@
-//! What pods use.
+//! The usage of pods.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use planesmith_machinery::time::Time;
 use super::super::pod_amounts::{Side, is_best_effort, is_set_for_pod, total_with_overhead};
 use super::evaluator::number;
 
-/// What is counted of pods, besides large pages and extended resources.
+/// The counted resources of pods, besides huge pages and extended resources.
 const COUNTED: [&str; 11] = [
     "count/pods",
     "cpu",
@@ -28,7 +28,7 @@ const COUNTED: [&str; 11] = [
     "requests.memory",
 ];
 
-/// What every container must say when a quota counts it.
+/// The resources that every container must set when a quota bounds them.
 const DEMANDED: [&str; 6] = [
     "cpu",
     "limits.cpu",
@@ -51,12 +51,12 @@ pub(super) fn counts(name: &str) -> bool {
         })
 }
 
-/// Whether a resource is one of Kubernetes' own.
+/// True if a resource is one of Kubernetes' own.
 fn is_native(name: &str) -> bool {
     !name.contains('/') || name.contains("kubernetes.io/")
 }
 
-/// Whether a resource is one that nodes advertise.
+/// True if a resource is an extended one, which nodes advertise.
 pub(in super::super) fn is_extended(name: &str) -> bool {
     !is_native(name) && !name.starts_with("requests.")
 }
@@ -76,12 +76,12 @@ pub(super) fn is_in_scope(pod: &Pod, scope: &ScopedResourceSelectorRequirement) 
     }
 }
 
-/// Whether a pod is stopped after a time.
+/// True if a pod has an active deadline.
 pub(super) fn is_terminating(pod: &Pod) -> bool {
     pod.spec.active_deadline_seconds.is_some_and(|seconds| seconds >= 0)
 }
 
-/// Whether a value that may be missing meets a requirement.
+/// True if an optional value meets a requirement.
 pub(super) fn is_among(value: Option<&str>, scope: &ScopedResourceSelectorRequirement) -> bool {
     let is_listed = || value.is_some_and(|value| scope.values.iter().any(|listed| listed == value));
     match scope.operator.as_str() {
@@ -140,7 +140,8 @@ pub(super) fn check(pod: &Pod, required: &[&str]) -> Result<(), String> {
     Err(format!("must specify {}", shown.join("; ")))
 }
 
-/// What a pod uses; one that is finished, or that should be gone by `now`, is only counted as an object.
+/// Returns the usage of a pod. A pod that is finished, or whose grace period is over at `now`, is only counted as an
+/// object.
 pub(super) fn usage(pod: &Pod, now: &Time) -> ResourceList {
     let mut usage = ResourceList::from([("count/pods".to_owned(), number(1))]);
     if matches!(pod.status.phase.as_str(), "Failed" | "Succeeded") || is_overdue(pod, now) {
@@ -153,7 +154,7 @@ pub(super) fn usage(pod: &Pod, now: &Time) -> ResourceList {
     usage
 }
 
-/// Whether the time that a deleted pod was left is over: its node may be lost.
+/// True if the grace period of a deleted pod is over: its node may be lost.
 fn is_overdue(pod: &Pod, now: &Time) -> bool {
     match (
         &pod.metadata.deletion_timestamp,
@@ -212,7 +213,7 @@ fn raise(list: &mut ResourceList, other: &ResourceList) {
     }
 }
 
-/// What requests and limits count as.
+/// Returns the amounts that quotas count for requests and limits.
 fn amounts(requests: &ResourceList, limits: &ResourceList) -> ResourceList {
     let mut amounts = ResourceList::from([("pods".to_owned(), number(1))]);
     for name in ["cpu", "memory", "ephemeral-storage"] {
@@ -243,7 +244,7 @@ mod tests {
     use super::*;
     use crate::admission::testing::object;
 
-    /// What a pod uses of the processor a minute after the year began.
+    /// Returns the CPU usage of a pod one minute into the year.
     fn cpu(meta: &Value, status: &Value) -> Option<String> {
         let container = json!({"name": "c", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}});
         let pod: Pod = object(json!({"metadata": meta, "spec": {"containers": [container]}, "status": status}));

@@ -1,4 +1,4 @@
-//! What is used of a quota, counted anew: what is given back when objects go is not seen by writes.
+//! Counts the usage of a quota anew: writes do not see what is released when objects are deleted.
 
 use planesmith_api_defs::core::v1::{ResourceList, ResourceQuota};
 use planesmith_machinery::object::Object;
@@ -58,7 +58,7 @@ impl<'q> Recount<'q> {
         self.used.extend(used);
     }
 
-    /// What is used.
+    /// Returns the counted usage.
     pub(crate) fn used(self) -> ResourceList {
         self.used
     }

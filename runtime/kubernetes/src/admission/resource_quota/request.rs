@@ -1,4 +1,4 @@
-//! What one write adds to the quotas of its namespace.
+//! The usage that one write adds to the quotas of its namespace.
 
 use std::collections::BTreeSet;
 
@@ -41,13 +41,13 @@ impl<'a> Asked<'a> {
         Err(self.attributes.forbidden(Some(self.object), why))
     }
 
-    /// What is counted of the kind by a quota.
+    /// Returns the resources of the kind that a quota bounds.
     fn counted<'q>(&self, quota: &'q ResourceQuota) -> Vec<&'q str> {
         let names = quota.status.hard.keys().map(String::as_str);
         names.filter(|name| self.evaluator.counts(name)).collect()
     }
 
-    /// Whether a quota counts `object`.
+    /// True if a quota counts `object`.
     fn is_counted_by(&self, quota: &ResourceQuota, object: &dyn Object) -> bool {
         let mut scopes = scopes_of(quota);
         !self.counted(quota).is_empty() && scopes.all(|scope| self.evaluator.is_in_scope(object, &scope))
@@ -210,7 +210,7 @@ fn add_to(quota: &mut ResourceQuota, charge: &ResourceList, asked: &Asked<'_>) -
     Ok(())
 }
 
-/// What must hold for an object to be counted.
+/// Returns the scopes that an object must be in to be counted.
 pub(super) fn scopes_of(quota: &ResourceQuota) -> impl Iterator<Item = ScopedResourceSelectorRequirement> {
     let plain = quota.spec.scopes.iter().map(|scope| ScopedResourceSelectorRequirement {
         scope_name: scope.clone(),
@@ -221,7 +221,7 @@ pub(super) fn scopes_of(quota: &ResourceQuota) -> impl Iterator<Item = ScopedRes
     plain.chain(selector.flat_map(|selector| selector.match_expressions.iter().cloned()))
 }
 
-/// What is more than before; what is less counts as nothing.
+/// Returns the growth of each amount; an amount that shrank counts as zero.
 fn grown(now: &ResourceList, before: &ResourceList) -> ResourceList {
     let difference = now.iter().map(|(name, amount)| {
         let amount = match before.get(name) {

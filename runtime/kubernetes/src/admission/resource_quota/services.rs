@@ -1,4 +1,4 @@
-//! What services use.
+//! The usage of services.
 
 use planesmith_api_defs::core::v1::{ResourceList, Service};
 

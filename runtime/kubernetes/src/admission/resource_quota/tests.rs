@@ -252,7 +252,8 @@ fn a_pod_that_gets_a_deadline_is_counted_by_other_quotas() {
     assert_eq!(scene.written(), ["pods=1"]);
 }
 
-/// How pods that come while the first is stored are charged: what was written, and what each of them got.
+/// Charges pods that arrive while the charge of the first one is being stored. Returns the writes of the quota, and
+/// for each pod whether it was accepted.
 async fn crowd(refusals: usize, hard: &str) -> (Vec<String>, Vec<bool>) {
     const PODS: usize = 16;
     let (book, gate, begun) = Book::refusing(refusals).shut();

@@ -1,4 +1,4 @@
-//! How usage is written back.
+//! Writes the usage of quotas back to their status.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -37,7 +37,7 @@ impl Writer for ThroughLoopback {
     }
 }
 
-/// What the client whose object is charged reads.
+/// Returns the error for the client whose object is charged.
 fn refusal(error: &LoopbackError) -> ApiError {
     if error.status() == Some(StatusCode::CONFLICT) {
         return ApiError::new(Reason::Conflict, error.client_message());

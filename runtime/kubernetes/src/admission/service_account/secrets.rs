@@ -61,7 +61,7 @@ pub(super) fn check_ephemeral(account: &ServiceAccount, pod: &Pod) -> Result<(),
     Ok(())
 }
 
-/// Whether a pod names any secret.
+/// True if a pod refers to any secret.
 pub(super) fn names_any(pod: &Pod) -> bool {
     let volume_names_one = pod.spec.volumes.iter().any(|volume| {
         let source = &volume.volume_source;

@@ -1,4 +1,4 @@
-//! What a binding lacks.
+//! Completes stored role bindings with missing subjects.
 
 use serde_json::Value;
 

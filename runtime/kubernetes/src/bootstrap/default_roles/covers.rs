@@ -1,4 +1,4 @@
-//! Which of some rules others do not allow.
+//! Computes the parts of rules that other rules do not cover.
 
 use serde_json::{Map, Value, json};
 
@@ -42,7 +42,7 @@ fn parts(rule: &Value) -> Vec<Map<String, Value>> {
     parts
 }
 
-/// Whether one rule allows what a part of another does.
+/// True if a rule covers a part of another one.
 fn allows(rule: &Value, part: &Map<String, Value>) -> bool {
     let only = |field: &str| part.get(field).and_then(|names| names.get(0)).and_then(Value::as_str);
     let verb = only("verbs").is_some_and(|verb| names(rule, "verbs").any(|have| have == "*" || have == verb));

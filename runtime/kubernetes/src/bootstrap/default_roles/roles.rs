@@ -1,4 +1,4 @@
-//! What a role lacks.
+//! Completes stored roles with missing rules.
 
 use serde_json::{Value, json};
 

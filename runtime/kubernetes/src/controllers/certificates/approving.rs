@@ -33,7 +33,7 @@ impl Approver {
         })
     }
 
-    /// Why a request is approved; `None` when it is not.
+    /// Returns the reason why a request is approved; `None` if it is not.
     fn reason(&self, stored: &Value, request: &Request) -> Option<&'static str> {
         let is_for_node = text(stored, "/spec/signerName") == signers::NODE_CLIENT
             && signers::check_node_client(request, &usages(stored)).is_ok();
@@ -89,7 +89,7 @@ impl Reconcile for Approver {
     }
 }
 
-/// Who made the request, as the server wrote it down.
+/// Returns the user that created the request, as the server recorded it.
 fn user(request: &Value) -> UserInfo {
     let texts = |value: &Value| {
         let texts = value.as_array().into_iter().flatten().filter_map(Value::as_str);

@@ -15,9 +15,9 @@ use x509_parser::pem::parse_x509_pem;
 use super::{condition, is_issued, requests};
 
 const HOUR: i64 = 60 * 60;
-/// How many seconds a request stays after it was approved and issued, or denied.
+/// The number of seconds until a request is deleted after it was issued or denied.
 const DECIDED: i64 = HOUR;
-/// How many seconds a request waits for a decision.
+/// The number of seconds until a request is deleted that nobody decided on.
 const UNDECIDED: i64 = 24 * HOUR;
 
 /// Removes requests that were issued or denied a while ago, that nobody decided on, or whose certificate has ended.
@@ -65,7 +65,7 @@ fn is_over(request: &Value, now: i64) -> bool {
         || condition(request, "Approved").is_some() && end_of_certificate(request).is_some_and(|end| end < now)
 }
 
-/// When the certificate that was issued ends.
+/// Returns the time at which the issued certificate expires, in seconds since 1970.
 fn end_of_certificate(request: &Value) -> Option<i64> {
     let pem = STANDARD.decode(text(request, "/status/certificate")).ok()?;
     let (_, block) = parse_x509_pem(&pem).ok()?;

@@ -17,11 +17,11 @@ use serde_json::{Value, json};
 use super::{add_condition, asked, condition, is_issued, requests, usages};
 use crate::certificate_requests::{Request, signers};
 
-/// How long a certificate lives unless less was asked for: a year, as kube-controller-manager has it.
+/// The lifetime of a certificate unless a shorter one is requested: a year, the default of kube-controller-manager.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-/// How long it lives at least.
+/// The shortest lifetime of a certificate.
 const SHORTEST: Duration = Duration::from_secs(10 * 60);
-/// How much a certificate is dated back, for clients whose clocks are behind.
+/// The time by which a certificate is backdated, for clients whose clocks are slow.
 const BACKDATE: Duration = Duration::from_secs(5 * 60);
 /// A certificate that lives shorter does not lose the time that it is dated back.
 const SHORT: Duration = Duration::from_secs(8 * 60 * 60);

@@ -8,7 +8,8 @@ use super::super::report::{Finding, warn};
 use super::super::{ServiceAddresses, port_rules};
 use super::about_service;
 
-/// How often a port is found without a service before it is given back: one may be about to be stored.
+/// The number of repairs that must find a port without a service before it is released: a service may be about to be
+/// stored.
 const CHECKS_BEFORE_RELEASE: u32 = 3;
 
 const CONTROLLER: &str = "portallocator-repair-controller";

@@ -8,7 +8,7 @@ use planesmith_machinery::go_format;
 use super::wording::{bad_containers, quoted, setters, violation};
 use super::{Checked, Violation};
 
-/// What annotations with the profile of one container start with; fields have replaced them.
+/// The prefix of annotations with the profile of one container; fields have replaced them.
 const ANNOTATION: &str = "container.apparmor.security.beta.kubernetes.io/";
 
 pub(super) fn check(pod: Checked<'_>) -> Option<Violation> {

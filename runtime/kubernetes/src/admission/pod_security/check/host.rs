@@ -1,4 +1,4 @@
-//! What pods share with their node.
+//! Checks of resources that pods share with their node.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What of `/proc` containers see.
+//! The check of the parts of `/proc` that containers see.
 
 use std::collections::BTreeSet;
 

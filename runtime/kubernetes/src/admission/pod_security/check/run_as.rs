@@ -1,4 +1,4 @@
-//! Who containers run as.
+//! Checks of the users that containers run as.
 
 use super::wording::{bad_containers, named_containers, setters, violation};
 use super::{Checked, Violation};

@@ -10,7 +10,7 @@ use super::wording::{bad_containers, named_containers, quoted_set, setters, viol
 use super::{Checked, Violation};
 
 const REASON: &str = "seccompProfile";
-/// Where profiles stood before there were fields for them.
+/// The annotation with the profile of a pod from before there was a field for it.
 const ANNOTATION_OF_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
 const ANNOTATION_OF_CONTAINER: &str = "container.seccomp.security.alpha.kubernetes.io/";
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::admission::testing::object;
 use planesmith_api_defs::core::v1::Pod;
 
-/// What is told about a pod at a level in a version.
+/// Returns the violations of a level in a version by a pod, as text.
 fn told(level: &str, version: &str, pod: Value) -> String {
     let pod: Pod = object(pod);
     let wanted = LevelVersion {

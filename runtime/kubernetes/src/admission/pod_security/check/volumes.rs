@@ -1,4 +1,4 @@
-//! Where volumes come from.
+//! Checks of the sources of volumes.
 
 use std::collections::BTreeSet;
 

@@ -35,7 +35,7 @@ pub(super) fn bad_containers<'p>(pod: Checked<'p>, mut bad: impl FnMut(&AnyConta
         .collect()
 }
 
-/// Who sets something: `pod and container "a"`; `None` when nobody does.
+/// Names the parts of a pod that set something: `pod and container "a"`; `None` if no part does.
 pub(super) fn setters(pod: bool, containers: &[&str]) -> Option<String> {
     let containers = (!containers.is_empty()).then(|| named_containers(containers));
     match (pod, containers) {
