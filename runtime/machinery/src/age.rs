@@ -1,4 +1,4 @@
-//! How long ago something was, in as few words as kubectl prints.
+//! Ages in as few words as kubectl prints.
 
 use jiff::Timestamp;
 

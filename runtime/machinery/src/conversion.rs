@@ -71,7 +71,7 @@ pub fn copy_alike(from: &dyn Struct, to: &mut dyn Struct) {
     copy::copy_struct(from, to, &mut Vec::new(), &|_| true);
 }
 
-/// Which of two versions declares what moved: the one that is not the storage version.
+/// The version that declares the moved fields: the one that is not the storage version.
 #[derive(Clone, Copy)]
 enum Direction {
     ToHub(&'static ResourceFacts),

@@ -1,4 +1,4 @@
-//! What the derives know about a type, as static tables.
+//! The facts that the derives emit about a type, as static tables.
 //!
 //! A table is data: codecs, defaulting, validation, field ownership, patches, OpenAPI and tables all walk it with
 //! generic code, so that a struct costs a few hundred bytes instead of a copy of each algorithm.
@@ -21,7 +21,7 @@ pub struct StructFacts {
     pub type_meta: Option<TypeMetaFacts>,
     /// The struct is owned and replaced as a whole (`x-kubernetes-map-type: atomic`).
     pub atomic: bool,
-    /// How kube-apiserver orders the fields inside, where that is not the wire order; errors that show a whole value do.
+    /// The order of the fields inside kube-apiserver, where that is not the wire order; errors that show a whole value use it.
     pub internal: Option<&'static InternalLayout>,
     /// The fields, in wire order.
     pub fields: &'static [FieldFacts],
@@ -55,7 +55,7 @@ impl StructFacts {
     }
 }
 
-/// Where the fields of a type stand inside kube-apiserver. Fields go by their JSON names.
+/// The places of the fields of a type inside kube-apiserver. Fields go by their JSON names.
 #[derive(Debug, PartialEq, Eq)]
 pub struct InternalLayout {
     /// The fields in their order inside. Those of the type that are named nowhere here come after them.
@@ -80,7 +80,7 @@ pub struct TypeMetaFacts {
 pub struct FieldFacts {
     /// JSON name; empty for an inlined struct.
     pub name: &'static str,
-    /// What the field holds.
+    /// The type of the value.
     pub ty: TypeFacts,
     /// When the field is left out of JSON.
     pub omit: Omit,
@@ -92,21 +92,21 @@ pub struct FieldFacts {
     pub inline: bool,
     /// Listed under `required` in OpenAPI, and refused when empty.
     pub required: bool,
-    /// Whether OpenAPI lists the field under `required` for another reason, or not at all.
+    /// The reason why OpenAPI lists the field under `required`, or does not.
     pub listing: Listing,
     /// JSON literal taken when the field is absent.
     pub default: Option<&'static str>,
     /// Declared constraints, checked in order.
     pub rules: &'static [Rule],
-    /// How elements of a list are told apart by apply; ignored for other types.
+    /// The way in which apply tells elements of a list apart; ignored for other types.
     pub list: ListType,
     /// A map or struct field that is owned and replaced as a whole.
     pub atomic: bool,
     /// A map or struct field that is owned field by field, even if its type is atomic elsewhere.
     pub granular: bool,
-    /// How a strategic merge patch treats the field.
+    /// The treatment of the field by a strategic merge patch.
     pub patch: Option<PatchFacts>,
-    /// Where the value lives in the storage version when not under the same name: a dotted path from the root.
+    /// The place of the value in the storage version when not under the same name: a dotted path from the root.
     pub moved_to: Option<&'static str>,
     /// The name that Go gives to the type, for decoding errors: `PullPolicy`, `[]Capability`, `types.UID`. A type without a
     /// package is of that of the struct. Empty when the name follows from `ty`.
@@ -134,13 +134,13 @@ impl FieldFacts {
         go_type: "",
     };
 
-    /// Whether the field tells absence apart from emptiness.
+    /// True if the field tells absence apart from emptiness.
     #[must_use]
     pub fn is_optional(&self) -> bool {
         matches!(self.ty, TypeFacts::Optional(_))
     }
 
-    /// Whether OpenAPI lists the field under `required`.
+    /// True if OpenAPI lists the field under `required`.
     #[must_use]
     pub fn is_listed_as_required(&self) -> bool {
         match self.listing {
@@ -213,7 +213,7 @@ pub enum Omit {
     Zero,
 }
 
-/// Whether OpenAPI lists a field under `required`.
+/// The reason why OpenAPI lists a field under `required`, or does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listing {
     /// When it is refused when empty, or always written with nothing that stands in for it.
@@ -224,7 +224,7 @@ pub enum Listing {
     Optional,
 }
 
-/// How apply tells the elements of a list apart.
+/// The way in which apply tells the elements of a list apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListType {
     /// Not declared: treated as atomic.
@@ -252,7 +252,7 @@ impl FieldFacts {
     }
 }
 
-/// How a strategic merge patch treats a field.
+/// The treatment of a field by a strategic merge patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PatchFacts {
     /// Elements are merged instead of replaced.

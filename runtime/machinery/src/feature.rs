@@ -40,7 +40,7 @@ impl Feature {
         self.on.store(on, Ordering::Relaxed);
     }
 
-    /// Whether it is on.
+    /// True if it is on.
     #[must_use]
     pub fn is_on(&self) -> bool {
         self.on.load(Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! What is wrong with fields of an object, as causes of an `Invalid` Status.
+//! Errors in fields of an object, as causes of an `Invalid` Status.
 
 mod sent_empty;
 mod shown;
@@ -29,7 +29,7 @@ pub struct FieldErrors {
     size: usize,
     /// Errors that are not in `errors`, because it was full.
     left_out: usize,
-    /// What was wrong before and may stay.
+    /// Errors of the old object, which may stay.
     tolerated: Vec<FieldError>,
 }
 
@@ -38,7 +38,7 @@ pub struct FieldErrors {
 pub struct FieldError {
     /// Dotted path with indexes and keys: `spec.ports[0].name`, `metadata.labels[a b]`.
     pub field: String,
-    /// What kind of error it is.
+    /// The kind of error.
     pub kind: FieldErrorKind,
     /// The offending value as the message shows it (Go's formatting); empty when the message shows none.
     pub value: String,
@@ -57,7 +57,7 @@ pub struct Cause {
     pub field: String,
 }
 
-/// What kind of error a field has; decides the cause's reason and the start of its message.
+/// The kind of error of a field; decides the cause's reason and the start of its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldErrorKind {
     /// `FieldValueRequired`, "Required value".
@@ -190,13 +190,13 @@ impl FieldErrors {
         &self.errors
     }
 
-    /// How many errors there are so far, those included that are only counted.
+    /// The number of errors so far, including those that are only counted.
     #[must_use]
     pub fn count(&self) -> usize {
         self.errors.len() + self.left_out
     }
 
-    /// Whether nothing is wrong.
+    /// True if there are no errors.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.errors.is_empty()
@@ -278,7 +278,7 @@ impl FieldErrors {
         self.add(field, FieldErrorKind::Duplicate, self.shown(&value), String::new());
     }
 
-    /// What a value names does not exist.
+    /// Adds an error: the object that a value names does not exist.
     pub fn not_found(&mut self, field: &str, value: impl Shown) {
         self.add(field, FieldErrorKind::NotFound, self.shown(&value), String::new());
     }
@@ -358,7 +358,7 @@ impl FieldErrors {
 
 /// Prefixes.
 impl FieldErrors {
-    /// Where errors are reported now; empty at the root.
+    /// The path below which errors are reported now; empty at the root.
     #[must_use]
     pub fn prefix(&self) -> &str {
         &self.prefix

@@ -70,7 +70,7 @@ fn write(value: &dyn Value, out: &mut Vec<u8>) {
     }
 }
 
-/// Whether Go has one type for inside and outside: those of the metadata package.
+/// True if Go has one type for inside and outside: those of the metadata package.
 fn has_json_names(object: &dyn Struct) -> bool {
     object.facts().module.starts_with("planesmith_machinery")
 }

@@ -182,7 +182,7 @@ impl GroupResource {
         }
     }
 
-    /// Whether neither part is given.
+    /// True if neither part is given.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.group.is_empty() && self.resource.is_empty()

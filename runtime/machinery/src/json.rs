@@ -60,7 +60,7 @@ pub fn to_vec(object: &dyn Struct) -> Vec<u8> {
 pub struct Encoded {
     /// Compact JSON with an empty `metadata.resourceVersion`, without a final newline.
     pub bytes: Vec<u8>,
-    /// Where the digits of the resource version go, between the quotes.
+    /// The position of the digits of the resource version, between the quotes.
     pub gap: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What an object is: facts, values, metadata, typed codecs, scheme, conversion, validation.
+//! Objects: facts, values, metadata, typed codecs, scheme, conversion, validation.
 //!
 //! Reading order: [`facts`] (static tables that the derives emit), [`value`] (the uniform look at typed values),
 //! [`resource`] (kinds) with [`object`] and [`rules`] (the functions beside a kind), then the walks over them.

@@ -60,7 +60,7 @@ pub(crate) fn decode_within(message: &[u8], target: &mut dyn Struct, depth: usiz
     reader::read_struct(message, target, &mut Walk { depth, room })
 }
 
-/// Whether a field is written once for each element: the lists of structs. Absent and empty are the same there.
+/// True if a field is written once for each element: the lists of structs. Absent and empty are the same there.
 fn is_repeated(ty: &TypeFacts) -> bool {
     matches!(ty.present(), TypeFacts::List(TypeFacts::Struct(_)))
 }

@@ -43,13 +43,13 @@ pub struct ResourceFacts {
     pub short_names: &'static [&'static str],
     /// Groups of resources, e.g. `all`.
     pub categories: &'static [&'static str],
-    /// Whether objects live in namespaces.
+    /// The scope of objects: namespaced or not.
     pub scope: Scope,
-    /// Whether the version is reachable; a version that is not can still be converted.
+    /// True if the version is served; a version that is not can still be converted.
     pub served: bool,
     /// Warning sent with each answer of a deprecated version.
     pub deprecated: Option<&'static str>,
-    /// How to get to the storage version and back; `None` when this is the storage version.
+    /// The conversion to the storage version and back; `None` when this is the storage version.
     pub conversion: Option<ConversionFacts>,
     /// Subresources in the order of discovery.
     pub subresources: &'static [SubresourceFacts],
@@ -57,7 +57,7 @@ pub struct ResourceFacts {
     pub selectable: &'static [&'static str],
     /// Printed columns, in order, without the leading `Name` and the trailing `Age` unless declared here.
     pub columns: &'static [Column],
-    /// What a legal name is.
+    /// The rule for names.
     pub name_rule: NameRule,
     /// Deviations from the usual handling of writes.
     pub behavior: Behavior,
@@ -85,7 +85,7 @@ impl ResourceFacts {
         }
     }
 
-    /// Whether this is the storage version.
+    /// True if this is the storage version.
     #[must_use]
     pub fn is_hub(&'static self) -> bool {
         std::ptr::eq(self, self.hub())
@@ -126,7 +126,7 @@ impl ResourceFacts {
     }
 }
 
-/// Whether objects live in namespaces.
+/// The scope of objects: namespaced or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// In a namespace.
@@ -180,7 +180,7 @@ impl Behavior {
     };
 }
 
-/// How to get to the storage version and back.
+/// The conversion to the storage version and back.
 ///
 /// Fields of the same JSON name and shape, and those with a declared new place, are copied by generic code before
 /// the functions here run.
@@ -192,7 +192,7 @@ pub struct ConversionFacts {
     pub finish_to_hub: fn(&dyn Object, &mut dyn Object),
     /// Fills in this version (second) what copying from the storage version (first) could not.
     pub finish_from_hub: fn(&dyn Object, &mut dyn Object),
-    /// Whether this version can hold everything in an object of the storage version.
+    /// True if this version can hold everything in an object of the storage version.
     pub can_hold: fn(&dyn Object) -> bool,
 }
 
@@ -201,11 +201,11 @@ pub struct ConversionFacts {
 pub struct SubresourceFacts {
     /// Last path segment, e.g. `status`.
     pub name: &'static str,
-    /// What it does.
+    /// Its kind.
     pub kind: SubresourceKind,
 }
 
-/// What a subresource does.
+/// The kinds of subresources.
 #[derive(Debug)]
 pub enum SubresourceKind {
     /// Reads the object, writes its `status`.
@@ -216,7 +216,7 @@ pub enum SubresourceKind {
     Other,
 }
 
-/// Where a scale finds its numbers; dotted paths.
+/// The places of the numbers of a scale; dotted paths.
 #[derive(Debug)]
 pub struct ScaleFacts {
     /// Wanted replicas, e.g. `spec.replicas`.
@@ -228,7 +228,7 @@ pub struct ScaleFacts {
 }
 
 impl Behavior {
-    /// Whether the objects of the kind are in the store.
+    /// True if the objects of the kind are in the store.
     #[must_use]
     pub fn is_stored(&self) -> bool {
         !self.create_only && !self.read_only

@@ -1,13 +1,13 @@
-//! How much memory the documents of clients may take.
+//! The memory that the documents of clients may take.
 
 use crate::value::{Value, View};
 
-/// What any document may take.
+/// Bytes that any document may take.
 const BASE: usize = 1 << 20;
-/// What each of its bytes may take besides. A container with no more than a name and an image takes that much.
+/// Bytes that each of its bytes may take besides. A container with no more than a name and an image takes that much.
 const PER_BYTE: usize = 64;
-/// What a byte takes at most of a document that is read without a type: five of them make an object within another, which is a
-/// node of a map. Lists of a type that have just grown come to as much: half of what they have is empty.
+/// Bytes that a byte takes at most of a document that is read without a type: five of them make an object within another, which
+/// is a node of a map. Lists of a type that have just grown come to as much: half of their capacity is empty.
 const PER_BYTE_OF_TREE: usize = 128;
 
 /// Bytes that the elements of all lists and maps of an object may take that a client sends in `length` bytes.

@@ -13,10 +13,10 @@ use crate::protobuf::{self, DecodeError};
 use crate::scalar::{Scalar, ScalarCodec, ScalarError, Token};
 use crate::value::{Shape, Slot, Struct, Value, View};
 
-/// What a choice counts as in the depth of its document: reading a schema in it takes the stack of so many levels.
+/// The levels that a choice counts for in the depth of its document: reading a schema in it takes the stack of so many.
 const LEVELS: usize = 3;
 
-/// What a schema is to these choices.
+/// A schema that these choices hold.
 pub trait Schema: Struct + Any + Clone + Debug + Default + PartialEq {}
 
 impl<S: Struct + Any + Clone + Debug + Default + PartialEq> Schema for S {}
@@ -26,7 +26,7 @@ impl<S: Struct + Any + Clone + Debug + Default + PartialEq> Schema for S {}
 pub enum SchemaOrBool<S> {
     /// Anything, or nothing.
     Bool(bool),
-    /// What fits the schema.
+    /// Values that fit the schema.
     Schema(Box<S>),
 }
 
@@ -317,7 +317,7 @@ fn schema_of_proto<S: Schema>(message: &[u8], depth: usize) -> Result<S, DecodeE
     Ok(schema)
 }
 
-/// What a choice between a schema and a list of something else holds.
+/// Reads a choice between a schema and a list of something else.
 fn choice_of_proto<S: Schema, T>(
     payload: &[u8],
     name: &'static str,

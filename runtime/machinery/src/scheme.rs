@@ -25,7 +25,7 @@ struct Names {
     resources: HashMap<&'static str, &'static ResourceFacts>,
 }
 
-/// Why kinds do not go together.
+/// The reason why kinds do not go together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemeError {
     /// Two types claim one kind.
@@ -46,7 +46,7 @@ pub enum SchemeError {
     HubConverts {
         /// The older version.
         kind: GroupVersionKind,
-        /// What it names as its storage version.
+        /// The storage version that it names.
         hub: GroupVersionKind,
     },
     /// The storage version of a kind was not added.
@@ -54,7 +54,7 @@ pub enum SchemeError {
     HubMissing {
         /// The older version.
         kind: GroupVersionKind,
-        /// What it names as its storage version.
+        /// The storage version that it names.
         hub: GroupVersionKind,
     },
     /// Two versions of a kind are both storage versions, so that each would overwrite what the other one stores.
@@ -235,7 +235,7 @@ impl Scheme {
         self.kind(group, version, kind)
     }
 
-    /// Whether anything is known under a group and version.
+    /// True if anything is known under a group and version.
     #[must_use]
     pub fn has_version(&self, group: &str, version: &str) -> bool {
         self.names(group, version).is_some()

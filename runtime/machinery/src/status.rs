@@ -33,15 +33,15 @@ pub struct Status {
     pub continue_token: String,
     /// HTTP status code.
     pub code: i32,
-    /// Why, for programs; absent for failures that have no name.
+    /// The reason for programs; absent for failures that have no name.
     pub reason: Option<Reason>,
-    /// Why, for people.
+    /// The reason for people.
     pub message: String,
-    /// What the failure is about.
+    /// The object that the failure is about.
     pub details: Option<Details>,
 }
 
-/// What a failure is about.
+/// The object that a failure is about.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
     /// Name of the object.

@@ -79,7 +79,7 @@ fn check_pair(
     Ok(())
 }
 
-/// What came of a round trip that lost nothing.
+/// The outcome of a round trip that lost nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     /// Everything was there in the end.

@@ -1,4 +1,4 @@
-//! What is wrong with an object that a client wants to write: its metadata, its declared rules, the kind's own rules.
+//! Checks an object that a client wants to write: its metadata, its declared rules, the kind's own rules.
 
 mod conditions;
 mod declared;
@@ -107,18 +107,18 @@ pub fn check_part_update(new: &dyn Object, old: &dyn Object, check: impl FnOnce(
     errors
 }
 
-/// What the kind asks of metadata.
+/// Checks metadata by the kind's rules.
 fn check_kind_metadata(object: &dyn Object, errors: &mut FieldErrors) {
     let kind = object.resource();
     check_metadata(object.meta(), kind.scope, kind.name_rule, kind.rules.metadata, errors);
 }
 
-/// What the kind says of changes in metadata.
+/// Checks changes in metadata by the kind's rules.
 fn check_kind_metadata_change(new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors) {
     check_metadata_change(new.meta(), old.meta(), new.resource().rules.metadata, errors);
 }
 
-/// What is checked of metadata before the kind looks at it, once more.
+/// Checks metadata by the general rules once more, before those of the kind.
 fn check_generic_update(new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors) {
     let scope: Scope = new.resource().scope;
     check_on_create(new.meta(), scope, NameRule::PathSegment, errors);

@@ -40,7 +40,7 @@ pub trait Shape {
     note = "derive `Struct` for a nested struct, or use a supported type: bool, i32, i64, f64, String, ByteString, Time, Quantity, Vec<T>, BTreeMap<String, T>, Option<T>, Box<T>"
 )]
 pub trait Value: Debug + Send + Sync {
-    /// What the value holds.
+    /// A view of the value, to be read.
     fn view(&self) -> View<'_>;
     /// The same, to be written.
     fn slot(&mut self) -> Slot<'_>;
@@ -48,7 +48,7 @@ pub trait Value: Debug + Send + Sync {
     fn reset(&mut self);
 }
 
-/// What a value holds, to be read.
+/// The content of a value, to be read.
 #[derive(Debug)]
 pub enum View<'a> {
     /// An optional value that is not there.
@@ -73,7 +73,7 @@ pub enum View<'a> {
     Map(&'a dyn Map),
 }
 
-/// What a value holds, to be written.
+/// The content of a value, to be written.
 #[derive(Debug)]
 pub enum Slot<'a> {
     /// A truth value.
@@ -116,7 +116,7 @@ pub trait Struct: Any + Debug + Send + Sync {
     ///
     /// When `index` is not below the number of fields in the table.
     fn field_mut(&mut self, index: usize) -> &mut dyn Value;
-    /// Whether kube-apiserver holds it as a tree, and so writes all that is in it by name.
+    /// True if kube-apiserver holds it as a tree, and so writes all that is in it by name.
     fn is_tree(&self) -> bool {
         false
     }
@@ -124,9 +124,9 @@ pub trait Struct: Any + Debug + Send + Sync {
 
 /// Zero or more values in order.
 pub trait List: Debug + Send + Sync {
-    /// How many there are.
+    /// The number of elements.
     fn len(&self) -> usize;
-    /// Whether there is none.
+    /// True if there is none.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -144,9 +144,9 @@ pub trait List: Debug + Send + Sync {
 
 /// Values by text key, visited in the order of their keys.
 pub trait Map: Debug + Send + Sync {
-    /// How many there are.
+    /// The number of entries.
     fn len(&self) -> usize;
-    /// Whether there is none.
+    /// True if there is none.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -166,7 +166,7 @@ pub trait Map: Debug + Send + Sync {
 
 /// A value that may be absent.
 pub trait Optional: Debug + Send + Sync {
-    /// Whether it is there.
+    /// True if it is there.
     fn is_some(&self) -> bool;
     /// The value, made as a zero value when absent.
     fn insert(&mut self) -> &mut dyn Value;
@@ -181,7 +181,7 @@ pub trait Optional: Debug + Send + Sync {
 }
 
 impl View<'_> {
-    /// Whether a field with [`crate::facts::Omit::Empty`] is left out: false, zero, empty or absent. Structs never are.
+    /// True if a field with [`crate::facts::Omit::Empty`] is left out: false, zero, empty or absent. Structs never are.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {
@@ -197,7 +197,7 @@ impl View<'_> {
         }
     }
 
-    /// Whether a field with [`Omit::Zero`] is left out: as `is_empty`, and a struct or scalar that holds nothing.
+    /// True if a field with [`Omit::Zero`] is left out: as `is_empty`, and a struct or scalar that holds nothing.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         match self {
@@ -214,7 +214,7 @@ impl View<'_> {
         }
     }
 
-    /// Whether a field with these facts is left out of JSON when this is what it holds.
+    /// True if a field with these facts is left out of JSON when this is what it holds.
     ///
     /// An optional field is left out only when it is absent: `Some(0)` is written.
     #[must_use]

@@ -1,4 +1,4 @@
-//! What objects take in memory.
+//! The memory that objects take.
 
 use serde_json::Value as Tree;
 
@@ -7,7 +7,7 @@ use crate::value::{Map, Struct, Value, View};
 /// Entries of a full node of a `BTreeMap`, and of one that was filled in the order of its keys.
 const NODE: usize = 11;
 const FILLED: usize = 6;
-/// What a node has besides its entries.
+/// The size of a node besides its entries, in bytes.
 const NODE_HEADER: usize = 16;
 
 /// Bytes that `object` takes in memory, with all that it holds; lists count without what they have in reserve.

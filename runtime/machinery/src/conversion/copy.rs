@@ -69,7 +69,7 @@ pub(super) fn copy_value(
     }
 }
 
-/// Whether a value of one type can be copied to the other.
+/// True if a value of one type can be copied to the other.
 pub(super) fn fits(from: &TypeFacts, to: &TypeFacts) -> bool {
     match (from.present(), to.present()) {
         (TypeFacts::Bool, TypeFacts::Bool)

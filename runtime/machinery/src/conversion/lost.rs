@@ -1,4 +1,4 @@
-//! What copying cannot carry over, for the generator and for tests.
+//! The fields that copying cannot carry over, for the generator and for tests.
 
 use super::copy::fits;
 use super::moved_fields;

@@ -22,7 +22,7 @@ mod v1 {
     /// Wanted state.
     #[derive(Clone, Debug, Default, PartialEq, Struct)]
     pub(super) struct Size {
-        /// How wide.
+        /// A width.
         pub(super) width: Option<i32>,
     }
 

@@ -65,7 +65,7 @@ impl SentEmpty {
     }
 }
 
-/// Whether something that is not there is shown: the value itself, or something in it.
+/// True if an error shows an absent value: the value itself, or one in it.
 fn shows_null(error: &FieldError) -> bool {
     match error.value.as_str() {
         "null" => !PARTS.contains(&error.field.as_str()),
@@ -189,7 +189,7 @@ impl Refill<'_> {
     }
 }
 
-/// Whether anything in JSON text looks empty; most bodies need no second reading.
+/// True if anything in JSON text looks empty; most bodies need no second reading.
 #[must_use]
 pub fn holds_empty(json: &[u8]) -> bool {
     let mut significant = json.iter().filter(|byte| !byte.is_ascii_whitespace());

@@ -1,4 +1,4 @@
-//! What differs between two values, line by line, as kube-apiserver shows it when a field cannot change.
+//! The differences between two values, line by line, as kube-apiserver shows them when a field cannot change.
 
 mod matching;
 
@@ -13,8 +13,8 @@ use matching::{Block, matching_blocks};
 /// Equal lines around a difference.
 const CONTEXT: usize = 3;
 
-/// How much work comparing may be, in pairs of lines that are looked at; beyond that nothing is shown. Nobody reads what
-/// differs so much, and comparing it would keep a core busy.
+/// The maximum work of a comparison, in pairs of lines; beyond that nothing is shown. Nobody reads so many differences, and
+/// finding them would keep a core busy.
 const MAX_STEPS: usize = 2_000_000;
 
 /// A unified diff of two values, printed with the names of Go's fields; ends with a line break unless it is empty.

@@ -43,7 +43,7 @@ const ODD: [(&str, &str, &str); 30] = [
     ("SubjectAccessReviewSpec", "group", "Groups"),
 ];
 
-/// What Go calls the field that is `json` in JSON, in the type `ty`.
+/// Go's name for the field that is `json` in JSON, in the type `ty`.
 pub(super) fn of_field(ty: &str, json: &str) -> Cow<'static, str> {
     let odd = ODD.iter().find(|(of, name, _)| {
         // Two types of Ceph volumes share their odd names.

@@ -4,8 +4,8 @@ use crate::Struct;
 use crate::field_error::Shown;
 use crate::meta::LabelSelector;
 
-/// Where the tests' structs count as those of the built-in kinds the prefix of the module differs; here only names and
-/// differences are looked at.
+/// The prefix of the module differs where the tests' structs count as those of the built-in kinds; only names and differences
+/// are compared here.
 #[test]
 fn names_are_those_of_go() {
     let cases = [

@@ -19,7 +19,7 @@ use crate::value::{List, Map, Slot, Struct, Value};
 /// The depth to which typed values may be nested: the walk recurses, so this bounds the stack.
 pub const MAX_TYPED_DEPTH: usize = 256;
 
-/// Where a document comes from.
+/// The origin of a document.
 #[derive(Clone, Copy)]
 pub(super) struct Origin {
     /// It lies within so many arrays and objects of another.
@@ -75,7 +75,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What was read, when nothing follows it.
+    /// The outcome of the walk, if nothing follows it.
     fn finish(mut self, walked: Result<(), Stop>) -> Result<Findings, DecodeError> {
         let input = self.input;
         let done = walked.and_then(|()| Ok(self.reader.end()?));
@@ -92,7 +92,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Why the walk ends early.
+/// The reason why the walk ends early.
 enum Stop {
     Malformed,
     /// A leaf refused its text; nothing behind it is looked at.

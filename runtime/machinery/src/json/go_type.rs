@@ -50,7 +50,7 @@ fn package(facts: &StructFacts) -> &'static str {
     facts.module.rsplit("::").find(|part| is_version(part)).unwrap_or("v1")
 }
 
-/// Whether the text has the form of an API version: `v1`, `v2beta1`.
+/// True if the text has the form of an API version: `v1`, `v2beta1`.
 fn is_version(text: &str) -> bool {
     let rest = text.strip_prefix('v').unwrap_or_default();
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Where the reader is, as a chain on the stack: it costs nothing until an error wants words.
+//! The position of the reader, as a chain on the stack: it costs nothing until an error names it.
 
 use std::fmt;
 
@@ -86,8 +86,8 @@ impl<'p> Path<'p> {
         None
     }
 
-    /// How Go's type errors say where they are: the struct that holds the nearest field, and the names of fields on
-    /// the way, without indexes and keys, but with those of inlined structs. At the root there is no field to name.
+    /// The position in the words of Go's type errors: the struct that holds the nearest field, and the names of fields on the
+    /// way, without indexes and keys, but with those of inlined structs. At the root there is no field to name.
     pub(crate) fn for_type_error(&self) -> String {
         let mut nearest = None;
         let mut fields = Vec::new();

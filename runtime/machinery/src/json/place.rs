@@ -7,7 +7,7 @@ use crate::facts::{FieldFacts, StructFacts, TypeFacts};
 /// Structs inlined in inlined structs: none goes deeper in Kubernetes.
 const MAX_INLINE: usize = 4;
 
-/// Where a field is: indexes through inlined structs, ending with its own.
+/// The place of a field: indexes through inlined structs, ending with its own.
 pub(super) struct Place {
     indexes: [usize; MAX_INLINE],
     len: usize,
@@ -80,7 +80,7 @@ impl Place {
     }
 }
 
-/// What Go calls the inlined structs on the way to the field called `name`, outermost first: they are named after their types.
+/// Go's names for the inlined structs on the way to the field called `name`, outermost first: they are named after their types.
 pub(super) fn embedded(facts: &'static StructFacts, name: &str) -> Vec<&'static str> {
     let mut names = Vec::new();
     match Place::search(facts, name) {
@@ -101,7 +101,7 @@ pub(super) fn embedded(facts: &'static StructFacts, name: &str) -> Vec<&'static 
     names
 }
 
-/// Which fields of one object were met.
+/// The fields of one object that were read.
 #[derive(Default)]
 pub(super) struct Seen {
     bits: u128,

@@ -9,7 +9,7 @@ use crate::leaves::is_field_set;
 use crate::scalar::Scalar;
 use crate::value::{Struct, Value, View};
 
-/// What stands at the top of an object.
+/// A member at the top of an object.
 enum Member<'a> {
     Text(&'static str),
     /// A field of the struct.
@@ -134,7 +134,7 @@ fn write_scalar(out: &mut Vec<u8>, scalar: &dyn Scalar) {
     }
 }
 
-/// Whether a set of fields has no steps but plain names, which are in the same order as a set and as text.
+/// True if a set of fields has no steps but plain names, which are in the same order as a set and as text.
 fn has_plain_steps(set: &[u8]) -> bool {
     !set.contains(&b'\\') && !set.windows(3).any(|part| matches!(part, b"\"k:" | b"\"v:" | b"\"i:"))
 }

@@ -148,7 +148,7 @@ fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.push(b'"');
 }
 
-/// What the server adds to an object as it stores it: see [`super::encode_for_storage`].
+/// Appends an object as the server stores it: see [`super::encode_for_storage`].
 pub(crate) fn write_for_storage(out: &mut Vec<u8>, object: &dyn Struct) -> usize {
     if object.is_tree() {
         return write_sorted_for_storage(out, object);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::facts::{FieldFacts, ListType, Rule, ScalarFacts, StructFacts, TypeFacts};
 
-/// What a struct is called among the definitions of a generator, such as `shop.example.com.v1.Order` for a kind and
+/// The name of a struct among the definitions of a generator, such as `shop.example.com.v1.Order` for a kind and
 /// `shop.v1.order.OrderSpec` for another struct.
 ///
 /// The name is the identity that schemars tells types apart by. It needs no escapes in a reference.

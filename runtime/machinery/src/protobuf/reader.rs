@@ -7,10 +7,10 @@ use crate::facts::FieldFacts;
 use crate::room;
 use crate::value::{List, Map, Slot, Struct, Value};
 
-/// How deep messages may be nested: the walk recurses, so this bounds the stack.
+/// The depth to which messages may be nested: the walk recurses, so this bounds the stack.
 const MAX_DEPTH: usize = 256;
 
-/// Where a walk is, and what it may still take.
+/// The position of a walk, and its remaining budget.
 pub(crate) struct Walk {
     /// Messages around this one.
     pub(crate) depth: usize,
@@ -42,7 +42,8 @@ pub(crate) fn read_struct(payload: &[u8], target: &mut dyn Struct, walk: &mut Wa
     Ok(())
 }
 
-/// Where the field with this number is; fields of one message mostly come in order, so look behind the last one first.
+/// The index of the field with this number; fields of one message mostly come in order, so those behind the last one are
+/// searched first.
 fn position(fields: &[FieldFacts], number: u32, hint: usize) -> Option<usize> {
     let matches = |index: &usize| fields[*index].proto == number;
     (hint..fields.len()).find(matches).or_else(|| (0..hint).find(matches))

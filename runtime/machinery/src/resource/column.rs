@@ -18,7 +18,7 @@ pub struct Column {
     pub doc: &'static str,
     /// 0 is always shown; more only in wide output.
     pub priority: i32,
-    /// Where the cells come from.
+    /// The source of the cells.
     pub source: CellSource,
 }
 
@@ -43,7 +43,7 @@ impl Column {
     };
 }
 
-/// Where the cells of a column come from.
+/// The source of the cells of a column.
 #[derive(Clone, Copy, Debug)]
 pub enum CellSource {
     /// A dotted path into the object.
@@ -69,20 +69,20 @@ pub enum Cell {
     Bool(bool),
     /// Text with the age of something in it, which is that of the moment when the cell is written.
     Aged {
-        /// What stands before the age.
+        /// The text before the age.
         before: String,
-        /// What the age is counted from.
+        /// The time that the age is counted from.
         since: Timestamp,
-        /// What stands after the age.
+        /// The text after the age.
         after: &'static str,
     },
 }
 
-/// What the row of an object says when the object has come to its end.
+/// The end of an object, as its row shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// How, in one word.
+    /// The reason, in one word.
     pub reason: &'static str,
-    /// How, in a sentence.
+    /// The reason, in a sentence.
     pub message: &'static str,
 }

@@ -1,18 +1,18 @@
 //! The names that field selectors of a kind take besides its paths.
 
-/// What field selectors of a kind take besides its selectable paths, and how they refuse a field.
+/// The names that field selectors of a kind take besides its selectable paths, and the way in which others are refused.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldLabels {
     /// Names that are no paths of the stored object.
     pub aliases: &'static [FieldAlias],
     /// The wording of a refusal.
     pub refusal: FieldRefusal,
-    /// Whether the namespace counts among the fields, of a kind that declares some and lives in one.
+    /// True if the namespace counts among the fields, of a kind that declares some and is namespaced.
     pub namespace: bool,
 }
 
 impl FieldLabels {
-    /// What most kinds have.
+    /// The labels of most kinds.
     pub const NONE: Self = Self {
         aliases: &[],
         refusal: FieldRefusal::Field,
@@ -29,7 +29,7 @@ pub struct FieldAlias {
     pub paths: &'static [&'static str],
 }
 
-/// How a kind that declares selectable fields refuses another.
+/// The way in which a kind that declares selectable fields refuses another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldRefusal {
     /// With the field.

@@ -7,7 +7,7 @@ use super::object::{Object, Resource};
 use super::{Cell, Column, Completion, FieldLabels, ResourceFacts};
 use crate::field_error::FieldErrors;
 
-/// What a kind does beyond its declarations. Every function has an empty default.
+/// The functions of a kind beyond its declarations. Every function has an empty default.
 ///
 /// The derive implements this for a kind unless `#[resource(..., rules)]` says that the kind does it by hand.
 #[diagnostic::on_unimplemented(
@@ -19,34 +19,34 @@ pub trait Rules: Sized {
     /// order of errors is visible, and so is an error that is found twice.
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_FIRST;
 
-    /// What the kind itself asks of metadata, besides what is asked of every object.
+    /// The kind's own rules for metadata, besides those of every object.
     const METADATA: MetadataRules = MetadataRules::Strict;
 
-    /// What field selectors take besides the selectable paths, and how they refuse a field.
+    /// The names that field selectors take besides the selectable paths, and the way in which others are refused.
     const FIELD_LABELS: FieldLabels = FieldLabels::NONE;
 
-    /// Whether its status is shown as a table, too. kube-apiserver forgets some.
+    /// True if its status is shown as a table, too. kube-apiserver forgets some.
     const STATUS_AS_TABLE: bool = true;
 
-    /// How kube-apiserver names the list of kinds that the kind is in. Errors show it.
+    /// kube-apiserver's name for the list of kinds that the kind is in. Errors show it.
     const SCHEME_NAME: &'static str = RulesTable::NONE.scheme_name;
 
-    /// What becomes of dependents when a client deletes the object and does not say.
+    /// The treatment of dependents when a client deletes the object without a propagation policy.
     const DEPENDENTS: Dependents = Dependents::Collected;
 
     /// Annotations that are shown with the whole object only: in kube-apiserver they are a field before the object takes the
     /// form of a version, and tables and bare metadata are made before that.
     const HIDDEN_ANNOTATIONS: &'static [&'static str] = &[];
 
-    /// Whether valid objects hold proofs, such as signatures, that random ones cannot have: tests take them without.
+    /// True if valid objects hold proofs, such as signatures, that random ones cannot have: tests take them without.
     const HOLDS_PROOFS: bool = false;
 
     /// Processor time, in nanoseconds, that checking an object is expected to take for each byte of it, beyond what reading
     /// takes: kinds that hold expressions, which are compiled, have some.
     const CHECK_COST_PER_BYTE: u64 = 0;
 
-    /// Whether deleting is a phase of the object's life, which it begins by itself: namespaces and definitions, whose content
-    /// goes first. Their preconditions are told in other words.
+    /// True if deletion is a phase of the object's life, which it begins by itself: namespaces and definitions, whose content
+    /// is deleted first. Their preconditions are reported in other words.
     const PHASED_DELETION: bool = false;
 
     /// Fills in values that depend on other fields; declared defaults are already set.
@@ -90,7 +90,7 @@ pub trait Rules: Sized {
     /// Adjusts the object when its deletion begins but something holds it back.
     fn prepare_delete(&mut self) {}
 
-    /// Why nobody may delete the object; `None` when it can be deleted.
+    /// The reason why the object cannot be deleted; `None` when it can.
     fn deletion_problem(&self) -> Option<&'static str> {
         None
     }
@@ -100,13 +100,13 @@ pub trait Rules: Sized {
         None
     }
 
-    /// Whether the object holds itself back from being removed, besides `metadata.finalizers`.
+    /// True if the object itself delays its removal, besides `metadata.finalizers`.
     fn holds_deletion(&self) -> bool {
         false
     }
 
-    /// How long the object may go on after its deletion, in seconds, when the client asks for `requested`; `None` means
-    /// that the kind does not know graceful ends.
+    /// The time for which the object may go on after its deletion, in seconds, when the client requests `requested`; `None`
+    /// means that the kind has no graceful deletion.
     ///
     /// An object with time left stays, marked, until somebody deletes it with a grace period of 0.
     fn grace_period(&self, requested: Option<i64>) -> Option<i64> {
@@ -114,7 +114,7 @@ pub trait Rules: Sized {
         None
     }
 
-    /// How long the object lives after each write; `None` means until it is deleted.
+    /// The lifetime of the object after each write; `None` means until it is deleted.
     fn lifetime(&self) -> Option<Duration> {
         None
     }
@@ -174,15 +174,14 @@ pub trait Rules: Sized {
 pub mod update_order {
     use super::UpdateStep::{self, Change, Declared, Metadata, MetadataChange, Object};
 
-    /// What may not change, then the new object.
+    /// The immutable parts, then the new object.
     pub const CHANGE_FIRST: &[UpdateStep] = &[MetadataChange, Change, Metadata, Object];
     /// The new object, then what may not change.
     pub const OBJECT_FIRST: &[UpdateStep] = &[Metadata, Object, MetadataChange, Change];
-    /// What may not change in its metadata, the declared rules, then what else may not change: the kind calls what it needs
-    /// of [`Rules::validate`](super::Rules::validate) there.
+    /// The immutable metadata, the declared rules, then the other immutable parts: the kind calls the parts that it needs of
+    /// [`Rules::validate`](super::Rules::validate) there.
     pub const CHANGE_ONLY: &[UpdateStep] = &[MetadataChange, Declared, Change];
-    /// What may not change in its metadata, the new object, then what else may not change; the metadata is looked at no
-    /// second time.
+    /// The immutable metadata, the new object, then the other immutable parts; the metadata is not checked a second time.
     pub const METADATA_FIRST: &[UpdateStep] = &[MetadataChange, Object, Change];
     /// The new object, then what may not change; what changes in its metadata is looked at no second time.
     pub const OBJECT_ONLY: &[UpdateStep] = &[Metadata, Object, Change];
@@ -193,17 +192,17 @@ pub mod update_order {
 pub enum UpdateStep {
     /// Its metadata as on create.
     Metadata,
-    /// What may not change in its metadata.
+    /// The immutable parts of its metadata.
     MetadataChange,
     /// The declared rules, without [`Rules::validate`].
     Declared,
     /// The declared rules and [`Rules::validate_replacement`].
     Object,
-    /// What may not change: declared, and [`Rules::validate_update`].
+    /// The immutable parts: declared, and [`Rules::validate_update`].
     Change,
 }
 
-/// What a kind asks of its metadata, besides what is asked of every object.
+/// The rules of a kind for its metadata, besides those of every object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetadataRules {
     /// A name by the kind's rule, and finalizers that are among the standard ones or qualified by a domain.
@@ -214,7 +213,7 @@ pub enum MetadataRules {
     None,
 }
 
-/// What becomes of the dependents of a deleted object when the client says nothing about them, unless there cannot be any.
+/// The treatment of the dependents of a deleted object when the client says nothing about them, unless there cannot be any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dependents {
     /// They are collected in the background.
@@ -230,7 +229,7 @@ pub enum Dependents {
     },
 }
 
-/// Who creates an object, as its credentials say.
+/// The creator of an object, as its credentials say.
 #[derive(Clone, Copy, Debug)]
 pub struct Creator<'a> {
     /// Name of the user.
@@ -453,8 +452,8 @@ impl RulesTable {
     }
 }
 
-/// What a version needs beyond copied fields to become its storage version `H` and back; see
-/// `#[resource(storage_version = ..., convert)]`.
+/// The conversion of a version, beyond copied fields, to its storage version `H` and back; see `#[resource(storage_version =
+/// ..., convert)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say how it becomes `{H}` and back",
     note = "write `impl Convert<{H}> for {Self}`, or remove `convert` from `#[resource(...)]` if copying fields is enough"
@@ -464,7 +463,7 @@ pub trait Convert<H: Resource>: Resource {
     fn finish_to_hub(&self, hub: &mut H);
     /// Fills in what copying from `hub` could not.
     fn finish_from_hub(&mut self, hub: &H);
-    /// Whether this version can hold everything in `hub`.
+    /// True if this version can hold everything in `hub`.
     ///
     /// What it cannot hold is lost when a client of this version writes the object back, and such objects are left out
     /// of the proof that versions lose nothing: every `false` here is a loss that is accepted knowingly.

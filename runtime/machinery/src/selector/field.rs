@@ -11,18 +11,18 @@ pub struct FieldQuery {
     terms: Vec<FieldTerm>,
 }
 
-/// What one field must, or must not, be.
+/// The condition for one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldTerm {
     /// Dotted path, e.g. `metadata.name`.
     pub field: String,
-    /// What the field is compared with; a field that is not there counts as empty.
+    /// The value that the field is compared with; an absent field counts as empty.
     pub value: String,
-    /// Whether the field must differ from the value.
+    /// True if the field must differ from the value.
     pub negated: bool,
 }
 
-/// Why a field selector cannot be used, as kube-apiserver words it.
+/// The reason why a field selector cannot be used, as kube-apiserver words it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FieldSelectorError {
     /// A term without an operator.
@@ -91,7 +91,7 @@ impl FieldQuery {
         Self { terms }
     }
 
-    /// Whether everything matches.
+    /// True if everything matches.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
@@ -110,7 +110,7 @@ impl FieldQuery {
         Some(&term.value)
     }
 
-    /// Whether fields meet all terms. `field` looks up the value of a path; absent is empty.
+    /// True if fields meet all terms. `field` looks up the value of a path; absent is empty.
     pub fn matches<'a>(&self, field: impl Fn(&str) -> Option<&'a str>) -> bool {
         self.terms
             .iter()

@@ -1,4 +1,4 @@
-//! What field selectors of a kind may name, and where the value is found.
+//! The fields that selectors of a kind may name, and the places of their values.
 
 use planesmith_wire::go_format::quote;
 
@@ -16,8 +16,8 @@ impl ResourceFacts {
             .copied()
     }
 
-    /// What a selector compares with where nothing stands at `path`: the zero value of the type, as text. A custom kind
-    /// has no zero values.
+    /// The value that a selector compares with where `path` is absent: the zero value of the type, as text. A custom kind has
+    /// no zero values.
     #[must_use]
     pub fn zero_text(&self, path: &str) -> &'static str {
         if self.custom.is_some() {
@@ -43,7 +43,7 @@ impl ResourceFacts {
         self.rules.field_labels.aliases.iter().find(|alias| alias.name == name)
     }
 
-    /// Why a selector on this version cannot name `field`; `None` when it can.
+    /// The reason why a selector on this version cannot name `field`; `None` when it can.
     ///
     /// A kind that declares selectable fields words the refusal in its own way, and takes the namespace only when its
     /// objects live in one. So does every custom kind.

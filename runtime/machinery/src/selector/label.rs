@@ -19,7 +19,7 @@ pub struct LabelQuery {
     requirements: Vec<Requirement>,
 }
 
-/// Why a label selector cannot be used, as kube-apiserver words it.
+/// The reason why a label selector cannot be used, as kube-apiserver words it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct LabelSelectorError(pub String);
@@ -82,7 +82,7 @@ impl LabelQuery {
         Ok(Self::new(requirements))
     }
 
-    /// Whether everything matches.
+    /// True if everything matches.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.requirements.is_empty()
@@ -94,7 +94,7 @@ impl LabelQuery {
         &self.requirements
     }
 
-    /// Whether labels meet all requirements. `label` looks up the value of a key.
+    /// True if labels meet all requirements. `label` looks up the value of a key.
     pub fn matches<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
         self.requirements
             .iter()

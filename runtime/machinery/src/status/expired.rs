@@ -2,7 +2,7 @@
 
 use super::{ApiError, Cause, Reason};
 
-/// What asked for a revision older than the history that is kept.
+/// The requests for a revision older than the history that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expired<'a> {
     /// A list at an exact revision.

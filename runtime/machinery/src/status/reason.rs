@@ -1,8 +1,8 @@
-//! Why a request failed, for programs.
+//! The reasons for which requests fail, for programs.
 
 use std::fmt;
 
-/// Why a request failed; the values that clients test for.
+/// The reason why a request failed; clients test for these values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
     /// Credentials are missing or wrong.

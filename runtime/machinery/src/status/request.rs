@@ -118,7 +118,7 @@ impl ApiError {
         Self::unnamed(500, "resourceVersion should not be set on objects to be created")
     }
 
-    /// What kube-apiserver says when it knows only the code; its details are there, and empty.
+    /// kube-apiserver's error when it knows only the code; its details are there, and empty.
     fn generic(reason: Reason, message: &str) -> Self {
         let mut error = Self::new(reason, message);
         error.status_mut().details = Some(Details::default());

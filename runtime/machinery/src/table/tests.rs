@@ -134,9 +134,9 @@ fn table_without_rows_has_columns() {
 /// A word.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 struct Word {
-    /// Which one.
+    /// A kind.
     kind: String,
-    /// What it says.
+    /// A text.
     text: String,
 }
 

@@ -9,7 +9,7 @@ use crate::resource::object::Object;
 use crate::resource::{Column, ResourceFacts};
 use crate::value::Struct;
 
-/// What a row shows of its object beside the cells.
+/// The part of its object that a row shows beside the cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowObject {
     /// The metadata.
@@ -39,7 +39,7 @@ pub struct TableWriter {
     rows: usize,
     /// The time that ages are counted to, in seconds since 1970.
     now: i64,
-    /// What a table without rows has.
+    /// The rows of a table without any.
     no_rows: &'static [u8],
 }
 
@@ -139,7 +139,7 @@ impl TableWriter {
     }
 }
 
-/// Whether these are the columns of kinds that nobody made columns for; their tables start as nil in kube-apiserver.
+/// True if these are the columns of kinds that declare none; their tables start as nil in kube-apiserver.
 fn is_nobodys_own(columns: &[Column]) -> bool {
     matches!(columns, [name, made] if (name.name, made.name) == ("Name", "Created At"))
 }

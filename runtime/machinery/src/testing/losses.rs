@@ -1,4 +1,4 @@
-//! What one JSON tree has and another has not.
+//! The parts that one JSON tree has and another has not.
 
 use serde_json::Value;
 

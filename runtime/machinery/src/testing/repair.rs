@@ -119,7 +119,7 @@ fn entry_to_remove(steps: &[Step], kind: FieldErrorKind) -> Option<String> {
     }
 }
 
-/// What stands in quotes.
+/// The texts in quotes.
 fn quoted(detail: &str) -> Vec<&str> {
     detail
         .split('"')

@@ -135,7 +135,7 @@ fn fill_by(value: &mut dyn Value, rules: &[Rule], depth: u32, random: &mut Rando
     }
 }
 
-/// What the rules of a list or map say of the elements.
+/// The rules of a list or map for its elements.
 fn of_elements(rules: &[Rule]) -> &[Rule] {
     let told = |rule| match rule {
         &Rule::Each(rules) => Some(rules),

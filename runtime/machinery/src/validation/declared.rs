@@ -60,7 +60,7 @@ fn check_field(field: &'static FieldFacts, value: &dyn Value, errors: &mut Field
     }
 }
 
-/// Whether there is anything to descend into.
+/// True if there is anything to descend into.
 fn holds_structs(ty: &TypeFacts) -> bool {
     match ty {
         TypeFacts::Struct(_) => true,

@@ -4,7 +4,7 @@ use planesmith_wire::names;
 
 use crate::field_error::FieldErrors;
 
-/// What may stand in the path of a URL, by RFC 3986.
+/// The characters of the path of a URL, by RFC 3986.
 const PATH_FORMAT: &str = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+";
 
 /// Reports what is not a path behind a domain, such as `example.com/name`.

@@ -7,7 +7,7 @@ use planesmith_wire::names;
 use crate::field_error::FieldErrors;
 use crate::meta::{LabelSelector, LabelSelectorRequirement};
 
-/// How much all annotations of an object may weigh, keys and values, in bytes.
+/// The maximum size of all annotations of an object, keys and values, in bytes.
 const MAX_ANNOTATIONS: usize = 256 * 1024;
 
 /// Checks keys and values of labels; both are reported at the map itself.
@@ -49,7 +49,7 @@ fn annotation_key(key: &str) -> names::Complaints {
     }
 }
 
-/// What a selection by labels may hold.
+/// The values that a selection by labels may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelectorValues {
     /// Only what can be the value of a label.
@@ -59,7 +59,7 @@ pub enum SelectorValues {
 }
 
 impl SelectorValues {
-    /// What may stand in the place of a selection that is stored: what could not be the value of a label may stay.
+    /// The values that a stored selection may hold: one that could not be the value of a label may stay.
     #[must_use]
     pub fn as_stored(selector: &LabelSelector) -> Self {
         let mut values = selector

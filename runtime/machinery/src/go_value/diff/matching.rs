@@ -46,7 +46,7 @@ pub(super) fn matching_blocks(old: &[&str], new: &[&str], max_steps: usize) -> O
     Some(blocks)
 }
 
-/// Where each line stands, without those that stand too often to tell anything.
+/// The positions of each line, without those of lines that occur too often to tell anything.
 fn places<'a>(lines: &[&'a str]) -> HashMap<&'a str, Vec<usize>> {
     let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, line) in lines.iter().enumerate() {

@@ -7,7 +7,7 @@ pub(super) struct Item<'a> {
     pub(super) text: &'a str,
 }
 
-/// What a piece is.
+/// A piece of a selector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     End,

@@ -7,7 +7,7 @@ use planesmith_wire::names;
 use super::LabelSelectorError;
 use crate::field_error::FieldErrors;
 
-/// What one label must be.
+/// The condition for one label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requirement {
     key: String,
@@ -18,7 +18,7 @@ pub struct Requirement {
     bound: i64,
 }
 
-/// How a label is compared with the values of a requirement.
+/// The comparison of a label with the values of a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     /// Is there, with one of the values.
@@ -86,19 +86,19 @@ impl Requirement {
         &self.key
     }
 
-    /// How the label is compared.
+    /// The comparison.
     #[must_use]
     pub fn operator(&self) -> Operator {
         self.operator
     }
 
-    /// What the label is compared with, sorted, each once.
+    /// The values that the label is compared with, sorted, each once.
     #[must_use]
     pub fn values(&self) -> &[String] {
         &self.values
     }
 
-    /// Whether a label of this value, or none, meets the requirement.
+    /// True if a label of this value, or none, meets the requirement.
     #[must_use]
     pub fn matches(&self, value: Option<&str>) -> bool {
         let has = |value: &str| self.values.iter().any(|wanted| wanted == value);
