@@ -68,7 +68,7 @@ macro_rules! choice {
         }
 
         impl<S: Schema> $type<S> {
-            /// What the type is to tables.
+            /// The facts of the type.
             pub const FACTS: TypeFacts = TypeFacts::Scalar(&$facts);
         }
 

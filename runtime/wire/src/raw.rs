@@ -33,13 +33,13 @@ macro_rules! raw_json {
                 if self.0.is_empty() { "null" } else { &self.0 }
             }
 
-            /// Whether it holds nothing.
+            /// True if it holds nothing.
             #[must_use]
             pub fn is_null(&self) -> bool {
                 self.0.is_empty()
             }
 
-            /// Whether it is an object.
+            /// True if it is an object.
             #[must_use]
             pub fn is_object(&self) -> bool {
                 self.0.starts_with('{')

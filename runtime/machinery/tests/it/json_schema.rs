@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 /// Everything that a field can be.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 struct Sink {
-    /// Which way.
+    /// The direction.
     #[field(one_of("In", "Out"), default = "In", expected)]
     way: String,
     #[field(minimum = 1, maximum = 9)]
@@ -81,7 +81,7 @@ struct Branch {
 #[resource(group = "shop.example.com", version = "v1")]
 struct Order {
     metadata: ObjectMeta,
-    /// What was ordered.
+    /// The ordered part.
     spec: Part,
 }
 
@@ -132,7 +132,7 @@ fn every_declared_fact_is_in_the_schema() {
         "type": "object",
         "required": ["way", "revision", "plan", "more"],
         "properties": {
-            "way": {"type": "string", "description": "Which way.", "enum": ["In", "Out"], "default": "In"},
+            "way": {"type": "string", "description": "The direction.", "enum": ["In", "Out"], "default": "In"},
             "size": {"type": "integer", "format": "int32", "minimum": 1, "maximum": 9},
             "revision": {"type": "integer", "format": "int64"},
             "ratio": {"type": "number", "format": "double"},
@@ -207,7 +207,7 @@ fn a_kind_says_its_version_and_its_kind() {
     assert_eq!(properties["kind"], json!({"type": "string", "const": "Order"}));
     assert_eq!(
         properties["spec"],
-        json!({"$ref": format!("#/$defs/{HERE}.Part"), "description": "What was ordered."})
+        json!({"$ref": format!("#/$defs/{HERE}.Part"), "description": "The ordered part."})
     );
 }
 

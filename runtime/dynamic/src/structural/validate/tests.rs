@@ -420,7 +420,7 @@ proptest! {
         let _ = schema.complete_embedded(&mut document, crate::structural::Malformed::Dropped);
     }
 
-    /// What pruning leaves is known.
+    /// Fields that pruning leaves are known.
     #[test]
     fn pruning_leaves_what_is_known(schema in any_schema(), mut document in anything()) {
         let schema = Structural::compile(&schema);

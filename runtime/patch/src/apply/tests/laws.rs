@@ -106,7 +106,7 @@ proptest! {
         }
     }
 
-    /// Who comes first makes no difference when nobody forces anything.
+    /// The order of managers makes no difference when nobody forces anything.
     #[test]
     fn order_makes_no_difference_without_conflict(first in spec(), second in spec()) {
         let one = run(&applied(&Thing::default(), "a", &first), "b", &second, false);
@@ -118,7 +118,7 @@ proptest! {
         }
     }
 
-    /// Who lets go leaves what the others said, as if it had never been there.
+    /// A manager that releases its fields leaves those of the others, as if it had never been there.
     #[test]
     fn letting_go_undoes(first in spec(), second in spec(), third in spec()) {
         let alone = applied(&Thing::default(), "a", &first);
@@ -129,7 +129,7 @@ proptest! {
         prop_assert_eq!(owner(&after, "a"), owner(&alone, "a"));
     }
 
-    /// What a manager owns is what it said, whoever else is there.
+    /// A manager owns the fields that it applied, whatever others do.
     #[test]
     fn what_is_said_is_owned(first in spec(), second in spec(), force in any::<bool>()) {
         let fresh = applied(&Thing::default(), "b", &second);
