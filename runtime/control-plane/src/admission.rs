@@ -1,4 +1,4 @@
-//! Which admission plugins a server has, and in which order they are asked.
+//! The admission plugins of a server, and the order in which they run.
 //!
 //! A program lists its plugins as [`Registration`]s, in order: [`GENERIC`] or a list of its own; its components add plugins
 //! that no flag switches. Flags switch them, the file of `--admission-control-config-file` configures
@@ -31,7 +31,7 @@ pub use switches::{check_switches, is_on};
 pub struct Registration {
     /// The name that flags use.
     pub name: &'static str,
-    /// Whether the plugin is asked unless a flag says otherwise.
+    /// True if the plugin is on unless a flag says otherwise.
     pub on_by_default: bool,
     /// The feature without which the plugin is off, whatever the flags about plugins say.
     pub feature: Option<&'static str>,
@@ -46,9 +46,9 @@ pub struct Registration {
 /// A configuration that makes no sense.
 pub type Make = fn(&Setup<'_>) -> Result<Option<Arc<dyn Plugin>>>;
 
-/// What plugins are made with.
+/// The parts of a server from which plugins are created.
 pub struct Setup<'a> {
-    /// Where objects are kept.
+    /// The stored objects.
     pub storage: &'a Storage,
     /// The kinds of the server.
     pub scheme: &'a Scheme,

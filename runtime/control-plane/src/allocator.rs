@@ -1,4 +1,4 @@
-//! Where memory comes from.
+//! The memory allocator.
 
 use tikv_jemallocator::Jemalloc;
 

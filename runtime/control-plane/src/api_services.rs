@@ -33,7 +33,7 @@ use crate::service_resolver::ServiceResolver;
 const GROUP: &str = "apiregistration.k8s.io";
 const API_VERSION: &str = "apiregistration.k8s.io/v1";
 
-/// What the aggregation server works with.
+/// The parts of a server that the aggregation server works with.
 pub(crate) struct Aggregation<'a> {
     pub(crate) stores: &'a Stores,
     pub(crate) loopback: &'a Loopback,

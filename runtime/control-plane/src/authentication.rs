@@ -1,4 +1,4 @@
-//! Who may enter and do what, as the flags say.
+//! The authentication and authorization that the flags ask for.
 
 use std::fs;
 use std::sync::Arc;

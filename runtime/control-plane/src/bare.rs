@@ -1,5 +1,5 @@
-//! What a control plane needs besides the kinds of its program: namespaces to put objects in, and the kinds that
-//! controllers work with.
+//! The kinds that a control plane needs besides those of its program: namespaces, and the kinds that controllers work
+//! with.
 
 use planesmith_api_defs::coordination::v1::Lease;
 use planesmith_api_defs::core::v1::{ConfigMap, Event, Namespace, Secret, ServiceAccount};

@@ -19,18 +19,18 @@ pub use self::cluster_authentication::Believed;
 use crate::feature_gates::FeatureGates;
 use crate::loopback::Loopback;
 
-/// What the hooks say about the server in the objects that they make.
+/// The facts about the server that hooks publish in objects.
 #[derive(Clone, Debug)]
 pub struct Announcement {
-    /// Where clients reach the server.
+    /// The address at which clients reach the server.
     pub address: IpAddr,
     /// The address behind the Service kubernetes; `None` for a server that pods cannot reach.
     pub endpoint: Option<IpAddr>,
     /// The port that it listens on.
     pub port: u16,
-    /// Whom servers behind it can believe.
+    /// The authorities and headers that servers behind this one can trust.
     pub believed: Believed,
-    /// Who signed the serving certificate, PEM.
+    /// The authority of the serving certificate, PEM.
     pub root_authority: String,
 }
 

@@ -30,13 +30,13 @@ use self::issue::{Contents, IssueError, Usages};
 use crate::private_file::{make_private_dir, write_private, write_public};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// What the authority for clients and the server itself is called.
+/// The common name of the authority for clients and the server itself.
 const AUTHORITY: &str = "planesmith";
 /// Its files; other authorities are called like theirs.
 const AUTHORITY_FILE: &str = "ca";
-/// How long the authority lives; kubeadm's choice.
+/// The lifetime of the authority; kubeadm's choice.
 const AUTHORITY_LIFE: Duration = DAY.saturating_mul(3650);
-/// How long a signed certificate lives; kubeadm's choice.
+/// The lifetime of a signed certificate; kubeadm's choice.
 const CERTIFICATE_LIFE: Duration = DAY.saturating_mul(365);
 /// A certificate that ends sooner is made anew.
 const RENEW_BEFORE: Duration = DAY.saturating_mul(30);
@@ -59,7 +59,7 @@ pub struct Authority {
     certificate_pem: String,
 }
 
-/// Why certificates could not be read or made.
+/// A reason why certificates could not be read or created.
 #[derive(Debug, thiserror::Error)]
 pub enum CertificateError {
     /// A file could not be read or written.
@@ -85,7 +85,7 @@ pub enum CertificateError {
     Make {
         /// The common name.
         subject: String,
-        /// What went wrong.
+        /// The cause.
         source: IssueError,
     },
 }
@@ -130,7 +130,7 @@ impl Authority {
         })
     }
 
-    /// Whether there is an authority in `dir`.
+    /// True if there is an authority in `dir`.
     #[must_use]
     pub fn is_in(dir: &Path) -> bool {
         pair_in(dir, AUTHORITY_FILE).key.exists()
@@ -270,7 +270,7 @@ impl Authority {
         })
     }
 
-    /// Whether a certificate is this authority's, not that of another one which was here before.
+    /// True if a certificate was signed by this authority, not by an earlier one.
     fn has_signed(&self, certificate: &X509Certificate<'_>) -> bool {
         let own = x509_parser::pem::parse_x509_pem(self.certificate_pem.as_bytes());
         let Ok((_, own)) = own else { return false };
@@ -322,7 +322,7 @@ fn lives_on(certificate: &X509Certificate<'_>, now: SystemTime) -> bool {
     certificate.validity().not_after.timestamp() >= i64::try_from(soon).unwrap_or(i64::MAX)
 }
 
-/// Whether a certificate is for all these names and addresses.
+/// True if a certificate covers all these names and addresses.
 fn covers(certificate: &X509Certificate<'_>, names: &[String], addresses: &[IpAddr]) -> bool {
     let covered = certificate.subject_alternative_name().ok().flatten();
     let covered = covered

@@ -38,7 +38,7 @@ enum Command {
     Completion(completion::Completion),
 }
 
-/// What a command line asks for.
+/// A parsed command line.
 #[derive(Debug)]
 pub(crate) enum Asked {
     /// To serve.

@@ -115,7 +115,7 @@ pub struct ServerContext<'a> {
     pub authorizer: &'a Arc<dyn Authorizer>,
 }
 
-/// What a component adds to a server.
+/// The parts that a component adds to a server.
 #[derive(Default)]
 pub struct Contribution<'a> {
     /// Hooks that run at start, such as those that make objects. Those whose objects have a namespace wait for

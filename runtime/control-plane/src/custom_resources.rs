@@ -21,7 +21,7 @@ use crate::service_resolver::ServiceResolver;
 use controller::DefinitionController;
 use webhook::Webhook;
 
-/// Where the documents of the built-in groups have what those of custom kinds need.
+/// The OpenAPI documents of built-in groups that contain the schemas that custom kinds need.
 const TEMPLATES: Templates = Templates {
     definitions: "apis/apiextensions.k8s.io/v1",
     scales: &["apis/autoscaling/v1", "apis/apps/v1"],

@@ -1,4 +1,4 @@
-//! Which group versions and resources are switched on: the defaults, and what `--runtime-config` says.
+//! The enabled group versions and resources: the defaults, and the switches of `--runtime-config`.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -17,7 +17,7 @@ const MATCHERS: [(&str, Option<Maturity>); 4] = [
     ("api/alpha", Some(Maturity::Alpha)),
 ];
 
-/// How settled a version is, by its name.
+/// The maturity of a version, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Maturity {
     Alpha,
@@ -35,7 +35,7 @@ impl Maturity {
     }
 }
 
-/// What is switched on.
+/// The enabled group versions and resources.
 ///
 /// Without a switch a group version is on if its declaration says so ([`GroupVersion::on_by_default`]).
 /// `api/all`, `api/ga`, `api/beta` and `api/alpha` are applied in this order, then the switches for group versions
@@ -105,7 +105,7 @@ impl Enablement {
         Ok(enablement)
     }
 
-    /// Whether `name` can be switched; its group, when the program does not have that.
+    /// Checks that `name` can be switched. Returns its group if the program does not have it.
     fn check<'n>(&self, name: &'n str, groups: &[&GroupVersion]) -> Result<Option<&'n str>, String> {
         if MATCHERS.iter().any(|(matcher, _)| *matcher == name) || self.versions.contains_key(name) {
             return Ok(None);
@@ -139,7 +139,7 @@ impl Enablement {
         Ok(None)
     }
 
-    /// Whether any resource of a group version may be on.
+    /// True if any resource of a group version may be enabled.
     #[must_use]
     pub fn version(&self, group: &GroupVersion) -> bool {
         let version = group.api_version();
@@ -151,7 +151,7 @@ impl Enablement {
                 .any(|(name, enabled)| *enabled && name.starts_with(&below))
     }
 
-    /// Whether a resource is on.
+    /// True if a resource is enabled.
     #[must_use]
     pub fn resource(&self, facts: &ResourceFacts) -> bool {
         if self.off.contains(&(facts.group, facts.plural)) {

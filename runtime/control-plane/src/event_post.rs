@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::loopback::{Loopback, LoopbackError};
 
-/// What an event is about.
+/// The object that an event is about.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'o> {
     /// Version and group of its kind.
@@ -18,7 +18,7 @@ pub struct About<'o> {
     pub namespace: &'o str,
     /// Its name.
     pub name: &'o str,
-    /// Who it is.
+    /// The UID of the object.
     pub uid: &'o str,
     /// The state that was looked at; empty when it does not matter.
     pub resource_version: &'o str,

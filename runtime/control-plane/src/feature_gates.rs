@@ -12,7 +12,7 @@ use self::known::KNOWN;
 /// The names that stand for all features of a stage.
 const STAGES: [(&str, Stage); 2] = [("AllAlpha", Stage::Alpha), ("AllBeta", Stage::Beta)];
 
-/// How settled a feature is.
+/// The maturity of a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Alpha,
@@ -26,7 +26,7 @@ enum Stage {
 struct Feature {
     name: &'static str,
     stage: Stage,
-    /// Whether it is on unless it is switched.
+    /// True if it is on unless it is switched.
     default: bool,
     /// It cannot be switched any more.
     locked: bool,
@@ -66,26 +66,26 @@ impl Feature {
     }
 }
 
-/// Which features are on: Kubernetes' defaults, and what the flag says.
+/// The enabled features: Kubernetes' defaults, and the switches of the flag.
 ///
 /// Each term is `Name=true` or `Name=false`, a `kube:` before it is allowed. `AllAlpha` and `AllBeta` stand for all features
 /// of that stage that are not named themselves. What one flag says is parsed alone; see [`FeatureGates::and`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeatureGates {
-    /// What was named.
+    /// The features that were named, and their switches.
     switched: BTreeMap<&'static str, bool>,
     stages: BTreeMap<&'static str, bool>,
 }
 
 impl FeatureGates {
-    /// Whether a feature is on; one that Kubernetes does not know is off.
+    /// True if a feature is on; one that Kubernetes does not know is off.
     #[must_use]
     pub fn enabled(&self, name: &str) -> bool {
         self.switched(name)
             .unwrap_or_else(|| Feature::find(name).is_some_and(|feature| feature.default))
     }
 
-    /// How a feature is switched, by its name or with its stage; `None` when nothing was said about it.
+    /// Returns the switch of a feature, set by its name or with its stage; `None` if neither was named.
     #[must_use]
     pub fn switched(&self, name: &str) -> Option<bool> {
         self.switched.get(name).copied().or_else(|| {

@@ -1,4 +1,4 @@
-//! How the server proves who it is, and how an administrator gets in.
+//! The certificates by which the server proves its identity, and the administrator's credentials.
 
 use std::fs;
 use std::net::IpAddr;
@@ -41,7 +41,7 @@ pub struct Identity {
     serving: CertificatePair,
     admin: CertificatePair,
     client_ca_file: Option<PathBuf>,
-    /// Whether the serving certificate is the server's own.
+    /// True if the server's own authority signed the serving certificate.
     own: bool,
     /// Addresses that the server's own serving certificate covers.
     addresses: Vec<IpAddr>,
@@ -49,7 +49,8 @@ pub struct Identity {
     proxy: ProxyIdentity,
 }
 
-/// How the server shows that it may say who asks, and whom it believes that.
+/// The certificate with which the server names the user of a request to servers behind it, and the proxies from which
+/// it accepts user names itself.
 #[derive(Debug)]
 struct ProxyIdentity {
     client: CertificatePair,
@@ -92,7 +93,7 @@ impl Identity {
         })
     }
 
-    /// Who the server is to those behind it.
+    /// Returns the client certificate and key that the server presents to servers behind it.
     #[must_use]
     pub fn proxy_client(&self) -> ClientIdentity {
         ClientIdentity {
@@ -107,7 +108,7 @@ impl Identity {
         &self.proxy.headers
     }
 
-    /// Whom servers behind this one can believe.
+    /// Returns the authorities and headers that servers behind this one can trust.
     ///
     /// # Errors
     ///
@@ -150,7 +151,7 @@ impl Identity {
         })
     }
 
-    /// Whom clients trust to be the server, PEM.
+    /// Returns the authority by which clients verify the server, PEM.
     ///
     /// # Errors
     ///
@@ -197,7 +198,7 @@ impl Identity {
 }
 
 impl ProxyIdentity {
-    /// What the flags name; what they do not name is made.
+    /// Uses the files that the flags name; creates the others.
     fn open(dir: &Path, flags: &AggregationOptions) -> Result<Self> {
         let own = Authority::open_as(dir, "front-proxy-ca")?;
         let given = flags

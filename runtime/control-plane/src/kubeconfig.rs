@@ -1,14 +1,14 @@
-//! Kubeconfigs: where a server is, whom to trust to be it, and who somebody is.
+//! Kubeconfigs: the URL and the authority of a server, and the credentials of a user.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// How somebody gets in.
+/// The credentials of one user of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Access<'a> {
     /// URL of the server.
     pub server: &'a str,
-    /// Whom to trust to be the server, PEM.
+    /// The authority by which the server is verified, PEM.
     pub authority: &'a str,
     /// Name of the user.
     pub user: &'a str,

@@ -1,10 +1,10 @@
-//! What is to be looked at when a time has come.
+//! Keys that are due at a time.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::time::{Duration, Instant};
 
-/// How long a key waits that has to be looked at again.
+/// The delays after which a key is retried.
 #[derive(Clone, Copy, Debug)]
 pub struct Delays {
     /// After the first failure; twice as long after each further one.
@@ -13,7 +13,7 @@ pub struct Delays {
     pub longest: Duration,
 }
 
-/// When a key's time comes; the number tells those of one moment apart.
+/// The time at which a key is due; the number distinguishes keys of the same instant.
 type Time = (Instant, u64);
 
 /// Keys and when their time comes; each has one.
@@ -22,7 +22,7 @@ pub struct Later<K> {
     delays: Delays,
     by_time: BTreeMap<Time, K>,
     times: HashMap<K, Time>,
-    /// How often in a row keys have failed.
+    /// The number of consecutive failures, by key.
     failures: HashMap<K, u32>,
     serial: u64,
 }
@@ -77,7 +77,7 @@ impl<K: Clone + Eq + Hash> Later<K> {
         }
     }
 
-    /// When the next time comes.
+    /// Returns the time at which the next key is due.
     pub fn next_time(&self) -> Option<Instant> {
         self.by_time.first_key_value().map(|((at, _), _)| *at)
     }

@@ -1,5 +1,5 @@
-//! What every server needs: its flags, its certificates, the chain of servers, and the seam for what a program adds
-//! ([`component`]).
+//! The parts that every server needs: its flags, its certificates, the chain of servers, and the seam for what a
+//! program adds ([`component`]).
 //!
 //! Reading order: [`run`](run()) (a server's life from start to end), [`options`] (flags), [`program`] (what a binary is made
 //! of), [`component`] (what a program adds to a server) and [`enablement`] (what of it is on), then what a start does:

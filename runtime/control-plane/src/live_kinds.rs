@@ -1,4 +1,4 @@
-//! Which kinds are served right now, for those that are made before the servers are.
+//! The kinds that are served at the moment, for parts that are created before the servers.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};

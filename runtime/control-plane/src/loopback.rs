@@ -30,7 +30,7 @@ struct Inner {
     front: OnceLock<Arc<Front>>,
 }
 
-/// Why a request to the server itself did not succeed.
+/// A reason why a request to the server itself failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LoopbackError {
     /// The server is not put together yet.
@@ -68,7 +68,7 @@ impl LoopbackError {
         }
     }
 
-    /// What clients may read of it: the message of the Status when the request was refused.
+    /// Returns the text that clients may read: the message of the Status if the request was refused.
     #[must_use]
     pub fn client_message(&self) -> String {
         match self {
@@ -97,7 +97,7 @@ impl Loopback {
         &self.inner.token
     }
 
-    /// Who the client is.
+    /// Returns the user that these requests are made as.
     #[must_use]
     pub fn user() -> UserInfo {
         UserInfo {
@@ -242,7 +242,8 @@ async fn refusal(method: Method, path: &str, response: Response) -> LoopbackErro
     }
 }
 
-/// How often it is tried to come before somebody else's writes: a 409 can also be what always comes of a write.
+/// The number of attempts at a write that conflicts with other writers. It is limited, since some writes are always
+/// answered with 409.
 const ATTEMPTS: usize = 8;
 
 /// Does `work` again, a few times, when somebody else's write comes between what it reads and what it writes.

@@ -1,4 +1,4 @@
-//! Where namespaces are, in a server that has them.
+//! The kind Namespace and its store, in a server that has them.
 
 use std::sync::Arc;
 

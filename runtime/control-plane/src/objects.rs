@@ -19,7 +19,7 @@ use crate::loopback::{Loopback, LoopbackError};
 pub struct Objects {
     store: Arc<ResourceStore>,
     loopback: Loopback,
-    /// Who the written fields belong to; the server itself unless it is told otherwise.
+    /// The field manager of writes; `None` for the server itself.
     manager: Option<&'static str>,
 }
 
@@ -46,7 +46,7 @@ impl Objects {
         parse(&*self.store.collection().get(&key)?)
     }
 
-    /// What `T` takes from the object as it is stored.
+    /// Returns the stored object decoded as a `T`, which may have a part of its fields; `None` if there is none.
     pub fn read<T: DeserializeOwned>(&self, namespace: &str, name: &str) -> Option<T> {
         let key = self.store.key(namespace, name).ok()?;
         serde_json::from_slice(self.store.collection().get(&key)?.bytes()).ok()
@@ -59,13 +59,13 @@ impl Objects {
         Some(entry.row().label(label).unwrap_or_default().to_owned())
     }
 
-    /// What selectors read of an entry under the name of a field.
+    /// Returns the value of an entry that field selectors compare under the name `field`.
     pub fn field<'e>(&self, entry: &'e Entry, field: &str) -> Option<&'e str> {
         let position = self.store.facts().selectable.iter().position(|own| *own == field)?;
         entry.row().field(position)
     }
 
-    /// Whether there is such an object.
+    /// True if there is such an object.
     pub fn has(&self, namespace: &str, name: &str) -> bool {
         let key = self.store.key(namespace, name);
         key.is_ok_and(|key| self.store.collection().get(&key).is_some())

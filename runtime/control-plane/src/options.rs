@@ -65,7 +65,7 @@ pub struct Options {
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = true, value_name = "BOOL")]
     pub anonymous_auth: bool,
 
-    /// Who may do what, in order of asking.
+    /// Authorization modes, in the order in which they are consulted.
     #[arg(
         long,
         value_enum,
@@ -87,7 +87,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub admission_control_config_file: Option<PathBuf>,
 
-    /// How long events are kept after they were written last; 0s is for ever.
+    /// Time to keep events after they were written last; 0s is for ever.
     #[arg(long, default_value = "1h0m0s", value_parser = parse_go_duration, value_name = "DURATION")]
     pub event_ttl: Duration,
 
@@ -122,11 +122,12 @@ pub struct Options {
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub http2_max_streams_per_connection: u32,
 
-    /// How long a request may take until its answer is sent; watches are exempt. Who reads too slowly is cut off.
+    /// Time limit for a request until its answer is sent; watches are exempt. A client that reads too slowly is cut
+    /// off.
     #[arg(long, default_value = "1m0s", value_parser = parse_go_duration, value_name = "DURATION")]
     pub request_timeout: Duration,
 
-    /// How long to keep serving after SIGTERM while /readyz already fails.
+    /// Time to keep serving after SIGTERM while /readyz already fails.
     #[arg(long, default_value = "0s", value_parser = parse_go_duration, value_name = "DURATION")]
     pub shutdown_delay_duration: Duration,
 
@@ -138,7 +139,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub tracing_config_file: Option<PathBuf>,
 
-    /// How much to log: 0 warnings, 2 usual, 4 debug, 6 every request, 8 all.
+    /// Log level: 0 warnings, 2 usual, 4 debug, 6 every request, 8 all.
     #[arg(short = 'v', long = "v", default_value_t = 2, value_name = "LEVEL")]
     pub verbosity: u8,
 
@@ -150,7 +151,7 @@ pub struct Options {
     #[arg(long, default_value = "planesmith-data", value_name = "DIR")]
     pub data_dir: PathBuf,
 
-    /// Where objects live: sled keeps them in the data folder, memory forgets them at exit.
+    /// Store of objects: sled keeps them in the data folder, memory forgets them at exit.
     #[arg(long, value_enum, default_value = "sled", value_name = "STORE")]
     pub storage: StorageKind,
 
@@ -186,7 +187,7 @@ pub struct Options {
     pub matches: ArgMatches,
 }
 
-/// Who may do what.
+/// A mode of authorization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "PascalCase")]
 pub enum AuthorizationMode {
@@ -196,7 +197,7 @@ pub enum AuthorizationMode {
     AlwaysDeny,
 }
 
-/// Where objects live.
+/// The kind of store that objects are kept in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum StorageKind {
     /// In the data folder.
@@ -216,7 +217,7 @@ pub enum LogFormat {
 
 /// Checks what a single flag cannot know.
 impl Options {
-    /// What is wrong with the flags taken together.
+    /// Checks the flags in combination.
     ///
     /// # Errors
     ///
@@ -262,7 +263,7 @@ impl Options {
         Ok(())
     }
 
-    /// What is switched on and off: all that `--runtime-config` says, the last word about each key.
+    /// Returns the switches of all `--runtime-config` flags; the last one of each key wins.
     #[must_use]
     pub fn versions(&self) -> Switches {
         self.runtime_config
@@ -271,14 +272,14 @@ impl Options {
             .fold(Switches::default(), Switches::and)
     }
 
-    /// Which features are on: all that `--feature-gates` says, the last word about each name.
+    /// Returns the features that are on by all `--feature-gates` flags; the last one of each name wins.
     #[must_use]
     pub fn features(&self) -> FeatureGates {
         let flags = self.feature_gates.iter().cloned();
         flags.fold(FeatureGates::default(), FeatureGates::and)
     }
 
-    /// Which embedded controllers run here: behind another server some have no say.
+    /// Returns the embedded controllers that run here: some are left to the server in front, if there is one.
     #[must_use]
     pub fn embedded_controllers(&self) -> Controllers {
         match self.aggregation.core_kubeconfig() {
@@ -293,7 +294,7 @@ impl Options {
         self.cert_dir.clone().unwrap_or_else(|| self.data_dir.join("pki"))
     }
 
-    /// Whether requests without credentials are served: never when everything is allowed, as in kube-apiserver.
+    /// True if requests without credentials are served. They never are with AlwaysAllow, as in kube-apiserver.
     #[must_use]
     pub fn anonymous_allowed(&self) -> bool {
         let is_delegated = self.aggregation.authorization_kubeconfig.is_some();

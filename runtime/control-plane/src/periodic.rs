@@ -8,10 +8,10 @@ use crate::loopback::LoopbackError;
 
 /// One kind of work.
 pub trait Periodic: Send + Sync + 'static {
-    /// What the log calls the work.
+    /// The name of the work in the log.
     const NAME: &'static str;
 
-    /// How long to wait between one time and the next.
+    /// The time between two runs.
     const INTERVAL: Duration;
 
     /// Does it once.

@@ -1,4 +1,4 @@
-//! What a server binary is made of.
+//! The parts that a server binary is made of.
 
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::openapi::{OpenApi, Part};
@@ -16,11 +16,11 @@ pub struct Program {
     pub name: &'static str,
     /// Everything that can be served, in the order of registration.
     pub groups: &'static [GroupVersion],
-    /// What describes them to clients.
+    /// The OpenAPI documents of the kinds.
     pub openapi: Documents,
     /// The admission plugins, in the order in which they are asked.
     pub admission: &'static [Registration],
-    /// What the program does beyond storing and serving its kinds.
+    /// The behaviour of the program beyond storing and serving its kinds.
     pub components: &'static [&'static dyn Component],
 }
 

@@ -14,10 +14,10 @@ use crate::later::{Delays, Later};
 use crate::loopback::LoopbackError;
 use crate::objects::{self, Objects};
 
-/// How many objects are worked on at once; writes that wait for the disk together are one write.
+/// The number of objects that are reconciled at once; writes that wait for the disk together are one write.
 const AT_ONCE: usize = 64;
 
-/// How long a key waits whose work failed.
+/// The delays after which a key is retried whose work failed.
 pub const RETRY: Delays = Delays {
     first: Duration::from_secs(1),
     longest: Duration::from_secs(60),
@@ -25,7 +25,7 @@ pub const RETRY: Delays = Delays {
 
 /// One kind of work, told by key what to look at.
 pub trait Reconcile: Send + Sync + 'static {
-    /// What the log calls the work.
+    /// The name of the work in the log.
     const NAME: &'static str;
 
     /// The kinds whose changes matter.
@@ -36,8 +36,8 @@ pub trait Reconcile: Send + Sync + 'static {
         self.watched().first().map(|objects| objects.keys()).unwrap_or_default()
     }
 
-    /// What to look at when an object of the kind at `kind` in [`Reconcile::watched`] has changed; that object unless it is
-    /// told otherwise.
+    /// Returns the keys to reconcile when an object of the kind at `kind` in [`Reconcile::watched`] has changed; by
+    /// default the key of that object.
     fn touched(&self, kind: usize, namespace: &str, name: &str) -> Vec<String> {
         let _ = kind;
         vec![objects::key(namespace, name)]
@@ -52,7 +52,7 @@ pub trait Reconcile: Send + Sync + 'static {
     /// Brings what the key stands for to what it should be.
     fn reconcile(&self, key: &str) -> impl Future<Output = Result<(), LoopbackError>> + Send;
 
-    /// How long after that to look at it again although nothing changed; `None` for never.
+    /// Returns the time after which to reconcile the key again although nothing changed; `None` for never.
     fn again_in(&self, _key: &str) -> Option<Duration> {
         None
     }
@@ -93,7 +93,7 @@ async fn follow<R: Reconcile>(work: R, mut watchers: Vec<Watcher>, mut later: La
     }
 }
 
-/// What happened next to any of the kinds.
+/// Waits for the next events of any of the kinds. Returns the index of the kind, and its events.
 pub async fn next_of(watchers: &mut [Watcher]) -> (usize, Result<Vec<Arc<Event>>, WatchError>) {
     let next = watchers.iter_mut().map(|watcher| Box::pin(watcher.next()));
     let (events, kind, _) = select_all(next).await;

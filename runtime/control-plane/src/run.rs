@@ -202,7 +202,7 @@ async fn serve(program: &Program, options: &Options, descriptors: Descriptors) -
     result.context("the server stopped out of order")
 }
 
-/// What whoever asks for the status of the server is told.
+/// Returns the record of the running server that the command `status` reads.
 fn running(program: &Program, options: &Options, identity: &Identity, url: &str) -> Running {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let store = match options.storage {
@@ -281,17 +281,17 @@ fn trusted_proxies(
     }))
 }
 
-/// What is put together before the server starts.
+/// The parts that are put together before the server starts.
 struct Assembled {
     /// The chain of servers.
     chain: ApiServer,
     /// The group versions that it serves.
     served: Vec<GroupVersion>,
-    /// What it says that objects look like.
+    /// The schemas that it publishes.
     openapi: OpenApi,
-    /// What is registered about groups.
+    /// The registered groups.
     directory: GroupDirectory,
-    /// Which flows it knows, if it has the kinds for that.
+    /// The flows of requests; `None` without the kinds for that.
     flows: Option<Arc<dyn Flows>>,
     tokens: Arc<BearerTokens>,
     authorizer: Arc<dyn Authorizer>,

@@ -1,4 +1,4 @@
-//! What a running server leaves in its data folder, for whoever asks for its status.
+//! The record that a running server leaves in its data folder, for the command that reports its status.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use crate::private_file::write_private;
 /// The file in the data folder.
 const FILE: &str = "running.json";
 
-/// What is said of a server while it runs.
+/// A record of a running server.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Running {
@@ -23,13 +23,13 @@ pub(crate) struct Running {
     pub(crate) version: String,
     /// Its process.
     pub(crate) pid: i32,
-    /// When it was started.
+    /// The time at which it was started.
     pub(crate) since: String,
-    /// Where clients reach it.
+    /// The URL at which clients reach it.
     pub(crate) url: String,
     /// The folder of its store; empty when it is in memory.
     pub(crate) store: String,
-    /// Who signed its certificate, PEM.
+    /// The file of the authority that signed its certificate, PEM.
     pub(crate) authority: PathBuf,
     /// The administrator's certificate.
     pub(crate) client_certificate: PathBuf,
@@ -38,7 +38,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// What the server in `data_dir` said, if it has not stopped in order since.
+    /// Reads the record of the server in `data_dir`; `None` if it has stopped in order.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ impl Running {
         }
     }
 
-    /// Whether the process is still there.
+    /// True if the process exists.
     pub(crate) fn is_alive(&self) -> bool {
         Pid::from_raw(self.pid).is_some_and(|pid| match test_kill_process(pid) {
             Ok(()) => true,

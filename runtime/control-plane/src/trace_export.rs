@@ -25,10 +25,10 @@ const VERSIONS: [&str; 3] = [
     "apiserver.config.k8s.io/v1alpha1",
 ];
 
-/// Where collectors listen.
+/// The address on which collectors listen by default.
 const DEFAULT_ENDPOINT: &str = "localhost:4317";
 
-/// How long the last spans may take on their way when the server stops.
+/// The longest time for exporting the last spans when the server stops.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// A `TracingConfiguration`.

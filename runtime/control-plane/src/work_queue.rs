@@ -1,4 +1,4 @@
-//! What is to be looked at, each once at a time, and again after a while when that did not help.
+//! A queue of keys to process, each once at a time, with retries after a delay.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
@@ -39,7 +39,7 @@ struct Look {
     again: Option<Instant>,
 }
 
-/// What became of a look.
+/// The result of processing a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// Nothing is left to do.
@@ -137,7 +137,7 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
         }
     }
 
-    /// When the next one is to be looked at again.
+    /// Returns the time at which the next key is retried.
     fn next_time(&self) -> Option<Instant> {
         self.lock().later.next_time()
     }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// What configures plugins, by their names.
+/// The configuration of plugins, by their names.
 #[derive(Debug, Default)]
 pub struct Configuration {
     plugins: Vec<(String, Value)>,

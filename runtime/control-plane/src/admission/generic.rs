@@ -11,7 +11,7 @@ use super::Registration;
 use crate::delegation::{Host, HostNamespaces};
 use crate::namespaces;
 
-/// What may be asked about namespaces that are not there.
+/// Requests that are allowed in namespaces that do not exist.
 const QUESTIONS: &[(&str, &str)] = &[("authorization.k8s.io", "localsubjectaccessreviews")];
 
 /// Nothing is made in namespaces that are missing or on their way out.

@@ -1,4 +1,4 @@
-//! Which plugins the flags leave on.
+//! The plugins that the flags leave on.
 
 use anyhow::{Result, bail};
 

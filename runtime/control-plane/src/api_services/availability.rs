@@ -1,4 +1,4 @@
-//! Whether a server behind a service gets requests, and how that is said.
+//! The availability of servers behind services, and the condition that reports it.
 
 use planesmith_aggregator::{Backend, ServicePort};
 use planesmith_extensions::conditions::{Verdict, set_condition};
@@ -9,7 +9,7 @@ use crate::loopback::LoopbackError;
 use crate::objects::Objects;
 use crate::service_resolver::ServiceResolver;
 
-/// How often a status is written anew that others change at the same time.
+/// The number of attempts to write a status that others change at the same time.
 const ATTEMPTS: usize = 5;
 
 /// The condition Available.
@@ -18,7 +18,7 @@ pub(super) struct Availability {
     is_available: bool,
     reason: &'static str,
     message: String,
-    /// Whether it may be different soon, without a change of any object.
+    /// True if the state may change soon, without a change of any object.
     passes: bool,
 }
 
@@ -61,7 +61,7 @@ impl Availability {
         }
     }
 
-    /// Whether the server gets requests.
+    /// True if the server gets requests.
     pub(super) fn is_available(&self) -> bool {
         self.is_available
     }
@@ -74,7 +74,7 @@ impl Availability {
         }
     }
 
-    /// Whether it may be different soon, without a change of any object.
+    /// True if the state may change soon, without a change of any object.
     pub(super) fn passes(&self) -> bool {
         self.passes
     }

@@ -20,20 +20,20 @@ use crate::objects::Objects;
 use crate::reconciler::Reconcile;
 use crate::service_resolver::{SERVICE_NAME, ServiceResolver};
 
-/// How often a server is looked at that answers, or that a change of objects must bring back.
+/// The time between probes of a server that answers, or that only a change of objects can bring back.
 const RARELY: Duration = Duration::from_secs(10);
 
-/// How often a server is looked at that does not answer: it may be back at any moment.
+/// The time between probes of a server that does not answer: it may be back at any moment.
 const OFTEN: Duration = Duration::from_secs(1);
 
-/// How long after a look the next one comes at the earliest, however many requests fail.
+/// The shortest time between two probes, however many requests fail.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Turns APIServices into routes, and says in their status whether these lead anywhere.
 pub(super) struct Follower {
     pub(super) api_services: Objects,
     pub(super) store: Arc<ResourceStore>,
-    /// What leads to a server, and changes whether it is there.
+    /// The kinds of objects on the way to a server. Their changes may make it available or unavailable.
     pub(super) ways: Vec<(Objects, NamesService)>,
     pub(super) aggregator: Aggregator,
     pub(super) services: Arc<dyn ServiceResolver>,
@@ -42,7 +42,7 @@ pub(super) struct Follower {
     pub(super) lookouts: Mutex<BTreeMap<String, Lookout>>,
 }
 
-/// Where an object on the way to a server has the name of its service.
+/// The place in an object that names its service.
 #[derive(Clone, Copy)]
 pub(super) enum NamesService {
     /// It is called like the service.
@@ -51,7 +51,7 @@ pub(super) enum NamesService {
     InLabel,
 }
 
-/// Who keeps an eye on one server, for as long as it lives.
+/// The availability probe of one server; stops when dropped.
 pub(super) struct Lookout {
     service: ServicePort,
     backend: Arc<Backend>,
@@ -176,7 +176,7 @@ impl Reconcile for Follower {
     }
 }
 
-/// What an APIService tells the aggregator.
+/// Returns the registration of an APIService with the aggregator.
 pub(super) fn registration(api_service: &APIService) -> Registration {
     let spec = &api_service.spec;
     let remote = spec.service.as_ref().map(|service| Remote {
@@ -204,7 +204,7 @@ pub(super) fn registration(api_service: &APIService) -> Registration {
     }
 }
 
-/// Whether the status says that the server gets requests.
+/// True if the status says that the server gets requests.
 pub(super) fn is_available(api_service: &APIService) -> bool {
     let mut conditions = api_service.status.conditions.iter();
     conditions.any(|condition| condition.type_ == "Available" && condition.status == "True")

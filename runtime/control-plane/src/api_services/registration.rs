@@ -42,7 +42,7 @@ struct State {
     settled: HashSet<String>,
 }
 
-/// What is read of a definition.
+/// The fields that are read of a definition.
 #[derive(Deserialize)]
 struct Definition {
     spec: DefinitionSpec,

@@ -1,4 +1,4 @@
-//! What servers behind this one need to know to trust its clients.
+//! The authorities and headers that servers behind this one need to trust its clients.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub(crate) const PROXY_AUTHORITIES: &str = "requestheader-client-ca-file";
 /// The key with the names of proxies.
 pub(crate) const ALLOWED_NAMES: &str = "requestheader-allowed-names";
 
-/// Whom servers behind this one can believe.
+/// The authorities and headers that servers behind this one can trust.
 #[derive(Clone, Debug, Default)]
 pub struct Believed {
     /// Authorities that sign the certificates of clients.

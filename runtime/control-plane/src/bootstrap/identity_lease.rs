@@ -1,4 +1,4 @@
-//! Which servers there are: each holds a lease, and leases that were not renewed are removed.
+//! The identity leases of servers: each server holds one, and leases that were not renewed are removed.
 
 use std::time::Duration;
 
@@ -20,17 +20,17 @@ pub(crate) const GATE: &str = "APIServerIdentity";
 /// The hook after which the server has its lease.
 pub(super) const HOOK: &str = "start-kube-apiserver-identity-lease-controller";
 
-/// Where the leases are.
+/// The namespace of the leases.
 pub(crate) const NAMESPACE: &str = "kube-system";
 
 /// The label of such leases, and its value.
 pub(crate) const LABEL: &str = "apiserver.kubernetes.io/identity";
 pub(crate) const LABEL_VALUE: &str = "kube-apiserver";
 
-/// How long a lease is good, in seconds.
+/// The lifetime of a lease, in seconds.
 const LIFE: i64 = 3600;
 
-/// How often the server renews its lease.
+/// The time between two renewals of the server's lease.
 const RENEWAL: Duration = Duration::from_secs(10);
 
 /// Holds the server's lease, and removes those of servers that are gone. Empty for a server without leases.
@@ -120,7 +120,7 @@ impl IdentityLease {
     }
 }
 
-/// What the server calls itself where several are told apart.
+/// Returns the name that identifies this server among several.
 pub(crate) fn own_name() -> String {
     lease_name(&own_host())
 }
@@ -174,7 +174,7 @@ impl Periodic for OldLeases {
     }
 }
 
-/// Whether the lease was not renewed in time; one that does not say is over.
+/// True if the lease was not renewed in time, or does not say when it was.
 fn is_over(lease: &Value, now: MicroTime) -> bool {
     let second = |time: MicroTime| time.timestamp().map(|timestamp| timestamp.as_second());
     let renewed = text(lease, "/spec/renewTime").parse().ok().and_then(second);

@@ -12,12 +12,12 @@ use crate::reconciler::{self, Reconcile};
 
 const NAMESPACE: &str = "kube-system";
 
-/// What one of them holds.
+/// The content of one of these ConfigMaps.
 pub(super) trait Content: Send + Sync + 'static {
     /// The ConfigMap.
     const NAME: &'static str;
 
-    /// What the log calls the work.
+    /// The name of the work in the log.
     const WORK: &'static str;
 
     /// Time after which the data may have changed without a change of objects; `None` for never.

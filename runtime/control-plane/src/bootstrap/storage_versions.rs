@@ -47,7 +47,7 @@ pub(super) fn hook(server: &ApiServer, stores: &Stores, loopback: &Loopback, gat
     Some(hook.after(identity_lease::HOOK))
 }
 
-/// Whether clients can read and write the versions.
+/// True if clients can read and write the versions.
 pub(crate) fn are_served(server: &ApiServer) -> bool {
     server.table().load().handlers().any(|handler| {
         let facts = handler.facts();
@@ -62,7 +62,7 @@ pub(crate) fn objects(stores: &Stores, loopback: &Loopback) -> Option<Objects> {
 
 struct StorageVersions {
     objects: Objects,
-    /// What the server calls itself.
+    /// The name of the server.
     server: String,
     resources: BTreeMap<String, Versions>,
 }
@@ -75,7 +75,7 @@ struct Versions {
     served: Vec<String>,
 }
 
-/// What is stored, by `group.resource`.
+/// Returns the versions in which resources are stored, by `group.resource`.
 fn resources(table: &SharedTable, stores: &Stores) -> BTreeMap<String, Versions> {
     let mut resources: BTreeMap<String, Versions> = BTreeMap::new();
     for handler in table.load().handlers() {

@@ -15,7 +15,7 @@ use crate::loopback::{Loopback, LoopbackError};
 
 const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "default"];
 
-/// How long to wait before a failed attempt is repeated.
+/// The delay before a failed attempt is repeated.
 const RETRY: Duration = Duration::from_secs(5);
 
 /// The hook; what makes objects in the namespaces comes after it.

@@ -1,4 +1,4 @@
-//! What the authority signs: any subject, any key, in the form of RFC 5280.
+//! Issues certificates: any subject, any key, in the form of RFC 5280.
 
 use std::net::IpAddr;
 use std::time::SystemTime;
@@ -23,16 +23,16 @@ use x509_cert::{Certificate, TbsCertificate, Version};
 
 use super::Authority;
 
-/// What a certificate says, besides who signed it.
+/// The contents of a certificate, except for its issuer.
 #[derive(Debug)]
 pub struct Contents {
-    /// Whose it is.
+    /// The owner of the certificate.
     pub subject: Name,
     /// The key of whose it is.
     pub public_key: SubjectPublicKeyInfoOwned,
     /// Further names of whose it is.
     pub names: Vec<GeneralName>,
-    /// What the key may be used for.
+    /// The purposes for which the key may be used.
     pub usages: Usages,
     /// From when on it is valid.
     pub not_before: SystemTime,
@@ -40,16 +40,16 @@ pub struct Contents {
     pub not_after: SystemTime,
 }
 
-/// What a key may be used for.
+/// The purposes for which a key may be used.
 #[derive(Clone, Debug, Default)]
 pub struct Usages {
-    /// What can be done with it.
+    /// The operations of the key.
     pub key: FlagSet<KeyUsages>,
-    /// What for.
+    /// The extended purposes.
     pub extended: Vec<ObjectIdentifier>,
 }
 
-/// Why a certificate cannot be issued.
+/// A reason why a certificate cannot be issued.
 #[derive(Debug, thiserror::Error)]
 pub enum IssueError {
     /// A part of it has no form.

@@ -49,11 +49,11 @@ struct CreateKubeconfig {
     #[arg(long, value_name = "NAME")]
     group: Vec<String>,
 
-    /// Where the server is [default: where it was started last].
+    /// URL of the server [default: its URL when it was started last].
     #[arg(long, value_name = "URL")]
     server: Option<String>,
 
-    /// Where to write, - for the standard output [default: USER.kubeconfig in the data folder].
+    /// File to write, - for the standard output [default: USER.kubeconfig in the data folder].
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -61,7 +61,7 @@ struct CreateKubeconfig {
     place: Place,
 }
 
-/// Where a server keeps its things.
+/// The folders in which a server keeps its files.
 #[derive(Args, Debug)]
 pub(super) struct Place {
     /// Folder of the server.
@@ -150,14 +150,15 @@ impl CreateKubeconfig {
     }
 }
 
-/// What the administrator's kubeconfig says of a server.
+/// The server that the administrator's kubeconfig names.
 struct KnownServer {
     url: String,
-    /// Whom to trust to be the server, PEM.
+    /// The authority by which the server is verified, PEM.
     authority: String,
 }
 
-/// What the server in a folder wrote down when it was started last.
+/// Returns the URL and the authority of the server in a folder, recorded when it was started last; `None` if it never
+/// was.
 fn known_server(data_dir: &Path) -> Result<Option<KnownServer>> {
     let path = data_dir.join(identity::ADMIN_KUBECONFIG);
     let Ok(bytes) = fs::read(&path) else {

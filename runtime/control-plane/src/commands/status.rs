@@ -14,7 +14,7 @@ use super::config::Place;
 use crate::program::Program;
 use crate::running::Running;
 
-/// How long the server may take to answer.
+/// The longest time the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Says whether the server of a data folder runs, where, and how it is.
@@ -27,7 +27,7 @@ pub(super) struct Status {
     place: Place,
 }
 
-/// How the server said that it is.
+/// The answer of the server's health check.
 struct Health {
     /// Names of checks that passed.
     passed: usize,
@@ -66,7 +66,7 @@ impl Status {
     }
 }
 
-/// What is known of a server, for people.
+/// Describes a server for people.
 fn describe(running: &Running, data_dir: &Path, health: Option<&Health>) -> String {
     let mut text = format!("{} {}\n", running.name, running.version);
     let store = match running.store.as_str() {
@@ -134,7 +134,7 @@ impl Health {
     }
 }
 
-/// What the files below a folder take; what cannot be read counts as nothing.
+/// Returns the size of the files below a folder, in bytes; what cannot be read counts as nothing.
 fn bytes_in(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let sizes = entries.map(|entry| match entry.metadata() {

@@ -41,16 +41,16 @@ use crate::work_queue::{Outcome, WorkQueue};
 /// Objects that are looked at at the same time.
 const AT_ONCE: usize = 20;
 
-/// How long objects wait that cannot be dealt with yet.
+/// The delays after which objects are processed again that cannot be decided yet.
 const DELAYS: Delays = Delays {
     first: Duration::from_millis(5),
     longest: Duration::from_secs(60),
 };
 
-/// What metrics call the queue: the name of kube-controller-manager's.
+/// The name of the queue in metrics: that of kube-controller-manager.
 const QUEUE: &str = "garbage_collector_attempt_to_delete";
 
-/// What must be possible with objects for them to be collected.
+/// The verbs that a kind must support for its objects to be collected.
 const NEEDED: &[Verb] = &[Verb::Delete, Verb::List, Verb::Watch];
 
 /// Deletes objects whose owners are gone, and carries out how the deletion of an owner is to go on.
@@ -60,7 +60,7 @@ pub(super) struct GarbageCollector {
     shared: Arc<Shared>,
 }
 
-/// What all parts work with.
+/// The state that all parts of the collector share.
 struct Shared {
     loopback: Loopback,
     storage: Storage,

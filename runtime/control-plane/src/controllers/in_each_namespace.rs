@@ -10,13 +10,13 @@ use crate::reconciler::Reconcile;
 
 /// An object of which every namespace has one.
 pub(super) trait EachNamespace: Send + Sync + 'static {
-    /// What it is called.
+    /// The name of the object.
     const NAME: &'static str;
 
     /// Its kind, one of the core group.
     const PLURAL: &'static str;
 
-    /// What the log calls the work.
+    /// The name of the work in the log.
     const WORK: &'static str;
 
     /// The object of a namespace.

@@ -1,4 +1,4 @@
-//! What counts of an object's metadata, read from its stored bytes without the rest.
+//! The metadata of an object that controllers need, read from its stored bytes without the rest.
 
 use std::fmt;
 
@@ -12,16 +12,16 @@ pub(super) const FOREGROUND: &str = "foregroundDeletion";
 /// The finalizer of an owner that waits until its dependents no longer name it.
 pub(super) const ORPHAN: &str = "orphan";
 
-/// What the collector knows of an object.
+/// The metadata that the collector reads of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Metadata {
-    /// Who it is.
+    /// The UID of the object.
     pub(super) uid: String,
-    /// Whether its deletion has begun.
+    /// True if its deletion has begun.
     pub(super) deleted: bool,
-    /// Who it belongs to.
+    /// The owners of the object.
     pub(super) owners: Vec<OwnerReference>,
-    /// Who must let it go.
+    /// The finalizers that must be removed before the object is deleted.
     pub(super) finalizers: Vec<String>,
 }
 
@@ -35,12 +35,12 @@ pub(super) struct OwnerReference {
     pub(super) kind: String,
     /// The owner's name.
     pub(super) name: String,
-    /// Who the owner is.
+    /// The UID of the owner.
     pub(super) uid: String,
-    /// Whether the owner controls the object.
+    /// True if the owner controls the object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) controller: Option<bool>,
-    /// Whether an owner that is deleted in the foreground waits for the object.
+    /// True if an owner that is deleted in the foreground waits for the object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) block_owner_deletion: Option<bool>,
 }
@@ -67,25 +67,25 @@ impl Metadata {
         }
     }
 
-    /// Whether it has the finalizer.
+    /// True if it has the finalizer.
     pub(super) fn is_held_by(&self, finalizer: &str) -> bool {
         self.finalizers.iter().any(|held| held == finalizer)
     }
 
-    /// Whether its deletion has begun and waits for its dependents.
+    /// True if its deletion has begun and waits for its dependents.
     pub(super) fn waits_for_dependents(&self) -> bool {
         self.deleted && self.is_held_by(FOREGROUND)
     }
 }
 
 impl OwnerReference {
-    /// Whether the owner waits for the object when it is deleted in the foreground.
+    /// True if the owner waits for the object when it is deleted in the foreground.
     pub(super) fn blocks(&self) -> bool {
         self.block_owner_deletion == Some(true)
     }
 }
 
-/// Where in the object the reader is.
+/// The part of the object that the reader is in.
 enum Part<'m> {
     Object(&'m mut Metadata),
     Metadata(&'m mut Metadata),

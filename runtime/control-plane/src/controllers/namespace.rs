@@ -32,7 +32,8 @@ const FINALIZER: &str = "kubernetes";
 /// Namespaces that are emptied at the same time.
 const AT_ONCE: usize = 10;
 
-/// When a namespace is looked at again whose content is held by finalizers, or ends later, and did not go meanwhile.
+/// The delays after which a namespace is processed again whose objects have finalizers or a grace period, and are not
+/// deleted meanwhile.
 const DELAYS: Delays = Delays {
     first: Duration::from_millis(500),
     longest: Duration::from_secs(8),

@@ -24,9 +24,9 @@ pub(super) struct RemoteKind {
     pub(super) kind: String,
     /// The path of all its objects.
     pub(super) path: Arc<str>,
-    /// Whether its objects live in namespaces.
+    /// True if its objects live in namespaces.
     pub(super) is_namespaced: bool,
-    /// Whether the server was there when it was last looked at.
+    /// True if the last probe reached the server.
     pub(super) is_current: bool,
     /// E.g. `orders`.
     pub(super) plural: String,
@@ -97,7 +97,7 @@ impl RemoteKind {
         }
     }
 
-    /// Whether clients can do all of these.
+    /// True if clients can use all of these verbs.
     pub(super) fn allows(&self, verbs: &[&str]) -> bool {
         verbs.iter().all(|verb| self.verbs.iter().any(|known| known == verb))
     }

@@ -30,7 +30,7 @@ pub struct Kinds {
     gone: VecDeque<Arc<str>>,
 }
 
-/// How many kinds are remembered that are gone: what belonged to their objects may still have to be looked at.
+/// The number of deleted kinds that are remembered: dependents of their objects may still have to be processed.
 const GONE: usize = 64;
 
 /// A stored kind and one version to reach it by.
@@ -137,17 +137,17 @@ impl ServedKind {
         api_version(&self.resource)
     }
 
-    /// What the keys of its objects start with.
+    /// Returns the prefix of its objects' keys.
     pub fn prefix(&self) -> &str {
         self.store.collection().prefix()
     }
 
-    /// Whether its objects live in namespaces.
+    /// True if its objects live in namespaces.
     pub fn is_namespaced(&self) -> bool {
         self.resource.scope == Scope::Namespaced
     }
 
-    /// Whether clients can do all of these.
+    /// True if clients can use all of these verbs.
     pub fn allows(&self, verbs: &[Verb]) -> bool {
         verbs.iter().all(|verb| self.resource.verbs.contains(verb))
     }
@@ -184,7 +184,7 @@ impl ServedKind {
         self.entries(&self.store.prefix(namespace))
     }
 
-    /// Whether nothing is in a namespace.
+    /// True if a namespace has no objects of the kind.
     pub fn is_empty_in(&self, namespace: &str) -> bool {
         self.store.collection().is_empty(&self.store.prefix(namespace))
     }

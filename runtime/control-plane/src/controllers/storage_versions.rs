@@ -18,7 +18,7 @@ use crate::reconciler::Reconcile;
 pub(super) struct StaleStorageVersions {
     versions: Objects,
     leases: Objects,
-    /// What this server calls itself: it is there whatever its lease says.
+    /// The name of this server, which counts as present whatever its lease says.
     own: String,
 }
 

@@ -17,7 +17,7 @@ use crate::service_accounts::token_secrets::{
 };
 
 const DAY: i64 = 24 * 60 * 60;
-/// How many seconds a token may be unused before it is made invalid, and then before it is removed.
+/// The number of seconds after which an unused token is invalidated, and then after which it is removed.
 const UNUSED: i64 = 365 * DAY;
 
 /// Makes unused tokens invalid and, after the same time again, removes their secrets. Only of those that were once made
@@ -30,7 +30,7 @@ pub(super) struct UnusedTokens {
     config_maps: Objects,
 }
 
-/// What is done about a token.
+/// An action on a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     MakeInvalid,
@@ -57,7 +57,7 @@ impl UnusedTokens {
         Some(since.as_second() + DAY)
     }
 
-    /// Whether the account of a secret mentions it.
+    /// True if the service account of a secret lists it.
     fn is_mentioned(&self, secret: &Value) -> bool {
         let annotation = |name: &str| secret["metadata"]["annotations"][name].as_str().unwrap_or_default();
         let namespace = text(secret, "/metadata/namespace");
@@ -115,7 +115,7 @@ impl Periodic for UnusedTokens {
     }
 }
 
-/// What is to be done about a token if nobody needs it.
+/// Returns the action that is due on a token that no pod uses; `None` if there is none.
 fn step(secret: &Value, now: Time) -> Option<Step> {
     let long_ago = now.as_second() - UNUSED;
     let made: Time = text(secret, "/metadata/creationTimestamp").parse().ok()?;

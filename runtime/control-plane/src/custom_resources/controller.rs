@@ -26,10 +26,11 @@ use crate::loopback::{Loopback, LoopbackError};
 /// The finalizer that stands for the objects of a definition.
 const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
-/// How often a definition is looked at again whose objects are held by finalizers, or that could not be written.
+/// The delay after which a definition is processed again whose objects have finalizers, or that could not be written.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// How long a definition waits to be in the list of groups before it says all the same that it can be used.
+/// The longest time a definition waits to appear in the list of groups before its condition Established is set all
+/// the same.
 const LISTED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Turns definitions that are stored into resources that are served.
@@ -46,12 +47,12 @@ pub(super) struct DefinitionController {
     removing: BTreeSet<String>,
 }
 
-/// What is known of a definition.
+/// The state of a definition.
 struct Known {
     group: String,
     /// It wants names that others have.
     waits: bool,
-    /// When the controller wrote its status: nothing is to be done about that event.
+    /// The revision at which the controller wrote its status: the event of that write is ignored.
     written: Option<Revision>,
 }
 
@@ -266,7 +267,7 @@ impl DefinitionController {
         }
     }
 
-    /// Whether this is the state of a definition that the controller itself wrote.
+    /// True if the controller itself wrote this state of a definition.
     fn wrote(&self, entry: &Entry) -> bool {
         let (_, name) = self.store.names(entry.key());
         let known = self.known.get(name);

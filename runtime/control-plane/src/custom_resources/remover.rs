@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::objects::text;
 
-/// How many objects are removed at once: writes that wait together become durable together.
+/// The number of objects that are removed at once: writes that wait together become durable together.
 const AT_ONCE: usize = 256;
 
 /// Removes the objects of a kind; those with finalizers are marked, and go when nothing holds them any more.
@@ -38,7 +38,7 @@ pub(super) async fn remove_all(definitions: &Definitions, kind: &'static Resourc
     entries.for_each_concurrent(AT_ONCE, remove).await;
 }
 
-/// What to do about an object now; nothing if that was done.
+/// Returns the next operation that removes an object; `None` if there is nothing left to do.
 fn removal(store: &ResourceStore, kind: &'static ResourceFacts, entry: &Entry, now: Time) -> Option<Op> {
     let mut document: Value = serde_json::from_slice(entry.bytes()).ok()?;
     let expect = Expect::Revision(entry.revision());

@@ -18,7 +18,7 @@ use self::review::Review;
 use crate::apart;
 use crate::service_resolver::ServiceResolver;
 
-/// How long a webhook may take, as it is told.
+/// The time limit of a webhook, which is part of its URL.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Asks the webhook of a definition.
@@ -26,23 +26,23 @@ pub(super) struct Webhook {
     asked: Arc<Asked>,
 }
 
-/// Who is asked.
+/// The webhook that is called.
 struct Asked {
     place: Place,
     link: Result<Link, String>,
-    /// How long it may take.
+    /// The time limit of a call.
     patience: Duration,
     reviews: Vec<String>,
     services: Arc<dyn ServiceResolver>,
 }
 
-/// Where a webhook is.
+/// The place of a webhook.
 enum Place {
     Url(String),
     Service { service: ServicePort, path: String },
 }
 
-/// Where a request goes, and whose certificate is expected there.
+/// The URL of a request, and the server whose certificate is expected there.
 struct Address {
     url: String,
     name: String,
@@ -172,7 +172,7 @@ impl Asked {
     }
 }
 
-/// What kind an object says it is, as messages show it.
+/// Returns the kind that an object names, in the form of messages.
 fn kind_of(document: &Value) -> String {
     let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
     format!("{}, Kind={}", text("apiVersion"), text("kind"))

@@ -1,4 +1,4 @@
-//! What somebody may do in the eyes of the server in front.
+//! Asks the server in front if a user may do something.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use crate::objects::text;
 
 const PATH: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
-/// What a client reads when nobody answers there; where that is only the log knows.
+/// The text that a client reads when the server in front does not answer; the reason is only logged.
 const UNKNOWN: &str = "the action cannot be reviewed";
 
 /// Has actions reviewed.
@@ -94,8 +94,8 @@ fn spec(attributes: &Attributes<'_>) -> Value {
     spec
 }
 
-/// What a selector demands of fields. One that cannot be read demands nothing: the question is about more than what is
-/// wanted, and the request is refused for it later.
+/// Returns the requirements of a field selector. One that cannot be parsed has none: the question is broader than the
+/// request then, and the request is refused for it later.
 fn of_fields(selector: &str) -> Vec<Value> {
     let query = FieldQuery::parse(selector).unwrap_or_default();
     let requirement = |term: &FieldTerm| {
@@ -105,7 +105,7 @@ fn of_fields(selector: &str) -> Vec<Value> {
     query.terms().iter().map(requirement).collect()
 }
 
-/// What a selector demands of labels. Comparisons are left out: there is no word for them in such questions.
+/// Returns the requirements of a label selector. Comparisons are left out: reviews have no operator for them.
 fn of_labels(selector: &str) -> Vec<Value> {
     let query = LabelQuery::parse(selector).unwrap_or_default();
     let requirements = query.requirements().iter().filter_map(|requirement| {

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::apart;
 use crate::objects::text;
 
-/// How long it may take to answer.
+/// The longest time the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// An API server and who this one is there; cheap to clone.
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct Host {
     link: Link,
     destination: Destination,
-    /// What stands in front of all paths.
+    /// The prefix of all paths.
     path: String,
     token: Token,
 }

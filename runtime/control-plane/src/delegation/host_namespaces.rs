@@ -38,8 +38,8 @@ impl<N: Namespaces> Namespaces for HostNamespaces<N> {
     }
 }
 
-/// Where a namespace is; nowhere when that is no name of one. It is asked for with the server's own rights, which clients
-/// shall not use for other paths.
+/// Returns the path of a namespace; `None` for an invalid name. The request is made with the server's own rights, so
+/// a client must not be able to reach other paths by it.
 fn path_of(name: &str) -> Option<String> {
     let is_name = names::dns_label(name).is_empty();
     is_name.then(|| format!("/api/v1/namespaces/{name}"))

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long an answer holds; kube-apiserver's value for servers behind it.
+/// The time for which an answer is cached; kube-apiserver's value for servers behind it.
 pub(super) const HOLDS: Duration = Duration::from_secs(10);
 
 /// Answers that are kept at once. They are forgotten together when there are more.

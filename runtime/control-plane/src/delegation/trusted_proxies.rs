@@ -1,4 +1,4 @@
-//! Whom the server in front believes, and by which headers it says who asks.
+//! Follows the proxies that the server in front trusts, and the headers in which they name the user.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::bootstrap::cluster_authentication;
 
 const PATH: &str = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
 
-/// How often it is read again: authorities change rarely, and are valid together for long.
+/// The time between two reads: authorities change rarely, and old and new ones overlap for long.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// How long after a failure it is read again.
+/// The delay after a failure until the next read.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// Follows what the server in front publishes for servers behind it.
@@ -26,10 +26,10 @@ pub(crate) struct TrustedProxies {
     pub(crate) host: Host,
     pub(crate) tls: Arc<Tls>,
     pub(crate) authenticator: RequestHeaderAuthenticator,
-    /// What the flags say; it holds unless somebody else's proxies are to be believed.
+    /// The headers that the flags set; in use unless the proxies are those of the server in front.
     pub(crate) own: RequestHeaders,
     pub(crate) lookup: Lookup,
-    /// Whether the server starts when nothing can be read.
+    /// True if the server starts although nothing can be read.
     pub(crate) tolerant: bool,
 }
 
@@ -72,18 +72,20 @@ impl TrustedProxies {
     }
 }
 
-/// What the flags leave to the server in front. Where they name authorities, nothing is added to those.
+/// The settings that the flags leave to the server in front. Where the flags name authorities, none are added to
+/// those.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lookup {
-    /// Who signs the certificates of clients.
+    /// True if the authorities of client certificates are read.
     pub(crate) clients: bool,
-    /// Who signs the certificates of proxies, what they are called, and in which headers they say who asks.
+    /// True if the authorities of proxies' certificates, the names of proxies, and the headers in which they name the
+    /// user are read.
     pub(crate) proxies: bool,
 }
 
 impl Lookup {
-    /// What counts of the published beside `own`, which the flags say. Whose proxies are believed, their names and their
-    /// headers belong together: they are taken from one side.
+    /// Selects from the published settings those that `own`, the flags, leave open. The authorities of proxies, their
+    /// names and their headers belong together: they are taken from one side.
     fn taken(self, published: Published, own: &RequestHeaders) -> (Authorities, RequestHeaders) {
         let mut authorities = Authorities::default();
         if self.clients {
@@ -97,7 +99,7 @@ impl Lookup {
     }
 }
 
-/// What the ConfigMap says.
+/// The data of the ConfigMap.
 #[derive(Debug)]
 struct Published {
     clients: Vec<u8>,
@@ -129,7 +131,7 @@ impl Published {
     }
 }
 
-/// Whether a text is in PEM form and has a certificate that can be used; what else is in it counts for nothing.
+/// True if a text is in PEM form and has a certificate that can be parsed; other blocks are ignored.
 fn is_bundle(text: &str) -> bool {
     let blocks = Pem::iter_from_buffer(text.as_bytes());
     let blocks = blocks.collect::<Result<Vec<Pem>, _>>().unwrap_or_default();

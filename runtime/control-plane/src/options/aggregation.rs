@@ -51,7 +51,7 @@ pub struct AggregationOptions {
     )]
     pub requestheader_group_headers: Vec<String>,
 
-    /// What the names of headers start with in which proxies tell more about the user.
+    /// Prefixes of the headers in which proxies pass extra attributes of the user.
     #[arg(
         long,
         value_delimiter = ',',
@@ -92,7 +92,7 @@ pub struct AggregationOptions {
 }
 
 impl AggregationOptions {
-    /// Who tells of namespaces that this server does not have itself.
+    /// Returns the kubeconfig of the server that has the namespaces, if this one does not.
     #[must_use]
     pub fn core_kubeconfig(&self) -> Option<&Path> {
         let kubeconfig = self.kubeconfig.as_ref().or(self.authentication_kubeconfig.as_ref());

@@ -1,4 +1,4 @@
-//! Which embedded controllers run.
+//! The embedded controllers that run.
 
 use std::str::FromStr;
 
@@ -42,14 +42,14 @@ pub(crate) const CONTROLLERS: [ControllerName; 7] = [
     ControllerName::renamed("storageversion-garbage-collector-controller", "storage-version-gc"),
 ];
 
-/// Which embedded controllers run, in kube-controller-manager's syntax: `*`, `name`, `-name`, `-*`.
+/// The embedded controllers that run, in kube-controller-manager's syntax: `*`, `name`, `-name`, `-*`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Controllers {
     terms: Vec<String>,
 }
 
 impl Controllers {
-    /// Whether the controller called `name` runs: named ones first, then `*`.
+    /// True if the controller called `name` runs: named ones first, then `*`.
     #[must_use]
     pub fn enabled(&self, name: &str) -> bool {
         for term in &self.terms {

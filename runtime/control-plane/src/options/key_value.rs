@@ -10,7 +10,7 @@ pub struct Switches {
 }
 
 impl Switches {
-    /// How `name` is switched; `None` when it is not named.
+    /// Returns the switch of `name`; `None` if it is not named.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<bool> {
         self.values.get(name).copied()

@@ -22,7 +22,7 @@ pub struct ServiceAccountOptions {
     #[arg(long, value_name = "FILE")]
     pub service_account_key_file: Vec<PathBuf>,
 
-    /// How long a service account token may live, 1h to 2^32s; 0 is no limit.
+    /// Longest lifetime of a service account token, 1h to 2^32s; 0 is no limit.
     #[arg(long, default_value = "0s", value_parser = parse_go_duration, value_name = "DURATION")]
     pub service_account_max_token_expiration: Duration,
 
@@ -30,7 +30,7 @@ pub struct ServiceAccountOptions {
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = true, value_name = "BOOL")]
     pub service_account_extend_token_expiration: bool,
 
-    /// Where clients find the keys of service account tokens [default: this server].
+    /// URL at which clients find the keys of service account tokens [default: this server].
     #[arg(long, value_name = "URL")]
     pub service_account_jwks_uri: Option<String>,
 
@@ -40,7 +40,7 @@ pub struct ServiceAccountOptions {
 }
 
 impl ServiceAccountOptions {
-    /// What is wrong with the flags.
+    /// Checks the flags.
     pub(super) fn check(&self) -> Result<(), String> {
         const HOUR: Duration = Duration::from_secs(60 * 60);
         const LONGEST: Duration = Duration::from_secs(1 << 32);

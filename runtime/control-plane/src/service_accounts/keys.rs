@@ -1,4 +1,4 @@
-//! What signs tokens, and what checks them.
+//! The keys that sign tokens, and those that verify them.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,7 +14,7 @@ use crate::private_file::{make_private, write_private};
 /// Name of the key that the server makes for itself, among its certificates.
 const OWN_KEY: &str = "sa.key";
 
-/// What signs tokens of service accounts, and what checks them.
+/// The keys that sign tokens of service accounts, and those that verify them.
 #[derive(Clone, Debug)]
 pub struct ServiceAccountKeys {
     /// Signs tokens.

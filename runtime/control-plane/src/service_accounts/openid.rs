@@ -1,4 +1,4 @@
-//! What others need to check tokens themselves: the documents of OpenID Connect discovery.
+//! The documents of OpenID Connect discovery, by which others verify tokens themselves.
 
 use std::sync::Arc;
 

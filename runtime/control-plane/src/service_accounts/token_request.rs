@@ -232,7 +232,7 @@ fn reference(meta: &ObjectMeta) -> Reference {
     }
 }
 
-/// What the body says of names must be what the path says.
+/// Checks that the names in the body are those of the path.
 fn check_names(own: &ObjectMeta, call: &Call) -> ApiResult<()> {
     let mut errors = FieldErrors::default();
     if !own.name.is_empty() && own.name != call.name() {

@@ -22,7 +22,7 @@ pub struct KubeletOptions {
     #[arg(long, value_name = "FILE")]
     pub kubelet_certificate_authority: Option<PathBuf>,
 
-    /// Which addresses of a node lead to its kubelet, the preferred one first.
+    /// Addresses of a node to reach its kubelet by, the preferred one first.
     #[arg(
         long,
         value_delimiter = ',',
@@ -31,7 +31,7 @@ pub struct KubeletOptions {
     )]
     pub kubelet_preferred_address_types: Vec<String>,
 
-    /// How long connecting to a kubelet may take.
+    /// Time limit for connecting to a kubelet.
     #[arg(long, default_value = "5s", value_parser = parse_go_duration, value_name = "DURATION")]
     pub kubelet_timeout: Duration,
 

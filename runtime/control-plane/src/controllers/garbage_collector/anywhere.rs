@@ -34,14 +34,14 @@ pub(super) enum Kind {
 /// The state of an object, as far as it counts.
 #[derive(Debug)]
 pub(super) struct State {
-    /// What counts of it.
+    /// The metadata that controllers need.
     pub(super) metadata: Metadata,
     /// Its version.
     pub(super) resource_version: String,
 }
 
 impl AllKinds {
-    /// Whether both are of one moment: whatever comes or goes makes others.
+    /// True if both are the same snapshot: a change of the kinds creates a new one.
     pub(super) fn are(&self, others: &Self) -> bool {
         Arc::ptr_eq(&self.stored, &others.stored) && Arc::ptr_eq(&self.remote, &others.remote)
     }
@@ -92,7 +92,7 @@ impl Kind {
         }
     }
 
-    /// Whether its objects live in namespaces.
+    /// True if its objects live in namespaces.
     pub(super) fn is_namespaced(&self) -> bool {
         match self {
             Kind::Stored(kind) => kind.is_namespaced(),
@@ -100,7 +100,7 @@ impl Kind {
         }
     }
 
-    /// Whether somebody can be asked for its objects.
+    /// True if a server is available that has its objects.
     pub(super) fn is_there(&self) -> bool {
         match self {
             Kind::Stored(_) => true,

@@ -1,4 +1,4 @@
-//! How the graph keeps up with the objects of one kind.
+//! Keeps the graph up to date with the objects of one kind.
 
 use std::sync::{Arc, Mutex};
 
@@ -80,7 +80,7 @@ impl Follower {
         *lock(&self.known) = Some(watcher.position());
     }
 
-    /// Whether something happened up to `revision` that the graph does not know.
+    /// True if the graph misses a change up to `revision`.
     pub(super) fn is_behind(&self, revision: Revision) -> bool {
         let known = *lock(&self.known);
         known.is_none_or(|known| self.collection.has_changed(known, revision))

@@ -1,4 +1,4 @@
-//! How the graph keeps up with the objects of a kind that another server has.
+//! Keeps the graph up to date with the objects of a kind of another server.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,14 +25,14 @@ const WATCH: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v
 /// The longest line of a watch, in bytes.
 const LINE_LIMIT: usize = 16 << 20;
 
-/// How long a watch goes on, in seconds.
+/// The duration of a watch, in seconds.
 const WATCH_FOR: u64 = 600;
 
-/// How long to wait before a server is asked anew that did not answer, or not for long; twice as long each time.
+/// The delay before a request is repeated to a server that did not answer, or not for long; doubled each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// How long a watch must last for its end to be no failure.
+/// The duration from which on the end of a watch is no failure.
 const LASTING: Duration = Duration::from_secs(30);
 
 /// Follows the objects of one kind of another server.
@@ -47,7 +47,7 @@ pub(super) struct RemoteFollower {
     woken: Notify,
 }
 
-/// Why following came to an end.
+/// A reason why following ended.
 #[derive(Debug, thiserror::Error)]
 enum Broken {
     #[error(transparent)]
@@ -84,12 +84,12 @@ impl RemoteFollower {
         self.woken.notify_one();
     }
 
-    /// Whether the graph may learn of objects soon that were there all the time.
+    /// True if the graph may still lack objects that have existed for long.
     pub(super) fn is_starting(&self) -> bool {
         !self.has_asked.load(Ordering::Acquire)
     }
 
-    /// Whether the owner of this identity is there, in any namespace.
+    /// True if an object with this UID exists, in any namespace.
     pub(super) fn knows(&self, uid: &str) -> bool {
         lock(&self.known).values().any(|known| known == uid)
     }
@@ -202,7 +202,7 @@ impl RemoteFollower {
 /// The JSON documents of a watch, each of which is a line.
 struct Lines {
     body: BodyDataStream,
-    /// What has come of the lines that were not returned.
+    /// The bytes that were received after the last line returned.
     rest: Vec<u8>,
 }
 

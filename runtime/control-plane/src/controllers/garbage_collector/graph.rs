@@ -1,4 +1,4 @@
-//! Who belongs to whom.
+//! The graph of owners and dependents.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
@@ -11,7 +11,7 @@ use crate::controllers::metadata::{Metadata, ORPHAN, OwnerReference};
 pub(super) struct ObjectId {
     /// Its key, which no other object of any kind has.
     pub(super) key: Arc<str>,
-    /// What the keys of all objects of its kind start with.
+    /// The prefix of the keys of all objects of its kind.
     pub(super) prefix: Arc<str>,
 }
 

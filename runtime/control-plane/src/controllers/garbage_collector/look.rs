@@ -1,4 +1,4 @@
-//! What a look at an object decides.
+//! Decides on an object, by the states of its owners.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -13,7 +13,7 @@ use crate::controllers::served_kinds::ServedKind;
 use crate::loopback::LoopbackError;
 use crate::work_queue::Outcome;
 
-/// What an owner is at the moment.
+/// The state of an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
     /// There, and to stay.
@@ -28,7 +28,7 @@ enum Owner {
     Unknown,
 }
 
-/// What is to be done with an object whose owners are known.
+/// The decision on an object whose owners are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Verdict {
     /// Nothing.
@@ -91,7 +91,7 @@ impl Shared {
         }
     }
 
-    /// Whether one of the objects waits for its dependents.
+    /// True if one of the objects waits for its dependents.
     async fn any_waits(&self, kinds: &AllKinds, objects: &[ObjectId]) -> Result<bool, LoopbackError> {
         for id in objects {
             let object = kinds.object(&self.loopback, id).await?;
@@ -155,7 +155,7 @@ impl Shared {
         }
     }
 
-    /// What the owner of an object is now.
+    /// Returns the state of an owner of an object.
     async fn state(&self, kinds: &AllKinds, object: &Object, owner: &OwnerReference) -> Result<Owner, LoopbackError> {
         let kind = kinds.named(&owner.api_version, &owner.kind);
         let Some(kind) = kind.filter(Kind::is_there) else {
@@ -184,8 +184,8 @@ impl Shared {
         }
     }
 
-    /// Whether the owner is in any namespace. That takes a look into all of them, once for all who name the owner: who is
-    /// nowhere stays so.
+    /// True if the owner is in any namespace. All namespaces are searched once for all dependents that name the
+    /// owner: an owner that was in none does not appear later.
     fn is_elsewhere(&self, kinds: &AllKinds, owner: &OwnerReference) -> bool {
         if lock(&self.nowhere).has(&owner.uid) {
             return false;
@@ -210,7 +210,7 @@ pub(super) struct Nowhere {
 }
 
 impl Nowhere {
-    /// How many are remembered.
+    /// The number of owners that are remembered.
     const KEPT: usize = 512;
 
     fn has(&self, uid: &str) -> bool {
@@ -230,7 +230,7 @@ impl Nowhere {
     }
 }
 
-/// Whether the owner is in any namespace.
+/// True if the owner is in any namespace.
 fn is_in_any_namespace(kinds: &AllKinds, kind: &ServedKind, owner: &OwnerReference) -> bool {
     let namespaces = kinds.stored.named("v1", "Namespace");
     let Some(namespaces) = namespaces.filter(|_| kind.is_namespaced()) else {
@@ -243,7 +243,7 @@ fn is_in_any_namespace(kinds: &AllKinds, kind: &ServedKind, owner: &OwnerReferen
     namespaces.names().iter().any(|namespace| is_owner(namespace))
 }
 
-/// What is to be done with an object that is not deleted, by the states of its owners in their order.
+/// Decides on an object that is not deleted, by the states of its owners in their order.
 fn judge(object: &Metadata, owners: &[Owner], has_dependents: bool) -> Verdict {
     let count = |state: Owner| owners.iter().filter(|owner| **owner == state).count();
     match () {

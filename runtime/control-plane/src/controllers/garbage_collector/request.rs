@@ -1,4 +1,4 @@
-//! What the collector asks of the server.
+//! The requests of the collector to the server.
 
 use http::{Method, StatusCode};
 use planesmith_machinery::go_format::quote;
@@ -12,7 +12,7 @@ use crate::event_post;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::work_queue::Outcome;
 
-/// Who reports events.
+/// The component that reports events.
 const COMPONENT: &str = "garbage-collector-controller";
 
 /// An object as it is at the moment.
@@ -28,7 +28,7 @@ pub(super) struct Object {
     pub(super) state: State,
 }
 
-/// What becomes of the dependents of an object that is deleted.
+/// The treatment of the dependents of an object that is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Propagation {
     /// They are deleted first.
@@ -40,7 +40,7 @@ pub(super) enum Propagation {
 }
 
 impl Object {
-    /// What counts of it.
+    /// Returns the metadata that the collector needs.
     pub(super) fn metadata(&self) -> &Metadata {
         &self.state.metadata
     }

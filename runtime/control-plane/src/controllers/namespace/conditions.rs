@@ -1,4 +1,4 @@
-//! What the conditions of a namespace on its way out say.
+//! The conditions of a terminating namespace.
 
 use planesmith_extensions::conditions::{Verdict, set_condition};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What is in a namespace that is on its way out.
+//! The contents of a terminating namespace.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use crate::loopback::{Loopback, LoopbackError};
 /// Objects that one request deletes.
 const PAGE: usize = 500;
 
-/// What is left of a namespace's contents after everything was deleted that could be.
+/// The contents of a namespace that remain after everything was deleted that could be.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Contents {
-    /// How many objects of each resource, which are called `plural.group`.
+    /// The number of objects of each resource, by `plural.group`.
     pub(super) remaining: BTreeMap<String, usize>,
-    /// How many objects each finalizer holds.
+    /// The number of objects that have each finalizer.
     pub(super) finalizers: BTreeMap<String, usize>,
-    /// What could not be deleted, and why.
+    /// The failures: each names the objects that could not be deleted, and the reason.
     pub(super) failures: Vec<String>,
     /// Group versions of other servers that could not be reached.
     pub(super) undiscovered: Vec<String>,
@@ -53,7 +53,7 @@ impl Contents {
         contents
     }
 
-    /// Whether nothing is left.
+    /// True if nothing is left.
     pub(super) fn is_gone(&self) -> bool {
         self.remaining.is_empty() && self.failures.is_empty()
     }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use crate::controllers::served_kinds::ServedKind;
 use crate::work_queue::WorkQueue;
 
-/// What is waited for: a namespace, and the kinds that have objects left in it.
+/// A pending wait: a namespace, and the kinds that have objects left in it.
 type Wait = (String, Vec<Arc<ServedKind>>);
 
 /// Takes what is to be waited for.

@@ -1,4 +1,4 @@
-//! What other servers have in a namespace that is on its way out.
+//! The objects of other servers in a terminating namespace.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ fn place(version: &RemoteVersion) -> String {
     format!("{}/{}", version.priority.group, version.priority.version)
 }
 
-/// Whether nobody answered.
+/// True if the error says that the other server could not be reached.
 fn is_about_reaching(error: &LoopbackError) -> bool {
     matches!(
         error.status(),
@@ -87,7 +87,7 @@ impl Remains<'_> {
         Ok(self.list().await?.into_values().collect())
     }
 
-    /// What counts of them, by name.
+    /// Returns the metadata that controllers need, by name.
     async fn list(&self) -> Result<BTreeMap<String, Metadata>, LoopbackError> {
         let mut found = BTreeMap::new();
         let read = read_all(self.loopback, &self.path, |object| {

@@ -1,4 +1,4 @@
-//! What a webhook may not change: all of the metadata but labels and annotations.
+//! Checks the metadata in a webhook's answer: it may only change labels and annotations.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format::type_of;

@@ -63,7 +63,7 @@ impl Review {
     }
 }
 
-/// What an answer without success says.
+/// Returns the text of an answer without success.
 pub(super) fn refusal(status: StatusCode, body: &[u8]) -> String {
     match status {
         StatusCode::NOT_FOUND => "the server could not find the requested resource".to_owned(),
