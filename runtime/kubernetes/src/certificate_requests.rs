@@ -1,4 +1,4 @@
-//! Requests for certificates: what they ask for, which signers there are, and how they are approved and denied.
+//! Requests for certificates: their contents, the built-in signers, and their approval and denial.
 
 mod request;
 pub(crate) mod signers;
@@ -18,7 +18,7 @@ const APPROVAL: ObjectPart<CertificateSigningRequest> = ObjectPart {
     check: CertificateSigningRequest::validate_approval,
 };
 
-/// Answers for what requests have below them. To be called before the kinds are installed.
+/// Registers the handlers of the subresources. To be called before the kinds are installed.
 pub(crate) fn handle_subresources(stores: &Stores) {
     let group = "certificates.k8s.io";
     stores.handle(group, "certificatesigningrequests", "approval", Arc::new(APPROVAL));

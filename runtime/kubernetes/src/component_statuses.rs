@@ -1,4 +1,4 @@
-//! `componentstatuses`: how the parts of the control plane fare, by asking them.
+//! `componentstatuses`: the health of the parts of the control plane, by probing them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,22 +20,22 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// The store, under the name by which clients know it.
 const STORE: &str = "etcd-0";
 
-/// The other parts, where they listen beside an API server.
+/// The other components, and the ports they listen on beside an API server.
 const COMPONENTS: [(&str, u16); 2] = [("controller-manager", 10257), ("scheduler", 10259)];
 
-/// Bytes of an answer that are shown.
+/// The most bytes of an answer that are reported.
 const LIMIT: usize = 10 << 10;
 
-/// Asks the components.
+/// Probes the components.
 struct Components {
     link: Link,
 }
 
-/// Answers for components. To be called before the kinds are installed.
+/// Registers the handler of component statuses. To be called before the kinds are installed.
 ///
 /// # Errors
 ///
-/// When there is no TLS to ask them.
+/// When no TLS client can be set up for the probes.
 pub(crate) fn show(stores: &Stores) -> Result<(), TrustError> {
     let link = Link::new(client_tls(None, None)?, PATIENCE);
     stores.show("", "componentstatuses", Arc::new(Components { link }));
@@ -92,7 +92,7 @@ impl Source for Components {
     }
 }
 
-/// The store is part of the server: whoever gets an answer knows that it works.
+/// The store is part of the server, so it works whenever a request is answered.
 fn of_store() -> ComponentStatus {
     status(STORE, true, "ok".to_owned())
 }

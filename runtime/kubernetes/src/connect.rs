@@ -1,6 +1,7 @@
-//! Connections to what objects stand for: logs and streams of pods, proxies to pods, services and nodes.
+//! Connections to the targets of objects: logs and streams of pods, proxies to pods, services and nodes.
 //!
-//! Reading order: [`kubelets`] (where agents are), [`container`] (which one of a pod), then the subresources.
+//! Reading order: [`kubelets`] (addresses of kubelets), [`container`] (the container of a pod), then the
+//! subresources.
 
 mod address;
 mod container;
@@ -33,11 +34,11 @@ use crate::options::KubeletOptions;
 /// The longest time connecting to a pod may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Answers connections. To be called before the kinds are installed.
+/// Registers the handlers of connections. To be called before the kinds are installed.
 ///
 /// # Errors
 ///
-/// When certificates for the way to kubelets cannot be used.
+/// When the certificates for connections to kubelets cannot be used.
 pub(crate) fn handle_subresources(stores: &Stores, flags: &KubeletOptions) -> Result<(), TrustError> {
     let objects = Arc::new(Stored::new(stores));
     let kubelets = Arc::new(Kubelets::new(flags, Arc::clone(&objects))?);

@@ -1,4 +1,4 @@
-//! Embedded lifecycle controllers of built-in kinds: what a server alone needs so that users see what they expect.
+//! Embedded lifecycle controllers of built-in kinds: those that a server without kube-controller-manager needs.
 
 mod certificates;
 mod cluster_role_aggregation;

@@ -20,7 +20,7 @@ const FRESH: Duration = Duration::from_secs(1);
 /// Matches everything where names are listed.
 const ALL: &str = "*";
 
-/// Flow schemas and priority levels, as they were a moment ago.
+/// Flow schemas and priority levels, as of the last check for changes.
 #[derive(Debug)]
 pub(crate) struct StoredFlows {
     schemas: Arc<ResourceStore>,
@@ -34,7 +34,7 @@ struct Known {
     looked: Option<Instant>,
     /// The positions of the stores of schemas and levels when they were last read.
     read_at: Option<[Position; 2]>,
-    /// In the order in which they are tried.
+    /// The schemas in the order in which they are matched.
     schemas: Arc<[Schema]>,
 }
 
@@ -61,10 +61,10 @@ impl StoredFlows {
             return known.schemas;
         }
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        // Another request may have looked meanwhile.
+        // Another request may have checked meanwhile.
         if !is_fresh(&known) {
             if self.has_changed(&known) {
-                // Taken before reading: a change in between is found at the next look.
+                // Taken before reading: a change in between is found at the next check.
                 known.read_at = Some(self.stores().map(|store| store.collection().position()));
                 known.schemas = self.read().into();
             }
@@ -217,7 +217,7 @@ mod tests {
             &json!({"priorityLevelConfiguration": {"name": "high"}}),
         )
         .await;
-        // As long as there are none, nobody waits for them.
+        // While there are none, a new one takes effect at once.
         let first = flows.schemas(begin);
         assert_eq!(first.len(), 1);
         let later = flows.schemas(begin + 5 * FRESH);

@@ -1,4 +1,4 @@
-//! For tests: stores in memory, and objects that are in them before anybody asks.
+//! For tests: stores in memory, and objects that are stored before any request.
 
 use std::sync::Arc;
 

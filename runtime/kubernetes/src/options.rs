@@ -39,13 +39,13 @@ pub struct KubernetesOptions {
     #[arg(long, default_value_t = 0, value_name = "PORT")]
     pub kubernetes_service_node_port: u16,
 
-    /// Agents on nodes.
+    /// Flags about kubelets.
     #[command(flatten)]
     pub kubelets: KubeletOptions,
 }
 
 impl KubernetesOptions {
-    /// Returns the flags as `options` were parsed with.
+    /// Returns the flags that `options` were parsed with.
     ///
     /// # Errors
     ///

@@ -27,7 +27,7 @@ const RESIZE: ObjectPart<Pod> = ObjectPart {
     check: Pod::check_resize,
 };
 
-/// Answers for what pods have below them. To be called before the kinds are installed.
+/// Registers the handlers of the subresources of pods. To be called before the kinds are installed.
 pub(crate) fn handle_subresources(stores: &Stores) {
     let store = |group, version, plural| {
         let facts = stores.scheme().resource(group, version, plural);

@@ -13,7 +13,7 @@ use planesmith_server::stores::Stores;
 use self::access::{LocalAccess, OwnAccess, OwnRules, SubjectAccess};
 use self::identity::{Myself, Tokens};
 
-/// Answers reviews. To be called before the kinds are installed.
+/// Registers the handlers of reviews. To be called before the kinds are installed.
 pub(crate) fn handle(stores: &Stores, tokens: &Arc<BearerTokens>, authorizer: &Arc<dyn Authorizer>) {
     const AUTHENTICATION: &str = "authentication.k8s.io";
     const AUTHORIZATION: &str = "authorization.k8s.io";

@@ -1,9 +1,9 @@
-//! Addresses and ports of services: chosen or checked before a service is stored, given back when it is not.
+//! Addresses and ports of services: allocated or checked before a service is stored, released if it is not stored.
 //!
-//! An address is taken by making its IPAddress object, so that two servers on one store cannot give it away twice; ports
-//! of nodes are kept in memory. Reading order: `reservation` (what happens around a write), `families` (how many addresses
-//! a service has), `addresses` and `node_ports` (who has what), `band` and `pool` (in which order they are tried), `repair`
-//! (what becomes of what is left behind).
+//! An address is allocated by creating its IPAddress object, so that two servers on one store cannot allocate it
+//! twice; node ports are allocated in memory. Reading order: `reservation` (the steps around a write), `families`
+//! (the number and families of a service's addresses), `addresses` and `node_ports` (the allocations), `band` and
+//! `pool` (the order in which numbers are tried), `repair` (allocations without a service).
 
 mod addresses;
 mod band;
@@ -33,7 +33,7 @@ use addresses::Addresses;
 use families::ClusterFamilies;
 use node_ports::NodePorts;
 
-/// Takes addresses and ports for services.
+/// Allocates addresses and ports for services.
 #[derive(Clone, Debug)]
 pub(crate) struct ServiceAddresses {
     services: Arc<ResourceStore>,
@@ -45,7 +45,7 @@ pub(crate) struct ServiceAddresses {
 }
 
 impl ServiceAddresses {
-    /// Finds what the stored services have; `None` for a server without services or addresses. To be called before
+    /// Reads the ports of the stored services; `None` for a server without services or addresses. To be called before
     /// services are installed.
     #[must_use]
     pub(crate) fn install(stores: &Stores, loopback: &Loopback, options: &KubernetesOptions) -> Option<Self> {
@@ -82,7 +82,7 @@ impl ServiceAddresses {
         Some(this)
     }
 
-    /// The hook that brings services and what they have into agreement, now and then again and again.
+    /// The hook that repairs the allocations of services at start, and then periodically.
     #[must_use]
     pub(crate) fn repair_hook(&self) -> Hook {
         repair::hook(self.clone())

@@ -12,7 +12,7 @@ use planesmith_server::proxy::Destination;
 use planesmith_server::stores::{ResourceStore, Stores};
 use planesmith_store::{Entry, ListQuery};
 
-/// Finds servers behind services.
+/// Finds the endpoints of services.
 #[derive(Clone)]
 pub(crate) struct Services {
     services: Option<Arc<ResourceStore>>,
@@ -27,7 +27,7 @@ pub(crate) struct Services {
 pub(crate) struct Behind {
     /// True if any EndpointSlice or Endpoints object describes the service.
     pub(crate) is_known: bool,
-    /// Addresses with their ports that are ready, for the name of a port.
+    /// The ready addresses, each with its port.
     pub(crate) ready: Vec<(String, u16)>,
 }
 
@@ -47,12 +47,12 @@ impl Services {
         }
     }
 
-    /// The service.
+    /// Returns the service.
     pub(crate) fn get(&self, namespace: &str, name: &str) -> Option<Service> {
         get(self.services.as_ref()?, namespace, name)
     }
 
-    /// An address behind a port of a service.
+    /// Returns an address behind a port of a service.
     ///
     /// As in kube-apiserver, an external name may stand for loopback; addresses of endpoints and services may not.
     pub(crate) fn address(&self, namespace: &str, name: &str, port: u16) -> Result<Destination, String> {
@@ -89,7 +89,7 @@ impl Services {
                 ready: slices.iter().flat_map(|slice| ready_in(slice, port)).collect(),
             };
         }
-        // Where nothing makes slices of them, endpoints tell the same.
+        // Without slices, Endpoints have the same data.
         let endpoints = self.endpoints.as_ref();
         let endpoints: Option<Endpoints> = endpoints.and_then(|store| get(store, namespace, name));
         let Some(endpoints) = endpoints else {
@@ -129,7 +129,7 @@ fn get<R: Resource>(store: &ResourceStore, namespace: &str, name: &str) -> Optio
     store.typed(&*store.collection().get(&key)?)
 }
 
-/// The addresses of a slice that are ready, at the port of that name.
+/// Returns the ready addresses of a slice, at the port of that name.
 fn ready_in(slice: &EndpointSlice, port: &str) -> Vec<(String, u16)> {
     let number = slice.ports.iter().find(|known| known.name.as_deref() == Some(port));
     let Some(number) = number.and_then(|known| u16::try_from(known.port?).ok()) else {

@@ -1,4 +1,4 @@
-//! Images are pulled anew for every pod, so that nobody uses a private image because it is on the node already.
+//! Sets the pull policy of every pod to Always, so that a private image on a node cannot be used without credentials.
 
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
 use planesmith_api_defs::core::v1::{Pod, PodSpec};
@@ -116,7 +116,7 @@ mod tests {
             .created(&AlwaysPullImages, pod.clone())
             .unwrap();
         assert!(containers(&made.spec).all(|container| container.image_pull_policy == ALWAYS));
-        // Pods from before the plugin was switched on stay as they are.
+        // Pods from before the plugin was enabled stay as they are.
         let kept = Request::update::<Pod>()
             .updated(&AlwaysPullImages, &pod, pod.clone())
             .unwrap();

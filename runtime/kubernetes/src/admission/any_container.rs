@@ -1,4 +1,4 @@
-//! Containers of a pod, of whatever sort.
+//! Containers of a pod, of all three sorts.
 
 use planesmith_api_defs::core::v1::{
     Container, ContainerPort, EnvFromSource, EnvVar, EphemeralContainerCommon, Lifecycle, PodSpec, Probe,

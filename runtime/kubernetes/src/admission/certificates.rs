@@ -23,7 +23,7 @@ fn is_for_requests(attributes: &Attributes<'_>, subresource: &str) -> bool {
     attributes.is_for(GROUP, "certificatesigningrequests") && attributes.subresource == subresource
 }
 
-/// The signer that an object names; may be empty. It stands in the same place in every version and kind.
+/// Returns the signer that an object names; may be empty. The field is the same in every version and kind.
 fn signer_of(object: &dyn Object) -> &str {
     match value::get_at(object, "spec.signerName").map(|value| value.view()) {
         Some(View::Str(name)) => name,

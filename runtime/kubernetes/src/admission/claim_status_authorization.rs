@@ -14,8 +14,8 @@ use planesmith_machinery::names;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::filters::refusal;
 
-/// Asks for permissions on parts of the status that no path leads to. It belongs to the rules of the kind, so no flag of
-/// plugins switches it off.
+/// Requires permissions for parts of the status that have no path of their own. The check belongs to the strategy of
+/// the kind, so no plugin flag disables it.
 pub(super) struct ClaimStatusAuthorization {
     pub(super) authorizer: Arc<dyn Authorizer>,
 }
@@ -113,7 +113,7 @@ impl ClaimStatusAuthorization {
     }
 }
 
-/// The verb of an update, which its parameters tell.
+/// Returns the verb of an update; server-side apply and patches count as `patch`.
 fn verb(attributes: &Attributes<'_>) -> &'static str {
     match attributes.options {
         Some(options) if options.facts().name == "PatchOptions" => "patch",
@@ -121,7 +121,7 @@ fn verb(attributes: &Attributes<'_>) -> &'static str {
     }
 }
 
-/// The one node on which devices were found, if the allocation names it and nothing else.
+/// Returns the node of an allocation; `None` unless it names exactly one.
 fn only_node(allocation: &AllocationResult) -> Option<&str> {
     let [term] = allocation.node_selector.as_ref()?.node_selector_terms.as_slice() else {
         return None;
@@ -141,7 +141,7 @@ fn runs_on(user: &UserInfo, node: &str) -> bool {
     node_of(user) == Some(node) && names::dns_subdomain(node).is_empty()
 }
 
-/// The drivers of which some device came, went or changed.
+/// Returns the drivers whose devices were added, removed or changed.
 fn changed_drivers<'a>(new: &'a [AllocatedDeviceStatus], old: &'a [AllocatedDeviceStatus]) -> BTreeSet<&'a str> {
     fn by_device(devices: &[AllocatedDeviceStatus]) -> BTreeMap<[&str; 4], &AllocatedDeviceStatus> {
         let keyed = devices.iter().map(|device| {
@@ -180,7 +180,7 @@ mod tests {
 
     const NODE_NAME: &str = "authentication.kubernetes.io/node-name";
 
-    /// Allows what is named: verb, part and name.
+    /// Allows the listed combinations of verb, part and name.
     #[derive(Debug)]
     struct Only(&'static [[&'static str; 3]]);
 

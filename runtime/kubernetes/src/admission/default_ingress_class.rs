@@ -1,4 +1,4 @@
-//! Ingresses that name no class get the default one.
+//! Sets the default class on ingresses that name none.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Claims that name no class get the default one.
+//! Sets the default class on claims that name none.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(super) struct DefaultStorageClass {
 impl DefaultStorageClass {
     fn fill(&self, attributes: &Attributes<'_>, objects: &mut Objects<'_>) -> ApiResult<()> {
         let claim = objects.new_as_mut::<PersistentVolumeClaim>();
-        // An empty class is one, too: none.
+        // An empty name is a choice, too: no class.
         let Some(claim) = claim.filter(|claim| attributes.subresource.is_empty() && claim.storage_class().is_none())
         else {
             return Ok(());

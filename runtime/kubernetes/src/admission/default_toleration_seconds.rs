@@ -1,4 +1,4 @@
-//! Pods leave nodes that are not ready or cannot be reached after a while.
+//! Limits how long pods stay on nodes that are not ready or unreachable.
 
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
 use planesmith_api_defs::core::v1::{Pod, Toleration};
@@ -6,7 +6,7 @@ use planesmith_api_defs::core::v1::{Pod, Toleration};
 const NOT_READY: &str = "node.kubernetes.io/not-ready";
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 
-/// Says how long pods stay that do not say so themselves.
+/// Adds tolerations with a limit to pods that do not set their own.
 pub(super) struct DefaultTolerationSeconds {
     pub(super) not_ready: i64,
     pub(super) unreachable: i64,
@@ -25,7 +25,7 @@ impl Plugin for DefaultTolerationSeconds {
         if attributes.subresource.is_empty()
             && let Some(pod) = objects.new_as_mut::<Pod>()
         {
-            // Both are looked for before any is added.
+            // Both are searched before any is added.
             let missing: Vec<_> = [(NOT_READY, self.not_ready), (UNREACHABLE, self.unreachable)]
                 .into_iter()
                 .filter(|(key, _)| !tolerates(&pod.spec.tolerations, key))

@@ -1,9 +1,9 @@
-//! Nobody takes over addresses outside the cluster for a service.
+//! Refuses addresses outside the cluster for services.
 
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
 use planesmith_api_defs::core::v1::Service;
 
-/// Refuses external addresses that a service does not have already.
+/// Refuses external addresses that a service did not have before.
 pub(super) struct DenyServiceExternalIPs;
 
 impl Plugin for DenyServiceExternalIPs {

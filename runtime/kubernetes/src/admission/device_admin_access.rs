@@ -1,4 +1,4 @@
-//! Access to devices that are in use is for namespaces that an administrator has marked.
+//! Restricts access to devices in use to namespaces that an administrator has labelled.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use planesmith_api_defs::resource::v1::{ResourceClaim, ResourceClaimTemplate};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
-/// The label of namespaces in which claims may ask for such access.
+/// The label of namespaces in which claims may request admin access.
 const LABEL: &str = "resource.kubernetes.io/admin-access";
 
-/// Refuses claims, templates and allocations that ask for such access elsewhere. It belongs to the rules of the kinds, so
-/// no flag switches it off.
+/// Refuses claims, templates and allocations with admin access in other namespaces. The check belongs to the
+/// strategies of the kinds, so no flag disables it.
 pub(super) struct DeviceAdminAccess {
     pub(super) objects: Arc<dyn Lister>,
 }
@@ -62,7 +62,7 @@ fn asks(attributes: &Attributes<'_>, objects: &Objects<'_>) -> Option<String> {
                 let exactly = request.exactly.as_ref();
                 exactly.is_some_and(|exactly| exactly.admin_access == Some(true))
             })?;
-            // That of a template is called the same.
+            // The field of a template has the same name.
             Some(format!("spec.devices.requests[{index}].adminAccess"))
         }
         (Operation::Update, "status") => {

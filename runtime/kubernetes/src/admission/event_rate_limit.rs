@@ -1,4 +1,4 @@
-//! Events do not come faster than the server wants them.
+//! Limits the rate of events.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +11,7 @@ use planesmith_control_plane::admission::parse_configuration;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use serde::Deserialize;
 
-/// Buckets that are kept unless the configuration says otherwise.
+/// The number of cached buckets unless the configuration sets it.
 const KEPT: usize = 4096;
 
 #[derive(Default, Deserialize)]
@@ -31,7 +31,7 @@ struct Limit {
     cache_size: usize,
 }
 
-/// Refuses events that come too fast.
+/// Refuses events above the limits.
 pub(super) struct EventRateLimit {
     limits: Vec<(Limit, Mutex<HashMap<String, Bucket>>)>,
 }

@@ -1,4 +1,4 @@
-//! Pods that ask for a special resource may run on the nodes that are kept free for it.
+//! Adds tolerations for nodes that are reserved for extended resources to the pods that request those.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use planesmith_api_defs::core::v1::{Pod, Toleration};
 
 use super::resource_quota::is_extended;
 
-/// Lets pods tolerate taints that are called like the resources they ask for.
+/// Lets pods tolerate taints whose keys are the names of their extended resources.
 pub(super) struct ExtendedResourceToleration;
 
 impl Plugin for ExtendedResourceToleration {
@@ -34,7 +34,7 @@ impl Plugin for ExtendedResourceToleration {
     }
 }
 
-/// Adds a toleration of everything that is called `key`, in the place of one that says the same for a while.
+/// Adds a toleration for NoSchedule taints with the key `key`, replacing one that has a time limit.
 fn tolerate(tolerations: &mut Vec<Toleration>, key: String) {
     let wanted = Toleration {
         key,

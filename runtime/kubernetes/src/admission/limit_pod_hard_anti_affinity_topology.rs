@@ -1,11 +1,11 @@
-//! Pods keep others away from their node only, not from whole zones.
+//! Restricts required anti-affinity to single nodes.
 
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
 use planesmith_api_defs::core::v1::Pod;
 
 const HOSTNAME: &str = "kubernetes.io/hostname";
 
-/// Refuses pods that keep others away from more than a node.
+/// Refuses pods with required anti-affinity over more than a node.
 pub(super) struct LimitPodHardAntiAffinityTopology;
 
 impl Plugin for LimitPodHardAntiAffinityTopology {

@@ -1,4 +1,4 @@
-//! Containers, pods and claims ask for what the limit ranges of their namespace allow.
+//! Applies the limit ranges of a namespace to containers, pods and claims.
 
 mod bounds;
 
@@ -14,10 +14,10 @@ use bounds::Asked;
 
 /// The type of bounds on claims, which have no limits.
 const CLAIM: &str = "PersistentVolumeClaim";
-/// Says what was filled in.
+/// The annotation that lists the values that were filled in.
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
 
-/// Fills in what containers do not ask for, and checks what they do.
+/// Sets the defaults of containers, and checks requests and limits against the bounds.
 pub(super) struct LimitRanger {
     pub(super) objects: Arc<dyn Lister>,
 }
@@ -26,7 +26,7 @@ impl LimitRanger {
     fn ranges(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<Vec<Arc<LimitRange>>> {
         let is_pod = objects.new_as::<Pod>().is_some();
         let concerned = match (attributes.subresource, attributes.operation) {
-            // What a pod asks for can only change through its own path.
+            // The resources of a pod can only change through its subresource.
             ("", Operation::Create) | ("resize", Operation::Update) => true,
             ("", _) => !is_pod,
             _ => false,
@@ -105,7 +105,7 @@ fn check_item(item: &LimitRangeItem, asked: &[(&'static str, ResourceList, Resou
     }
 }
 
-/// Gives containers the defaults of a limit range, and notes it.
+/// Gives containers the defaults of a limit range, and lists those in an annotation.
 fn fill_in(pod: &mut Pod, range: &LimitRange) {
     let (mut requests, mut limits) = (ResourceList::new(), ResourceList::new());
     for item in range.spec.limits.iter().filter(|item| item.type_ == "Container") {

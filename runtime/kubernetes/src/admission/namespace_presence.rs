@@ -1,4 +1,4 @@
-//! Older ways to see to it that namespaces are there: make them, or refuse what is written without.
+//! Older ways to ensure that namespaces exist: create them, or refuse writes in missing ones.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use serde_json::json;
 
-/// Makes the namespaces of what is created.
+/// Creates the namespaces of new objects.
 pub(super) struct NamespaceAutoProvision {
     pub(super) objects: Arc<dyn Lister>,
     pub(super) loopback: Loopback,
@@ -28,7 +28,7 @@ impl NamespaceAutoProvision {
             .await
         {
             Ok(_) => Ok(()),
-            // Somebody else was faster.
+            // Another request was faster.
             Err(error) if error.status() == Some(StatusCode::CONFLICT) => Ok(()),
             Err(error) => Err(attributes.forbidden(None, error)),
         }
@@ -49,7 +49,7 @@ impl Plugin for NamespaceAutoProvision {
     }
 }
 
-/// Refuses writes in namespaces that are not there.
+/// Refuses writes in namespaces that do not exist.
 pub(super) struct NamespaceExists {
     pub(super) objects: Arc<dyn Lister>,
 }

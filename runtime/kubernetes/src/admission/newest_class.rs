@@ -1,4 +1,4 @@
-//! Classes of which several are the default.
+//! Chooses among several default classes.
 
 use std::cmp::Reverse;
 
@@ -6,7 +6,7 @@ use planesmith_access::admission::Lister;
 use planesmith_machinery::object::Resource;
 use planesmith_machinery::status::ApiResult;
 
-/// The name of the newest class that `is_default`, or of the first by name of those that are as new.
+/// Returns the name of the newest class that `is_default`; of equally new ones, the first by name.
 pub(super) fn newest_default<C: Resource>(
     objects: &dyn Lister,
     is_default: impl Fn(&C) -> bool,

@@ -1,4 +1,4 @@
-//! Pods change in new ways only where their node says that it can follow.
+//! Restricts changes of running pods to nodes that declare the features that they need.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ impl NodeDeclaredFeatures {
         let (Some(new), Some(old)) = (objects.new_as::<Pod>(), objects.old_as::<Pod>()) else {
             return Ok(());
         };
-        // Only a change of the spec counts up the generation.
+        // Only a change of the spec increments the generation.
         if new.spec.node_name.is_empty() || new.metadata.generation == old.metadata.generation {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Only who may delete an object says what it is deleted with.
+//! Restricts owner references to users that may delete the object.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use planesmith_machinery::meta::OwnerReference;
 use planesmith_machinery::resource::Scope;
 use planesmith_machinery::status::ApiResult;
 
-/// Checks who changes owners.
+/// Checks the permissions for changes of owners.
 pub(super) struct OwnerReferencesPermissionEnforcement {
     pub(super) authorizer: Arc<dyn Authorizer>,
     /// The kinds of owners.
@@ -18,7 +18,7 @@ pub(super) struct OwnerReferencesPermissionEnforcement {
 
 impl OwnerReferencesPermissionEnforcement {
     fn check(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
-        // Whoever reports the status of a pod may repeat its owners.
+        // A write of the status of a pod may repeat its owners.
         if attributes.is_for("", "pods") && attributes.subresource == "status" {
             return Ok(());
         }
@@ -51,7 +51,7 @@ impl OwnerReferencesPermissionEnforcement {
         Ok(())
     }
 
-    /// Checks that the owner may be made to wait for what it owns.
+    /// Checks that the user may make the deletion of an owner wait for the object.
     fn check_blocking(
         &self,
         attributes: &Attributes<'_>,
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
     use crate::admission::testing::{Request, object};
 
-    /// Allows what is named.
+    /// Allows the named requests.
     #[derive(Debug)]
     struct Allowing(&'static [&'static str]);
 
@@ -210,7 +210,7 @@ mod tests {
         );
         assert!(update(&["delete configmaps"], owned(false, "Node")).is_ok());
         assert!(update(&[], free()).is_ok());
-        // Whoever makes an object may say whose it is.
+        // The creator of an object may set its owners.
         let create = |new| Request::create::<ConfigMap>().created(&plugin(&[]), new);
         assert!(create(owned(false, "Node")).is_ok());
     }

@@ -1,4 +1,4 @@
-//! Claims grow only where their class lets them.
+//! Refuses to grow claims whose storage class does not allow expansion.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use planesmith_api_defs::core::v1::PersistentVolumeClaim;
 use planesmith_api_defs::storage::v1::StorageClass;
 use planesmith_machinery::status::ApiResult;
 
-/// Refuses claims that grow where they cannot.
+/// Refuses claims that grow although they cannot.
 pub(super) struct PersistentVolumeClaimResize {
     pub(super) objects: Arc<dyn Lister>,
 }

@@ -12,7 +12,7 @@ pub(super) enum Side {
 }
 
 impl Side {
-    /// This side of one container's wishes.
+    /// Returns this side of one container's resources.
     pub(super) fn of(self, resources: &ResourceRequirements) -> &ResourceList {
         match self {
             Side::Requests => &resources.requests,
@@ -21,7 +21,8 @@ impl Side {
     }
 }
 
-/// The most that a pod asks for at any moment, without its overhead. What the pod says as a whole comes first.
+/// Returns the most that a pod requests at any moment, without its overhead. Resources at the level of the pod take
+/// precedence.
 pub(super) fn total(spec: &PodSpec, side: Side) -> ResourceList {
     let mut total = match side {
         Side::Requests => spec.container_requests(),
@@ -34,7 +35,7 @@ pub(super) fn total(spec: &PodSpec, side: Side) -> ResourceList {
     total
 }
 
-/// As [`total`], with the overhead of the pod; a limit that is not there has none.
+/// As [`total`], with the overhead of the pod; a resource without a limit gets none.
 pub(super) fn total_with_overhead(spec: &PodSpec, side: Side) -> ResourceList {
     let mut total = total(spec, side);
     for (name, amount) in &spec.overhead {

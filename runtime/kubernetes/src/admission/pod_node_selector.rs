@@ -1,4 +1,4 @@
-//! Pods run on the nodes that their namespace names.
+//! Restricts pods to the nodes that their namespace names.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 
 /// The annotation of a namespace with the node selector of its pods.
 const ANNOTATION: &str = "scheduler.alpha.kubernetes.io/node-selector";
-/// The key of the configuration for namespaces that name none.
+/// The key of the configuration for namespaces without an annotation.
 const DEFAULT: &str = "clusterDefaultNodeSelector";
 
 type Labels = BTreeMap<String, String>;
@@ -19,7 +19,7 @@ type Labels = BTreeMap<String, String>;
 /// Adds the node selector of the namespace to pods.
 pub(super) struct PodNodeSelector {
     objects: Arc<dyn Lister>,
-    /// By namespace: what pods may select by; and the default.
+    /// The labels that pods may select by, by namespace; and the default.
     configured: BTreeMap<String, String>,
 }
 

@@ -1,4 +1,4 @@
-//! Pods that run are resized only where their node can.
+//! Refuses to resize running pods where their node cannot.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::pod_amounts::{Side, total_with_overhead};
 
 const OS_LABEL: &str = "kubernetes.io/os";
 
-/// Refuses resizes that the node of a pod cannot follow.
+/// Refuses resizes that the node of a pod does not support.
 pub(super) struct PodResizeValidator {
     pub(super) objects: Arc<dyn Lister>,
 }
@@ -25,7 +25,7 @@ impl PodResizeValidator {
         let (Some(new), Some(old)) = (objects.new_as::<Pod>(), objects.old_as::<Pod>()) else {
             return Ok(());
         };
-        // Only a change of the spec counts up the generation.
+        // Only a change of the spec increments the generation.
         if new.spec.node_name.is_empty() || new.metadata.generation == old.metadata.generation {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Pods are as secure as the labels of their namespace ask for.
+//! Enforces the pod security levels that the labels of a namespace set.
 
 mod check;
 mod configuration;
@@ -20,10 +20,10 @@ use check::{Checked, Violation, details, reasons, violations};
 use configuration::Exemptions;
 use policy::{Level, LevelVersion, PREFIX, Policy};
 
-/// Existing pods that a tightened namespace is checked against at most.
+/// The most existing pods that a tightened namespace is checked against.
 const PODS_CHECKED: usize = 3000;
 
-/// Kinds that make pods, and where they have the template.
+/// Kinds that create pods, and the paths of their templates.
 const TEMPLATES: [(&str, &str, &str); 8] = [
     ("", "podtemplates", "template"),
     ("", "replicationcontrollers", "spec.template"),
@@ -35,7 +35,7 @@ const TEMPLATES: [(&str, &str, &str); 8] = [
     ("batch", "jobs", "spec.template"),
 ];
 
-/// Subresources of pods that change nothing about their security.
+/// Subresources of pods that cannot change their compliance.
 const HARMLESS: [&str; 8] = [
     "attach",
     "binding",
@@ -47,7 +47,7 @@ const HARMLESS: [&str; 8] = [
     "status",
 ];
 
-/// Refuses pods, and warns about them, as their namespace wants it.
+/// Refuses pods, and warns about them, by the policy of their namespace.
 pub(super) struct PodSecurity {
     objects: Arc<dyn Lister>,
     /// The policy of namespaces without labels of their own.
@@ -152,7 +152,7 @@ impl PodSecurity {
         Err(attributes.forbidden(objects.new.as_deref(), why))
     }
 
-    /// Templates are never refused: only the pods that are made of them are.
+    /// Warns about a template. Templates are never refused: only the pods created from them are.
     fn look_at_template(&self, attributes: &Attributes<'_>, objects: &Objects<'_>, path: &str) {
         if !attributes.subresource.is_empty() || self.is_exempt(attributes) {
             return;
@@ -219,7 +219,7 @@ impl PodSecurity {
         is_exempt
     }
 
-    /// Warns that the labels of a namespace change nothing.
+    /// Warns that the labels of a namespace have no effect.
     fn warn_of_exemption(&self, attributes: &Attributes<'_>, namespace: &Namespace, policy: &Policy) {
         let is_default = policy.is_privileged() || policy.is_as(&self.defaults);
         if is_default || !self.exempt.has_namespace(attributes.namespace) {
@@ -241,14 +241,14 @@ impl PodSecurity {
         ));
     }
 
-    /// Warns of pods that would not be admitted any more.
+    /// Warns of pods that would be refused now.
     fn warn_of_existing(&self, attributes: &Attributes<'_>, namespace: &str, enforce: LevelVersion) {
         let Ok(pods) = self.objects.all::<Pod>(namespace) else {
             (attributes.warn)("failed to list pods while checking new PodSecurity enforce level".to_owned());
             return;
         };
         let pods = self.in_order_of_weight(&pods);
-        // The first name, and how many, by what is wrong with them.
+        // The name of the first pod, and the number of pods, by their violations.
         let mut found: BTreeMap<String, (&str, usize)> = BTreeMap::new();
         for pod in pods.iter().take(PODS_CHECKED) {
             let checked = Checked {
@@ -287,7 +287,7 @@ impl PodSecurity {
         warnings.into_iter().for_each(|warning| (attributes.warn)(warning));
     }
 
-    /// The pods that are not exempt: the first of each controller, then the others, which are like it.
+    /// Returns the pods that are not exempt: the first of each controller, then the others, which are like it.
     fn in_order_of_weight<'p>(&self, pods: &'p [Arc<Pod>]) -> Vec<&'p Pod> {
         let mut controllers = BTreeSet::new();
         let counted = pods
@@ -314,7 +314,7 @@ fn would_violate(level: LevelVersion, found: &[Violation]) -> String {
     format!("would violate PodSecurity \"{level}\": {}", details(found))
 }
 
-/// The template at a path of an object that makes pods.
+/// Returns the template at a path of an object that creates pods.
 fn template_at<'o>(object: &'o dyn Object, path: &str) -> Option<&'o PodTemplateSpec> {
     match value::get_at(object, path)?.view() {
         View::Struct(template) => (template as &dyn Any).downcast_ref(),

@@ -1,4 +1,4 @@
-//! Pods tolerate what their namespace says, and no more than it allows.
+//! Adds the tolerations of a namespace to its pods, and refuses those that it does not allow.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ struct Configuration {
     whitelist: Vec<Written>,
 }
 
-/// A toleration as annotations and the configuration write it.
+/// A toleration in the form of annotations and the configuration.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Written {
@@ -65,7 +65,7 @@ impl PodTolerationRestriction {
         })
     }
 
-    /// The tolerations in an annotation of a namespace; `None` when it has none.
+    /// Returns the tolerations in an annotation of a namespace; `None` if it has none.
     fn annotated(&self, name: &str, annotation: &str) -> ApiResult<Option<Vec<Toleration>>> {
         let Some(namespace) = self.objects.find::<Namespace>("", name)? else {
             return Err(ApiError::not_found(&GroupResource::new("", "namespaces"), name));

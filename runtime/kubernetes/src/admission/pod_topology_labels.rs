@@ -1,4 +1,4 @@
-//! Pods know in which zone and region they run.
+//! Copies the zone and the region of a node to its pods.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use planesmith_machinery::value::{self, View};
 
 const COPIED: [&str; 2] = ["topology.kubernetes.io/region", "topology.kubernetes.io/zone"];
 
-/// Copies labels of the node to pods that are made on it, and to bindings, from which they get to the pod.
+/// Copies labels of the node to pods that are created on it, and to bindings, which pass them to the pod.
 pub(super) struct PodTopologyLabels {
     pub(super) objects: Arc<dyn Lister>,
 }
@@ -43,7 +43,7 @@ impl PodTopologyLabels {
         Ok(())
     }
 
-    /// A node that is not there yet has none.
+    /// Returns the topology labels of a node; a node that does not exist has none.
     fn labels_of(&self, node: &str) -> ApiResult<BTreeMap<String, String>> {
         let node = self.objects.find::<Node>("", node)?;
         let labels = node.iter().flat_map(|node| &node.metadata.labels);

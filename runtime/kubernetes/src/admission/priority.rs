@@ -1,4 +1,4 @@
-//! Pods have the priority of their class, and there is one default class at most.
+//! Sets the priority of pods by their class, and allows one default class at most.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use planesmith_machinery::status::ApiResult;
 /// The preemption policy of pods without a class when there is no default class.
 const PREEMPT: &str = "PreemptLowerPriority";
 
-/// Fills in the priority of pods.
+/// Sets the priority of pods.
 pub(super) struct Priority {
     pub(super) objects: Arc<dyn Lister>,
 }
 
 impl Priority {
-    /// Several defaults can only be there after a race; the lowest counts.
+    /// Returns the default class. Several defaults can only result from a race; the one with the lowest value counts.
     fn default_class(&self) -> ApiResult<Option<Arc<PriorityClass>>> {
         let classes = self.objects.all::<PriorityClass>("")?.into_iter();
         let defaults = classes.filter(|class| class.global_default);
@@ -93,7 +93,7 @@ impl Priority {
     }
 }
 
-/// An update that leaves out what admission has filled in changes nothing.
+/// Restores what admission has filled in, so that an update that leaves it out changes nothing.
 fn keep(pod: &mut Pod, old: &Pod) {
     if pod.spec.priority.is_none() {
         pod.spec.priority = old.spec.priority;

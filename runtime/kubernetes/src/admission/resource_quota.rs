@@ -1,4 +1,4 @@
-//! Namespaces use no more than their quotas allow.
+//! Enforces resource quotas.
 
 mod claims;
 mod configuration;
@@ -30,16 +30,16 @@ use writer::{ThroughLoopback, Writer};
 
 /// The number of times a charge is repeated because another writer changed the quota meanwhile.
 const RETRIES: usize = 3;
-/// Namespaces share this many ledgers.
+/// The number of ledgers that namespaces share.
 const LEDGERS: usize = 64;
 
-/// Charges writes to the quotas of their namespace, and refuses those that are too much.
+/// Charges writes to the quotas of their namespace, and refuses those that exceed them.
 pub(super) struct ResourceQuotas {
     objects: Arc<dyn Lister>,
     writer: Arc<dyn Writer>,
     limited: Vec<LimitedResource>,
-    /// Writes of one namespace are charged one after the other and stored together, so that they do not compete for its
-    /// quotas.
+    /// Writes of one namespace are charged one after the other and stored together, so that they do not conflict on
+    /// its quotas.
     ledgers: [Arc<Ledger>; LEDGERS],
     hasher: RandomState,
 }
@@ -71,7 +71,7 @@ impl ResourceQuotas {
 
     async fn charge(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
         let is_new_namespace = attributes.operation == Operation::Create && attributes.is_for("", "namespaces");
-        // Events come and go by themselves.
+        // Events expire by themselves.
         if attributes.namespace.is_empty() || is_new_namespace || attributes.is_for("", "events") {
             return Ok(());
         }
@@ -89,7 +89,7 @@ impl ResourceQuotas {
         loop {
             let stored = || {
                 let mut quotas = self.quotas(attributes.namespace)?;
-                // The others are charged already; one that is gone does not count any more.
+                // The others are charged already; a deleted quota does not count any more.
                 quotas.retain(|quota| {
                     only.as_ref()
                         .is_none_or(|only: &BTreeSet<_>| only.contains(&ledger::key(quota)))

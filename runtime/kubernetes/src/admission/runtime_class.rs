@@ -1,4 +1,4 @@
-//! Pods are charged and placed as their runtime class says.
+//! Sets overhead and scheduling of pods by their runtime class.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::tolerations::merged;
 
 const OTHER_OVERHEAD: &str = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
 
-/// Takes over to pods what their runtime class says.
+/// Copies overhead and scheduling from the runtime class to pods.
 pub(super) struct RuntimeClasses {
     pub(super) objects: Arc<dyn Lister>,
 }

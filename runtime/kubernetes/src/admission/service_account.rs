@@ -1,4 +1,4 @@
-//! Pods run as a service account, with its token and its registry credentials.
+//! Sets the service account of pods, and mounts its token.
 
 mod secrets;
 
@@ -14,19 +14,21 @@ use planesmith_api_defs::core::v1::{
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::generated_name::generated_name;
 
-/// The account of pods that name none.
+/// The service account of pods that name none.
 const DEFAULT: &str = "default";
 /// The prefix of the names of token volumes.
 const VOLUME: &str = "kube-api-access-";
 const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
-/// An hour and a bit: how long a token is good for by which pods that use it in the old way can be told.
+/// The lifetime of tokens in pods: an hour and seven seconds. Its odd value marks tokens of pods that may expect
+/// tokens to last.
 const TOKEN_SECONDS: i64 = 3607;
-/// Copied from a manifest on a node; it is there whatever the server says.
+/// Marks a copy of a manifest on a node; such a pod runs whatever the server decides.
 const MIRROR: &str = "kubernetes.io/config.mirror";
-/// A controller makes the default account of a new namespace, which takes a moment.
+/// The delays between looks for the default account of a new namespace: a controller creates it a moment after the
+/// namespace.
 const PATIENCE: [Duration; 10] = [Duration::from_millis(100); 10];
 
-/// Gives pods their service account.
+/// Sets the service account of pods.
 pub(super) struct ServiceAccounts {
     pub(super) objects: Arc<dyn Lister>,
 }
@@ -113,7 +115,7 @@ impl ServiceAccounts {
     }
 }
 
-/// The pod that is written, unless the write is none that concerns accounts.
+/// Returns the pod that is written; `None` for a write that does not concern accounts.
 fn pod_in<'o>(attributes: &Attributes<'_>, objects: &'o Objects<'_>) -> Option<&'o Pod> {
     let concerned = matches!(attributes.subresource, "" | "ephemeralcontainers");
     objects.new_as::<Pod>().filter(|_| concerned)
@@ -142,7 +144,7 @@ fn check_mirror(pod: &Pod) -> Result<(), String> {
     Ok(())
 }
 
-/// Mounts a token in every container that has nothing in its place.
+/// Mounts a token in every container that mounts nothing at its path.
 fn mount_token(pod: &mut Pod) {
     let own = pod.spec.volumes.iter().find(|volume| volume.name.starts_with(VOLUME));
     let has_volume = own.is_some();
@@ -168,7 +170,7 @@ fn mount_token(pod: &mut Pod) {
     }
 }
 
-/// The token, the authority to check the server with, and the namespace.
+/// A volume with the token, the authority by which the server is verified, and the namespace.
 fn token_volume(name: String) -> Volume {
     let token = VolumeProjection {
         service_account_token: Some(ServiceAccountTokenProjection {

@@ -1,8 +1,8 @@
-//! Storage that is in use is not removed: a controller lets go of it when it is not any more.
+//! Protects storage that is in use: a controller removes the finalizer once it is unused.
 
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
 
-/// Kinds that are protected, and what holds them.
+/// Protected kinds, and their finalizers.
 const PROTECTED: [(&str, &str, &str); 3] = [
     ("", "persistentvolumes", "kubernetes.io/pv-protection"),
     ("", "persistentvolumeclaims", "kubernetes.io/pvc-protection"),

@@ -1,4 +1,4 @@
-//! New nodes get no pods before their kubelet has said that they are ready.
+//! Keeps pods off new nodes until their kubelet reports that they are ready.
 
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
 use planesmith_api_defs::core::v1::{Node, Taint};

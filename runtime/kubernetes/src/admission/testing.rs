@@ -53,7 +53,7 @@ pub(super) fn object<R: Resource>(value: Value) -> R {
     object
 }
 
-/// A request to a plugin: who does what with which object.
+/// A request to a plugin: the user, the operation and the object.
 pub(super) struct Request {
     pub(super) operation: Operation,
     pub(super) resource: &'static ResourceFacts,
@@ -94,7 +94,7 @@ impl Request {
         self
     }
 
-    /// Asks `plugin` in both phases; the error's message if it refuses.
+    /// Runs `plugin` in both phases. Returns the error's message if it refuses.
     pub(super) fn ask(
         &self,
         plugin: &dyn Plugin,
@@ -104,7 +104,7 @@ impl Request {
         finish(self.answer(plugin, new, old))
     }
 
-    /// The same for a plugin that waits for others.
+    /// As `ask`, for a plugin that awaits other work.
     pub(super) async fn answer(
         &self,
         plugin: &dyn Plugin,
@@ -147,13 +147,13 @@ impl Request {
         Ok(new)
     }
 
-    /// The warnings so far.
+    /// Returns the warnings so far.
     pub(super) fn warned(&self) -> Vec<String> {
         self.warnings.lock().unwrap().clone()
     }
 }
 
-/// Runs what waits for nothing outside the test.
+/// Runs a future that waits for nothing outside the test.
 pub(super) fn finish<T>(future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {

@@ -1,8 +1,8 @@
-//! Tolerations that say more than others.
+//! Tolerations that include others.
 
 use planesmith_api_defs::core::v1::Toleration;
 
-/// Both lists as one, without what another toleration says as well.
+/// Merges both lists, without tolerations that another one includes.
 pub(super) fn merged(first: &[Toleration], second: &[Toleration]) -> Vec<Toleration> {
     let all: Vec<&Toleration> = first.iter().chain(second).collect();
     let mut merged: Vec<Toleration> = Vec::with_capacity(all.len());

@@ -1,4 +1,4 @@
-//! Requests are approved by who may approve for their signer.
+//! Requires permission of the signer for approvals.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use planesmith_access::authorization::Authorizer;
 
 use super::{is_for_requests, may, signer_of};
 
-/// Refuses approvals by others.
+/// Refuses approvals by users without permission for the signer.
 pub(in super::super) struct CertificateApproval {
     pub(in super::super) authorizer: Arc<dyn Authorizer>,
 }
@@ -22,7 +22,7 @@ impl Plugin for CertificateApproval {
     }
 
     fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
-        // The old object counts: the signer cannot be changed on the way to an approval.
+        // The old object counts: an update to `approval` cannot change the signer.
         let signer = objects
             .old
             .filter(|_| is_for_requests(attributes, "approval"))

@@ -1,4 +1,4 @@
-//! Trust bundles of a signer are published by who may attest for it.
+//! Requires permission to attest for the signer of a trust bundle.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use planesmith_machinery::object::Object;
 
 use super::{GROUP, may, signer_of};
 
-/// Refuses trust bundles by others.
+/// Refuses trust bundles by users without permission for the signer.
 pub(in super::super) struct ClusterTrustBundleAttest {
     pub(in super::super) authorizer: Arc<dyn Authorizer>,
 }

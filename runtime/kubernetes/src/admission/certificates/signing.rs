@@ -1,4 +1,4 @@
-//! Certificates are issued by who may sign for their signer.
+//! Requires permission to sign for the signer of a certificate.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use planesmith_machinery::value;
 
 use super::{is_for_requests, may, signer_of};
 
-/// Refuses certificates of others.
+/// Refuses certificates issued by users without permission for the signer.
 pub(in super::super) struct CertificateSigning {
     pub(in super::super) authorizer: Arc<dyn Authorizer>,
 }

@@ -1,4 +1,4 @@
-//! Nobody asks for a certificate of the group that may do everything.
+//! Refuses requests for a certificate of the group `system:masters`.
 
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
 use planesmith_access::user::PRIVILEGED_GROUP;
@@ -35,7 +35,7 @@ impl Plugin for CertificateSubjectRestriction {
     }
 }
 
-/// The request: PEM, as bytes or as text that stands for them.
+/// Returns the request, PEM; empty if the object has none.
 fn request_of(object: &dyn Object) -> Vec<u8> {
     match value::get_at(object, "spec.request").map(|value| value.view()) {
         Some(View::Bytes(bytes)) => bytes.to_vec(),

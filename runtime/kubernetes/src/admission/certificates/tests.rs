@@ -10,7 +10,7 @@ use planesmith_machinery::{Resource, Struct};
 use super::*;
 use crate::admission::testing::Request;
 
-/// A request for a certificate, as far as it matters here.
+/// A request for a certificate, with the fields that these tests need.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "certificates.k8s.io",
@@ -50,7 +50,7 @@ struct CertificateStatus {
     certificate: ByteString,
 }
 
-/// A trust bundle, as far as it matters here.
+/// A trust bundle, with the fields that these tests need.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "certificates.k8s.io",

@@ -3,7 +3,7 @@
 use planesmith_api_defs::core::v1::ResourceList;
 use planesmith_machinery::quantity::Quantity;
 
-/// Amounts up to here can be compared in thousandths.
+/// The largest amount that can be compared in thousandths.
 const MOST_IN_MILLI: i64 = i64::MAX / 1000;
 
 /// The requests and limits of one object of a sort.
@@ -71,7 +71,7 @@ impl Asked<'_> {
         (ratio_shown > most).then(|| format!("{start}, but provided ratio is {ratio:.6}"))
     }
 
-    /// The three amounts in the finest unit in which all can be counted.
+    /// Returns the three amounts in the finest unit that can represent all of them.
     fn found(&self, name: &str, bound: &Quantity) -> Found {
         let whole = |quantity: Option<&Quantity>| quantity.map_or(0, Quantity::value);
         let milli = |quantity: Option<&Quantity>| quantity.map_or(0, Quantity::milli_value);

@@ -26,7 +26,7 @@ pub(super) struct Violation {
     pub(super) detail: String,
 }
 
-/// A pod, or the template of one.
+/// A pod, or a pod template.
 #[derive(Clone, Copy)]
 pub(super) struct Checked<'p> {
     pub(super) metadata: &'p ObjectMeta,
@@ -35,14 +35,14 @@ pub(super) struct Checked<'p> {
 
 type Function = fn(Checked<'_>) -> Option<Violation>;
 
-/// One matter, in the order in which violations are told.
+/// One check, in the order in which violations are reported.
 struct Check {
     /// The name by which an overriding check refers to this one.
     id: &'static str,
     level: Level,
-    /// From which version on which function counts, oldest first.
+    /// The functions, each with the first version in which it is in force, oldest first.
     versions: &'static [(u32, Function)],
-    /// The baseline check whose place this one takes at the restricted level.
+    /// The baseline check that this one replaces at the restricted level.
     overrides: &'static str,
 }
 
@@ -75,7 +75,7 @@ impl Check {
     }
 }
 
-/// All matters: baseline first, then restricted, each in alphabetic order of their names.
+/// All checks: baseline first, then restricted, each in alphabetic order of their names.
 const CHECKS: &[Check] = &[
     Check::baseline("appArmorProfile", &[(0, app_armor_profile::check)]),
     Check::baseline("capabilities_baseline", &[(0, capabilities::check_baseline)]),
@@ -153,13 +153,13 @@ const CHECKS: &[Check] = &[
     ),
 ];
 
-/// Windows does not know what is asked for.
+/// Exempts Windows pods, for which the fields have no meaning.
 fn unless_windows(pod: Checked<'_>, check: Function) -> Option<Violation> {
     let is_windows = pod.spec.os.as_ref().is_some_and(|os| os.name == "windows");
     if is_windows { None } else { check(pod) }
 }
 
-/// Whoever is root in a namespace of its own is nobody outside.
+/// Exempts pods in a user namespace of their own, where root has no rights outside.
 fn unless_user_namespace(pod: Checked<'_>, check: Function) -> Option<Violation> {
     if pod.spec.host_users == Some(false) {
         None
@@ -183,13 +183,13 @@ pub(super) fn violations(pod: Checked<'_>, wanted: LevelVersion) -> Vec<Violatio
         .collect()
 }
 
-/// The reasons alone.
+/// Joins the reasons.
 pub(super) fn reasons(violations: &[Violation]) -> String {
     let reasons: Vec<&str> = violations.iter().map(|violation| violation.reason).collect();
     reasons.join(", ")
 }
 
-/// The reasons with their details.
+/// Joins the reasons with their details.
 pub(super) fn details(violations: &[Violation]) -> String {
     let shown: Vec<String> = violations
         .iter()

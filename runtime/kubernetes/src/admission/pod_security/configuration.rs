@@ -21,7 +21,7 @@ struct PodSecurityConfiguration {
     exemptions: Exemptions,
 }
 
-/// Levels and versions as text; those that are empty count as privileged and latest.
+/// Levels and versions as text; empty ones mean privileged and latest.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 struct Defaults {
@@ -85,11 +85,11 @@ impl Exemptions {
     }
 }
 
-/// The default policy and the exemptions.
+/// Reads the default policy and the exemptions.
 ///
 /// # Errors
 ///
-/// Everything that is wrong, as fields of the configuration.
+/// All problems of the configuration, by field.
 pub(super) fn read(value: Option<&serde_json::Value>) -> Result<(Policy, Exemptions)> {
     let configuration: PodSecurityConfiguration = parse_configuration(value, "PodSecurityConfiguration", &VERSIONS)?;
     let defaults = &configuration.defaults;

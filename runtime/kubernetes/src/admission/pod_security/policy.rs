@@ -11,21 +11,21 @@ pub(super) const PREFIX: &str = "pod-security.kubernetes.io/";
 /// The strictness of a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
-    /// Everything goes.
+    /// No restrictions.
     #[default]
     Privileged,
-    /// Nothing that is known to give power over the node.
+    /// Prevents known escalations to power over the node.
     Baseline,
     /// For hardened pods.
     Restricted,
 }
 
-/// The version of Kubernetes whose policy counts; policies grow.
+/// The version of Kubernetes whose policy applies; policies grow over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Version {
     /// 1.x.
     Minor(u32),
-    /// Of this server.
+    /// The version of this server.
     #[default]
     Latest,
 }
@@ -79,9 +79,10 @@ impl LevelVersion {
 }
 
 impl Policy {
-    /// The policy of a namespace with `labels`, and what is wrong with them. What they do not say is as in `self`.
+    /// Returns the policy of a namespace with `labels`, and the problems of the labels. Modes without a label are as
+    /// in `self`.
     ///
-    /// A label that makes no sense refuses as much as it can, and neither warns nor writes down anything.
+    /// An invalid label refuses as much as possible, and neither warns nor audits.
     pub(super) fn of_labels(&self, labels: &BTreeMap<String, String>) -> (Self, FieldErrors) {
         let mut policy = *self;
         let mut errors = FieldErrors::default();
@@ -109,7 +110,7 @@ impl Policy {
             report(&mut errors, "warn", text, &level);
         }
         read_version(&mut errors, "warn-version", label("warn-version"), &mut policy.warn);
-        // Who is refused wants to be warned where nothing is refused, as about templates.
+        // Warn where nothing is refused, too, as about templates, if enforcement is on.
         let is_enforced = enforce.is_some_and(|(_, level)| level.is_ok());
         if warn.is_none() && is_enforced && policy.enforce.level > policy.warn.level {
             policy.warn.level = policy.enforce.level;
@@ -132,7 +133,7 @@ impl Policy {
         self.enforce.is_as(&other.enforce) && self.audit.is_as(&other.audit) && self.warn.is_as(&other.warn)
     }
 
-    /// The modes under their names.
+    /// Returns the modes with their names.
     pub(super) fn modes(&self) -> [(&'static str, LevelVersion); 3] {
         [("enforce", self.enforce), ("audit", self.audit), ("warn", self.warn)]
     }
