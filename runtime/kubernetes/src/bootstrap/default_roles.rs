@@ -1,6 +1,7 @@
-//! The roles that every cluster has, and who has them.
+//! The default roles of a cluster, and their bindings.
 //!
-//! At start what is missing is added; what administrators added stays. Until the next start nothing is undone.
+//! At start, missing roles, rules and subjects are added; additions by administrators stay. Until the next start,
+//! nothing is undone.
 
 mod bindings;
 mod covers;
@@ -24,7 +25,7 @@ const AUTO_UPDATE: &str = "rbac.authorization.kubernetes.io/autoupdate";
 /// The prefix of the names of controllers' roles.
 const CONTROLLER: &str = "system:controller:";
 
-/// Makes the roles and bindings, and completes those that are there; `None` for a server without roles.
+/// Creates the roles and bindings, and completes existing ones; `None` for a server without roles.
 pub(super) fn hook(stores: &Stores, loopback: &Loopback) -> Option<Hook> {
     let of = |plural| Objects::of(stores, loopback, GROUP, "v1", plural);
     let cluster_roles = of("clusterroles")?;
@@ -33,7 +34,7 @@ pub(super) fn hook(stores: &Stores, loopback: &Loopback) -> Option<Hook> {
     let bindings = of("rolebindings")?;
     Some(Hook::new("rbac/bootstrap-roles", move |_| async move {
         let made = async {
-            // Whoever is bound to a role finds it.
+            // Roles come first, so that no binding refers to a missing role.
             reconcile(&cluster_roles, &wanted_cluster_roles(), roles::completed).await?;
             reconcile_bindings(&cluster_bindings, &wanted_cluster_role_bindings()).await?;
             let namespaced = table::namespaced_roles();
@@ -44,7 +45,7 @@ pub(super) fn hook(stores: &Stores, loopback: &Loopback) -> Option<Hook> {
     }))
 }
 
-/// Makes what is missing, and replaces what `completed` changes.
+/// Creates missing objects, and replaces those that `completed` changes.
 async fn reconcile(
     objects: &Objects,
     wanted: &[Value],
@@ -63,7 +64,7 @@ async fn reconcile(
     try_join_all(each).await.map(drop)
 }
 
-/// As [`reconcile`]; but what a binding refers to cannot be changed, so one that refers to something else is made anew.
+/// As [`reconcile`]; but the role of a binding is immutable, so one that refers to another role is created anew.
 async fn reconcile_bindings(objects: &Objects, wanted: &[Value]) -> Result<(), LoopbackError> {
     for wanted in wanted {
         if let Some(stored) = stored(objects, wanted)
@@ -85,7 +86,7 @@ fn is_protected(stored: &Value) -> bool {
     stored["metadata"]["annotations"][AUTO_UPDATE] == "false"
 }
 
-/// Adds the labels and annotations that are missing; whether any was.
+/// Adds missing labels and annotations. Returns true if any was added.
 fn complete_metadata(object: &mut Value, wanted: &Value) -> bool {
     let mut changed = false;
     for map in ["labels", "annotations"] {

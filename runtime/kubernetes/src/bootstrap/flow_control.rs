@@ -1,4 +1,5 @@
-//! The objects that divide the server's capacity among requests: some are always as they are here, others only at first.
+//! The objects that divide the server's capacity among requests: mandatory ones are kept as they are here, suggested
+//! ones may be changed.
 
 mod dangling;
 
@@ -17,7 +18,7 @@ use super::table;
 const GROUP: &str = "flowcontrol.apiserver.k8s.io";
 const API_VERSION: &str = "flowcontrol.apiserver.k8s.io/v1";
 
-/// Says whether the server keeps the spec of an object as it wants it.
+/// The annotation that says if the server maintains the spec of an object.
 const AUTO_UPDATE: &str = "apf.kubernetes.io/autoupdate-spec";
 
 /// The field manager of the objects.
@@ -28,7 +29,8 @@ const PRODUCER_HOOK: &str = "priority-and-fairness-config-producer";
 /// The time between two checks of the objects.
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// Makes the objects and keeps them; and says of schemas whether their level exists. Empty for a server without them.
+/// Creates the objects and maintains them, and sets the condition Dangling of schemas. Empty for a server without the
+/// kinds.
 pub(super) fn hooks(stores: &Stores, loopback: &Loopback) -> Vec<Hook> {
     let of = |plural| Objects::of(stores, loopback, GROUP, "v1", plural);
     let Some((levels, schemas)) = of("prioritylevelconfigurations").zip(of("flowschemas")) else {
@@ -91,7 +93,7 @@ impl Kind {
         self.table[part].as_object().into_iter().flatten()
     }
 
-    /// Makes what is missing of a part of the table, and mends what is not as it should be.
+    /// Creates missing objects of a part of the table, and restores changed ones.
     async fn make(&self, part: &str) -> Result<(), LoopbackError> {
         let each = self.specs(part).map(|(name, spec)| async move {
             match self.objects.get("", name) {
@@ -105,7 +107,7 @@ impl Kind {
         try_join_all(each).await.map(drop)
     }
 
-    /// Removes objects that earlier versions of the server made for themselves.
+    /// Removes objects that earlier versions of the server created for themselves.
     async fn remove_unwanted(&self) -> Result<(), LoopbackError> {
         for object in self.objects.all("") {
             let name = text(&object, "/metadata/name");
@@ -129,9 +131,10 @@ impl Kind {
     }
 }
 
-/// The stored object as it should be; `None` when it is so.
+/// Returns the stored object as it should be; `None` if it is so already.
 ///
-/// A spec is the server's while the annotation says so. Without one, it is as long as nobody changed the object.
+/// The server maintains a spec while the annotation says so. Without one, it does while nobody has changed the
+/// object.
 fn revised(stored: Value, spec: &Value, mandatory: bool) -> Option<Value> {
     let annotation = stored["metadata"]["annotations"][AUTO_UPDATE].as_str();
     let told = annotation.and_then(|annotation| match annotation {
@@ -142,7 +145,7 @@ fn revised(stored: Value, spec: &Value, mandatory: bool) -> Option<Value> {
     let ours = mandatory || told.unwrap_or(stored["metadata"]["generation"] == 1);
     let wanted = if ours { "true" } else { "false" };
     let right_annotation = annotation == Some(wanted);
-    // How much may be lent of what is exempt is for the cluster's administrators.
+    // The lendable share of an exempt level is for the cluster's administrators.
     let same_spec = stored["spec"] == *spec || (spec["type"] == "Exempt" && stored["spec"]["type"] == "Exempt");
     if right_annotation && (same_spec || !ours) {
         return None;

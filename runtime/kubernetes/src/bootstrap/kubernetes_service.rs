@@ -30,10 +30,11 @@ const NAMESPACE: &str = "default";
 /// The time between two checks of the objects if none is deleted.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// Time between the first two looks at `/readyz` of a server that starts; then twice as long, up to [`INTERVAL`].
+/// Time between the first two probes of `/readyz` at start; doubled each time, up to [`INTERVAL`].
 const FIRST_LOOK: Duration = Duration::from_millis(10);
 
-/// Returns the hook that makes the service and keeps it, and the one that takes the server's address out of it at the end.
+/// Returns the hook that creates and maintains the service, and the one that removes the server's address from it at
+/// the end.
 pub(super) fn hooks(context: &ServerContext<'_>, flags: &KubernetesOptions) -> Option<(Hook, Hook)> {
     let ServerContext {
         stores,
@@ -73,20 +74,20 @@ struct KubernetesService {
     endpoints: Arc<ResourceStore>,
     loopback: Loopback,
     service_address: IpAddr,
-    /// The port of all nodes for the service; 0 is none.
+    /// The node port of the service; 0 is none.
     node_port: u16,
     announcement: Announcement,
     leases: ServerLeases,
     slices: Option<Arc<ResourceStore>>,
-    /// Set when the service's ports were what they should be once; later they are somebody else's matter.
+    /// Set once the service's type and ports were right; later changes are left alone.
     mended: Arc<AtomicBool>,
-    /// Set when the server stops: its address is not to come back.
+    /// Set when the server stops: its address must not return.
     withdrawn: Arc<AtomicBool>,
 }
 
 impl KubernetesService {
-    /// Makes the service, and keeps it and its endpoints once the server is ready. A server that cannot have the service is
-    /// there all the same: whoever is to mend that needs the server.
+    /// Creates the service, and maintains it and its endpoints once the server is ready. A server starts without the
+    /// service, too: an administrator needs the server to fix the cause.
     fn hook(self) -> Hook {
         Hook::new("bootstrap-controller", move |shutdown| async move {
             if self.announcement.endpoint.is_none() {
@@ -95,7 +96,7 @@ impl KubernetesService {
                      --advertise-address names an address for it"
                 );
             }
-            // A server that ended without a word left its address there.
+            // A server that crashed left its address there.
             self.give_up_endpoint().await;
             self.attempt(self.sync_service()).await;
             tokio::spawn(self.keep(shutdown));
@@ -103,14 +104,14 @@ impl KubernetesService {
         })
     }
 
-    /// Reports why the service or its endpoints cannot be made now; the next attempt may succeed.
+    /// Logs the reason why the service or its endpoints cannot be created now; the next attempt may succeed.
     async fn attempt(&self, work: impl Future<Output = Result<(), LoopbackError>>) {
         if let Err(error) = work.await {
             tracing::warn!(%error, "the service kubernetes cannot be made");
         }
     }
 
-    /// Makes the service if it is missing; at first also mends its type and ports.
+    /// Creates the service if it is missing; at first also restores its type and ports.
     async fn sync_service(&self) -> Result<(), LoopbackError> {
         despite_others(|| self.make_service()).await?;
         self.mended.store(true, Ordering::Release);
@@ -155,7 +156,7 @@ impl KubernetesService {
     /// Returns the addresses of this server and of the others on its store.
     fn addresses(&self) -> Vec<IpAddr> {
         let mut addresses = self.leases.addresses();
-        // One service has addresses of one family.
+        // A service has addresses of one family.
         let like = self.announcement.endpoint.or(addresses.first().copied());
         addresses.retain(|address| like.is_some_and(|like| address.is_ipv4() == like.is_ipv4()));
         addresses
@@ -191,13 +192,13 @@ impl KubernetesService {
         Ok(())
     }
 
-    /// Takes the server's address out of the service for good, so that no client is sent to a server that is gone.
+    /// Removes the server's address from the service for good, so that no client is sent to a stopped server.
     async fn withdraw(&self) {
         self.withdrawn.store(true, Ordering::Release);
         self.give_up_endpoint().await;
     }
 
-    /// Takes the server's address out of the service, and everything that no server renews.
+    /// Removes the server's address from the service, and all addresses whose leases have expired.
     async fn give_up_endpoint(&self) {
         if let Some(own) = self.announcement.endpoint
             && let Err(error) = self.leases.give_up(own).await
@@ -209,7 +210,7 @@ impl KubernetesService {
         }
     }
 
-    /// Leaves the addresses of the other servers, or nothing at all.
+    /// Publishes the addresses of the other servers only, which may be none.
     async fn publish_others(&self) -> Result<(), LoopbackError> {
         let others = self.addresses();
         if !others.is_empty() {
@@ -280,7 +281,7 @@ impl KubernetesService {
         json!({
             "apiVersion": "v1",
             "kind": "Endpoints",
-            // Its slice is made here too.
+            // Its slice is created here, too.
             "metadata": {
                 "name": NAME, "namespace": NAMESPACE,
                 "labels": {"endpointslice.kubernetes.io/skip-mirror": "true"},
@@ -311,7 +312,7 @@ impl KubernetesService {
     }
 
     async fn keep(self, mut shutdown: Shutdown) {
-        // Nobody is sent to a server that does not answer yet.
+        // No client is sent to a server that does not answer yet.
         let mut pause = FIRST_LOOK;
         while self.loopback.call(Method::GET, "/readyz", None).await.is_err() {
             tokio::select! {
@@ -331,7 +332,7 @@ impl KubernetesService {
         }
     }
 
-    /// Follows what is made here from now on.
+    /// Starts to follow the objects that are maintained here.
     fn watch(&self) -> Option<Vec<Watcher>> {
         let kinds = [Some(&self.services), Some(&self.endpoints), self.slices.as_ref()];
         let watch = |store: &Arc<ResourceStore>| {
@@ -371,7 +372,7 @@ mod tests {
             leases: ServerLeases::new(services.storage()),
             services,
             endpoints: stores.resource(Endpoints::RESOURCE),
-            // Nobody answers there.
+            // Not connected to a server.
             loopback: Loopback::new(),
             service_address: IpAddr::from([10, 0, 0, 1]),
             node_port: 0,

@@ -26,7 +26,7 @@ impl ServerLeases {
         }
     }
 
-    /// Says that there is a server at an address.
+    /// Announces a server at an address.
     pub(super) async fn renew(&self, address: IpAddr) -> Result<(), WriteError> {
         let text = address.to_string();
         let lease = json!({
@@ -45,7 +45,7 @@ impl ServerLeases {
         self.leases.write(op).await.map(drop)
     }
 
-    /// Says that there is none any more, which is so already when its lease has ended.
+    /// Removes the server at an address; nothing is done if its lease has expired.
     pub(super) async fn give_up(&self, address: IpAddr) -> Result<(), WriteError> {
         let op = Op::Delete {
             key: key(address),
@@ -58,7 +58,7 @@ impl ServerLeases {
         }
     }
 
-    /// The addresses of all servers, in the order of their texts.
+    /// Returns the addresses of all servers, sorted as text.
     pub(super) fn addresses(&self) -> Vec<IpAddr> {
         // The newest state is never compacted.
         let entries = self

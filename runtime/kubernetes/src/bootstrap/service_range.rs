@@ -1,4 +1,4 @@
-//! The range that services get their addresses from when nobody made another.
+//! The range of services' addresses that is created if there is no other.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,10 +26,10 @@ const INTERVAL: Duration = Duration::from_secs(10 * 60);
 /// The delay after a failure until the next check; kube-apiserver's value.
 const RETRY: Duration = Duration::from_secs(10);
 
-/// The hook; what asks for addresses comes after it.
+/// The hook; those that need addresses come after it.
 pub(super) const HOOK: &str = "start-kubernetes-service-cidr-controller";
 
-/// Makes the range of the server's flags, says that it is ready, and makes it again when it is deleted.
+/// Creates the range of the server's flags, reports it as ready, and creates it again if it is deleted.
 pub(super) fn hook(stores: &Stores, loopback: &Loopback, ranges: &[AddressRange]) -> Hook {
     let range = DefaultRange {
         store: stores.resource(ServiceCIDR::RESOURCE),
@@ -37,7 +37,7 @@ pub(super) fn hook(stores: &Stores, loopback: &Loopback, ranges: &[AddressRange]
         cidrs: ranges.iter().map(ToString::to_string).collect(),
     };
     Hook::new(HOOK, move |shutdown| async move {
-        // A server without its range is there all the same: whoever is to mend that needs it.
+        // A server starts without its range, too: an administrator needs the server to fix the cause.
         range.attempt().await;
         tokio::spawn(range.keep(shutdown));
         Ok(())
@@ -51,7 +51,7 @@ struct DefaultRange {
 }
 
 impl DefaultRange {
-    /// Makes what is missing, if that is possible now; how long to wait before the next look.
+    /// Creates missing ranges, if possible now. Returns the time until the next check.
     async fn attempt(&self) -> Duration {
         match despite_others(|| self.sync()).await {
             Ok(()) => INTERVAL,
@@ -89,7 +89,7 @@ impl DefaultRange {
         self.set_ready(&path, range).await
     }
 
-    /// Says that the range is ready, unless somebody has said anything about that.
+    /// Sets the condition Ready of the range, unless it has one.
     async fn set_ready(&self, path: &str, mut range: Value) -> Result<(), LoopbackError> {
         let conditions = range["status"]["conditions"].as_array().cloned().unwrap_or_default();
         if let Some(ready) = conditions.iter().find(|condition| condition["type"] == "Ready") {
@@ -147,7 +147,7 @@ mod tests {
         let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
         let stores = Stores::new(storage, Arc::new(scheme));
         let (stop, shutdown) = Stop::new();
-        // Nobody answers there.
+        // Not connected to a server.
         let hook = hook(&stores, &Loopback::new(), &[]);
         assert!(hook.run(shutdown).await.is_ok());
         stop.now();

@@ -8,7 +8,7 @@ use serde_json::json;
 
 const PATH: &str = "/apis/scheduling.k8s.io/v1/priorityclasses";
 
-/// Name, value and what for.
+/// Name, value and description.
 const CLASSES: [(&str, i32, &str); 2] = [
     (
         "system-node-critical",
@@ -22,7 +22,7 @@ const CLASSES: [(&str, i32, &str); 2] = [
     ),
 ];
 
-/// Makes the classes that are missing; `None` for a server without priority classes.
+/// Creates missing classes; `None` for a server without priority classes.
 pub(super) fn hook(stores: &Stores, loopback: &Loopback) -> Option<Hook> {
     let facts = stores.scheme().resource("scheduling.k8s.io", "v1", "priorityclasses")?;
     let classes = stores.resource(facts);
@@ -44,7 +44,7 @@ pub(super) fn hook(stores: &Stores, loopback: &Loopback) -> Option<Hook> {
                 });
                 match loopback.send(Method::POST, PATH, Some(&class)).await {
                     Err(error) if error.status() == Some(StatusCode::CONFLICT) => {}
-                    // A server that does not serve the version has no pods to run by it.
+                    // A server that does not serve the version has no pods that need the classes.
                     Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => break,
                     other => drop(other.map_err(|error| HookError(error.to_string()))?),
                 }

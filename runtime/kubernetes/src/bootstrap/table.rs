@@ -1,4 +1,4 @@
-//! The tables of objects that the server makes, as they stand in the files beside this one.
+//! The tables of objects that the server creates, from the files beside this one.
 
 use planesmith_machinery::yaml;
 use serde_json::Value;
@@ -27,7 +27,7 @@ pub(super) fn namespaced_roles() -> Value {
     read(include_str!("default_roles/namespaced_roles.yaml"))
 }
 
-/// A table is part of the program: tests see to it that it can be read.
+/// Reads a table, which is part of the program: tests ensure that it is valid.
 fn read(table: &str) -> Value {
     let document = yaml::to_json(table.as_bytes()).ok();
     document

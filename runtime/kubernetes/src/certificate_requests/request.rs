@@ -19,7 +19,7 @@ const LABEL: &str = "CERTIFICATE REQUEST";
 pub(crate) struct Request {
     asked: CertReq,
     der: Vec<u8>,
-    /// The user and the groups that the certificate would stand for.
+    /// The user and the groups that the certificate would identify.
     pub(crate) user: Subject,
     /// Names other than the subject: DNS names, mail addresses, IP addresses and URIs, in this order.
     pub(crate) names: Vec<GeneralName>,
@@ -30,7 +30,7 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// What it is that cannot be read.
+    /// The part that cannot be parsed.
     pub(crate) fn read(pem: &[u8]) -> Result<Self, String> {
         let block = parse_x509_pem(pem).ok().map(|(_, block)| block);
         let block = block.filter(|block| block.label == LABEL);

@@ -1,4 +1,4 @@
-//! The signers of Kubernetes itself: whom they issue certificates for, and for what use.
+//! Kubernetes' built-in signers: the subjects and usages that they accept.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ pub(crate) const CLIENT: &str = "kubernetes.io/kube-apiserver-client";
 pub(crate) const NODE_CLIENT: &str = "kubernetes.io/kube-apiserver-client-kubelet";
 /// Nodes as servers.
 const NODE_SERVER: &str = "kubernetes.io/kubelet-serving";
-/// Whatever was asked for before requests had signers.
+/// Requests from before there were signers.
 const LEGACY: &str = "kubernetes.io/legacy-unknown";
 
 const NODE_PREFIX: &str = "system:node:";
@@ -28,7 +28,7 @@ pub(crate) fn check(signer: &str, request: &Request, usages: &[String]) -> Optio
         CLIENT => check_client_usages(usages),
         NODE_CLIENT => check_node_client(request, usages),
         NODE_SERVER => check_node_server(request, usages),
-        // As it always was.
+        // Anything is accepted, as always.
         LEGACY => Ok(()),
         _ => return None,
     })
@@ -77,7 +77,7 @@ fn check_node_server(request: &Request, usages: &[String]) -> Result<(), String>
 
 type IsKind = fn(&GeneralName) -> bool;
 
-/// Kinds of names, in the order in which they are complained about.
+/// Kinds of names, in the order in which they are reported.
 const KINDS: [(&str, IsKind); 4] = [
     ("DNS", |name| matches!(name, GeneralName::DnsName(_))),
     ("Email", |name| matches!(name, GeneralName::Rfc822Name(_))),
@@ -103,7 +103,7 @@ fn check_node_name(request: &Request) -> Result<(), String> {
     Err(format!("subject common name does not begin with {NODE_PREFIX}"))
 }
 
-/// Exactly these usages; keys that are not RSA cannot encipher others.
+/// Requires exactly these usages; keys that are not RSA cannot encipher others.
 fn check_node_usages(usages: &[String], purpose: &str) -> Result<(), String> {
     let asked: BTreeSet<&str> = usages.iter().map(String::as_str).collect();
     let mut wanted = BTreeSet::from([purpose, "digital signature"]);

@@ -13,11 +13,11 @@ pub(super) struct Address<'a> {
 }
 
 impl<'a> Address<'a> {
-    /// Reads a name; `noun` is what it names, for the message.
+    /// Parses a name; `noun` is the kind of object for the message.
     ///
     /// # Errors
     ///
-    /// 400 when it has another form.
+    /// 400 for another form.
     pub(super) fn parse(text: &'a str, noun: &str) -> ApiResult<Self> {
         let parts: Vec<&str> = text.split(':').collect();
         let (scheme, name, port) = match *parts.as_slice() {
@@ -37,11 +37,11 @@ impl<'a> Address<'a> {
         })
     }
 
-    /// The port as a number, or the usual one of the scheme.
+    /// Returns the port as a number; the default port of the scheme if it is empty.
     ///
     /// # Errors
     ///
-    /// 503 when it is no port, in the words of a connection that fails.
+    /// 503 for an invalid port, in the words of a failed connection.
     pub(super) fn port_number(&self) -> ApiResult<u16> {
         let problem = match self.port {
             "" if self.secure => return Ok(443),
@@ -61,10 +61,10 @@ impl<'a> Address<'a> {
     }
 }
 
-/// Ports with names that everybody knows.
+/// Ports with well-known names.
 const KNOWN_PORTS: [(&str, u16); 4] = [("domain", 53), ("http", 80), ("https", 443), ("ssh", 22)];
 
-/// 400 for an address that a proxy may not reach.
+/// Returns 400 for an address that a proxy may not reach.
 pub(super) fn not_allowed() -> ApiError {
     ApiError::bad_request("address not allowed")
 }

@@ -3,11 +3,11 @@
 use planesmith_api_defs::core::v1::Pod;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
-/// The container that is meant: the one that is named, or the only one.
+/// Returns the name of the container: the one that is named, or the only one.
 ///
 /// # Errors
 ///
-/// 400 when it is not there, or there are several.
+/// 400 if it does not exist, or if there are several.
 pub(super) fn choose<'p>(pod: &'p Pod, wanted: &'p str) -> ApiResult<&'p str> {
     let (name, spec) = (&pod.metadata.name, &pod.spec);
     let init = spec.init_containers.iter().map(|container| container.name.as_str());

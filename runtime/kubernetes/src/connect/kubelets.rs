@@ -10,7 +10,7 @@ use planesmith_server::proxy::{ClientIdentity, Destination, Link, Target, TrustE
 use super::stored::Stored;
 use crate::options::KubeletOptions;
 
-/// The agent of a node.
+/// The kubelet of a node.
 pub(super) struct Kubelet {
     /// Its address, without a path.
     pub(super) target: Target,
@@ -18,13 +18,13 @@ pub(super) struct Kubelet {
     pub(super) features: Vec<String>,
 }
 
-/// Finds agents and connects to them.
+/// Finds kubelets and connects to them.
 pub(super) struct Kubelets {
     objects: Arc<Stored>,
     preferred: Vec<String>,
     default_port: u16,
     link: Link,
-    /// The same without a look at who answers.
+    /// The same without verification of the certificate.
     trusting: Link,
 }
 
@@ -53,18 +53,18 @@ impl Kubelets {
         })
     }
 
-    /// The way to agents.
+    /// The client for kubelets.
     pub(super) fn link(&self) -> &Link {
         &self.link
     }
 
-    /// The way to agents for clients who do not care who answers.
+    /// The client for kubelets that does not verify certificates, for requests that ask for that.
     pub(super) fn trusting_link(&self) -> &Link {
         &self.trusting
     }
 
-    /// The agent of a node, for requests about its pods: kube-apiserver sends those to loopback, too, because their paths are
-    /// not the client's.
+    /// Returns the kubelet of a node, for requests about its pods: kube-apiserver sends those to loopback, too,
+    /// because their paths are not the client's.
     ///
     /// # Errors
     ///
@@ -83,11 +83,11 @@ impl Kubelets {
         })
     }
 
-    /// The agent of a node.
+    /// Returns the kubelet of a node.
     ///
     /// # Errors
     ///
-    /// 404 when there is no such node, 500 when it does not say where it is.
+    /// 404 if there is no such node, 500 if it has no usable address.
     pub(super) fn find(&self, node: &str) -> ApiResult<Target> {
         self.target(&self.objects.get("", node)?)
     }

@@ -1,4 +1,4 @@
-//! `pods/log`: what a container wrote.
+//! `pods/log`: the output of a container.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use super::kubelets::Kubelets;
 use super::parameters::{Parameters, Sent};
 use super::stored::Stored;
 
-/// Bytes of a refusal that are passed on.
+/// The most bytes of a kubelet's refusal that are passed on.
 const REFUSAL_LIMIT: usize = 10_000;
 
-/// Answers `pods/log` with what the node's agent says.
+/// Answers `pods/log` from the node's kubelet.
 pub(super) struct Logs {
     objects: Arc<Stored>,
     kubelets: Arc<Kubelets>,
@@ -41,7 +41,7 @@ impl Logs {
         let pod: Pod = self.objects.get(call.namespace(), call.name())?;
         let container = container::choose(&pod, &options.container)?;
         if pod.spec.node_name.is_empty() {
-            // Nothing was written yet.
+            // Nothing is written yet.
             let mut response = Response::new(Body::empty());
             *response.status_mut() = StatusCode::NO_CONTENT;
             return Ok(response);

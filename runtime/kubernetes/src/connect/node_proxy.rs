@@ -1,4 +1,4 @@
-//! `nodes/proxy`: HTTP requests to the agents of nodes.
+//! `nodes/proxy`: HTTP requests to kubelets.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use planesmith_server::routes::ServedSubresource;
 use super::address::Address;
 use super::kubelets::Kubelets;
 
-/// Passes requests on to the agent of a node, or to another port of it.
+/// Passes requests on to the kubelet of a node, or to another port of the node.
 pub(super) struct NodeProxy {
     kubelets: Arc<Kubelets>,
-    /// The way to other ports.
+    /// The client for other ports.
     link: Link,
 }
 
@@ -41,7 +41,7 @@ impl NodeProxy {
     }
 }
 
-/// Refuses a node at an address that a proxy may not reach, before anything else is said of the request.
+/// Refuses a node at an address that a proxy may not reach, before any other error is reported.
 async fn check(destination: &Destination) -> ApiResult<()> {
     destination.check().await.map_err(|error| match error {
         LinkError::Lookup(host) => ApiError::bad_request(format!("lookup {host}: no such host")),

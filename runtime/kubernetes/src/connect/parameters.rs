@@ -13,22 +13,22 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'
 pub(super) struct Parameters<'q>(pub(super) Query<'q>);
 
 impl Parameters<'_> {
-    /// A text; empty when it is absent.
+    /// Returns a text; empty if it is absent.
     pub(super) fn text(self, name: &str) -> String {
         self.0.first(name).unwrap_or_default().into_owned()
     }
 
-    /// A truth value: present, and neither `false` nor `0`.
+    /// Returns a truth value: present, and neither `false` nor `0`.
     pub(super) fn flag(self, name: &str) -> bool {
         let value = self.0.first(name);
         value.is_some_and(|value| !(value.eq_ignore_ascii_case("false") || value == "0"))
     }
 
-    /// A number, if it is there.
+    /// Returns a number, if there is one.
     ///
     /// # Errors
     ///
-    /// 400 in the words of Go when it is no number.
+    /// 400 in the words of Go if it is no number.
     pub(super) fn number(self, name: &str) -> ApiResult<Option<i64>> {
         let Some(text) = self.0.first(name) else {
             return Ok(None);
@@ -44,11 +44,11 @@ impl Parameters<'_> {
         parsed.map(Some)
     }
 
-    /// A time, if it is there.
+    /// Returns a time, if there is one.
     ///
     /// # Errors
     ///
-    /// 400 when it is none.
+    /// 400 if it is none.
     pub(super) fn time(self, name: &str) -> ApiResult<Option<Time>> {
         let Some(text) = self.0.first(name).filter(|text| !text.is_empty()) else {
             return Ok(None);
@@ -77,7 +77,7 @@ impl Sent {
         }
     }
 
-    /// The query as text.
+    /// Returns the query as text.
     pub(super) fn encode(mut self) -> String {
         self.0.sort_by_key(|(name, _)| *name);
         let pairs: Vec<String> = self

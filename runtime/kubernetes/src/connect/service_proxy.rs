@@ -32,7 +32,7 @@ impl ServiceProxy {
         let port = self.port_name(call, address)?;
         let endpoints = self.objects.get::<Endpoints>(call.namespace(), address.name);
         let endpoints = endpoints.map_err(|error| match error.code() {
-            // Clients ask about the service, not about what it consists of.
+            // The permission is for the service, not for its endpoints.
             404 => ApiError::not_found(
                 &planesmith_machinery::group_version::GroupResource::new("", "services"),
                 address.name,
@@ -52,7 +52,7 @@ impl ServiceProxy {
         })
     }
 
-    /// The name of the port that is meant: a number is that of the service.
+    /// Returns the name of the service's port that the address names, by number or name.
     fn port_name(&self, call: &Call, address: Address<'_>) -> ApiResult<String> {
         let Ok(number) = address.port.parse::<i64>() else {
             return Ok(address.port.to_owned());
@@ -66,7 +66,7 @@ impl ServiceProxy {
         })
     }
 
-    /// An address of the subset, and the port called `port`.
+    /// Returns an address of the subset, at the port named `port`.
     fn endpoint(&self, call: &Call, subset: &EndpointSubset, port: &str) -> Option<Destination> {
         let port = subset.ports.iter().find(|candidate| candidate.name == port)?;
         let port = u16::try_from(port.port).ok()?;
@@ -101,7 +101,7 @@ fn unavailable(name: &str) -> ApiError {
     ApiError::service_unavailable(format!("no endpoints available for service {}", quote(name)))
 }
 
-/// All elements, starting with any of them, so that load spreads.
+/// Iterates over all elements from a random one on, so that load spreads.
 fn rotated<T>(list: &[T]) -> impl Iterator<Item = &T> {
     let start = match list.len() {
         0 => 0,

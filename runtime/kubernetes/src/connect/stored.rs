@@ -1,4 +1,4 @@
-//! The objects that connections are about, as the store holds them.
+//! The stored objects that connections are about.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// The kinds of a server, which may have only some of them.
+    /// Opens the stores of a server, which may have only some of the kinds.
     pub(super) fn new(stores: &Stores) -> Self {
         let kinds = ["pods", "nodes", "services", "endpoints"];
         let facts = kinds
@@ -23,11 +23,11 @@ impl Stored {
         }
     }
 
-    /// The object; `namespace` is empty for kinds that live in none.
+    /// Returns the object; `namespace` is empty for kinds without namespaces.
     ///
     /// # Errors
     ///
-    /// 404 when there is none.
+    /// 404 if there is none.
     pub(super) fn get<R: Resource>(&self, namespace: &str, name: &str) -> ApiResult<R> {
         let facts = R::RESOURCE;
         let missing = || ApiError::not_found(&facts.group_resource(), name);

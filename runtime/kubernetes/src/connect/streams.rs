@@ -1,4 +1,4 @@
-//! `pods/exec`, `pods/attach` and `pods/portforward`: streams into pods, through the agents of their nodes.
+//! `pods/exec`, `pods/attach` and `pods/portforward`: streams into pods, through kubelets.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(super) enum Stream {
 }
 
 impl Stream {
-    /// The subresource.
+    /// Returns the name of the subresource.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Stream::Exec => "exec",
@@ -86,7 +86,7 @@ impl Stream {
     }
 }
 
-/// A port as Go reads unsigned numbers of 16 bits: digits alone.
+/// Parses a port as Go does unsigned numbers of 16 bits: digits alone.
 fn port_number(text: &str) -> ApiResult<i32> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let why = match text.parse::<u16>() {
@@ -117,7 +117,7 @@ impl Wishes {
         }
     }
 
-    /// The streams of a command; `None` for ports.
+    /// Returns the streams of a command; `None` for ports.
     fn stream_flags(&self) -> Option<StreamFlags> {
         let [stdin, stdout, stderr, tty] = match self {
             Wishes::Exec(options) => [options.stdin, options.stdout, options.stderr, options.tty],
@@ -132,7 +132,7 @@ impl Wishes {
         })
     }
 
-    /// The path at the agent.
+    /// Returns the path at the kubelet.
     fn path(&self, pod: &Pod) -> ApiResult<String> {
         let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
         Ok(match self {
@@ -148,7 +148,7 @@ impl Wishes {
         })
     }
 
-    /// The parameters as the agent calls them.
+    /// Returns the parameters under the kubelet's names.
     fn query(&self) -> String {
         let mut sent = Sent::default();
         let (streams, command) = match self {
@@ -173,7 +173,7 @@ impl Wishes {
     }
 }
 
-/// Requires the permission to create a stream. WebSocket opens it with GET, which policies allow to those who may only read.
+/// Requires the permission to create a stream. WebSocket opens it with GET, which policies grant to readers.
 fn authorize_create(authorizer: Option<&dyn Authorizer>, stream: Stream, call: &Call) -> ApiResult<()> {
     if call.ctx.info.verb_text() == CREATE || !AUTHORIZE_POD_WEBSOCKET_UPGRADE_CREATE_PERMISSION.is_on() {
         return Ok(());
@@ -197,7 +197,7 @@ fn authorize_create(authorizer: Option<&dyn Authorizer>, stream: Stream, call: &
     }
 }
 
-/// True if an agent with `features` answers streams over WebSocket itself.
+/// True if a kubelet with `features` serves streams over WebSocket itself.
 fn speaks_web_socket(features: &[String]) -> bool {
     let extended = &EXTEND_WEBSOCKETS_TO_KUBELET;
     extended.is_on() && features.iter().any(|feature| feature == extended.name())
@@ -242,7 +242,7 @@ impl Streams {
         if let Some(flags) = wishes.stream_flags()
             && remote_command::is_translated(headers)
         {
-            // Afterwards only the error channel would tell.
+            // After the upgrade, an error could only be sent on the error channel.
             if let Err(error @ LinkError::NotAllowed) = target.destination.check().await {
                 return Err(ApiError::bad_request(error.to_string()));
             }

@@ -18,7 +18,7 @@ pub(super) use signing::Signer;
 
 use crate::certificate_requests::Request;
 
-/// The requests; `None` for a server without them.
+/// Returns the requests; `None` for a server without them.
 fn requests(stores: &Stores, loopback: &Loopback) -> Option<Objects> {
     let requests = Objects::of(
         stores,
@@ -30,7 +30,7 @@ fn requests(stores: &Stores, loopback: &Loopback) -> Option<Objects> {
     Some(requests.managed_by(MANAGER))
 }
 
-/// The condition of a type, if the request has it.
+/// Returns the condition of a type, if the request has it.
 fn condition<'r>(request: &'r Value, type_: &str) -> Option<&'r Value> {
     let conditions = request.pointer("/status/conditions")?.as_array()?;
     conditions.iter().find(|condition| condition["type"] == type_)
@@ -40,7 +40,7 @@ fn is_issued(request: &Value) -> bool {
     !text(request, "/status/certificate").is_empty()
 }
 
-/// Adds a condition, which is true from now on.
+/// Adds a condition whose status is True from now on.
 fn add_condition(request: &mut Value, condition: Value) {
     match request.pointer_mut("/status/conditions").and_then(Value::as_array_mut) {
         Some(conditions) => conditions.push(condition),

@@ -1,4 +1,4 @@
-//! Fills roles that are made of other roles.
+//! Aggregates the rules of cluster roles.
 
 use std::collections::HashSet;
 
@@ -51,14 +51,14 @@ impl Reconcile for ClusterRoleAggregation {
         let roles = self.roles.all("");
         let mut outcome = Ok(());
         for wanted in changed(&roles) {
-            // A role that cannot be written does not keep the others from it.
+            // A role that cannot be written does not prevent writes of the others.
             outcome = outcome.and(self.roles.apply(&wanted, "").await);
         }
         outcome
     }
 }
 
-/// The roles with an aggregation rule that do not have the rules that it selects, with those.
+/// Returns the roles whose rules differ from the aggregated ones, with those.
 fn changed(roles: &[Value]) -> Vec<Value> {
     let changed = roles.iter().filter_map(|role| {
         let selectors = role.pointer("/aggregationRule/clusterRoleSelectors")?.as_array()?;
@@ -77,7 +77,7 @@ fn changed(roles: &[Value]) -> Vec<Value> {
     changed.collect()
 }
 
-/// The rules of the roles that are selected, each once: by selector, then by name.
+/// Returns the rules of the selected roles, each once: by selector, then by name.
 fn gathered(name: &str, selectors: &[Value], roles: &[Value]) -> Vec<Value> {
     let mut rules: Vec<Value> = Vec::new();
     let mut known: HashSet<String> = HashSet::new();

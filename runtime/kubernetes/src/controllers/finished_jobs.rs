@@ -1,4 +1,4 @@
-//! Removes jobs some time after they finished, if they say so.
+//! Deletes finished jobs after their TTL.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use planesmith_machinery::time::Time;
 use planesmith_server::stores::Stores;
 use serde_json::Value;
 
-/// Removes finished jobs with what belongs to them.
+/// Deletes finished jobs and their dependents.
 pub(super) struct FinishedJobs {
     jobs: Objects,
 }
@@ -22,7 +22,7 @@ impl FinishedJobs {
         Some(Self { jobs })
     }
 
-    /// The job, and for how many seconds it may stay, if its days are numbered.
+    /// Returns the job, and the seconds until it expires; `None` if it does not expire.
     fn ending(&self, key: &str) -> Option<(Value, i64)> {
         let (namespace, name) = key.split_once('/')?;
         let job = self.jobs.get(namespace, name)?;
@@ -47,7 +47,7 @@ impl Reconcile for FinishedJobs {
 
     fn again_in(&self, key: &str) -> Option<Duration> {
         let (_, seconds) = self.ending(key)?;
-        // A job that should be gone is on its way.
+        // A job that has expired is being deleted already.
         (seconds > 0).then(|| Duration::from_secs(seconds.unsigned_abs()))
     }
 }

@@ -1,4 +1,4 @@
-//! Keeps what is used of quotas true: writes only add to it, and what objects give back when they go is counted here.
+//! Keeps the recorded usage of quotas true: writes only add to it, so deletions are counted here.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,7 +33,7 @@ const INTERVAL: Duration = Duration::from_secs(5 * 60);
 /// The index of the watcher of quotas among the watchers.
 const QUOTAS: usize = 0;
 
-/// Counts what is used of quotas.
+/// Recounts the usage of quotas.
 pub(super) struct QuotaController {
     served: ServedKinds,
     /// The objects that counted objects refer to.
@@ -42,12 +42,13 @@ pub(super) struct QuotaController {
     /// The kinds that some quota bounds; their watchers follow that of the quotas.
     followed: Vec<Arc<ServedKind>>,
     watchers: Vec<Watcher>,
-    /// Namespace and name of quotas, and when to count them.
+    /// Namespaces and names of quotas, and the times at which to count them.
     due: Later<String>,
 }
 
 impl QuotaController {
-    /// Counts what `server`, and those that it delegates to, store. `None` for a server without quotas.
+    /// Counts the objects in the stores of `server` and of those that it delegates to. `None` for a server without
+    /// quotas.
     pub(super) fn new(
         server: &ApiServer,
         stores: &Stores,
@@ -65,7 +66,7 @@ impl QuotaController {
         })
     }
 
-    /// Works until the server stops.
+    /// Runs until the server stops.
     pub(super) async fn run(mut self, mut shutdown: Shutdown) {
         self.look();
         loop {
@@ -95,7 +96,7 @@ impl QuotaController {
         }
     }
 
-    /// Follows what quotas bound now, and counts all of them.
+    /// Follows the kinds that quotas bound now, and counts all quotas.
     fn look(&mut self) {
         let quotas = self.quotas.all_typed::<ResourceQuota>("");
         self.follow(&quotas);
@@ -168,14 +169,14 @@ impl QuotaController {
         }
     }
 
-    /// Counts what is used of a quota. How long after that to count it again.
+    /// Counts the usage of a quota. Returns the time until the next count.
     async fn count(&self, key: &str) -> Result<Duration, LoopbackError> {
         let (namespace, name) = key.split_once('/').unwrap_or_default();
         let Some(mut quota) = self.quotas.get_typed::<ResourceQuota>(namespace, name) else {
             return Ok(INTERVAL);
         };
         let next = match is_uncounted(&quota) {
-            // A write that began before there was the bound, and ends after this, is counted by neither.
+            // A write that began before the bound was set, and ends after this count, is in neither.
             true => RETRY,
             false => INTERVAL,
         };
@@ -215,7 +216,7 @@ fn plural_of(kind: &ServedKind) -> &str {
     kind.store.facts().plural
 }
 
-/// Events come and go by themselves, and nobody counts them.
+/// True if objects of the kind are counted. Events are not: they expire by themselves.
 fn is_countable(kind: &ServedKind) -> bool {
     let is_event = plural_of(kind) == "events" && matches!(group_of(kind), "" | "events.k8s.io");
     kind.is_namespaced() && !is_event

@@ -1,4 +1,4 @@
-//! Keeps ranges of addresses for services as long as services have addresses in them.
+//! Protects ranges of services' addresses as long as services use them.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use planesmith_server::stores::{ResourceStore, Stores};
 use planesmith_store::{EventKind, WatchError, WatchFrom, Watcher};
 use serde_json::{Value, json};
 
-/// Holds a range back while addresses in it are taken.
+/// The finalizer of ranges with addresses in use.
 const FINALIZER: &str = "networking.k8s.io/service-cidr-finalizer";
 
 const PATH: &str = "/apis/networking.k8s.io/v1/servicecidrs";
@@ -25,13 +25,13 @@ const PATH: &str = "/apis/networking.k8s.io/v1/servicecidrs";
 /// The manager of conditions.
 const STATUS_MANAGER: &str = "service-cidr-controller";
 
-/// Seconds for which a write that took an address before the deletion began may still be under way.
+/// Seconds for which a write that allocated an address before the deletion began may still be in progress.
 const GRACE: i64 = 10;
 
 /// The time between two checks of ranges that wait for their deletion.
 const RETRY: Duration = Duration::from_secs(5);
 
-/// Says that ranges are ready, and lets them go once no address needs them.
+/// Reports ranges as ready, and releases deleted ones once no address needs them.
 pub(super) struct ServiceRangeController {
     ranges: Arc<ResourceStore>,
     addresses: Arc<ResourceStore>,
@@ -50,7 +50,7 @@ impl ServiceRangeController {
         })
     }
 
-    /// Works until the server stops.
+    /// Runs until the server stops.
     pub(super) async fn run(self, mut shutdown: Shutdown) {
         loop {
             // Before anything is read, so that no change is missed.
@@ -65,7 +65,7 @@ impl ServiceRangeController {
                     continue;
                 };
                 waiting = true;
-                // Somebody else's write is no failure; the range is looked at again.
+                // A conflict with another writer is no failure; the range is checked again.
                 if error.status() != Some(StatusCode::CONFLICT) {
                     tracing::warn!(range = range.metadata.name, %error, "a range for services cannot be kept");
                 }
@@ -130,7 +130,7 @@ impl ServiceRangeController {
         addresses.any(|address: IpAddr| holds(&own, address) && !holds(&others, address))
     }
 
-    /// Sets the condition Ready, unless it says so already.
+    /// Sets the condition Ready, unless it is so already.
     async fn say(&self, range: &ServiceCIDR, verdict: &Verdict) -> Result<(), LoopbackError> {
         let mut ready = range
             .status
@@ -182,7 +182,7 @@ fn watch(store: &ResourceStore) -> Result<Watcher, WatchError> {
     collection.watch(collection.prefix(), WatchFrom::Now)
 }
 
-/// Waits until an address is given back, or changes were missed.
+/// Waits until an address is released, or changes were missed.
 async fn freed(mut addresses: Watcher) {
     while let Ok(events) = addresses.next().await
         && events.iter().all(|event| event.kind() != EventKind::Delete)

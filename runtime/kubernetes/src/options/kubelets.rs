@@ -1,4 +1,4 @@
-//! Flags about the agents on nodes.
+//! Flags about kubelets.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use clap::Args;
 
 use planesmith_control_plane::options::parse_go_duration;
 
-/// Flags about the agents on nodes, which serve logs and streams of pods.
+/// Flags about kubelets, which serve logs and streams of pods.
 #[derive(Args, Clone, Debug)]
 pub struct KubeletOptions {
     /// Client certificate, PEM, that the server shows to kubelets; needs --kubelet-client-key.

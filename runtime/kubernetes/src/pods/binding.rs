@@ -1,4 +1,4 @@
-//! `bindings` and `pods/binding`: where a pod runs.
+//! `bindings` and `pods/binding`: assign pods to nodes.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ const POSTED: Posted = Posted {
     keeps_system_fields: true,
 };
 
-/// Ties pods to nodes.
+/// Assigns pods to nodes.
 pub(super) struct Bindings {
     pods: Arc<ResourceStore>,
 }
@@ -33,7 +33,7 @@ impl Bindings {
         Self { pods }
     }
 
-    /// Carries out a binding that was posted for the pod `name`.
+    /// Executes a binding that was posted for the pod `name`.
     async fn bind(&self, call: &Call, name: &str, submission: &mut Submission<'_>) -> ApiResult<Response> {
         if submission.as_kind::<Binding>()?.metadata.name != name {
             return Err(ApiError::bad_request(
@@ -41,7 +41,7 @@ impl Bindings {
             ));
         }
         if let Some(problems) = submission.check().joined() {
-            // kube-apiserver forgets here what kind of failure it is.
+            // kube-apiserver drops the kind of the failure here.
             return Err(ApiError::unnamed(500, problems));
         }
         submission.admit().await?;
@@ -91,7 +91,7 @@ impl Responder for Bindings {
     }
 }
 
-/// Checks what the binding says of the pod, whose key in the store is `key`.
+/// Checks the UID and the resource version in the binding against the pod, whose key in the store is `key`.
 fn check_preconditions(key: &str, pod: &ObjectMeta, wanted: &ObjectMeta) -> ApiResult<()> {
     let pods = Pod::RESOURCE.group_resource();
     if !wanted.uid.is_empty() && wanted.uid != pod.uid {

@@ -1,9 +1,9 @@
-//! Conditions of pods, as the server itself sets them.
+//! Conditions of pods that the server itself sets.
 
 use planesmith_api_defs::core::v1::{PodCondition, PodStatus};
 use planesmith_machinery::time::Time;
 
-/// Sets a condition; it keeps the time of its last change when only the words differ.
+/// Sets a condition. Its last transition time stays if the status does.
 pub(super) fn set_condition(status: &mut PodStatus, condition: PodCondition, now: Time) {
     let existing = status
         .conditions

@@ -31,13 +31,13 @@ const POSTED: Posted = Posted {
     keeps_system_fields: true,
 };
 
-/// Evictions that a budget may have granted without their pods being gone; with more its controller must be dead.
+/// The most granted evictions of a budget whose pods still exist; beyond that, its controller must have failed.
 const MOST_DISRUPTED: usize = 2000;
 /// The number of attempts at an eviction whose pod is changed by another writer meanwhile.
 const ATTEMPTS: usize = 5;
 const REFUSED: &str = "Cannot evict pod as it would violate the pod's disruption budget.";
 
-/// Deletes pods as long as budgets allow for it.
+/// Deletes pods if budgets allow it.
 pub(super) struct Evictions {
     pods: Arc<ResourceStore>,
     budgets: Option<Arc<ResourceStore>>,
@@ -46,9 +46,9 @@ pub(super) struct Evictions {
 
 /// The verdict of the disruption budgets on an eviction.
 enum Grant {
-    /// It may go ahead.
+    /// The eviction may go ahead.
     Granted,
-    /// It may as long as the pod stays as it is: it is not healthy and counts for nothing. Names the budget.
+    /// The eviction may go ahead while the pod stays unhealthy, so that it does not count. Names the budget.
     WhileUnhealthy(String),
 }
 
@@ -66,7 +66,7 @@ impl Evictions {
             }
             let mut options = options.clone();
             if pod.status.phase == "Pending" && pod.metadata.deletion_timestamp.is_none() && !own_version {
-                // A pod that starts to run in between counts.
+                // Refuses a pod that starts to run meanwhile, which budgets protect.
                 set_version(&mut options, &pod.metadata.resource_version);
             }
             match self.remove(endpoint, call, options, now).await {
@@ -98,7 +98,7 @@ impl Evictions {
         pod.ok_or_else(|| ApiError::internal("not a pod"))
     }
 
-    /// Says on the pod why it goes, and deletes it.
+    /// Records the reason on the pod, and deletes it.
     async fn remove(&self, endpoint: &Endpoint, call: &Call, mut options: DeleteOptions, now: Time) -> ApiResult<()> {
         if options.dry_run.is_empty() {
             let wanted = version_of(&options).map(str::to_owned);
@@ -175,7 +175,8 @@ impl Evictions {
         Ok(Grant::Granted)
     }
 
-    /// Notes that the server manages what it has changed in the status of a budget, as a client of itself would.
+    /// Records the fields that the server has changed in the status of a budget as its own, as for a write of a
+    /// client.
     fn note_spender(&self, before: &PodDisruptionBudget, budget: &mut PodDisruptionBudget, now: Time) {
         let write = Tracking {
             manager: "kube-apiserver",
@@ -194,7 +195,7 @@ impl Evictions {
         }
     }
 
-    /// The budgets that select the pod.
+    /// Returns the budgets that select the pod.
     fn budgets_of(&self, pod: &Pod) -> ApiResult<Vec<PodDisruptionBudget>> {
         let Some(store) = &self.budgets else {
             return Ok(Vec::new());
@@ -210,7 +211,7 @@ impl Evictions {
             };
             let query = budget.spec.selector.as_ref().map(LabelQuery::of_selector);
             let label = |key: &str| pod.metadata.labels.get(key).map(String::as_str);
-            // What is no selector any more selects nothing.
+            // An invalid selector selects nothing.
             if query.and_then(Result::ok).is_some_and(|query| query.matches(label)) {
                 selecting.push(budget.clone());
             }

@@ -85,7 +85,7 @@ impl Responder for OwnRules {
                 verbs: rule.verbs,
                 non_resource_urls: rule.paths,
             });
-            // The answer says nothing of the question, as that of kube-apiserver.
+            // The answer does not repeat the question, as that of kube-apiserver.
             let review = v1::SelfSubjectRulesReview {
                 status: v1::SubjectRulesReviewStatus {
                     resource_rules: resource_rules.collect(),
@@ -100,7 +100,7 @@ impl Responder for OwnRules {
     }
 }
 
-/// Refuses a question that is not well formed. kube-apiserver leaves the kind out of its answer.
+/// Refuses an invalid question. kube-apiserver omits the kind in its answer.
 fn check(submission: &Submission<'_>) -> ApiResult<()> {
     let errors = submission.check();
     if errors.is_empty() {
@@ -144,7 +144,7 @@ fn ask(
             (resource.verb.as_str(), target)
         }
         (None, Some(path)) => (path.verb.as_str(), Target::Path(&path.path)),
-        // Refused before as a question about nothing.
+        // A question without attributes was refused before.
         (None, None) => ("", Target::Path("")),
     };
     let asked = resource.map(AskedFor::of).unwrap_or_default();

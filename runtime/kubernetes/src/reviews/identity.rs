@@ -48,7 +48,7 @@ impl Responder for Tokens {
                 [] => self.0.audiences(),
                 wanted => wanted,
             };
-            // A client sends a token behind the word Bearer, where it ends at the first space.
+            // Clients send a token after the word Bearer, where it ends at the first space.
             let token = review.spec.token.split(' ').find(|word| !word.is_empty());
             let status = &mut review.status;
             match self.0.review(token.unwrap_or_default(), audiences) {

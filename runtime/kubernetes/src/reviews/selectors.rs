@@ -10,7 +10,7 @@ use planesmith_machinery::selector::{FieldQuery, LabelQuery};
 pub(super) struct AskedFor {
     pub(super) field: String,
     pub(super) label: String,
-    /// For the answer.
+    /// The problems, for the answer.
     pub(super) problems: Vec<String>,
 }
 
@@ -28,7 +28,7 @@ impl AskedFor {
         asked
     }
 
-    /// The terms that could be read.
+    /// Returns the terms that could be parsed.
     fn read(&mut self, name: &str, terms: Vec<Option<String>>) -> String {
         let count = terms.len();
         let read: Vec<String> = terms.into_iter().flatten().collect();
@@ -41,7 +41,7 @@ impl AskedFor {
     }
 }
 
-/// The terms of a selector, `None` for each that cannot be read. Text is one term.
+/// Returns the terms of a selector, `None` for each that cannot be parsed. A selector in text form is one term.
 fn terms<Requirement, Query, Error>(
     raw: &str,
     requirements: &[Requirement],
@@ -67,7 +67,7 @@ fn field(requirement: &FieldSelectorRequirement) -> Option<String> {
     }
 }
 
-/// Text in which nothing looks like the end of a term.
+/// Escapes the characters that could end a term.
 fn escaped(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     for c in value.chars() {

@@ -1,4 +1,4 @@
-//! Addresses of services, each of which is an IPAddress object while it is taken.
+//! Addresses of services, each of which is an IPAddress object while it is allocated.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::pool::Pool;
 /// The label with the family of an address.
 const FAMILY: &str = "ipaddress.kubernetes.io/ip-family";
 
-/// The label that says who keeps an address.
+/// The label with the manager of an address.
 const MANAGED_BY: &str = "ipaddress.kubernetes.io/managed-by";
 
 /// The manager of services' addresses.
@@ -31,24 +31,24 @@ const PATH: &str = "/apis/networking.k8s.io/v1/ipaddresses";
 /// A reason why an address cannot be allocated, in kube-apiserver's words.
 #[derive(Debug, Error)]
 pub(super) enum AddressError {
-    /// It has an owner.
+    /// The address is allocated already.
     #[error("provided IP is already allocated")]
     Taken,
-    /// No range for services that is in use holds it.
+    /// No range in use contains the address.
     #[error("the provided network does not match the current range")]
     OtherNetwork,
-    /// It is not in the range that a dry run looks at.
+    /// The address is not in the range that a dry run checks.
     #[error("the provided IP ({0}) is not in the valid range. The range of valid IPs is {1}")]
     OutOfRange(IpAddr, String),
-    /// All are taken.
+    /// All addresses are allocated.
     #[error("range is full")]
     Full,
-    /// The object could not be made.
+    /// The object could not be created.
     #[error(transparent)]
     Request(#[from] LoopbackError),
 }
 
-/// Takes addresses and gives them back. What is taken survives restarts, because it is stored.
+/// Allocates and releases addresses. Allocations are stored, so they survive restarts.
 #[derive(Clone, Debug)]
 pub(super) struct Addresses {
     taken: Arc<ResourceStore>,
@@ -65,7 +65,7 @@ impl Addresses {
         }
     }
 
-    /// The pools of a family that are in use: those whose ranges are ready and stay.
+    /// Returns the pools of a family that are in use: those whose ranges are ready and not being deleted.
     pub(super) fn pools(&self, family: Family) -> Vec<Pool> {
         let ranges = self.ranges.all::<ServiceCIDR>();
         let ready = ranges.iter().filter(|range| is_ready(range));
@@ -77,7 +77,7 @@ impl Addresses {
             .collect()
     }
 
-    /// The objects of addresses that are taken.
+    /// The objects of allocated addresses.
     pub(super) fn taken(&self) -> &ResourceStore {
         &self.taken
     }
@@ -90,14 +90,14 @@ impl Addresses {
         pools.any(|pool| pool.contains(address))
     }
 
-    /// The object of an address that is taken.
+    /// Returns the object of an allocated address.
     pub(super) fn owner(&self, address: IpAddr) -> Option<IPAddress> {
         let key = self.taken.key("", &address.to_string()).ok()?;
         let entry = self.taken.collection().get(&key)?;
         self.taken.typed(&entry)
     }
 
-    /// The addresses that are kept here.
+    /// Returns the addresses with the label of this manager.
     pub(super) fn kept(&self) -> Vec<IPAddress> {
         let mut addresses = self.taken.all::<IPAddress>();
         addresses.retain(|address| {
@@ -110,11 +110,11 @@ impl Addresses {
         addresses
     }
 
-    /// Takes `address` for a service.
+    /// Allocates `address` for a service.
     pub(super) async fn take(&self, address: IpAddr, service: &Service, dry_run: bool) -> Result<Taken, AddressError> {
         let pools = self.pools(Family::of(address));
         if dry_run {
-            // Whether it is free is not looked at, as kube-apiserver does.
+            // As in kube-apiserver, a dry run does not check that it is free.
             return match pools.first() {
                 Some(pool) if !pool.contains(address) => {
                     Err(AddressError::OutOfRange(address, pool.range().to_string()))
@@ -128,7 +128,7 @@ impl Addresses {
         }
     }
 
-    /// Takes any address of a family for a service; in a dry run it is invented.
+    /// Allocates any address of a family for a service; a dry run invents it.
     pub(super) async fn take_any(
         &self,
         family: Family,
@@ -147,7 +147,7 @@ impl Addresses {
             }
             match self.create(address, service).await {
                 Ok(taken) => return Ok(taken),
-                // Somebody was faster.
+                // Another request was faster.
                 Err(AddressError::Taken) => {}
                 Err(error) => return Err(error),
             }
@@ -155,7 +155,7 @@ impl Addresses {
         Err(AddressError::Full)
     }
 
-    /// Makes the object of an address.
+    /// Creates the object of an address.
     pub(super) async fn create(&self, address: IpAddr, service: &Service) -> Result<Taken, AddressError> {
         let object = object(address, service);
         match self.loopback.send(Method::POST, PATH, Some(&object)).await {
@@ -168,8 +168,8 @@ impl Addresses {
         }
     }
 
-    /// Gives back the address whose object has this name and identity: by now somebody else may have the address. What
-    /// fails is found by the repair.
+    /// Releases the address whose object has this name and UID: the address may belong to another service by now. The
+    /// repair finds what fails here.
     pub(super) async fn release(&self, address: &str, uid: &str) {
         let path = format!("{PATH}/{address}");
         let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": uid}});
@@ -181,7 +181,7 @@ impl Addresses {
         }
     }
 
-    /// Gives back an address that a service had, unless it is another one's now.
+    /// Releases an address that a service had, unless another service has it now.
     pub(super) async fn release_of(&self, address: IpAddr, service: &ObjectMeta) {
         let Some(object) = self.owner(address) else { return };
         let owner = &object.spec.parent_ref;
@@ -194,7 +194,7 @@ impl Addresses {
     }
 }
 
-/// An address that was taken.
+/// An allocated address.
 #[derive(Clone, Debug)]
 pub(super) struct Taken {
     pub(super) address: IpAddr,
@@ -238,7 +238,7 @@ fn object(address: IpAddr, service: &Service) -> Value {
     })
 }
 
-/// A range without a condition counts as ready: nobody may be there to set it.
+/// True if a range is ready. One without a condition counts as ready, since there may be no controller to set it.
 fn is_ready(range: &ServiceCIDR) -> bool {
     let condition = range
         .status

@@ -1,6 +1,7 @@
-//! A range that is given out from its upper part first, so that users find numbers of their choice in the lower one.
+//! A range that is allocated from its upper part first, so that the numbers in the lower one are free for users to
+//! choose.
 
-/// The bounds of the lower part: at least, at most, and one how-many-th of the range in between.
+/// The bounds of the lower part: its least and most numbers, and the divisor of the range's size in between.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BandSize {
     pub(super) least: u128,
@@ -8,7 +9,7 @@ pub(super) struct BandSize {
     pub(super) part: u128,
 }
 
-/// Numbers from `first` to `last`. Those before `upper` are given out only when all others are taken.
+/// Numbers from `first` to `last`. Those before `upper` are allocated only when all others are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Band {
     first: u128,
@@ -17,7 +18,7 @@ pub(super) struct Band {
 }
 
 impl Band {
-    /// The numbers from `first` to `last`, of a range that counts `size` numbers; `None` when there are none.
+    /// Returns the numbers from `first` to `last`, of a range that counts `size` numbers; `None` if there are none.
     pub(super) fn new(first: u128, last: u128, size: u128, bounds: BandSize) -> Option<Self> {
         let lower = match size {
             size if size <= bounds.least => 0,
@@ -32,17 +33,18 @@ impl Band {
         (self.first..=self.last).contains(&number)
     }
 
-    /// All numbers in the order in which they are tried: the upper part, then the lower one, each from a random start around.
+    /// Returns all numbers in the order in which they are tried: the upper part, then the lower one, each in a circle
+    /// from a random start.
     pub(super) fn candidates(&self) -> impl Iterator<Item = u128> + use<> {
         let lower_end = self.upper.min(self.last.saturating_add(1));
         around(self.upper, self.last.saturating_add(1)).chain(around(self.first, lower_end))
     }
 }
 
-/// The numbers from `start` up to but not including `end`, from a random one around.
+/// Returns the numbers from `start` up to but not including `end`, in a circle from a random one.
 fn around(start: u128, end: u128) -> impl Iterator<Item = u128> {
     let count = end.saturating_sub(start);
-    // More numbers than a random one can reach are a range that never fills.
+    // A range with more numbers than a random one can reach never fills.
     let reach = u64::try_from(count).unwrap_or(u64::MAX);
     let middle = start + u128::from(if reach == 0 { 0 } else { fastrand::u64(..reach) });
     (middle..end).chain(start..middle.min(end))

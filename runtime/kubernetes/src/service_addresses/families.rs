@@ -11,15 +11,15 @@ const REQUIRE: &str = "RequireDualStack";
 
 const POLICY: &str = "spec.ipFamilyPolicy";
 
-/// The families that the cluster has addresses of; the first is that of services that name none.
+/// The families that the cluster has addresses of; the first is the default of services.
 #[derive(Clone, Debug)]
 pub(super) struct ClusterFamilies(pub(super) Vec<Family>);
 
-/// Decides about policy and families of a service where the client left that open.
+/// Sets the policy and the families of a service where the client left them open.
 ///
 /// # Errors
 ///
-/// What the client asks for contradicts itself, or the cluster cannot give it.
+/// The request contradicts itself, or needs a family that the cluster does not have.
 pub(super) fn settle(
     service: &mut Service,
     old: Option<&Service>,
@@ -40,7 +40,8 @@ pub(super) fn settle(
     infer_families(service, cluster, &mut errors);
     refuse(errors)?;
     if service.spec.cluster_ip == "None" && service.spec.selector.is_empty() {
-        // Nobody but its owner knows which addresses it has: two families are legal whatever the cluster has.
+        // The addresses of a headless service without a selector are not the server's: two families are legal in any
+        // cluster.
         complete(service, cluster, true);
         return Ok(());
     }
@@ -103,7 +104,7 @@ fn choose_policy(service: &mut Service, old: Option<&Service>) {
     service.spec.ip_family_policy = Some(inherited.unwrap_or_else(|| usual.to_owned()));
 }
 
-/// Drops the second of two when the policy says so and nothing else was said; refuses to drop it without that word.
+/// Drops the second of two addresses and families if the policy is SingleStack; refuses to drop it otherwise.
 fn release_second(service: &mut Service, old: &Service, errors: &mut FieldErrors) {
     let (new, old) = (&mut service.spec, &old.spec);
     if new.ip_family_policy.as_deref() == Some(SINGLE) {
@@ -142,7 +143,7 @@ fn check_single(service: &Service, errors: &mut FieldErrors) {
     }
 }
 
-/// Names the families of addresses that were given.
+/// Sets the families of the given addresses.
 fn infer_families(service: &mut Service, cluster: &ClusterFamilies, errors: &mut FieldErrors) {
     let spec = &mut service.spec;
     for (index, address) in spec
@@ -165,7 +166,8 @@ fn infer_families(service: &mut Service, cluster: &ClusterFamilies, errors: &mut
     }
 }
 
-/// Gives the service the cluster's first family when it has none, and `with_second` another one if its policy is for two.
+/// Gives the service the cluster's first family if it has none, and, `with_second`, another one if its policy is for
+/// two.
 fn complete(service: &mut Service, cluster: &ClusterFamilies, with_second: bool) {
     let single = service.family_policy() == SINGLE;
     let families = &mut service.spec.ip_families;

@@ -1,4 +1,4 @@
-//! Ports of nodes, of which each belongs to one service.
+//! Node ports, each of which belongs to one service.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,26 +15,26 @@ const BAND: BandSize = BandSize {
     part: 32,
 };
 
-/// The first port that a dry run invents: it is none.
+/// The first port that a dry run invents; it is outside of the range.
 const INVENTED: i32 = 32_769;
 
 /// A reason why a port cannot be allocated, in kube-apiserver's words.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(super) enum PortError {
-    /// Another service has it.
+    /// The port is allocated already.
     #[error("provided port is already allocated")]
     Taken,
-    /// It is not among the ports for services.
+    /// The port is outside of the range.
     #[error("provided port is not in the valid range. The range of valid ports is {0}")]
     OutOfRange(PortRange),
-    /// All are taken.
+    /// All ports are allocated.
     #[error("range is full")]
     Full,
 }
 
-/// The ports of nodes that are taken; clones share them.
+/// The allocated node ports; clones share them.
 ///
-/// They live in memory and are found again in the stored services when the server starts.
+/// They are kept in memory, and read from the stored services when the server starts.
 #[derive(Clone, Debug)]
 pub(super) struct NodePorts {
     range: PortRange,
@@ -54,7 +54,7 @@ impl NodePorts {
     }
 
     fn taken(&self) -> std::sync::MutexGuard<'_, BTreeSet<i32>> {
-        // A set that a panic left behind is whole.
+        // A panic cannot leave a set half changed.
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -62,12 +62,12 @@ impl NodePorts {
         self.taken().contains(&port)
     }
 
-    /// The ports that are taken.
+    /// Returns the allocated ports.
     pub(super) fn all(&self) -> BTreeSet<i32> {
         self.taken().clone()
     }
 
-    /// Takes `port`.
+    /// Allocates `port`.
     pub(super) fn take(&self, port: i32) -> Result<(), PortError> {
         if !self.contains(port) {
             return Err(PortError::OutOfRange(self.range));
@@ -82,7 +82,7 @@ impl NodePorts {
         u16::try_from(port).is_ok_and(|port| self.range.ports().contains(&port))
     }
 
-    /// Takes any port.
+    /// Allocates any port.
     pub(super) fn take_any(&self) -> Result<i32, PortError> {
         let ports = self.range.ports();
         let (first, last) = (u128::from(*ports.start()), u128::from(*ports.end()));
@@ -94,12 +94,12 @@ impl NodePorts {
         Ok(port)
     }
 
-    /// Gives `port` back; nothing happens when nobody has it.
+    /// Releases `port`; does nothing if it is free.
     pub(super) fn release(&self, port: i32) {
         self.taken().remove(&port);
     }
 
-    /// Starts to change what a service has.
+    /// Starts a change of a service's ports.
     pub(super) fn begin(&self, dry_run: bool) -> PortChange {
         PortChange {
             ports: self.clone(),
@@ -110,7 +110,7 @@ impl NodePorts {
     }
 }
 
-/// Ports that a write takes and gives up. Unless committed it gives back what it took when it is dropped.
+/// The ports that a write allocates and releases. When dropped without a commit, it releases its allocations.
 #[derive(Debug)]
 pub(super) struct PortChange {
     ports: NodePorts,
@@ -135,7 +135,7 @@ impl PortChange {
         self.dry_run || count <= self.ports.range.ports().len()
     }
 
-    /// Takes any port; in a dry run it is invented.
+    /// Allocates any port; a dry run invents it.
     pub(super) fn take_any(&mut self) -> Result<i32, PortError> {
         let port = match self.dry_run {
             false => self.ports.take_any()?,
@@ -145,12 +145,12 @@ impl PortChange {
         Ok(port)
     }
 
-    /// Gives `port` back once the write is stored.
+    /// Releases `port` once the write is stored.
     pub(super) fn release_later(&mut self, port: i32) {
         self.released.push(port);
     }
 
-    /// Keeps what was taken and gives back what was given up.
+    /// Keeps the allocations and releases the ports that were given up.
     pub(super) fn commit(mut self) {
         self.taken.clear();
         if !self.dry_run {

@@ -1,4 +1,4 @@
-//! Ranges that addresses of services come from, as numbers.
+//! The ranges that addresses of services come from, as numbers.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ const BAND: BandSize = BandSize {
     part: 16,
 };
 
-/// The addresses of a range that services can have: not the first, and of IPv4 not the last either.
+/// The usable addresses of a range: not the first, and of IPv4 not the last either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pool {
     range: IpRange,
@@ -21,7 +21,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// The pool of a range; `None` when it has no address for services.
+    /// Returns the pool of a range; `None` if it has no usable address.
     pub(super) fn new(range: IpRange) -> Option<Self> {
         let (network, bits) = match range.network() {
             IpAddr::V4(network) => (u128::from(network.to_bits()), 32),
@@ -50,7 +50,7 @@ impl Pool {
         Family::of(address) == self.range.family() && self.band.contains(number)
     }
 
-    /// All addresses in the order in which they are tried for a service that asks for none in particular.
+    /// Returns all addresses in the order in which they are tried for a service that names none.
     pub(super) fn candidates(&self) -> impl Iterator<Item = IpAddr> + use<> {
         let family = self.range.family();
         self.band.candidates().filter_map(move |number| match family {

@@ -9,7 +9,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 
 use super::node_ports::{PortChange, PortError};
 
-/// The ports of nodes that a stored service has, that for health checks included.
+/// Returns the node ports of a stored service, that for health checks included.
 pub(super) fn ports_of(service: &Service) -> Vec<i32> {
     let mut ports: Vec<i32> = service.node_ports().into_iter().collect();
     let health = service.spec.health_check_node_port;
@@ -19,7 +19,7 @@ pub(super) fn ports_of(service: &Service) -> Vec<i32> {
     ports
 }
 
-/// Takes the ports of a new service, or of one that had none.
+/// Allocates the ports of a new service, or of one that had none.
 pub(super) fn take_new(service: &mut Service, change: &mut PortChange) -> ApiResult<()> {
     if service.needs_node_ports() {
         take_all(service, change)?;
@@ -30,10 +30,10 @@ pub(super) fn take_new(service: &mut Service, change: &mut PortChange) -> ApiRes
     Ok(())
 }
 
-/// Takes a port for each port of the service; ports of one number share it, as those of different protocols may.
+/// Allocates a node port for each port of the service. Ports of one number share it if their protocols differ.
 fn take_all(service: &mut Service, change: &mut PortChange) -> ApiResult<()> {
     let allocates = service.spec.allocates_node_ports();
-    // A port of the same number further behind may say which one it is to be.
+    // A later port of the same number may name the node port.
     let mut said: HashMap<i32, i32> = HashMap::new();
     for port in service.spec.ports.iter().filter(|port| port.node_port != 0) {
         said.entry(port.port).or_insert(port.node_port);
@@ -74,7 +74,7 @@ fn take_all(service: &mut Service, change: &mut PortChange) -> ApiResult<()> {
     Ok(())
 }
 
-/// Refuses a service that needs more ports than there are before any are taken for it.
+/// Refuses a service that needs more ports than the range has, before any are allocated.
 fn check_room(count: usize, change: &PortChange) -> ApiResult<()> {
     match change.could_take(count) {
         true => Ok(()),
@@ -116,7 +116,7 @@ fn take_health_check(service: &mut Service, change: &mut PortChange) -> ApiResul
     Ok(())
 }
 
-/// Takes what `new` has and `old` had not, and gives up what it has no more.
+/// Allocates the ports that are in `new` only, and releases those that are in `old` only.
 pub(super) fn change(new: &mut Service, old: &Service, change: &mut PortChange) -> ApiResult<()> {
     if old.needs_node_ports() && matches!(new.spec.type_.as_str(), "ExternalName" | "ClusterIP") {
         for port in old.node_ports() {

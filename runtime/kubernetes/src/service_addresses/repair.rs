@@ -1,8 +1,8 @@
-//! Brings services and what they have into agreement: addresses whose object was lost or points elsewhere, objects whose
-//! service is gone, ports that nobody has.
+//! Repairs allocations: addresses whose object was lost or belongs to another service, objects whose service is
+//! deleted, ports without a service.
 //!
-//! Everything is checked when the server starts and every three minutes; in between each change of a service or an address
-//! is checked by itself.
+//! Everything is checked when the server starts and every three minutes; in between, each change of a service or an
+//! address is checked by itself.
 
 mod port_repair;
 
@@ -27,7 +27,8 @@ use port_repair::PortRepair;
 /// The time between two repairs.
 const INTERVAL: Duration = Duration::from_secs(3 * 60);
 
-/// Seconds for which a service may still be on its way after its address was taken: as long as a request may take.
+/// Seconds for which a service may still be about to be stored after its address was allocated: the longest duration
+/// of a request.
 const GRACE: i64 = 60;
 
 const CONTROLLER: &str = "ipallocator-repair-controller";
@@ -39,7 +40,7 @@ const NOT_ALLOCATED: Finding = Finding {
     action: ALLOCATION,
 };
 
-/// Its name.
+/// The name of the hook.
 pub(crate) const HOOK: &str = "start-service-ip-repair-controllers";
 
 /// The hook that checks everything once, and then goes on in the background.
@@ -57,7 +58,7 @@ pub(super) fn hook(addresses: ServiceAddresses) -> Hook {
     })
 }
 
-/// The changes of a kind from now on; `None` when the store is closed.
+/// Follows a kind from now on; `None` when the store is closed.
 fn watch(store: &ResourceStore) -> Option<Watcher> {
     let collection = store.collection();
     collection.watch(collection.prefix(), WatchFrom::Now).ok()
@@ -133,7 +134,7 @@ impl ServiceAddresses {
         }
     }
 
-    /// The stored service of that name.
+    /// Returns the stored service of that name.
     fn stored(&self, namespace: &str, name: &str) -> Option<Service> {
         let key = self.services.key(namespace, name).ok()?;
         self.services.typed(&*self.services.collection().get(&key)?)
@@ -145,7 +146,7 @@ impl ServiceAddresses {
         }
     }
 
-    /// Checks an address that changed, or is gone, and the service that it points at.
+    /// Checks an address that changed or was deleted, and the service that it refers to.
     async fn repair_address_and_owner(&self, changed: &IPAddress) {
         if let Some(parent) = &changed.spec.parent_ref {
             self.repair_service(&parent.namespace, &parent.name).await;
@@ -235,13 +236,13 @@ impl ServiceAddresses {
 
     async fn make_again(&self, service: &Service, address: IpAddr) {
         match self.addresses.create(address, service).await {
-            // Somebody was faster; the change is checked by itself.
+            // Another request was faster; its change is checked by itself.
             Ok(_) | Err(AddressError::Taken) => {}
             Err(error) => tracing::warn!(%address, %error, "an address of a service cannot be taken again"),
         }
     }
 
-    /// Removes the object of an address that no service has any more.
+    /// Deletes the object of an address that no service has.
     async fn repair_object(&self, object: &IPAddress) {
         let name = &object.metadata.name;
         let parent = object.spec.parent_ref.clone().unwrap_or_default();

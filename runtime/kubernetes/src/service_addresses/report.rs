@@ -1,4 +1,4 @@
-//! Events about services and addresses that were found wrong.
+//! Events about services and addresses with problems.
 
 use planesmith_control_plane::event_post;
 use planesmith_control_plane::loopback::Loopback;
@@ -21,7 +21,7 @@ pub(super) struct About<'o> {
     pub(super) meta: &'o ObjectMeta,
 }
 
-/// Records a warning about an object, under the name of the `controller`; what cannot be recorded is only logged.
+/// Records a warning about an object as the component `controller`. A failure is only logged.
 pub(super) async fn warn(loopback: &Loopback, controller: &str, about: About<'_>, finding: Finding, message: &str) {
     let meta = about.meta;
     tracing::warn!(

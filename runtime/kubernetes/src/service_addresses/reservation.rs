@@ -22,7 +22,7 @@ use super::{ServiceAddresses, families, port_rules};
 struct ServiceReservation {
     addresses: Addresses,
     taken: Vec<Taken>,
-    /// Given back once the write is stored.
+    /// Released once the write is stored.
     given_up: Vec<IpAddr>,
     /// The metadata of the service.
     service: ObjectMeta,
@@ -83,8 +83,8 @@ impl ServiceAddresses {
         settled(reservation, taken).await
     }
 
-    /// Gives back what a service had that is gone, and removes the endpoints of its name: a service that gets the name next
-    /// must not inherit them.
+    /// Releases the addresses and ports of a deleted service, and deletes the endpoints of its name: the next service
+    /// of the name must not inherit them.
     pub(super) async fn release_all(&self, service: &Service) {
         let meta = &service.metadata;
         self.remove_endpoints(&meta.namespace, &meta.name).await;
@@ -125,7 +125,7 @@ impl ServiceAddresses {
         }
     }
 
-    /// Takes an address of each family of a service.
+    /// Allocates an address of each family of a service.
     async fn take_all_addresses(&self, service: &mut Service, taking: &mut ServiceReservation) -> ApiResult<()> {
         if service.is_external_name() || service.spec.cluster_ips.first().is_some_and(|first| first == "None") {
             return Ok(());
@@ -139,7 +139,7 @@ impl ServiceAddresses {
         Ok(())
     }
 
-    /// Takes the address of the family at `index`: that which the service names there, or any.
+    /// Allocates the address of the family at `index`: the one that the service names there, or any.
     async fn take_address(
         &self,
         service: &mut Service,
@@ -151,7 +151,7 @@ impl ServiceAddresses {
         };
         let wanted = service.spec.cluster_ips.get(index).cloned().unwrap_or_default();
         if !wanted.is_empty() {
-            // Its form was checked before.
+            // Its syntax was checked before.
             let Some(address) = ip::parse(&wanted) else {
                 return Ok(());
             };
@@ -205,7 +205,7 @@ impl ServiceAddresses {
     }
 }
 
-/// The reservation, or the error after everything was given back.
+/// Returns the reservation, or the error after everything was released.
 async fn settled(reservation: ServiceReservation, taken: ApiResult<()>) -> ApiResult<Box<dyn Reservation>> {
     let reservation = Box::new(reservation);
     match taken {
@@ -227,7 +227,7 @@ fn none_taken(service: &Service, error: &AddressError) -> ApiError {
         let name = quote(&service.metadata.name);
         return ApiError::internal(format!("failed to allocate a serviceIP for Service {name}: {error}"));
     }
-    // There is a place for the address of each family by now.
+    // By now there is a place for the address of each family.
     let mut places = service.spec.cluster_ips.clone();
     places.resize(service.spec.ip_families.len().max(places.len()), String::new());
     let mut errors = FieldErrors::default();

@@ -7,7 +7,7 @@ use super::pods::is_among;
 
 const NUMBER: &str = "persistentvolumeclaims";
 const STORAGE: &str = "requests.storage";
-/// Stands between the name of a class and what is counted of it.
+/// The infix between the name of a class and the counted resource.
 const OF_CLASS: &str = ".storageclass.storage.k8s.io/";
 
 pub(super) fn counts(name: &str) -> bool {
@@ -15,7 +15,7 @@ pub(super) fn counts(name: &str) -> bool {
     matches!(plain, NUMBER | STORAGE) || name == "count/persistentvolumeclaims"
 }
 
-/// The class of attributes that a claim has, is getting, or wants.
+/// True if the class of attributes that a claim has, is getting, or wants, is in the scope.
 pub(super) fn is_in_scope(claim: &PersistentVolumeClaim, scope: &ScopedResourceSelectorRequirement) -> bool {
     if scope.scope_name != "VolumeAttributesClass" {
         return false;
@@ -46,7 +46,7 @@ pub(super) fn usage(claim: &PersistentVolumeClaim) -> ResourceList {
     if let Some(class) = class {
         usage.insert(format!("{class}{OF_CLASS}{NUMBER}"), number(1));
     }
-    // What was promised once counts until it is known that it cannot be kept.
+    // A requested class counts until it is known that it cannot be applied.
     let wanted = claim.spec.resources.requests.get("storage");
     let promised = claim.status.allocated_resources.get("storage");
     if let Some(storage) = wanted.map(|wanted| promised.map_or(wanted, |promised| promised.max(wanted))) {

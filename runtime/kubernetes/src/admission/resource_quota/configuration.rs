@@ -1,4 +1,4 @@
-//! Resources that nobody may use without a quota that covers them.
+//! Resources that can only be used in namespaces with a quota that covers them.
 
 use anyhow::{Result, bail};
 use planesmith_api_defs::core::v1::ScopedResourceSelectorRequirement;
@@ -17,7 +17,7 @@ struct ResourceQuotaConfiguration {
 pub(super) struct LimitedResource {
     pub(super) api_group: String,
     pub(super) resource: String,
-    /// Parts of the names of what is counted.
+    /// Parts of the names of the counted resources.
     pub(super) match_contains: Vec<String>,
     match_scopes: Vec<Scope>,
 }
@@ -31,7 +31,7 @@ struct Scope {
 }
 
 impl LimitedResource {
-    /// The scopes that need a quota.
+    /// Returns the scopes that need a quota.
     pub(super) fn scopes(&self) -> impl Iterator<Item = ScopedResourceSelectorRequirement> {
         self.match_scopes.iter().map(|scope| ScopedResourceSelectorRequirement {
             scope_name: scope.scope_name.clone(),
@@ -45,7 +45,7 @@ impl LimitedResource {
 ///
 /// # Errors
 ///
-/// What is wrong with it.
+/// The problems of the configuration.
 pub(super) fn read(value: Option<&serde_json::Value>) -> Result<Vec<LimitedResource>> {
     let kind = value.and_then(|value| value.get("kind")).and_then(|kind| kind.as_str());
     // The kind was renamed when it moved to the group of the other configurations.

@@ -13,16 +13,16 @@ use super::evaluator::number;
 use super::pods::{self, OF_CLASS};
 
 const NUMBER: &str = "count/resourceclaims.resource.k8s.io";
-/// Follows the name of a class whose devices are counted.
+/// The suffix after the name of a class whose devices are counted.
 const DEVICES: &str = ".deviceclass.resource.k8s.io/devices";
-/// Stands before the names of extended resources that are counted.
+/// The prefix of counted extended resources.
 const REQUESTS: &str = "requests.";
-/// Marks claims that were made for the extended resources of a pod.
+/// Marks claims that were created for the extended resources of a pod.
 const FOR_EXTENDED: &str = "resource.kubernetes.io/extended-resource-claim";
-/// The most devices that a claim can get: what a request for all of them counts as.
+/// The most devices that a claim can get; a request for all devices counts as this many.
 const MOST: i64 = 32;
 
-/// Counts claims to devices in one namespace. What that needs is read once, when it is needed.
+/// Counts the claims to devices in one namespace. Classes and claims are read once, on first use.
 pub(crate) struct DeviceClaims<'a> {
     objects: &'a dyn Lister,
     classes: OnceLock<Vec<Arc<DeviceClass>>>,
@@ -46,7 +46,7 @@ impl<'a> DeviceClaims<'a> {
             || name.ends_with(DEVICES)
             || name
                 .strip_prefix(REQUESTS)
-                // Others, like `cpu`, are nobody's classes: most quotas need no look at those.
+                // Others, like `cpu`, belong to no class: most quotas need no look at the classes.
                 .is_some_and(|resource| resource.contains('/') && self.is_of_devices(resource))
     }
 
@@ -79,7 +79,7 @@ impl<'a> DeviceClaims<'a> {
         let mut devices: BTreeMap<&str, i64> = BTreeMap::new();
         for (class, count) in claim.spec.devices.requests.iter().flat_map(most_of_each) {
             let sum = devices.entry(class).or_default();
-            // A claim may ask for any number, and several times.
+            // A claim may request any number, and several times.
             *sum = sum.saturating_add(count);
         }
         let mut usage = ResourceList::from([(NUMBER.to_owned(), number(1))]);
@@ -92,7 +92,7 @@ impl<'a> DeviceClaims<'a> {
                 explicit.map(|name| format!("{REQUESTS}{name}")),
             ];
             for name in names.into_iter().flatten() {
-                // What the pod was charged for already is not charged again.
+                // Usage that is charged to the pod is not charged again.
                 let left = match of_pod.get(&name) {
                     Some(charged) => number(count).rounded_sub(charged),
                     None => number(count),
@@ -134,7 +134,7 @@ impl<'a> DeviceClaims<'a> {
         })
     }
 
-    /// `None` when the claims cannot be read.
+    /// Returns the oldest claims of pods; `None` when the claims cannot be read.
     fn oldest_in(&self, namespace: &str) -> Option<Oldest> {
         let mut oldest = Oldest::new();
         for claim in self.objects.all::<ResourceClaim>(namespace).ok()? {
@@ -162,7 +162,7 @@ fn extended_name(class: &DeviceClass) -> Option<&str> {
         .filter(|name| !name.is_empty())
 }
 
-/// The pod that a claim was made for because of its extended resources.
+/// Returns the pod for whose extended resources a claim was created.
 fn owner(claim: &ResourceClaim) -> Option<&OwnerReference> {
     if claim
         .metadata

@@ -12,30 +12,30 @@ use planesmith_machinery::time::Time;
 use super::devices::DeviceClaims;
 use super::{claims, pods, services};
 
-/// Kinds whose objects were counted under a plain name before there were names with `count/`.
+/// Kinds that were counted under a plain name before there were names with `count/`.
 const PLAIN: [&str; 4] = ["configmaps", "replicationcontrollers", "resourcequotas", "secrets"];
 
-/// Counts what one kind uses; for one write, one event or one count, because what it looks up is kept.
+/// Computes the usage of one kind; lives for one write, event or count, since its lookups are cached.
 pub(crate) enum Evaluator<'a> {
-    /// Amounts of what pods ask for.
+    /// Resources of pods.
     Pods,
-    /// Services, and what of nodes and outside they take.
+    /// Services, their node ports and their load balancers.
     Services,
-    /// Claims, and the storage that they ask for.
+    /// Claims, and the storage that they request.
     Claims,
-    /// Claims to devices, and the devices that they ask for.
+    /// Claims to devices, and the devices that they request.
     Devices(DeviceClaims<'a>),
     /// Objects, under these names.
     Objects(Vec<String>),
 }
 
 impl<'a> Evaluator<'a> {
-    /// The evaluator for the kind that is written; `objects` are those that it may refer to.
+    /// Returns the evaluator for the kind that is written; `objects` are those that it may refer to.
     pub(super) fn of(attributes: &Attributes<'_>, objects: &'a dyn Lister) -> Self {
         Self::of_kind(attributes.resource.group, attributes.resource.plural, objects)
     }
 
-    /// The evaluator for a kind.
+    /// Returns the evaluator for a kind.
     pub(crate) fn of_kind(group: &str, plural: &str, objects: &'a dyn Lister) -> Self {
         match (group, plural) {
             ("", "pods") => return Evaluator::Pods,
@@ -121,7 +121,7 @@ impl<'a> Evaluator<'a> {
     ///
     /// # Errors
     ///
-    /// What it does not say.
+    /// The resources that are missing.
     pub(super) fn check(&self, object: &dyn Object, required: &[&str]) -> Result<(), String> {
         match (self, object.downcast_ref::<Pod>()) {
             (Evaluator::Pods, Some(pod)) => pods::check(pod, required),
@@ -146,7 +146,7 @@ fn is_creation(attributes: &Attributes<'_>) -> bool {
     attributes.operation == Operation::Create && attributes.subresource.is_empty()
 }
 
-/// A number of objects.
+/// Returns a number of objects as a quantity.
 pub(super) fn number(value: i64) -> Quantity {
     Quantity::new(value, Notation::Decimal)
 }

@@ -1,7 +1,7 @@
 //! Charges that are not stored yet.
 //!
-//! Whoever is first stores for all who came meanwhile: a namespace with a quota needs one durable write for many objects,
-//! as it does without.
+//! The first write stores the charges of all writes that arrived meanwhile: a namespace with a quota needs one
+//! durable write for many objects, as it does without.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,18 +27,18 @@ pub(super) type Key = (String, String);
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     state: Mutex<State>,
-    /// Held by the one who stores.
+    /// Held by the write that stores.
     turn: Turn<()>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Quotas as they will be, on the state that was stored last.
+    /// Quotas with all charges, on top of the state that was stored last.
     pending: BTreeMap<Key, ResourceQuota>,
     /// The number of charges so far, and, in `stored`, how many of them are stored.
     charged: u64,
     stored: u64,
-    /// Grows when something could not be stored: all that was not stored then is void.
+    /// Increases when a write of quotas fails: all charges that were not stored then are void.
     epoch: u64,
     failures: VecDeque<Failure>,
 }
@@ -46,13 +46,13 @@ struct State {
 #[derive(Debug)]
 struct Failure {
     epoch: u64,
-    /// The last charge that was tried; those behind it are void as a whole.
+    /// The last charge in the failed write; a later one is void in all its quotas.
     tried: u64,
     quotas: BTreeSet<Key>,
     why: ApiError,
 }
 
-/// A charge that is not known to be stored.
+/// A charge that may not be stored yet.
 #[derive(Debug)]
 pub(super) struct Charge {
     epoch: u64,
@@ -60,28 +60,28 @@ pub(super) struct Charge {
     quotas: BTreeSet<Key>,
 }
 
-/// A charge that has to be made again.
+/// A charge that has to be repeated.
 #[derive(Debug)]
 pub(super) struct Void {
-    /// The quotas that it was not stored in.
+    /// The quotas in which it was not stored.
     pub(super) quotas: BTreeSet<Key>,
     pub(super) why: ApiError,
 }
 
 impl Ledger {
-    /// Charges the quotas that `stored` reads as `work` says, on top of what others charged; `None` when that changes
-    /// nothing, or is not to be kept.
+    /// Charges the quotas that `stored` reads as `work` says, on top of pending charges. `None` if that changes
+    /// nothing, or in a dry run.
     ///
     /// # Errors
     ///
-    /// Those of either; nothing is charged then.
+    /// The errors of `stored` and of `work`; nothing is charged then.
     pub(super) fn charge(
         &self,
         stored: impl FnOnce() -> ApiResult<Vec<ResourceQuota>>,
         work: impl FnOnce(&[ResourceQuota]) -> ApiResult<Vec<ResourceQuota>>,
         dry_run: bool,
     ) -> ApiResult<Option<Charge>> {
-        // Read under the lock: what is stored and what is pending belong together.
+        // Read under the lock, so that the stored quotas and the pending charges match.
         let mut state = self.lock();
         let mut before = stored()?;
         for quota in &mut before {
@@ -106,18 +106,18 @@ impl Ledger {
         }))
     }
 
-    /// Waits until a charge is stored, with all others that are there when its turn comes.
+    /// Waits until a charge is stored, together with all others that are pending by then.
     ///
     /// # Errors
     ///
-    /// 500 when that takes too long; it is stored all the same.
+    /// 500 when that takes too long; it is stored nevertheless.
     pub(super) async fn store(
         self: &Arc<Self>,
         charge: Charge,
         writer: &Arc<dyn Writer>,
     ) -> ApiResult<Result<(), Void>> {
         let (ledger, writer) = (Arc::clone(self), Arc::clone(writer));
-        // Not by the request itself, whose client may leave: what is charged and never stored would count for ever.
+        // In a task of its own, since the client may disconnect: a charge that is never stored would count for ever.
         let stored = tokio::spawn(async move { ledger.settle(&charge, &*writer).await });
         let Ok(Ok(outcome)) = tokio::time::timeout(PATIENCE, stored).await else {
             return Err(ApiError::internal("resource quota evaluation timed out"));
@@ -183,7 +183,7 @@ impl State {
         })
     }
 
-    /// Takes in that a quota is stored as it was `written`; what was charged meanwhile goes on top of that.
+    /// Records that a quota was stored as `written`; later charges are applied on top of that.
     fn note_stored(&mut self, key: &Key, written: &ResourceQuota, version: String) {
         if let Some(pending) = self.pending.get_mut(key) {
             if pending.status.used == written.status.used {
@@ -210,7 +210,7 @@ impl State {
     }
 }
 
-/// By what a quota is known.
+/// Returns the key of a quota.
 pub(super) fn key(quota: &ResourceQuota) -> Key {
     (quota.metadata.namespace.clone(), quota.metadata.name.clone())
 }

@@ -40,7 +40,7 @@ const DEMANDED: [&str; 6] = [
 
 const LARGE_PAGES: &str = "hugepages-";
 
-/// Devices of a class, as extended resources.
+/// The prefix of extended resources that stand for the devices of a class.
 pub(super) const OF_CLASS: &str = "deviceclass.resource.kubernetes.io/";
 
 pub(super) fn counts(name: &str) -> bool {
@@ -116,7 +116,7 @@ fn looks_into_other_namespaces(pod: &Pod) -> bool {
     required.into_iter().any(elsewhere) || preferred.any(|term| elsewhere(&term.pod_affinity_term))
 }
 
-/// Refuses a pod with containers that do not say what is counted.
+/// Refuses a pod with containers that do not set the counted resources.
 pub(super) fn check(pod: &Pod, required: &[&str]) -> Result<(), String> {
     if is_set_for_pod(&pod.spec) {
         return Ok(());
@@ -165,7 +165,7 @@ fn is_overdue(pod: &Pod, now: &Time) -> bool {
     }
 }
 
-/// The spec of a pod, where containers whose resources are about to change ask for the larger amount.
+/// Returns the spec of a pod in which containers that are being resized have the larger amount.
 fn in_effect(pod: &Pod) -> Cow<'_, PodSpec> {
     let statuses = pod
         .status

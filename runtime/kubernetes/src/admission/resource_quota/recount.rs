@@ -6,14 +6,14 @@ use planesmith_machinery::object::Object;
 use super::evaluator::{Evaluator, number};
 use super::request::scopes_of;
 
-/// A count that is under way.
+/// A count in progress.
 pub(crate) struct Recount<'q> {
     quota: &'q ResourceQuota,
     used: ResourceList,
 }
 
 impl<'q> Recount<'q> {
-    /// Begins with what was known of the bounds that `quota` sets.
+    /// Begins with the recorded usage of the resources that `quota` bounds.
     pub(crate) fn new(quota: &'q ResourceQuota) -> Self {
         let hard = &quota.spec.hard;
         let known = quota.status.used.iter().filter(|(name, _)| hard.contains_key(*name));
@@ -23,7 +23,8 @@ impl<'q> Recount<'q> {
         }
     }
 
-    /// Counts objects of the kind of `evaluator`: their number, or, for kinds of which more is counted, each of them.
+    /// Counts objects of the kind of `evaluator`: their number, or the usage of each, for kinds with more than a
+    /// number.
     pub(crate) fn add<O>(
         &mut self,
         evaluator: &Evaluator<'_>,

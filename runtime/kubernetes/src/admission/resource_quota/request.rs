@@ -10,7 +10,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use super::configuration::LimitedResource;
 use super::evaluator::{Evaluator, number};
 
-/// A write that may be counted.
+/// A write that may be charged.
 pub(super) struct Asked<'a> {
     evaluator: &'a Evaluator<'a>,
     attributes: &'a Attributes<'a>,
@@ -19,7 +19,7 @@ pub(super) struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// `None` for a write that changes nothing that is counted.
+    /// `None` for a write that does not change the usage.
     pub(super) fn new(
         evaluator: &'a Evaluator<'a>,
         attributes: &'a Attributes<'a>,
@@ -53,7 +53,7 @@ impl<'a> Asked<'a> {
         !self.counted(quota).is_empty() && scopes.all(|scope| self.evaluator.is_in_scope(object, &scope))
     }
 
-    /// Checks that a quota that counts the object can do so.
+    /// Checks that the object sets everything that a quota needs to count it.
     fn check_against(&self, quota: &ResourceQuota) -> ApiResult<()> {
         let counted = self.counted(quota);
         let name = &quota.metadata.name;
@@ -68,11 +68,11 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// The quotas as they will be when the write is done, in the same order.
+/// Returns the quotas after the write, in the same order.
 ///
 /// # Errors
 ///
-/// 403 when a quota does not allow it.
+/// 403 when a quota is exceeded.
 pub(super) fn charged(
     quotas: &[ResourceQuota],
     asked: &Asked<'_>,
@@ -106,7 +106,7 @@ pub(super) fn charged(
     };
     let mut charges = Vec::new();
     for index in counting.iter().copied() {
-        // What was not counted before is counted in full.
+        // An object that was not counted before is counted in full.
         let was_counted = asked.old.is_some_and(|old| asked.is_counted_by(&quotas[index], old));
         let charge = if was_counted { &grown } else { &usage };
         charges.push((index, without_zeros(charge)));
@@ -123,7 +123,7 @@ pub(super) fn charged(
     Ok(charged)
 }
 
-/// Checks that what needs a quota has one.
+/// Checks that resources that need a quota have one.
 fn check_covered(
     asked: &Asked<'_>,
     limited: &[LimitedResource],
@@ -174,7 +174,7 @@ fn check_covered(
     Err(ApiError::unnamed(500, why))
 }
 
-/// Adds a charge to what is used of a quota.
+/// Adds a charge to the usage of a quota.
 fn add_to(quota: &mut ResourceQuota, charge: &ResourceList, asked: &Asked<'_>) -> ApiResult<()> {
     let hard = &quota.status.hard;
     let requested: ResourceList = charge

@@ -15,7 +15,7 @@ pub(super) fn counts(name: &str) -> bool {
     COUNTED.contains(&name)
 }
 
-/// Ports of nodes count where they are allocated, or asked for.
+/// Returns the usage of a service. Node ports count where they are allocated, or requested.
 pub(super) fn usage(service: &Service) -> ResourceList {
     let spec = &service.spec;
     let all = || spec.ports.len();

@@ -11,13 +11,13 @@ use tokio::sync::Notify;
 use super::*;
 use crate::admission::testing::{Few, Request, object};
 
-/// Writes down usage, and refuses the first writes.
+/// Records usage, and refuses the first writes.
 #[derive(Default)]
 struct Book {
     refusals: StdMutex<usize>,
     /// Opened once, and stays open.
     gate: Option<Arc<Notify>>,
-    /// Told of each attempt.
+    /// Notified of each attempt.
     begun: Arc<Notify>,
     written: Arc<StdMutex<Vec<String>>>,
 }
@@ -30,7 +30,7 @@ impl Book {
         }
     }
 
-    /// The same with its gate, and whoever is told of attempts.
+    /// The same with its gate, and the notification of attempts.
     fn shut(self) -> (Self, Arc<Notify>, Arc<Notify>) {
         let (gate, begun) = (Arc::new(Notify::new()), Arc::clone(&self.begun));
         let book = Self {
@@ -307,7 +307,7 @@ async fn a_client_that_leaves_takes_no_part_of_the_quota_with_it() {
     // The gate is passed on when the usage is stored.
     gate.notified().await;
     gate.notify_one();
-    // What is stored still says that there is none.
+    // The stored quota still says that there is none.
     assert_eq!(request.answer(&scene.plugin, Some(&mut pod("1")), None).await, Ok(()));
 }
 

@@ -12,7 +12,7 @@ use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 
 /// Stores the status of quotas.
 pub(super) trait Writer: Send + Sync {
-    /// Stores the status of a quota if nobody has changed it since it was read, and returns its new version.
+    /// Stores the status of a quota if it has not changed since it was read, and returns its new version.
     fn write<'a>(&'a self, quota: &'a ResourceQuota) -> Pin<Box<dyn Future<Output = ApiResult<String>> + Send + 'a>>;
 }
 

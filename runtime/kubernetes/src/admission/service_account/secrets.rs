@@ -1,4 +1,4 @@
-//! Accounts that say which secrets their pods may use.
+//! Service accounts that limit the secrets of their pods.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::super::any_container::{AnyContainer, containers};
 
 const ENFORCE: &str = "kubernetes.io/enforce-mountable-secrets";
 
-/// Checks the secrets of all containers, volumes and registries, if the account says that they are limited.
+/// Checks the secrets of all containers, volumes and registries, if the account limits them.
 pub(super) fn check(account: &ServiceAccount, pod: &Pod) -> Result<(), String> {
     let Some(allowed) = allowed_by(account) else {
         return Ok(());
@@ -49,7 +49,7 @@ pub(super) fn check(account: &ServiceAccount, pod: &Pod) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks the secrets of ephemeral containers, if the account says that they are limited.
+/// Checks the secrets of ephemeral containers, if the account limits them.
 pub(super) fn check_ephemeral(account: &ServiceAccount, pod: &Pod) -> Result<(), String> {
     let Some(allowed) = allowed_by(account) else {
         return Ok(());
@@ -100,9 +100,9 @@ pub(super) fn names_any(pod: &Pod) -> bool {
     !pod.spec.image_pull_secrets.is_empty() || volume_names_one || container_names_one
 }
 
-/// The secrets that pods may use; `None` when they may use any.
+/// Returns the secrets that pods may use; `None` if they may use any.
 fn allowed_by(account: &ServiceAccount) -> Option<BTreeSet<&str>> {
-    // What Go takes for true.
+    // The texts that Go parses as true.
     let enforced = matches!(
         account.metadata.annotations.get(ENFORCE)?.as_str(),
         "1" | "t" | "T" | "true" | "TRUE" | "True"

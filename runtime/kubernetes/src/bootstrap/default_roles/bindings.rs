@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::complete_metadata;
 use super::roles::{append, list};
 
-/// The stored binding with everything that the wanted one has; `None` when it lacks nothing.
+/// Returns the stored binding with everything that the wanted one has; `None` if it lacks nothing.
 pub(super) fn completed(stored: &Value, wanted: &Value) -> Option<Value> {
     let mut binding = stored.clone();
     let mut changed = complete_metadata(&mut binding, wanted);

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-/// The parts of `wanted` that `have` does not allow, each about one verb and one thing.
+/// Returns the parts of `wanted` that `have` does not cover, each about one verb and one resource.
 pub(super) fn uncovered(have: &[Value], wanted: &[Value]) -> Vec<Value> {
     let parts = wanted.iter().flat_map(parts);
     let missing = parts.filter(|part| !have.iter().any(|rule| allows(rule, part)));
     missing.map(Value::Object).collect()
 }
 
-/// A rule as rules about one verb and one thing each.
+/// Splits a rule into rules about one verb and one resource each.
 fn parts(rule: &Value) -> Vec<Map<String, Value>> {
     let mut parts = Vec::new();
     let mut add = |fields: Value| {

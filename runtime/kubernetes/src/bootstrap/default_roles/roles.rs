@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::complete_metadata;
 use super::covers::uncovered;
 
-/// The stored role with everything that the wanted one has; `None` when it lacks nothing.
+/// Returns the stored role with everything that the wanted one has; `None` if it lacks nothing.
 pub(super) fn completed(stored: &Value, wanted: &Value) -> Option<Value> {
     let mut role = stored.clone();
     let mut changed = complete_metadata(&mut role, wanted);
@@ -18,7 +18,7 @@ pub(super) fn completed(stored: &Value, wanted: &Value) -> Option<Value> {
         changed |= !missing.is_empty();
         append(&mut role["rules"], missing);
     } else {
-        // The rules come from the roles that are selected.
+        // The rules are aggregated from the selected roles.
         let have = selectors(stored);
         let mut missing = selectors(wanted);
         missing.retain(|selector| !have.contains(selector));

@@ -1,4 +1,4 @@
-//! Says of every schema whether the level that it names exists.
+//! Reports for every schema if its priority level exists.
 
 use planesmith_control_plane::loopback::LoopbackError;
 use planesmith_control_plane::objects::{Objects, text};

@@ -8,7 +8,7 @@ fn stored(annotation: Option<&str>, generation: i64, shares: i64) -> Value {
     })
 }
 
-/// The shares and the annotation that are written; `None` when nothing is.
+/// Returns the shares and the annotation that are written; `None` if nothing is.
 fn written(stored: Value, mandatory: bool) -> Option<(i64, String)> {
     let object = revised(stored, &json!({"type": "Limited", "shares": 1}), mandatory)?;
     let annotation = object["metadata"]["annotations"][AUTO_UPDATE].as_str()?;

@@ -4,7 +4,7 @@ use planesmith_server::shutdown::Stop;
 
 use super::*;
 
-/// Allows everybody to read, and some to create streams of commands.
+/// Allows everybody to read, and some users to create streams of commands.
 #[derive(Debug)]
 struct Reading(&'static str);
 
@@ -47,7 +47,7 @@ fn whoever_opens_a_stream_with_get_has_to_have_the_permission_to_create_it() {
         authorize_create(Some(&authorizer), stream, &call).map_err(|error| (error.code(), error.message().to_owned()))
     };
     assert_eq!(authorize("GET", Stream::Exec), Ok(()));
-    // The filter in front has asked for this one.
+    // The authorization filter has checked this one already.
     assert_eq!(authorize("POST", Stream::Attach), Ok(()));
     for stream in [Stream::Attach, Stream::PortForward] {
         let why = format!("pods \"p\" is forbidden: no pods/{} a/p", stream.name());

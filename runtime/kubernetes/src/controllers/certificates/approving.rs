@@ -1,4 +1,4 @@
-//! Approves what nodes may ask for themselves.
+//! Approves the requests of nodes for their own client certificates.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{add_condition, asked, condition, is_issued, requests, usages};
 use crate::certificate_requests::{Request, signers};
 
-/// Approves requests of nodes for client certificates, if whoever asks has the permission.
+/// Approves requests of nodes for client certificates, if the requesting user has the permission.
 pub(in crate::controllers) struct Approver {
     requests: Objects,
     authorizer: Arc<dyn Authorizer>,
@@ -76,7 +76,7 @@ impl Reconcile for Approver {
         let Some(mut stored) = self.requests.get("", key).filter(is_undecided) else {
             return Ok(());
         };
-        // What cannot be read nobody signs either.
+        // A request that cannot be parsed is not signed either.
         let reason = asked(&stored).ok().and_then(|request| self.reason(&stored, &request));
         let Some(message) = reason else {
             return Ok(());

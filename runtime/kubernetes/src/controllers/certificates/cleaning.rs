@@ -1,4 +1,4 @@
-//! Removes requests that are done with.
+//! Deletes finished and expired requests.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const DECIDED: i64 = HOUR;
 /// The number of seconds until a request is deleted that nobody decided on.
 const UNDECIDED: i64 = 24 * HOUR;
 
-/// Removes requests that were issued or denied a while ago, that nobody decided on, or whose certificate has ended.
+/// Deletes requests that were issued or denied a while ago, that nobody decided on, or whose certificate has expired.
 pub(in crate::controllers) struct Cleaner {
     requests: Objects,
 }

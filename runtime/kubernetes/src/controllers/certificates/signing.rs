@@ -1,4 +1,4 @@
-//! Issues what was asked for and approved.
+//! Issues approved certificates.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -23,7 +23,8 @@ const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 const SHORTEST: Duration = Duration::from_secs(10 * 60);
 /// The time by which a certificate is backdated, for clients whose clocks are slow.
 const BACKDATE: Duration = Duration::from_secs(5 * 60);
-/// A certificate that lives shorter does not lose the time that it is dated back.
+/// Certificates with a shorter lifetime are valid for all of it from now on; longer ones lose the time by which they are
+/// backdated.
 const SHORT: Duration = Duration::from_secs(8 * 60 * 60);
 
 /// Signs approved requests to the signers of Kubernetes with the server's authority.
@@ -111,7 +112,7 @@ fn is_to_be_signed(request: &Value) -> bool {
     is_approved && !failed && !is_issued(request)
 }
 
-/// Beginning and end of a certificate that is asked for now, for so many seconds.
+/// Returns the validity of a certificate issued now, for the requested number of seconds.
 fn validity(seconds: Option<i64>, now: SystemTime) -> (SystemTime, SystemTime) {
     let life = seconds.map_or(LONGEST, |seconds| {
         Duration::from_secs(u64::try_from(seconds).unwrap_or_default()).clamp(SHORTEST, LONGEST)

@@ -1,4 +1,4 @@
-//! Ports of nodes that services have and nobody noted, and the other way round.
+//! Repairs node ports that services have without an allocation, and allocations without a service.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ const CHECKS_BEFORE_RELEASE: u32 = 3;
 
 const CONTROLLER: &str = "portallocator-repair-controller";
 
-/// Ports that were found without a service, and how often.
+/// Ports that were found without a service, and the number of times.
 #[derive(Debug, Default)]
 pub(super) struct PortRepair {
     leaked: BTreeMap<i32, u32>,
@@ -53,7 +53,7 @@ impl PortRepair {
         }
     }
 
-    /// The ports that were found without a service often enough.
+    /// Returns the ports that were found without a service often enough.
     fn overdue(&mut self, taken: &BTreeSet<i32>, used: &BTreeSet<i32>) -> Vec<i32> {
         let missing: BTreeSet<i32> = taken.difference(used).copied().collect();
         self.leaked.retain(|port, _| missing.contains(port));
@@ -82,7 +82,7 @@ mod tests {
             assert!(repair.overdue(&taken, &used).is_empty());
         }
         assert_eq!(repair.overdue(&taken, &used), [30_000]);
-        // Found again in between, it is counted anew.
+        // A port that gets a service in between is counted anew.
         for _ in 0..CHECKS_BEFORE_RELEASE {
             assert!(repair.overdue(&taken, &none).is_empty());
         }

@@ -1,4 +1,4 @@
-//! Profiles of AppArmor: those of the runtime or of the node, never none.
+//! Checks of AppArmor profiles: those of the runtime or of the node are allowed, unconfined ones are not.
 
 use std::collections::BTreeSet;
 

@@ -1,11 +1,11 @@
-//! Capabilities: what root may do, in pieces.
+//! Checks of capabilities.
 
 use std::collections::BTreeSet;
 
 use super::wording::{bad_containers, named_containers, quoted_set, violation};
 use super::{Checked, Violation};
 
-/// Those that containers usually have anyway.
+/// The capabilities that container runtimes usually grant.
 const USUAL: [&str; 13] = [
     "AUDIT_WRITE",
     "CHOWN",
@@ -52,7 +52,7 @@ pub(super) fn check_restricted(pod: Checked<'_>) -> Option<Violation> {
     violation("unrestricted capabilities", details.join("; "))
 }
 
-/// The containers that add others than `allowed`, and what they add.
+/// Returns the containers that add capabilities other than `allowed`, and those capabilities.
 fn adding<'p>(pod: Checked<'p>, allowed: &[&str]) -> (Vec<&'p str>, BTreeSet<&'p str>) {
     let mut added = BTreeSet::new();
     let containers = bad_containers(pod, |container| {

@@ -66,7 +66,7 @@ pub(super) fn check_probes(pod: Checked<'_>) -> Option<Violation> {
     )
 }
 
-/// Other hosts than the pod that the kubelet calls for a container.
+/// Returns the hosts other than the pod that the kubelet probes for a container.
 fn probed_hosts<'p>(container: &AnyContainer<'p>) -> Vec<&'p str> {
     let mut hosts = Vec::new();
     let mut add = |http: &'p Option<HTTPGetAction>, tcp: &'p Option<TCPSocketAction>| {

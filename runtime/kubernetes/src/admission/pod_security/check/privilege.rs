@@ -1,4 +1,4 @@
-//! Containers that may do everything, or may come to.
+//! Checks of privileged containers, and of privilege escalation.
 
 use super::wording::{bad_containers, named_containers, violation};
 use super::{Checked, Violation};

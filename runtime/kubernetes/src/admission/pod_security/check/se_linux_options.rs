@@ -1,4 +1,4 @@
-//! Labels of SELinux.
+//! Checks of SELinux options.
 
 use std::collections::BTreeSet;
 

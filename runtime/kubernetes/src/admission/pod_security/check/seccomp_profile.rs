@@ -1,4 +1,4 @@
-//! Profiles of seccomp: which system calls containers may make.
+//! Checks of seccomp profiles.
 
 use std::collections::BTreeSet;
 

@@ -1,9 +1,9 @@
-//! Kernel parameters that pods may set for themselves.
+//! Checks of kernel parameters.
 
 use super::wording::violation;
 use super::{Checked, Violation};
 
-/// Parameters that concern nobody outside the pod, and from which version on they may be set.
+/// Parameters without effect outside the pod, each with the first version in which they may be set.
 const SAFE: [(u32, &str); 12] = [
     (0, "kernel.shm_rmid_forced"),
     (0, "net.ipv4.ip_local_port_range"),

@@ -70,7 +70,7 @@ fn capabilities_beyond_the_usual_ones() {
         told("restricted", "latest", pod.clone()),
         "unrestricted capabilities (container \"c\" must not include \"CHOWN\" in securityContext.capabilities.add)"
     );
-    // Before there was a restricted check of capabilities the usual ones could be added.
+    // Before there was a restricted check of capabilities, the usual ones could be added.
     assert_eq!(told("restricted", "v1.21", pod), "");
 }
 

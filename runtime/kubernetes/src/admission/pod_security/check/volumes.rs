@@ -42,7 +42,7 @@ pub(super) fn check_types(pod: Checked<'_>) -> Option<Violation> {
     )
 }
 
-/// The type of a volume that is none of those that hardened pods may have.
+/// Returns the type of a volume if the restricted level does not allow it.
 fn restricted_type(source: &VolumeSource) -> Option<&'static str> {
     let allowed = [
         source.config_map.is_some(),

@@ -1,4 +1,4 @@
-//! Words that all checks use.
+//! Phrases that all checks use.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ pub(super) fn quoted_set(texts: &BTreeSet<&str>) -> String {
     quoted(&texts.iter().collect::<Vec<_>>())
 }
 
-/// The names of the containers that are `bad`.
+/// Returns the names of the containers that are `bad`.
 pub(super) fn bad_containers<'p>(pod: Checked<'p>, mut bad: impl FnMut(&AnyContainer<'p>) -> bool) -> Vec<&'p str> {
     containers(pod.spec)
         .filter(|container| bad(container))
