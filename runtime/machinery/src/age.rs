@@ -1,10 +1,10 @@
-//! Ages in as few words as kubectl prints.
+//! Ages in the short form that kubectl prints.
 
 use jiff::Timestamp;
 
 use crate::resource::Cell;
 
-/// The cell of a time in a column of ages; absent times are unknown.
+/// Returns the cell of a time in a column of ages; an absent time is `<unknown>`.
 #[must_use]
 pub fn cell(then: Option<Timestamp>) -> Cell {
     match then {
@@ -17,7 +17,7 @@ pub fn cell(then: Option<Timestamp>) -> Cell {
     }
 }
 
-/// An age in seconds: `5s`, `3m20s`, `6h`, `2y325d`. Two units while the second still matters.
+/// Formats an age in seconds: `5s`, `3m20s`, `6h`, `2y325d`. Two units are printed only in ranges where kubectl does.
 #[must_use]
 pub fn text(seconds: i64) -> String {
     const MINUTE: i64 = 60;
@@ -40,7 +40,7 @@ pub fn text(seconds: i64) -> String {
     }
 }
 
-/// Two units; the smaller one is left out when it is none.
+/// Formats two units; the smaller one is omitted if it is zero.
 fn pair(seconds: i64, (large, large_unit): (i64, &str), (small, small_unit): (i64, &str)) -> String {
     let rest = seconds % large / small;
     let large = seconds / large;

@@ -1,4 +1,4 @@
-//! The facts that the derives emit about a type, as static tables.
+//! The facts that the derives record about a type, as static tables.
 //!
 //! A table is data: codecs, defaulting, validation, field ownership, patches, OpenAPI and tables all walk it with
 //! generic code, so that a struct costs a few hundred bytes instead of a copy of each algorithm.
@@ -10,7 +10,7 @@ pub use leads::{Misfit, PathUse, StructTable, check_path, check_whole_path};
 /// One struct: its name and its fields in the order in which they are written.
 #[derive(Debug)]
 pub struct StructFacts {
-    /// Name of the type as error messages and OpenAPI show it, e.g. `ConfigMap`.
+    /// Name of the type in error messages and OpenAPI, e.g. `ConfigMap`.
     pub name: &'static str,
     /// Path of the Rust module that defines the type. Its last part that is a version (`v1`, `v2beta1`) is the package
     /// that decoding errors name the type by.
@@ -21,14 +21,15 @@ pub struct StructFacts {
     pub type_meta: Option<TypeMetaFacts>,
     /// The struct is owned and replaced as a whole (`x-kubernetes-map-type: atomic`).
     pub atomic: bool,
-    /// The order of the fields inside kube-apiserver, where that is not the wire order; errors that show a whole value use it.
+    /// Field order of kube-apiserver's internal type, for errors that print a whole value; `None` if it is the wire
+    /// order.
     pub internal: Option<&'static InternalLayout>,
     /// The fields, in wire order.
     pub fields: &'static [FieldFacts],
 }
 
 impl StructFacts {
-    /// A struct without fields and any declared fact, for struct update syntax in tables.
+    /// A struct without fields and declared facts, for struct update syntax in tables.
     pub const NONE: StructFacts = StructFacts {
         name: "",
         module: "",
@@ -39,7 +40,7 @@ impl StructFacts {
         fields: &[],
     };
 
-    /// The field that is written as `name`, of the struct itself or else of one that is written inline.
+    /// Returns the field with the JSON name `name`, of the struct itself or of an inlined struct.
     #[must_use]
     pub fn field_named(&self, name: &str) -> Option<&'static FieldFacts> {
         let own = self.fields.iter().find(|field| !field.inline && field.name == name);
@@ -55,14 +56,14 @@ impl StructFacts {
     }
 }
 
-/// The places of the fields of a type inside kube-apiserver. Fields go by their JSON names.
+/// The field layout of kube-apiserver's internal type. Fields are identified by their JSON names.
 #[derive(Debug, PartialEq, Eq)]
 pub struct InternalLayout {
-    /// The fields in their order inside. Those of the type that are named nowhere here come after them.
+    /// The fields in internal order. Fields of the type that are not listed in this layout follow them.
     pub fields: &'static [&'static str],
-    /// A field, and those that it has inside, in front of its own, and that stand beside it on the wire.
+    /// A field, and its siblings on the wire that are internally the first fields of its value.
     pub lent: Option<(&'static str, &'static [&'static str])>,
-    /// Fields that there are only on the wire.
+    /// Fields that exist only on the wire.
     pub left_out: &'static [&'static str],
 }
 
@@ -80,41 +81,41 @@ pub struct TypeMetaFacts {
 pub struct FieldFacts {
     /// JSON name; empty for an inlined struct.
     pub name: &'static str,
-    /// The type of the value.
+    /// Type of the field.
     pub ty: TypeFacts,
-    /// When the field is left out of JSON.
+    /// Condition under which the field is omitted from JSON.
     pub omit: Omit,
     /// Protobuf field number; 0 when the field has none.
     pub proto: u32,
     /// Description; paragraphs are separated by an empty line.
     pub doc: &'static str,
-    /// The fields of this struct are written as if they stood in the outer one.
+    /// True if the fields of this struct are written as fields of the outer one.
     pub inline: bool,
-    /// Listed under `required` in OpenAPI, and refused when empty.
+    /// True if the field is listed under `required` in OpenAPI and an empty value is rejected.
     pub required: bool,
-    /// The reason why OpenAPI lists the field under `required`, or does not.
+    /// Override of the listing under `required` in OpenAPI.
     pub listing: Listing,
-    /// JSON literal taken when the field is absent.
+    /// Default as a JSON literal; `None` if there is no default.
     pub default: Option<&'static str>,
     /// Declared constraints, checked in order.
     pub rules: &'static [Rule],
-    /// The way in which apply tells elements of a list apart; ignored for other types.
+    /// Identity of list elements for apply; ignored for other types.
     pub list: ListType,
-    /// A map or struct field that is owned and replaced as a whole.
+    /// True for a map or struct field that is owned and replaced as a whole.
     pub atomic: bool,
-    /// A map or struct field that is owned field by field, even if its type is atomic elsewhere.
+    /// True for a map or struct field that is owned field by field even if its type is atomic.
     pub granular: bool,
-    /// The treatment of the field by a strategic merge patch.
+    /// Directives for strategic merge patches; `None` means the default for the type.
     pub patch: Option<PatchFacts>,
-    /// The place of the value in the storage version when not under the same name: a dotted path from the root.
+    /// Dotted path of the value in the storage version, from the root; `None` if the field has the same path there.
     pub moved_to: Option<&'static str>,
-    /// The name that Go gives to the type, for decoding errors: `PullPolicy`, `[]Capability`, `types.UID`. A type without a
-    /// package is of that of the struct. Empty when the name follows from `ty`.
+    /// Name of the Go type for decoding errors: `PullPolicy`, `[]Capability`, `types.UID`. A name without a package is
+    /// in the package of the struct. Empty if the name follows from `ty`.
     pub go_type: &'static str,
 }
 
 impl FieldFacts {
-    /// A field without any declared fact, for struct update syntax in derived tables.
+    /// A field without declared facts, for struct update syntax in derived tables.
     pub const NONE: FieldFacts = FieldFacts {
         name: "",
         ty: TypeFacts::Bool,
@@ -134,7 +135,7 @@ impl FieldFacts {
         go_type: "",
     };
 
-    /// True if the field tells absence apart from emptiness.
+    /// True if an absent value differs from an empty one.
     #[must_use]
     pub fn is_optional(&self) -> bool {
         matches!(self.ty, TypeFacts::Optional(_))
@@ -174,12 +175,12 @@ pub enum TypeFacts {
     List(&'static TypeFacts),
     /// Values by text key, sorted by key.
     Map(&'static TypeFacts),
-    /// A value that can be absent, told apart from its empty form.
+    /// A value that can be absent, as distinct from empty.
     Optional(&'static TypeFacts),
 }
 
 impl TypeFacts {
-    /// The shape without the possibility of absence.
+    /// Returns the shape of the value if it is present: strips [`TypeFacts::Optional`].
     #[must_use]
     pub const fn present(&self) -> &TypeFacts {
         match self {
@@ -192,9 +193,10 @@ impl TypeFacts {
 /// A leaf type such as a quantity or a time.
 #[derive(Debug)]
 pub struct ScalarFacts {
-    /// Name of the Go type, as decoding errors show it, e.g. `v1.Time`.
+    /// Name of the Go type in decoding errors, e.g. `v1.Time`.
     pub go_name: &'static str,
-    /// Full OpenAPI definition name, e.g. `io.k8s.apimachinery.pkg.apis.meta.v1.Time`; empty when written in place.
+    /// Full OpenAPI definition name, e.g. `io.k8s.apimachinery.pkg.apis.meta.v1.Time`; empty if the schema is written
+    /// inline.
     pub definition: &'static str,
     /// OpenAPI type; empty for a value of any type.
     pub openapi_type: &'static str,
@@ -202,44 +204,44 @@ pub struct ScalarFacts {
     pub format: &'static str,
 }
 
-/// When a field is left out of JSON.
+/// Conditions under which a field is omitted from JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Omit {
     /// Always written; an empty list or map as `null`.
     Never,
-    /// Left out when false, zero, empty or absent; an embedded struct is always written.
+    /// Omitted if false, zero, empty or absent; an embedded struct is always written.
     Empty,
-    /// As `Empty`, and an embedded struct or time is left out too when it holds nothing.
+    /// As `Empty`; an embedded struct or time is also omitted if it is zero.
     Zero,
 }
 
-/// The reason why OpenAPI lists a field under `required`, or does not.
+/// The rule by which OpenAPI lists a field under `required`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listing {
-    /// When it is refused when empty, or always written with nothing that stands in for it.
+    /// Listed if an empty value is rejected, or if the field is always written and has no default.
     AsWritten,
-    /// Listed, and yet not refused when empty: a rule of its own says when it may be.
+    /// Listed, although an empty value is not rejected in general: the kind has a rule of its own.
     Required,
-    /// Not listed, even if it is always written.
+    /// Not listed, even if the field is always written.
     Optional,
 }
 
-/// The way in which apply tells the elements of a list apart.
+/// The identity of list elements for apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListType {
     /// Not declared: treated as atomic.
     Unspecified,
     /// Replaced as a whole.
     Atomic,
-    /// Each value stands once.
+    /// Elements are identified by their value, which is unique.
     Set,
-    /// Elements are told apart by these fields.
+    /// Elements are identified by these fields.
     Map(&'static [&'static str]),
 }
 
 impl FieldFacts {
-    /// The way in which managers tell the elements of this field, a list, apart: a list that declares only how patches merge
-    /// it is told apart the same way.
+    /// Returns the identity of the elements of this list for managers. A list that declares only a merge key for
+    /// patches is identified by that key.
     #[must_use]
     pub fn told_apart(&'static self) -> ListType {
         match (self.list, &self.patch) {
@@ -252,16 +254,16 @@ impl FieldFacts {
     }
 }
 
-/// The treatment of a field by a strategic merge patch.
+/// Directives of a field for strategic merge patches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PatchFacts {
-    /// Elements are merged instead of replaced.
+    /// True if elements are merged instead of replaced.
     pub merge: bool,
-    /// Keys that the patch does not retain are dropped (`retainKeys`).
+    /// True if keys that the patch does not retain are removed (`retainKeys`).
     pub retain_keys: bool,
-    /// The whole value is replaced, although values of its kind are merged.
+    /// True if the whole value is replaced although its type is merged by default.
     pub replace: bool,
-    /// The field that tells elements apart; empty for lists of plain values.
+    /// The field that identifies elements; empty for lists of plain values.
     pub merge_key: &'static str,
 }
 
@@ -270,7 +272,7 @@ pub struct PatchFacts {
 pub enum Rule {
     /// One of these texts.
     Enum(&'static [&'static str]),
-    /// Usually one of these texts, or a list or map of them; OpenAPI lists them, others are not refused.
+    /// Usually one of these texts, or a list or map of them. OpenAPI lists them; other values are accepted.
     Known(&'static [&'static str]),
     /// At least this number.
     Minimum(i64),
@@ -282,9 +284,9 @@ pub enum Rule {
     MaxLength(u64),
     /// Text matches this regular expression.
     Pattern(&'static str),
-    /// All of these hold of each element of a list or value of a map.
+    /// All of these rules apply to each element of a list or value of a map.
     Each(&'static [Rule]),
-    /// No element of a list stands twice: none with the same values of these fields, or of all of it when there are none.
+    /// List elements are unique by the values of these fields, or as a whole if no fields are given.
     Unique(&'static [&'static str]),
     /// The value cannot change once it is set.
     Immutable,

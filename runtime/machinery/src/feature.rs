@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A feature of Kubernetes that decides what a server does. A program switches it before the first request; it has
-/// Kubernetes' default until then.
+/// A feature gate of Kubernetes. A program sets it before the first request; until then it has the default of
+/// Kubernetes.
 #[derive(Debug)]
 pub struct Feature {
     name: &'static str,
@@ -11,7 +11,7 @@ pub struct Feature {
 }
 
 impl Feature {
-    /// A feature that is on unless it is switched off.
+    /// Returns a feature that is enabled by default.
     #[must_use]
     pub const fn on(name: &'static str) -> Self {
         Self {
@@ -20,7 +20,7 @@ impl Feature {
         }
     }
 
-    /// A feature that is off unless it is switched on.
+    /// Returns a feature that is disabled by default.
     #[must_use]
     pub const fn off(name: &'static str) -> Self {
         Self {
@@ -29,18 +29,18 @@ impl Feature {
         }
     }
 
-    /// Its name in Kubernetes.
+    /// Returns its name in Kubernetes.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Switches it, for all requests that come later.
+    /// Enables or disables the feature for all later requests.
     pub fn switch(&self, on: bool) {
         self.on.store(on, Ordering::Relaxed);
     }
 
-    /// True if it is on.
+    /// True if the feature is enabled.
     #[must_use]
     pub fn is_on(&self) -> bool {
         self.on.load(Ordering::Relaxed)

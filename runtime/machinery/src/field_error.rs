@@ -1,4 +1,4 @@
-//! Errors in fields of an object, as causes of an `Invalid` Status.
+//! Errors of the fields of an object: the causes of an `Invalid` Status.
 
 mod sent_empty;
 mod shown;
@@ -13,11 +13,11 @@ pub use sent_empty::SentEmpty;
 pub use sent_empty::holds_empty;
 pub use shown::{Json, Shown, go_object};
 
-/// Bytes of errors after which further ones are only counted. A list of owners can break one rule in each element, and
-/// each message shows the whole list.
+/// Bytes of errors after which further errors are only counted. A list of owners can break one rule in each element,
+/// and each message contains the whole list.
 pub const MAX_SIZE: usize = 1 << 20;
 
-/// Errors found in one object, in the order in which they were found; far more than anybody reads are only counted.
+/// Errors of one object, in the order in which they were found. Errors past [`MAX_SIZE`] are only counted.
 ///
 /// Rules report by dotted path: `errors.required("spec.size", "")`. Inside nested values use [`FieldErrors::at`],
 /// [`FieldErrors::at_index`] and [`FieldErrors::at_key`] to prefix paths; an empty path is the prefix itself.
@@ -27,9 +27,9 @@ pub struct FieldErrors {
     prefix: String,
     /// Bytes of texts in `errors`.
     size: usize,
-    /// Errors that are not in `errors`, because it was full.
+    /// Number of errors that were dropped because `errors` was full.
     left_out: usize,
-    /// Errors of the old object, which may stay.
+    /// Violations that existed before the write and are tolerated.
     tolerated: Vec<FieldError>,
 }
 
@@ -38,26 +38,26 @@ pub struct FieldErrors {
 pub struct FieldError {
     /// Dotted path with indexes and keys: `spec.ports[0].name`, `metadata.labels[a b]`.
     pub field: String,
-    /// The kind of error.
+    /// Kind of the error.
     pub kind: FieldErrorKind,
-    /// The offending value as the message shows it (Go's formatting); empty when the message shows none.
+    /// The offending value as it appears in the message (Go's formatting); empty if the message contains none.
     pub value: String,
     /// The rest of the message; may be empty.
     pub detail: String,
 }
 
-/// One error as a `Status` shows it.
+/// One error in the form of a `Status` cause.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cause {
-    /// The kind of problem, for programs.
+    /// Machine-readable kind of the problem.
     pub reason: String,
-    /// The problem, for people.
+    /// Human-readable description.
     pub message: String,
     /// Path of the field.
     pub field: String,
 }
 
-/// The kind of error of a field; decides the cause's reason and the start of its message.
+/// The kind of a field error; determines the reason of the cause and the start of its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldErrorKind {
     /// `FieldValueRequired`, "Required value".
@@ -87,7 +87,7 @@ pub enum FieldErrorKind {
 }
 
 impl FieldErrorKind {
-    /// The reason of the cause.
+    /// Returns the reason of the cause.
     #[must_use]
     pub const fn reason(self) -> &'static str {
         match self {
@@ -106,7 +106,7 @@ impl FieldErrorKind {
         }
     }
 
-    /// The start of the message.
+    /// Returns the start of the message.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -126,7 +126,7 @@ impl FieldErrorKind {
 }
 
 impl FieldError {
-    /// The message without the field.
+    /// Returns the message without the field.
     #[must_use]
     pub fn body(&self) -> String {
         let mut body = self.kind.title().to_owned();
@@ -139,13 +139,13 @@ impl FieldError {
         body
     }
 
-    /// Bytes of its texts.
+    /// Returns the number of bytes of its texts.
     #[must_use]
     pub fn size(&self) -> usize {
         self.field.len() + self.value.len() + self.detail.len()
     }
 
-    /// The message with the field.
+    /// Returns the message with the field.
     #[must_use]
     pub fn message(&self) -> String {
         format!("{}: {}", self.field, self.body())
@@ -153,7 +153,7 @@ impl FieldError {
 }
 
 impl FieldErrors {
-    /// Adds an error as it is, without the prefix.
+    /// Adds an error unchanged, without the current prefix.
     pub fn push(&mut self, error: FieldError) {
         if self.is_full() {
             self.left_out += 1;
@@ -172,25 +172,25 @@ impl FieldErrors {
         self.tolerated.extend(other.tolerated);
     }
 
-    /// Adds what is wrong but may stay, because it was so before: the client is warned of it. It does not count as an
-    /// error.
+    /// Adds a violation that is tolerated because it existed before the write. The client receives a warning; it does
+    /// not count as an error.
     pub fn tolerate(&mut self, error: FieldError) {
         self.tolerated.push(error);
     }
 
-    /// Takes out what is wrong but may stay, each as the text of a warning.
+    /// Removes the tolerated violations and returns each as the text of a warning.
     pub fn take_tolerated(&mut self) -> Vec<String> {
         let tolerated = std::mem::take(&mut self.tolerated);
         tolerated.iter().map(FieldError::message).collect()
     }
 
-    /// The errors so far.
+    /// Returns the errors so far.
     #[must_use]
     pub fn as_slice(&self) -> &[FieldError] {
         &self.errors
     }
 
-    /// The number of errors so far, including those that are only counted.
+    /// Returns the number of errors so far, including those that are only counted.
     #[must_use]
     pub fn count(&self) -> usize {
         self.errors.len() + self.left_out
@@ -202,8 +202,8 @@ impl FieldErrors {
         self.errors.is_empty()
     }
 
-    /// The message of all errors: the only one as it is, several in brackets, equal ones once. `None` when nothing is
-    /// wrong.
+    /// Returns the message of all errors: a single one unchanged, several in brackets without duplicates. `None` if
+    /// there are no errors.
     #[must_use]
     pub fn joined(&self) -> Option<String> {
         let mut messages: Vec<String> = self.errors.iter().map(FieldError::message).collect();
@@ -222,7 +222,7 @@ impl FieldErrors {
         }
     }
 
-    /// One cause per error, equal ones too.
+    /// Returns one cause per error, including duplicates.
     #[must_use]
     pub fn causes(&self) -> Vec<Cause> {
         let cause = |error: &FieldError| Cause {
@@ -234,31 +234,31 @@ impl FieldErrors {
     }
 }
 
-/// Reporting; `field` is a dotted path below the current prefix.
+/// Methods that report errors; `field` is a dotted path below the current prefix.
 impl FieldErrors {
-    /// A value is missing.
+    /// Reports a missing value.
     pub fn required(&mut self, field: &str, detail: impl Into<String>) {
         self.add(field, FieldErrorKind::Required, String::new(), detail.into());
     }
 
-    /// A value is malformed or out of bounds.
+    /// Reports a value that is malformed or out of bounds.
     pub fn invalid(&mut self, field: &str, value: impl Shown, detail: impl Into<String>) {
         self.add(field, FieldErrorKind::Invalid, self.shown(&value), detail.into());
     }
 
-    /// A value is of the wrong type.
+    /// Reports a value of the wrong type.
     pub fn type_invalid(&mut self, field: &str, value: impl Shown, detail: impl Into<String>) {
         self.add(field, FieldErrorKind::TypeInvalid, self.shown(&value), detail.into());
     }
 
-    /// A value is none of a few, which the message lists in alphabetic order.
+    /// Reports a value outside a set of supported values, which the message lists in alphabetic order.
     pub fn not_supported(&mut self, field: &str, value: impl Shown, supported: &[&str]) {
         let mut supported = supported.to_vec();
         supported.sort_unstable();
         self.not_supported_in_order(field, value, &supported);
     }
 
-    /// A value is none of a few, which the message lists in the order given.
+    /// Reports a value outside a set of supported values, which the message lists in the given order.
     pub fn not_supported_in_order(&mut self, field: &str, value: impl Shown, supported: &[&str]) {
         let quoted: Vec<String> = supported.iter().map(|text| quote(text)).collect();
         let detail = match quoted.is_empty() {
@@ -268,22 +268,22 @@ impl FieldErrors {
         self.add(field, FieldErrorKind::NotSupported, self.shown(&value), detail);
     }
 
-    /// A value is well-formed but not permitted here.
+    /// Reports a value that is well-formed but not permitted here.
     pub fn forbidden(&mut self, field: &str, detail: impl Into<String>) {
         self.add(field, FieldErrorKind::Forbidden, String::new(), detail.into());
     }
 
-    /// A value stands more than once.
+    /// Reports a duplicate value.
     pub fn duplicate(&mut self, field: &str, value: impl Shown) {
         self.add(field, FieldErrorKind::Duplicate, self.shown(&value), String::new());
     }
 
-    /// Adds an error: the object that a value names does not exist.
+    /// Reports a reference to something that does not exist.
     pub fn not_found(&mut self, field: &str, value: impl Shown) {
         self.add(field, FieldErrorKind::NotFound, self.shown(&value), String::new());
     }
 
-    /// A value has more bytes than allowed.
+    /// Reports a value with too many bytes.
     pub fn too_long(&mut self, field: &str, max_bytes: u64) {
         self.add(
             field,
@@ -293,7 +293,7 @@ impl FieldErrors {
         );
     }
 
-    /// A value has more characters than allowed.
+    /// Reports a value with too many characters.
     pub fn too_many_characters(&mut self, field: &str, max: u64) {
         self.add(
             field,
@@ -303,7 +303,7 @@ impl FieldErrors {
         );
     }
 
-    /// A value has fewer characters than demanded.
+    /// Reports a value with too few characters.
     pub fn too_short(&mut self, field: &str, min: u64) {
         self.add(
             field,
@@ -313,24 +313,24 @@ impl FieldErrors {
         );
     }
 
-    /// A list or map has more entries than allowed.
+    /// Reports a list or map with too many entries.
     pub fn too_many(&mut self, field: &str, actual: usize, max: u64) {
         let detail = counted("must have at most", max, "item");
         self.add(field, FieldErrorKind::TooMany, actual.to_string(), detail);
     }
 
-    /// A list or map has fewer entries than demanded.
+    /// Reports a list or map with too few entries.
     pub fn too_few(&mut self, field: &str, actual: usize, min: u64) {
         let detail = counted("must have at least", min, "item");
         self.add(field, FieldErrorKind::TooFew, actual.to_string(), detail);
     }
 
-    /// Something went wrong that is not the value's fault.
+    /// Reports a failure that the value did not cause.
     pub fn internal(&mut self, field: &str, detail: impl Into<String>) {
         self.add(field, FieldErrorKind::Internal, String::new(), detail.into());
     }
 
-    /// Adds an error whose field is below the current prefix, for kinds of errors that have a detail only here and there.
+    /// Adds an error whose field is relative to the current prefix, for combinations that no other method covers.
     pub fn report(&mut self, error: FieldError) {
         let mut path = self.prefix.clone();
         join(&mut path, &error.field);
@@ -346,7 +346,7 @@ impl FieldErrors {
         });
     }
 
-    /// The value as the message shows it, unless there will be no message.
+    /// Returns the value as it appears in the message; empty if no more messages are recorded.
     fn shown(&self, value: &impl Shown) -> String {
         if self.is_full() { String::new() } else { value.shown() }
     }
@@ -356,9 +356,9 @@ impl FieldErrors {
     }
 }
 
-/// Prefixes.
+/// Methods that change the prefix.
 impl FieldErrors {
-    /// The path below which errors are reported now; empty at the root.
+    /// Returns the current prefix; empty at the root.
     #[must_use]
     pub fn prefix(&self) -> &str {
         &self.prefix
@@ -389,7 +389,7 @@ impl FieldErrors {
     }
 }
 
-/// Errors below a prefix; the prefix ends when this is dropped.
+/// Errors below a prefix; dropping the scope restores the previous prefix.
 #[derive(Debug)]
 pub struct Scope<'a> {
     errors: &'a mut FieldErrors,
@@ -423,7 +423,7 @@ fn join(path: &mut String, field: &str) {
     path.push_str(field);
 }
 
-/// A bound in words, e.g. `must have at most 1 item`.
+/// Returns a bound in words, e.g. `must have at most 1 item`.
 #[must_use]
 pub fn counted(words: &str, count: u64, unit: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };

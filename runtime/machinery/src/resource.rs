@@ -35,21 +35,21 @@ pub struct ResourceFacts {
     pub plural: &'static str,
     /// Lower-case singular, e.g. `configmap`.
     pub singular: &'static str,
-    /// Resource name in the keys of the store; that of the storage version counts.
+    /// Resource name in store keys; only the value of the storage version is used.
     pub storage_name: &'static str,
-    /// The version that discovery says objects are stored in, by a hash; that of the storage version counts.
+    /// The storage version whose hash discovery reports; only the value of the storage version is used.
     pub hashed_version: &'static str,
-    /// Abbreviations that kubectl takes, e.g. `cm`.
+    /// Abbreviations that kubectl accepts, e.g. `cm`.
     pub short_names: &'static [&'static str],
     /// Groups of resources, e.g. `all`.
     pub categories: &'static [&'static str],
-    /// The scope of objects: namespaced or not.
+    /// The scope of objects: in a namespace or cluster-wide.
     pub scope: Scope,
-    /// True if the version is served; a version that is not can still be converted.
+    /// True if the version is served; a version that is not served can still be converted.
     pub served: bool,
-    /// Warning sent with each answer of a deprecated version.
+    /// Warning sent with each response of a deprecated version; `None` if the version is not deprecated.
     pub deprecated: Option<&'static str>,
-    /// The conversion to the storage version and back; `None` when this is the storage version.
+    /// Conversion to and from the storage version; `None` for the storage version itself.
     pub conversion: Option<ConversionFacts>,
     /// Subresources in the order of discovery.
     pub subresources: &'static [SubresourceFacts],
@@ -57,7 +57,7 @@ pub struct ResourceFacts {
     pub selectable: &'static [&'static str],
     /// Printed columns, in order, without the leading `Name` and the trailing `Age` unless declared here.
     pub columns: &'static [Column],
-    /// The rule for names.
+    /// Rule for names.
     pub name_rule: NameRule,
     /// Deviations from the usual handling of writes.
     pub behavior: Behavior,
@@ -67,13 +67,13 @@ pub struct ResourceFacts {
     pub new: fn() -> Box<dyn Object>,
     /// The kind's own functions.
     pub rules: RulesTable,
-    /// The definition of a kind that is known at run time; `None` for one with a type of its own. In place of `schema` and
-    /// `new`, use [`ResourceFacts::fields`] and [`ResourceFacts::zero`], which look here.
+    /// The definition of a kind that is defined at run time; `None` for a kind with a Rust type. Use
+    /// [`ResourceFacts::fields`] and [`ResourceFacts::zero`], which consult this field, in place of `schema` and `new`.
     pub custom: Option<&'static dyn DynamicKind>,
 }
 
 impl ResourceFacts {
-    /// The facts of the storage version.
+    /// Returns the facts of the storage version.
     #[must_use]
     pub fn hub(&'static self) -> &'static ResourceFacts {
         if let Some(custom) = self.custom {
@@ -91,10 +91,11 @@ impl ResourceFacts {
         std::ptr::eq(self, self.hub())
     }
 
-    /// The first part of the keys of all objects in the store, as in kube-apiserver; that of the storage version counts.
+    /// Returns the prefix of the store keys of all objects, as in kube-apiserver; only the prefix of the storage
+    /// version is used.
     ///
-    /// Kinds of Kubernetes are stored under their plural alone, so that a kind may move between groups; those of other groups
-    /// and custom kinds under group and plural.
+    /// Kinds of Kubernetes are stored under their plural alone, so that a kind can move between groups. Kinds of other
+    /// groups and custom kinds are stored under group and plural.
     #[must_use]
     pub fn storage_prefix(&self) -> String {
         let kubernetes = self.custom.is_none() && (!self.group.contains('.') || self.group.ends_with(".k8s.io"));
@@ -104,13 +105,13 @@ impl ResourceFacts {
         }
     }
 
-    /// The type's fields.
+    /// Returns the fields of the type.
     #[must_use]
     pub fn fields(&self) -> &'static StructFacts {
         self.custom.map_or_else(self.schema, |kind| kind.fields())
     }
 
-    /// A zero object.
+    /// Returns a zero object.
     #[must_use]
     pub fn zero(&'static self) -> Box<dyn Object> {
         match self.custom {
@@ -119,26 +120,26 @@ impl ResourceFacts {
         }
     }
 
-    /// The subresource called `name`.
+    /// Returns the subresource `name`.
     #[must_use]
     pub fn subresource(&self, name: &str) -> Option<&'static SubresourceFacts> {
         self.subresources.iter().find(|subresource| subresource.name == name)
     }
 }
 
-/// The scope of objects: namespaced or not.
+/// The scope of objects: in a namespace or cluster-wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// In a namespace.
+    /// Objects belong to a namespace.
     Namespaced,
-    /// In none.
+    /// Objects are cluster-scoped.
     Cluster,
 }
 
 /// Deviations of a kind from the usual handling of writes and tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Behavior {
-    /// The server counts changes of anything but metadata and status in `metadata.generation`.
+    /// The server increments `metadata.generation` with each change outside metadata and status.
     pub generation: bool,
     /// PUT creates a missing object.
     pub create_on_update: bool,
@@ -146,20 +147,20 @@ pub struct Behavior {
     pub conditional_update: bool,
     /// DELETE answers with the object instead of a Status.
     pub returns_deleted: bool,
-    /// There is no collection to delete at once.
+    /// The kind does not support the deletion of collections.
     pub no_delete_collection: bool,
-    /// A creator may say the status; otherwise it starts empty.
+    /// Creators can set the status; otherwise it starts empty.
     pub status_on_create: bool,
-    /// Objects are questions: a POST is answered, and nothing is stored.
+    /// Objects are reviews: the server answers a POST and stores nothing.
     pub create_only: bool,
-    /// Objects are made when they are asked for: they are read, one or all of them, and nothing is stored.
+    /// Objects are computed for each GET or LIST; nothing is stored.
     pub read_only: bool,
-    /// Dotted paths that writers of the object never come to manage, besides `status` where it has its own path.
+    /// Dotted paths that writers of the object never own, besides `status` if the kind has a status subresource.
     pub resets: &'static [&'static str],
-    /// Dotted paths that writers of `/status` never come to manage, besides all that is outside metadata.
+    /// Dotted paths that writers of `/status` never own, besides everything outside metadata.
     pub status_resets: &'static [&'static str],
-    /// Dotted path of the number by which the table of a list has its rows, lowest first; empty: they are ordered by
-    /// name, as the list is.
+    /// Dotted path of the number by which the table of a list is sorted, in ascending order; empty for the order of the
+    /// list, by name.
     pub rows_by: &'static str,
 }
 
@@ -180,19 +181,19 @@ impl Behavior {
     };
 }
 
-/// The conversion to the storage version and back.
+/// Conversion to and from the storage version.
 ///
-/// Fields of the same JSON name and shape, and those with a declared new place, are copied by generic code before
-/// the functions here run.
+/// Generic code copies fields of the same JSON name and shape, and those with a declared new path, before these
+/// functions run.
 #[derive(Clone, Copy, Debug)]
 pub struct ConversionFacts {
     /// The storage version.
     pub hub: fn() -> &'static ResourceFacts,
-    /// Fills in the storage version (second) what copying could not.
+    /// Sets fields of the storage version (second) that copying could not.
     pub finish_to_hub: fn(&dyn Object, &mut dyn Object),
-    /// Fills in this version (second) what copying from the storage version (first) could not.
+    /// Sets fields of this version (second) that copying from the storage version (first) could not.
     pub finish_from_hub: fn(&dyn Object, &mut dyn Object),
-    /// True if this version can hold everything in an object of the storage version.
+    /// True if this version can represent everything in an object of the storage version.
     pub can_hold: fn(&dyn Object) -> bool,
 }
 
@@ -201,11 +202,11 @@ pub struct ConversionFacts {
 pub struct SubresourceFacts {
     /// Last path segment, e.g. `status`.
     pub name: &'static str,
-    /// Its kind.
+    /// Function of the subresource.
     pub kind: SubresourceKind,
 }
 
-/// The kinds of subresources.
+/// The function of a subresource.
 #[derive(Debug)]
 pub enum SubresourceKind {
     /// Reads the object, writes its `status`.
@@ -216,19 +217,19 @@ pub enum SubresourceKind {
     Other,
 }
 
-/// The places of the numbers of a scale; dotted paths.
+/// Dotted paths of the values of a scale.
 #[derive(Debug)]
 pub struct ScaleFacts {
-    /// Wanted replicas, e.g. `spec.replicas`.
+    /// Desired replicas, e.g. `spec.replicas`.
     pub spec_replicas: &'static str,
     /// Observed replicas, e.g. `status.replicas`.
     pub status_replicas: &'static str,
-    /// The selector's text or a label selector; may be empty.
+    /// The selector as text or as a label selector; empty if the scale has none.
     pub selector: &'static str,
 }
 
 impl Behavior {
-    /// True if the objects of the kind are in the store.
+    /// True if objects of the kind are stored.
     #[must_use]
     pub fn is_stored(&self) -> bool {
         !self.create_only && !self.read_only

@@ -1,4 +1,4 @@
-//! Lists and maps that a client sends with nothing in them.
+//! Empty lists and maps in request bodies.
 
 use std::borrow::Cow;
 
@@ -8,17 +8,17 @@ use serde_json::{Map, Value};
 
 use super::{FieldError, FieldErrors};
 
-/// The parts of objects, which are no maps: what is shown as `null` there is something else.
+/// Top-level struct fields of objects: a `null` in an error about one of them is not an empty map.
 const PARTS: [&str; 3] = ["metadata", "spec", "status"];
 
-/// A body in which a client may have sent `[]`, `{}` or `""`. Objects do not tell that from nothing, but messages about it
-/// do: what is not there is shown as `null`.
+/// A request body that may contain `[]`, `{}` or `""`. Typed objects do not distinguish these from absent values, but
+/// error messages do: an absent value is printed as `null`.
 ///
-/// The body is looked into when there is something wrong with the object, and only where.
+/// The body is parsed only if the object has errors, and searched only at their fields.
 #[derive(Clone, Debug, Default)]
 pub struct SentEmpty(Bytes);
 
-/// An error whose value shows `null`: its field, and what the client sent there.
+/// An error whose value contains `null`: its field, and the value in the request body.
 struct Sought<'e, 'd> {
     field: &'e str,
     index: usize,
@@ -26,7 +26,7 @@ struct Sought<'e, 'd> {
 }
 
 impl SentEmpty {
-    /// Keeps a body in JSON, unless nothing in it is empty.
+    /// Stores a JSON body if it contains an empty value.
     #[must_use]
     pub fn new(json: &Bytes) -> Self {
         match holds_empty(json) || json.windows(2).any(|two| two == b"\"\"") {
@@ -35,7 +35,7 @@ impl SentEmpty {
         }
     }
 
-    /// The errors as the client is to see them.
+    /// Returns the errors for the client, with empty values in place of `null` where the body has them.
     #[must_use]
     pub fn shown_in<'e>(&self, errors: &'e FieldErrors) -> Cow<'e, FieldErrors> {
         let mut shown = Cow::Borrowed(errors);
@@ -65,7 +65,7 @@ impl SentEmpty {
     }
 }
 
-/// True if an error shows an absent value: the value itself, or one in it.
+/// True if the error prints an absent value: the value itself, or a part of it.
 fn shows_null(error: &FieldError) -> bool {
     match error.value.as_str() {
         "null" => !PARTS.contains(&error.field.as_str()),
@@ -73,8 +73,9 @@ fn shows_null(error: &FieldError) -> bool {
     }
 }
 
-/// Looks for the fields of `sought` in `value`, whose own path is the first `at` bytes of each of them. They are sorted.
-/// Members that lead to none are passed by, however many there are and however long their names.
+/// Searches `value` for the fields of `sought`, which are sorted. The path of `value` is the first `at` bytes of each
+/// of them. Members that lead to no sought field are skipped cheaply, independent of their number and the
+/// length of their names.
 fn look_at<'d>(value: &'d Value, at: usize, sought: &mut [Sought<'_, 'd>]) {
     for sought in sought.iter_mut().filter(|sought| sought.field.len() == at) {
         sought.sent = Some(value);
@@ -103,7 +104,7 @@ fn look_below<'d>(value: &'d Value, at: usize, step: &str, sought: &mut [Sought<
     }
 }
 
-/// Those that go on with `step` after the first `at` bytes, which they have in common.
+/// Returns the sought fields that continue with `step` after their common prefix of `at` bytes.
 fn below<'s, 'e, 'd>(sought: &'s mut [Sought<'e, 'd>], at: usize, step: &str) -> &'s mut [Sought<'e, 'd>] {
     let step = step.as_bytes();
     let start = sought.partition_point(|sought| &sought.field.as_bytes()[at..] < step);
@@ -112,9 +113,9 @@ fn below<'s, 'e, 'd>(sought: &'s mut [Sought<'e, 'd>], at: usize, step: &str) ->
     &mut sought[..end]
 }
 
-/// `shown`, which is JSON, with what is empty in `sent` in place of `null`; `None` if it is no JSON.
+/// Returns the JSON text `shown` with `null` replaced by the empty values of `sent`; `None` if `shown` is not JSON.
 ///
-/// The members may have the names of Go's fields, which are those of JSON but for the case of letters.
+/// Members may have the names of Go fields, which differ from JSON names only in case.
 fn emptied(shown: &str, sent: &Value) -> Option<String> {
     let mut refill = Refill {
         reader: Reader::new(shown.as_bytes()),
@@ -125,7 +126,7 @@ fn emptied(shown: &str, sent: &Value) -> Option<String> {
     String::from_utf8(refill.out).ok()
 }
 
-/// Compact JSON that is copied from front to back.
+/// A copy of compact JSON in one pass.
 struct Refill<'s> {
     reader: Reader<'s>,
     out: Vec<u8>,
@@ -146,7 +147,7 @@ impl Refill<'_> {
                 };
                 self.out.extend_from_slice(filled.as_bytes());
             }
-            // Nothing in it can have been sent empty.
+            // The value contains nothing that the client can have sent empty.
             _ => self.out.extend_from_slice(self.reader.skip()?),
         }
         Ok(())
@@ -189,7 +190,7 @@ impl Refill<'_> {
     }
 }
 
-/// True if anything in JSON text looks empty; most bodies need no second reading.
+/// True if JSON text seems to contain an empty list or map; most bodies do not and need no second parse.
 #[must_use]
 pub fn holds_empty(json: &[u8]) -> bool {
     let mut significant = json.iter().filter(|byte| !byte.is_ascii_whitespace());

@@ -1,13 +1,13 @@
-//! Offending values as messages show them.
+//! The representation of offending values in messages.
 
 use planesmith_wire::go_format::{float, quote};
 
 use crate::json::{encode_part, encode_value};
 use crate::value::{Value, View};
 
-/// A value that an error message can show the way Go prints it: text quoted, numbers plain, the rest as JSON.
+/// A value that an error message prints as Go does: text quoted, numbers plain, the rest as JSON.
 pub trait Shown {
-    /// The value as the message shows it.
+    /// Returns the value as it appears in the message.
     fn shown(&self) -> String;
 }
 
@@ -15,7 +15,7 @@ pub trait Shown {
 #[derive(Clone, Copy, Debug)]
 pub struct Json<'a>(pub &'a str);
 
-/// A value as Go writes it that has no names for JSON: an object with the names of Go's fields, in their order.
+/// Returns a Go value without JSON tags as JSON: an object with the names of the Go fields, in their order.
 #[must_use]
 pub fn go_object<T: Into<serde_json::Value>>(fields: impl IntoIterator<Item = (&'static str, T)>) -> String {
     let fields = fields.into_iter().map(|(name, value)| {
@@ -57,7 +57,7 @@ impl Shown for serde_json::Value {
     }
 }
 
-/// A list of texts, as JSON; one that is empty counts as absent.
+/// A list of texts, as JSON; an empty list counts as absent.
 impl Shown for [String] {
     fn shown(&self) -> String {
         match self {

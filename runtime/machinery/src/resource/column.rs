@@ -8,7 +8,7 @@ use super::object::Object;
 /// One printed column.
 #[derive(Debug)]
 pub struct Column {
-    /// Heading in words, e.g. `Internal-IP`; a column without one has cells but is not announced.
+    /// Heading, e.g. `Internal-IP`. A column with an empty heading has cells but no column definition.
     pub name: &'static str,
     /// OpenAPI type of the cells: `string`, `integer`, `number`, `boolean` or `date`.
     pub ty: &'static str,
@@ -16,9 +16,9 @@ pub struct Column {
     pub format: &'static str,
     /// Description.
     pub doc: &'static str,
-    /// 0 is always shown; more only in wide output.
+    /// Priority: 0 is always printed, a higher value only in wide output.
     pub priority: i32,
-    /// The source of the cells.
+    /// Source of the cells.
     pub source: CellSource,
 }
 
@@ -32,7 +32,7 @@ impl Column {
         priority: 0,
         source: CellSource::Path("metadata.name"),
     };
-    /// The column that shows how long ago the object was made; `column(age)` in attributes.
+    /// The column with the age of the object; `column(age)` in attributes.
     pub const AGE: Column = Column {
         name: "Age",
         ty: "string",
@@ -67,22 +67,22 @@ pub enum Cell {
     Number(f64),
     /// A truth value.
     Bool(bool),
-    /// Text with the age of something in it, which is that of the moment when the cell is written.
+    /// Text that contains an age, computed at the time when the cell is written.
     Aged {
-        /// The text before the age.
+        /// Text before the age.
         before: String,
-        /// The time that the age is counted from.
+        /// Start of the age.
         since: Timestamp,
-        /// The text after the age.
+        /// Text after the age.
         after: &'static str,
     },
 }
 
-/// The end of an object, as its row shows it.
+/// The `Completed` condition of the row of a finished object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The reason, in one word.
+    /// Machine-readable reason: one word.
     pub reason: &'static str,
-    /// The reason, in a sentence.
+    /// Human-readable message.
     pub message: &'static str,
 }

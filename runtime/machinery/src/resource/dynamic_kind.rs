@@ -1,4 +1,4 @@
-//! Kinds that are known at run time, as the code that serves every kind sees them.
+//! The interface of kinds that are defined at run time.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -14,29 +14,29 @@ use crate::status::ApiResult;
 /// A kind that is known at run time: the part of its definition that replaces a type. Its objects are those that
 /// [`DynamicKind::zero`] returns; each method expects one of them and returns others unchanged.
 pub trait DynamicKind: Any + fmt::Debug + Send + Sync {
-    /// The facts of the version that is stored; `None` until the versions of the kind are known.
+    /// Returns the facts of the storage version; `None` until the versions of the kind are known.
     fn hub(&self) -> Option<&'static ResourceFacts>;
 
-    /// The facts of the version `api_version`.
+    /// Returns the facts of the version `api_version`.
     fn version(&self, api_version: &str) -> Option<&'static ResourceFacts>;
 
-    /// The fields at the top of objects.
+    /// Returns the top-level fields of objects.
     fn fields(&self) -> &StructFacts;
 
-    /// A zero object of the version `facts`.
+    /// Returns a zero object of the version `facts`.
     fn zero(&self, facts: &'static ResourceFacts) -> Box<dyn Object>;
 
-    /// `object` in the version `target`: the members that both versions have under the same names.
+    /// Returns `object` in the version `target`, with the members that both versions have under the same names.
     fn rename(&self, object: &dyn Object, target: &'static ResourceFacts) -> Box<dyn Object>;
 
-    /// As [`DynamicKind::rename`], by the converter that the definition names, if it does.
+    /// Like [`DynamicKind::rename`], but uses the converter that the definition names, if any.
     ///
     /// # Errors
     ///
     /// 500 when the converter fails.
     fn convert(&self, object: &dyn Object, target: &'static ResourceFacts) -> ApiResult<Box<dyn Object>>;
 
-    /// The value of the field `name` at the top of the document of `object`, `null` if it has none; without a name all of the
+    /// Returns the top-level field `name` of the document of `object`, `null` if it is absent; without a name the whole
     /// document.
     fn part<'o>(&self, object: &'o dyn Object, name: Option<&str>) -> Cow<'o, Tree>;
 }

@@ -1,18 +1,18 @@
-//! The names that field selectors of a kind take besides its paths.
+//! Field selectors of a kind beyond its selectable paths.
 
-/// The names that field selectors of a kind take besides its selectable paths, and the way in which others are refused.
+/// Fields that selectors of a kind accept besides its selectable paths, and the wording of a rejection.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldLabels {
-    /// Names that are no paths of the stored object.
+    /// Names that are not paths of the stored object.
     pub aliases: &'static [FieldAlias],
-    /// The wording of a refusal.
+    /// Wording of a rejection.
     pub refusal: FieldRefusal,
-    /// True if the namespace counts among the fields, of a kind that declares some and is namespaced.
+    /// True if a namespaced kind with selectable fields also accepts `metadata.namespace`.
     pub namespace: bool,
 }
 
 impl FieldLabels {
-    /// The labels of most kinds.
+    /// The value for most kinds.
     pub const NONE: Self = Self {
         aliases: &[],
         refusal: FieldRefusal::Field,
@@ -20,22 +20,22 @@ impl FieldLabels {
     };
 }
 
-/// A name in field selectors that is no path of the stored object.
+/// A name in field selectors that is not a path of the stored object.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldAlias {
     /// The name.
     pub name: &'static str,
-    /// Dotted paths of the stored object; the first that is not empty has the value. Without any the value is empty.
+    /// Dotted paths of the stored object; the first non-empty value counts. Without paths the value is empty.
     pub paths: &'static [&'static str],
 }
 
-/// The way in which a kind that declares selectable fields refuses another.
+/// The wording in which a kind with selectable fields rejects another field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldRefusal {
-    /// With the field.
+    /// Contains the field.
     Field,
-    /// With the group, version and kind, and the field.
+    /// Contains the group, version and kind, and the field.
     KindAndField,
-    /// With the field in quotes and what the kind is called here.
+    /// Contains the field in quotes and this name of the kind.
     Quoted(&'static str),
 }

@@ -1,4 +1,4 @@
-//! The names of a kind as they are used together.
+//! The combined names of a kind.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::ResourceFacts;
 use crate::group_version::{GroupKind, GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource};
 
 impl ResourceFacts {
-    /// The group and version of the kind.
+    /// Returns the group and version of the kind.
     #[must_use]
     pub const fn group_version(&self) -> GroupVersion {
         GroupVersion {
@@ -15,7 +15,7 @@ impl ResourceFacts {
         }
     }
 
-    /// The kind in its group and version.
+    /// Returns the kind in its group and version.
     #[must_use]
     pub const fn group_version_kind(&self) -> GroupVersionKind {
         GroupVersionKind {
@@ -25,7 +25,7 @@ impl ResourceFacts {
         }
     }
 
-    /// The resource in its group and version.
+    /// Returns the resource in its group and version.
     #[must_use]
     pub const fn group_version_resource(&self) -> GroupVersionResource {
         GroupVersionResource {
@@ -35,7 +35,7 @@ impl ResourceFacts {
         }
     }
 
-    /// The kind in its group.
+    /// Returns the kind in its group.
     #[must_use]
     pub const fn group_kind(&self) -> GroupKind {
         GroupKind {

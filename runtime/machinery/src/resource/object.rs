@@ -1,4 +1,4 @@
-//! API objects: what every kind has, seen without knowing the kind.
+//! API objects of any kind: the interface that all kinds share.
 
 use std::any::Any;
 
@@ -7,26 +7,26 @@ use super::rules::Rules;
 use crate::meta::ObjectMeta;
 use crate::value::{Shape, Struct};
 
-/// An object of some kind, behind a pointer.
+/// An object of any kind; used as `dyn Object`.
 pub trait Object: Struct {
-    /// Facts about the kind in this version.
+    /// Returns the facts about the kind in this version.
     fn resource(&self) -> &'static ResourceFacts;
-    /// The metadata.
+    /// Returns the metadata.
     fn meta(&self) -> &ObjectMeta;
-    /// The metadata, to be written.
+    /// Returns the metadata for modification.
     fn meta_mut(&mut self) -> &mut ObjectMeta;
-    /// A copy.
+    /// Returns a copy.
     fn boxed(&self) -> Box<dyn Object>;
 }
 
 impl dyn Object {
-    /// The object as the type `R`; `None` when it is of another kind or version.
+    /// Returns the object as the type `R`; `None` if it is of another kind or version.
     #[must_use]
     pub fn downcast_ref<R: Resource>(&self) -> Option<&R> {
         (self as &dyn Any).downcast_ref()
     }
 
-    /// The object as the type `R`, to be written.
+    /// Returns the object as the type `R` for modification; `None` if it is of another kind or version.
     pub fn downcast_mut<R: Resource>(&mut self) -> Option<&mut R> {
         (self as &mut dyn Any).downcast_mut()
     }

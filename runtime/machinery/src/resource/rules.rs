@@ -1,4 +1,4 @@
-//! The functions beside a kind: what cannot be declared.
+//! The strategy of a kind: behaviour that cannot be declared.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,256 +7,260 @@ use super::object::{Object, Resource};
 use super::{Cell, Column, Completion, FieldLabels, ResourceFacts};
 use crate::field_error::FieldErrors;
 
-/// The functions of a kind beyond its declarations. Every function has an empty default.
+/// The strategy of a kind: its behaviour beyond the declarations. Every function has an empty default.
 ///
-/// The derive implements this for a kind unless `#[resource(..., rules)]` says that the kind does it by hand.
+/// The derive implements this trait unless `#[resource(..., rules)]` declares a manual implementation.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no rules",
     note = "write `impl Rules for {Self} {{}}`, or remove `rules` from `#[resource(...)]`"
 )]
 pub trait Rules: Sized {
-    /// In which steps an update is checked, one after the other: one of [`update_order`], or a list of the kind's own. The
-    /// order of errors is visible, and so is an error that is found twice.
+    /// Steps of the validation of an update, in order: one of [`update_order`], or a list of the kind's own. The order
+    /// of errors is visible to clients, and so are duplicates.
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_FIRST;
 
-    /// The kind's own rules for metadata, besides those of every object.
+    /// Rules of the kind for metadata, in addition to the rules for every object.
     const METADATA: MetadataRules = MetadataRules::Strict;
 
-    /// The names that field selectors take besides the selectable paths, and the way in which others are refused.
+    /// Fields that selectors accept besides the selectable paths, and the wording of a rejection.
     const FIELD_LABELS: FieldLabels = FieldLabels::NONE;
 
-    /// True if its status is shown as a table, too. kube-apiserver forgets some.
+    /// True if the status subresource can be printed as a table. kube-apiserver lacks the table convertor for some
+    /// kinds.
     const STATUS_AS_TABLE: bool = true;
 
-    /// kube-apiserver's name for the list of kinds that the kind is in. Errors show it.
+    /// Name of the Go scheme that contains the kind in kube-apiserver; part of error messages.
     const SCHEME_NAME: &'static str = RulesTable::NONE.scheme_name;
 
-    /// The treatment of dependents when a client deletes the object without a propagation policy.
+    /// Default for dependents if a client deletes the object without a propagation policy.
     const DEPENDENTS: Dependents = Dependents::Collected;
 
-    /// Annotations that are shown with the whole object only: in kube-apiserver they are a field before the object takes the
-    /// form of a version, and tables and bare metadata are made before that.
+    /// Annotations that only the full object contains. In kube-apiserver they are a field of the internal type, and
+    /// tables and partial metadata are created from that type.
     const HIDDEN_ANNOTATIONS: &'static [&'static str] = &[];
 
-    /// True if valid objects hold proofs, such as signatures, that random ones cannot have: tests take them without.
+    /// True if valid objects contain proofs, such as signatures, that random objects cannot have; tests omit them.
     const HOLDS_PROOFS: bool = false;
 
-    /// Processor time, in nanoseconds, that checking an object is expected to take for each byte of it, beyond what reading
-    /// takes: kinds that hold expressions, which are compiled, have some.
+    /// Expected processor time of validation in nanoseconds per byte of the object, in addition to decoding. Non-zero
+    /// for kinds with expressions, which are compiled.
     const CHECK_COST_PER_BYTE: u64 = 0;
 
-    /// True if deletion is a phase of the object's life, which it begins by itself: namespaces and definitions, whose content
-    /// is deleted first. Their preconditions are reported in other words.
+    /// True if deletion is a phase of the object, as for namespaces and custom resource definitions, whose content is
+    /// deleted first. Failed preconditions are worded differently for these kinds.
     const PHASED_DELETION: bool = false;
 
-    /// Fills in values that depend on other fields; declared defaults are already set.
+    /// Sets defaults that depend on other fields; declared defaults are already set.
     fn default_values(&mut self) {}
 
-    /// Fills in what the object of a bookmark says although nobody has set it: what cannot be absent in kube-apiserver's own
-    /// form of the kind.
+    /// Sets the fields that the object of a bookmark always contains because they cannot be absent in kube-apiserver's
+    /// internal type.
     fn prepare_bookmark(&mut self) {}
 
-    /// Warnings for the client about what [`Rules::prepare_create`] is going to change, whether or not the object is
-    /// accepted then.
+    /// Returns warnings about changes that [`Rules::prepare_create`] is going to make; sent even if the object is
+    /// rejected later.
     fn preparation_warnings(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The new object with what its creator comes to manage although [`Rules::prepare_create`] fills it in; `None` when
-    /// that is the object as it is.
+    /// Returns the new object with the values of [`Rules::prepare_create`] that its creator owns; `None` if that is the
+    /// object itself.
     fn as_managed(&self) -> Option<Self> {
         None
     }
 
-    /// Resets what a creator may not decide. `status` is already cleared when the kind has a status subresource.
+    /// Resets fields that a creator cannot set. `status` is already cleared if the kind has a status subresource.
     fn prepare_create(&mut self) {}
 
-    /// Notes who creates the object, for kinds that act for their creator; runs after [`Rules::prepare_create`].
+    /// Records the creator of the object, for kinds that act on behalf of their creator; runs after
+    /// [`Rules::prepare_create`].
     fn note_creator(&mut self, creator: &Creator<'_>) {
         let _ = creator;
     }
 
-    /// Takes over from `old` what an update may not change. `status` is already taken over when the kind has a status
-    /// subresource.
+    /// Restores from `old` the fields that an update cannot change. `status` is already restored if the kind has a
+    /// status subresource.
     fn prepare_update(&mut self, old: &Self) {
         let _ = old;
     }
 
-    /// Adjusts a write to `/status`; everything but `status` is already taken over from `old`.
+    /// Adjusts a write to `/status`; everything but `status` is already restored from `old`.
     fn prepare_status_update(&mut self, old: &Self) {
         let _ = old;
     }
 
-    /// Adjusts the object when its deletion begins but something holds it back.
+    /// Adjusts the object when its deletion starts but cannot finish yet.
     fn prepare_delete(&mut self) {}
 
-    /// The reason why the object cannot be deleted; `None` when it can.
+    /// Returns the reason why the object cannot be deleted; `None` if it can.
     fn deletion_problem(&self) -> Option<&'static str> {
         None
     }
 
-    /// That the object has come to its end, for the row of a table that shows it; `None` while it has not.
+    /// Returns the completion of a finished object for its table row; `None` before that.
     fn completion(&self) -> Option<Completion> {
         None
     }
 
-    /// True if the object itself delays its removal, besides `metadata.finalizers`.
+    /// True if the object itself blocks its removal, in addition to `metadata.finalizers`.
     fn holds_deletion(&self) -> bool {
         false
     }
 
-    /// The time for which the object may go on after its deletion, in seconds, when the client requests `requested`; `None`
-    /// means that the kind has no graceful deletion.
+    /// Returns the grace period of a deletion in seconds for the period `requested` by the client; `None` if the kind
+    /// has no graceful deletion.
     ///
-    /// An object with time left stays, marked, until somebody deletes it with a grace period of 0.
+    /// An object with a positive grace period is marked and remains until a client deletes it with a grace period of 0.
     fn grace_period(&self, requested: Option<i64>) -> Option<i64> {
         let _ = requested;
         None
     }
 
-    /// The lifetime of the object after each write; `None` means until it is deleted.
+    /// Returns the time to live of the object after each write; `None` means no limit.
     fn lifetime(&self) -> Option<Duration> {
         None
     }
 
-    /// Reports what is wrong with the object; metadata and declared rules are checked by generic code.
+    /// Reports errors of the object; generic code checks metadata and declared rules.
     fn validate(&self, errors: &mut FieldErrors) {
         let _ = errors;
     }
 
-    /// Reports what may not change from `old`; what else is looked at, and when, is said by [`Rules::UPDATE_ORDER`].
+    /// Reports forbidden changes from `old`. [`Rules::UPDATE_ORDER`] determines the other checks and their order.
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         let _ = (old, errors);
     }
 
-    /// Reports what is wrong with the object as a replacement of `old`, in place of [`Rules::validate`]: for kinds that
-    /// tolerate what stands there already. It belongs to [`UpdateStep::Object`], which not every order has, and to writes of
+    /// Reports errors of the object as a replacement of `old`, in place of [`Rules::validate`], for kinds that tolerate
+    /// existing values. It is part of [`UpdateStep::Object`], which not every order contains, and of writes of
     /// finalizers.
     fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
         let _ = old;
         self.validate(errors);
     }
 
-    /// Reports what is wrong with a write to `/status`.
+    /// Reports errors of a write to `/status`.
     fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
         let _ = (old, errors);
     }
 
-    /// Warnings for the client about an accepted object; `old` is absent on create.
+    /// Returns warnings about an accepted object; `old` is absent on create.
     fn warnings(&self, old: Option<&Self>) -> Vec<String> {
         let _ = old;
         Vec::new()
     }
 
-    /// Warnings for the client about an accepted write to `/status`.
+    /// Returns warnings about an accepted write to `/status`.
     fn status_warnings(&self, old: &Self) -> Vec<String> {
         let _ = old;
         Vec::new()
     }
 
-    /// Reports what is refused of `stored` only because it was sent in this version; it has been converted to the storage
-    /// version already. What is refused however it comes is for [`Rules::validate`] of that version.
+    /// Reports errors of `stored` that apply only to objects sent in this version; `stored` is already converted to the
+    /// storage version. Errors that apply to every version belong to [`Rules::validate`] of the storage version.
     fn validate_as_sent(stored: &dyn Object, errors: &mut FieldErrors) {
         let _ = (stored, errors);
     }
 
-    /// As [`Rules::validate_as_sent`], of `new` as a replacement of `old`.
+    /// Like [`Rules::validate_as_sent`], for `new` as a replacement of `old`.
     fn validate_update_as_sent(new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors) {
         let _ = (new, old, errors);
     }
 
-    /// Brings fields of a random object in line that depend on each other, such as a name that is made of other fields.
-    /// Only the tests of definitions call it.
+    /// Makes dependent fields of a random object consistent, such as a name that is composed of other fields. Only the
+    /// tests of definitions call it.
     fn settle_sample(&mut self) {}
 }
 
-/// The orders in which most kinds check a replacement of an object.
+/// Validation orders for the replacement of an object.
 pub mod update_order {
     use super::UpdateStep::{self, Change, Declared, Metadata, MetadataChange, Object};
 
-    /// The immutable parts, then the new object.
+    /// Immutability first, then the new object.
     pub const CHANGE_FIRST: &[UpdateStep] = &[MetadataChange, Change, Metadata, Object];
-    /// The new object, then what may not change.
+    /// The new object first, then immutability.
     pub const OBJECT_FIRST: &[UpdateStep] = &[Metadata, Object, MetadataChange, Change];
-    /// The immutable metadata, the declared rules, then the other immutable parts: the kind calls the parts that it needs of
-    /// [`Rules::validate`](super::Rules::validate) there.
+    /// Immutability of metadata, the declared rules, then immutability of the rest. The kind calls
+    /// [`Rules::validate`](super::Rules::validate) from there as needed.
     pub const CHANGE_ONLY: &[UpdateStep] = &[MetadataChange, Declared, Change];
-    /// The immutable metadata, the new object, then the other immutable parts; the metadata is not checked a second time.
+    /// Immutability of metadata, the new object, then immutability of the rest; the metadata itself is not checked
+    /// again.
     pub const METADATA_FIRST: &[UpdateStep] = &[MetadataChange, Object, Change];
-    /// The new object, then what may not change; what changes in its metadata is looked at no second time.
+    /// The new object, then immutability; changes of metadata are not checked again.
     pub const OBJECT_ONLY: &[UpdateStep] = &[Metadata, Object, Change];
 }
 
-/// One look at a replacement of an object.
+/// One step of the validation of a replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdateStep {
-    /// Its metadata as on create.
+    /// The metadata, as on create.
     Metadata,
-    /// The immutable parts of its metadata.
+    /// Immutability of metadata.
     MetadataChange,
     /// The declared rules, without [`Rules::validate`].
     Declared,
     /// The declared rules and [`Rules::validate_replacement`].
     Object,
-    /// The immutable parts: declared, and [`Rules::validate_update`].
+    /// Immutability: declared rules and [`Rules::validate_update`].
     Change,
 }
 
-/// The rules of a kind for its metadata, besides those of every object.
+/// Rules of a kind for metadata, in addition to the rules for every object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetadataRules {
-    /// A name by the kind's rule, and finalizers that are among the standard ones or qualified by a domain.
+    /// The name follows the rule of the kind; finalizers are standard ones or qualified by a domain.
     Strict,
-    /// A name by the kind's rule; finalizers need not be qualified.
+    /// The name follows the rule of the kind; finalizers need not be qualified.
     AnyFinalizers,
-    /// Nothing: any name that can stand in a path is legal, too.
+    /// No rules: any name that is legal in a path is accepted.
     None,
 }
 
-/// The treatment of the dependents of a deleted object when the client says nothing about them, unless there cannot be any.
+/// The default for the dependents of a deleted object if the client sends no propagation policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dependents {
-    /// They are collected in the background.
+    /// The garbage collector deletes them in the background.
     Collected,
-    /// There are none: objects of the kind own nothing, and a client's wish about dependents means nothing.
+    /// There are none: objects of the kind own nothing, and a propagation policy has no effect.
     Impossible,
-    /// As `Collected`, but the deletion that marks the object ignores a wish of the client about them; a later one follows it.
+    /// As `Collected`, but the deletion that marks the object ignores the propagation policy; a later deletion honours
+    /// it.
     IgnoredAtFirst,
-    /// They stay, without an owner.
+    /// They are orphaned: they remain without an owner.
     Orphaned {
-        /// Tells the client so; empty for no warning.
+        /// Warning for the client; empty for none.
         warning: &'static str,
     },
 }
 
-/// The creator of an object, as its credentials say.
+/// The authenticated user that creates an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Creator<'a> {
     /// Name of the user.
     pub name: &'a str,
-    /// Identity that survives a name being given to someone else; may be empty.
+    /// Identity that is unique even if a name is reused; may be empty.
     pub uid: &'a str,
     /// Groups of the user.
     pub groups: &'a [String],
-    /// Further facts about the user.
+    /// Further attributes of the user.
     pub extra: &'a BTreeMap<String, Vec<String>>,
 }
 
-/// The rules of one kind as plain functions, for code that does not know the kind.
+/// The strategy of one kind as plain functions, for code that is generic over kinds.
 ///
-/// Each function expects an object of the kind that the table belongs to, unless it says otherwise, and does nothing with
-/// any other.
+/// Unless stated otherwise, each function expects an object of the kind that the table belongs to and ignores any
+/// other.
 #[derive(Clone, Copy, Debug)]
 pub struct RulesTable {
     /// See [`Rules::UPDATE_ORDER`].
     pub update_order: &'static [UpdateStep],
-    /// [`Rules::STATUS_AS_TABLE`].
+    /// See [`Rules::STATUS_AS_TABLE`].
     pub status_as_table: bool,
     /// See [`Rules::SCHEME_NAME`].
     pub scheme_name: &'static str,
     /// See [`Rules::METADATA`].
     pub metadata: MetadataRules,
-    /// [`Rules::FIELD_LABELS`].
+    /// See [`Rules::FIELD_LABELS`].
     pub field_labels: FieldLabels,
     /// See [`Rules::DEPENDENTS`].
     pub dependents: Dependents,
@@ -317,7 +321,7 @@ pub struct RulesTable {
 }
 
 impl RulesTable {
-    /// The table of every kind without rules of its own.
+    /// The table of kinds without a strategy of their own.
     pub const NONE: Self = Self {
         update_order: update_order::CHANGE_FIRST,
         status_as_table: true,
@@ -354,7 +358,7 @@ impl RulesTable {
         status_warnings: |_, _| Vec::new(),
     };
 
-    /// The table of `R`.
+    /// Returns the table of `R`.
     #[must_use]
     pub const fn of<R: Resource>() -> Self {
         Self {
@@ -452,21 +456,21 @@ impl RulesTable {
     }
 }
 
-/// The conversion of a version, beyond copied fields, to its storage version `H` and back; see `#[resource(storage_version =
+/// The conversion between a version and its storage version `H` beyond copied fields; see `#[resource(storage_version =
 /// ..., convert)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say how it becomes `{H}` and back",
     note = "write `impl Convert<{H}> for {Self}`, or remove `convert` from `#[resource(...)]` if copying fields is enough"
 )]
 pub trait Convert<H: Resource>: Resource {
-    /// Fills in `hub` what copying could not.
+    /// Sets fields of `hub` that copying could not.
     fn finish_to_hub(&self, hub: &mut H);
-    /// Fills in what copying from `hub` could not.
+    /// Sets fields that copying from `hub` could not.
     fn finish_from_hub(&mut self, hub: &H);
-    /// True if this version can hold everything in `hub`.
+    /// True if this version can represent everything in `hub`.
     ///
-    /// What it cannot hold is lost when a client of this version writes the object back, and such objects are left out
-    /// of the proof that versions lose nothing: every `false` here is a loss that is accepted knowingly.
+    /// Anything else is lost when a client of this version writes the object back. Such objects are excluded from the
+    /// test that versions lose nothing: every `false` is a loss that is accepted knowingly.
     fn can_hold(hub: &H) -> bool {
         let _ = hub;
         true
@@ -493,24 +497,24 @@ pub fn can_hold<R: Convert<H>, H: Resource>(hub: &dyn Object) -> bool {
     hub.downcast_ref::<H>().is_none_or(R::can_hold)
 }
 
-/// Calls a column's function with the type it expects, for a derived table.
+/// Calls the function of a column with the type that it expects, for a derived table.
 pub fn cell_of<R: Resource>(object: &dyn Object, cell: fn(&R) -> Cell) -> Cell {
     object.downcast_ref::<R>().map_or(Cell::Null, cell)
 }
 
-/// A zero object of `R`, for a derived table.
+/// Returns a zero object of `R`, for a derived table.
 #[must_use]
 pub fn zero<R: Resource>() -> Box<dyn Object> {
     Box::new(R::default())
 }
 
-/// The facts of `R`, for a derived table.
+/// Returns the facts of `R`, for a derived table.
 #[must_use]
 pub fn facts_of<R: Resource>() -> &'static ResourceFacts {
     R::RESOURCE
 }
 
-/// The columns of `R`.
+/// Returns the columns of `R`.
 #[must_use]
 pub fn columns_of<R: Resource>() -> &'static [Column] {
     R::RESOURCE.columns
