@@ -1,6 +1,6 @@
-//! Lets other people's serde formats read and write our types.
+//! The bridge to serde, for formats of other crates.
 //!
-//! The derives forward here; our own codecs do not pass through serde.
+//! The derives forward to this module; the codecs of this crate do not use serde.
 
 /// The serde whose traits the derives implement, so that crates with kinds need not depend on it.
 pub use serde;
@@ -27,7 +27,7 @@ pub fn serialize<S: Serializer>(object: &dyn Struct, serializer: S) -> Result<S:
     map.end()
 }
 
-/// A struct that a field holds: what it is has been said by the field.
+/// A struct in a field: written without kind and apiVersion, because the field determines its type.
 struct Bare<'a>(&'a dyn Struct);
 
 impl Serialize for Bare<'_> {
@@ -44,7 +44,7 @@ fn fields<M: SerializeMap>(object: &dyn Struct, map: &mut M) -> Result<(), M::Er
         match view {
             View::Struct(inner) if field.inline => fields(inner, map)?,
             _ if view.is_omitted(field) => {}
-            // As in JSON, what is empty without being optional was never made.
+            // As in JSON, an empty list that is not optional is nil.
             View::List(list) if list.is_empty() && !field.is_optional() => map.serialize_entry(field.name, &())?,
             View::Map(entries) if entries.is_empty() && !field.is_optional() => map.serialize_entry(field.name, &())?,
             View::Struct(inner) => map.serialize_entry(field.name, &Bare(inner))?,
@@ -102,7 +102,7 @@ fn entries<S: Serializer>(map: &dyn Map, serializer: S) -> Result<S::Ok, S::Erro
     out.end()
 }
 
-/// Deserializes a value of its JSON form; unknown fields are dropped.
+/// Deserializes a value from its JSON form; unknown fields are dropped.
 ///
 /// # Errors
 ///

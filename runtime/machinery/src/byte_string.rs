@@ -1,4 +1,4 @@
-//! Bytes that JSON shows as base64 text.
+//! Bytes that are base64 text in JSON.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -10,7 +10,7 @@ use crate::value::{Shape, Slot, Value, View};
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ByteString(pub Vec<u8>);
 
-/// The contents are often secret, so only their length is shown.
+/// The content is often secret, so only its length is printed.
 impl fmt::Debug for ByteString {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "ByteString({} bytes)", self.0.len())

@@ -1,7 +1,7 @@
-//! Turns an object of one version into another version of its kind, by way of the storage version.
+//! Converts an object between versions of its kind, through the storage version.
 //!
-//! Fields of the same JSON name and shape are copied, those that declare where they moved to are copied there, and
-//! what is left is up to the functions beside the kind.
+//! Fields of the same JSON name and shape are copied. Fields with a declared new path are copied to that path. The
+//! conversion functions of the kind set the rest.
 
 mod copy;
 mod lost;
@@ -18,7 +18,7 @@ use crate::value::{Struct, Value, View};
 
 pub use lost::lost_fields;
 
-/// `object` in the version `target` of its kind.
+/// Returns `object` in the version `target` of its kind.
 #[must_use]
 pub fn convert(object: &dyn Object, target: &'static ResourceFacts) -> Box<dyn Object> {
     let source = object.resource();
@@ -49,11 +49,11 @@ pub fn convert(object: &dyn Object, target: &'static ResourceFacts) -> Box<dyn O
     converted
 }
 
-/// As [`convert`], by what the kind names for it: a custom kind may leave that to others.
+/// Like [`convert`], but uses the converter that the kind names: a custom kind may delegate the conversion.
 ///
 /// # Errors
 ///
-/// 500 when these fail.
+/// 500 if that converter fails.
 pub fn try_convert(object: &dyn Object, target: &'static ResourceFacts) -> ApiResult<Box<dyn Object>> {
     match (object.resource().custom, target.custom) {
         (Some(_), Some(kind)) if !std::ptr::eq(object.resource(), target) => kind.convert(object, target),
@@ -65,13 +65,13 @@ fn copy_metadata(from: &dyn Object, to: &mut dyn Object) {
     to.meta_mut().clone_from(from.meta());
 }
 
-/// Copies what two structs have in common: each field of the same JSON name and shape. For `Convert`, where a struct
-/// lives at another depth in the storage version and has no path because it stands in a list.
+/// Copies each field with the same JSON name and shape in both structs. For `Convert` implementations where a struct is
+/// at another depth in the storage version and has no path because it is inside a list.
 pub fn copy_alike(from: &dyn Struct, to: &mut dyn Struct) {
     copy::copy_struct(from, to, &mut Vec::new(), &|_| true);
 }
 
-/// The version that declares the moved fields: the one that is not the storage version.
+/// The direction of a conversion. The version that is not the storage version declares the moved fields.
 #[derive(Clone, Copy)]
 enum Direction {
     ToHub(&'static ResourceFacts),
@@ -92,18 +92,18 @@ fn copy_fields(from: &dyn Object, to: &mut dyn Object, direction: Direction) {
     }
 }
 
-/// A field of an older version that lives elsewhere in the storage version.
+/// A field of an older version that has another path in the storage version.
 #[derive(Debug)]
 struct Moved {
     from: Vec<&'static str>,
     to: Vec<&'static str>,
 }
 
-/// The moved fields of a version, looked for once.
+/// Returns the moved fields of a version; computed once per version.
 fn moved_of(version: &'static ResourceFacts) -> Arc<[Moved]> {
     static KNOWN: LazyLock<RwLock<HashMap<usize, Arc<[Moved]>>>> = LazyLock::new(RwLock::default);
     let address = std::ptr::from_ref(version).addr();
-    // A lock that a panic left behind still holds a whole map.
+    // A poisoned lock still contains a consistent map.
     if let Some(moved) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&address) {
         return Arc::clone(moved);
     }
@@ -115,7 +115,7 @@ fn moved_of(version: &'static ResourceFacts) -> Arc<[Moved]> {
     moved
 }
 
-/// The moved fields of a version, outside of lists and maps: only those have a path.
+/// Returns the moved fields of a version outside of lists and maps; only those have a path.
 fn moved_fields(facts: &'static StructFacts) -> Vec<Moved> {
     let mut moved = Vec::new();
     collect_moved(facts, &mut Vec::new(), &mut moved);
@@ -123,7 +123,7 @@ fn moved_fields(facts: &'static StructFacts) -> Vec<Moved> {
 }
 
 fn collect_moved(facts: &'static StructFacts, path: &mut Vec<&'static str>, moved: &mut Vec<Moved>) {
-    // Deeper nesting means a struct that holds itself.
+    // Deeper nesting means a struct that contains itself.
     const MAX_DEPTH: usize = 8;
     for field in facts.fields {
         let inner = match field.ty.present() {
@@ -149,7 +149,7 @@ fn collect_moved(facts: &'static StructFacts, path: &mut Vec<&'static str>, move
     }
 }
 
-/// The field called `name`, looking into inlined structs too.
+/// Returns the field `name`, of the struct or of an inlined struct.
 fn find<'a>(object: &'a dyn Struct, name: &str) -> Option<(&'static FieldFacts, &'a dyn Value)> {
     let fields = object.facts().fields;
     if let Some(index) = fields.iter().position(|field| field.name == name && !field.inline) {

@@ -1,4 +1,4 @@
-//! Copies between values whose types are not known.
+//! Copies between values of dynamic type.
 
 use std::any::Any;
 
@@ -7,14 +7,13 @@ use serde_json::Value as Tree;
 use crate::json::tree_of;
 use crate::value::{Slot, Struct, Value, View};
 
-/// Makes `to` hold what `from` holds. Both are of one type, or of types with the same shape; what does not fit is left
-/// at its zero value.
+/// Copies the content of `from` to `to`. Both have the same type or shape; parts of another shape become zero.
 pub fn copy(from: &dyn Value, to: &mut dyn Value) {
     to.reset();
     copy_view(&from.view(), to);
 }
 
-/// Copies the field called `name` (as JSON has it) between structs of one type; whether there is such a field.
+/// Copies the field with the JSON name `name` between structs of one type. Returns true if there is such a field.
 pub fn copy_field(name: &str, from: &dyn Struct, to: &mut dyn Struct) -> bool {
     let Some(index) = to.facts().fields.iter().position(|field| field.name == name) else {
         return false;
@@ -44,7 +43,7 @@ fn copy_view(from: &View<'_>, to: &mut dyn Value) {
         (View::Scalar(from), Slot::Scalar(to)) => {
             let mut payload = Vec::new();
             from.write_proto(&mut payload);
-            // What a leaf writes it also reads; another leaf's payload leaves the zero value.
+            // A leaf can decode its own payload; the payload of another type leaves the zero value.
             let _ = to.read_proto(&payload);
         }
         (View::Struct(from), Slot::Struct(to)) => {

@@ -1,14 +1,14 @@
-//! Fills in what a client left out: declared defaults, then what the kind works out by itself.
+//! Defaulting of absent fields: declared defaults, then the computed defaults of the kind.
 
 use crate::facts::{FieldFacts, TypeFacts};
 use crate::json::{self, Strictness};
 use crate::resource::object::Object;
 use crate::value::{Slot, Struct, View};
 
-/// Sets declared defaults wherever a field is missing, also inside lists, maps and structs, and then lets the kind
-/// fill in what depends on other fields.
+/// Sets declared defaults of absent fields, including those inside lists, maps and structs, then the defaults of the
+/// kind that depend on other fields.
 ///
-/// Doing it twice changes nothing the second time.
+/// The operation is idempotent.
 pub fn set_defaults(object: &mut dyn Object) {
     default_struct(object);
     (object.resource().rules.default_values)(object);
@@ -60,11 +60,11 @@ fn holds_structs(ty: &TypeFacts) -> bool {
     }
 }
 
-/// Sets a field to a JSON literal. Plain text and numbers, nearly all there is, take a short way.
+/// Sets a field to a JSON literal. Plain text and numbers, nearly all literals, take a fast path.
 fn set_literal(object: &mut dyn Struct, index: usize, field: &FieldFacts, literal: &'static str) {
     if !set_plain(object.field_mut(index).slot(), literal) {
         let document = format!("{{\"{}\":{literal}}}", field.name);
-        // The derive has checked that the literal fits the type; were it not so, the field would stay empty.
+        // The derive has checked that the literal fits the type; otherwise the field would stay empty.
         let _ = json::decode(document.as_bytes(), object, Strictness::Lenient);
     }
 }

@@ -1,7 +1,7 @@
-//! Values as kube-apiserver's own Go types print them: the names of Go's fields, nothing left out.
+//! Values as kube-apiserver prints its internal Go types: with the names of the Go fields and without omissions.
 //!
-//! Messages about a whole struct show it this way, because the server checks types without JSON names. The built-in
-//! kinds only: metadata and other types of machinery have JSON names there as well.
+//! Messages about a whole struct of a built-in kind contain it in this form, because kube-apiserver validates internal
+//! types, which have no JSON names. Metadata and other types of apimachinery have JSON names there as well.
 
 mod diff;
 mod layout;
@@ -13,9 +13,9 @@ use crate::value::{Struct, Value, View};
 
 pub use diff::diff;
 
-/// A value that a message shows with the names of Go's fields: `{"Key":"y","Value":"","TolerationSeconds":null}`.
+/// A value that messages print with the names of Go fields: `{"Key":"y","Value":"","TolerationSeconds":null}`.
 ///
-/// A list or map that is empty counts as absent and is shown as `null`.
+/// An empty list or map counts as absent and is printed as `null`.
 #[derive(Clone, Copy, Debug)]
 pub struct GoValue<'a>(pub &'a dyn Value);
 
@@ -28,7 +28,7 @@ impl Shown for GoValue<'_> {
     }
 }
 
-/// The compact form.
+/// Returns the compact form.
 fn text(value: &dyn Value) -> String {
     let mut out = Vec::new();
     write(value, &mut out);
@@ -70,7 +70,7 @@ fn write(value: &dyn Value, out: &mut Vec<u8>) {
     }
 }
 
-/// True if Go has one type for inside and outside: those of the metadata package.
+/// True if Go has no separate internal type: types of the metadata package.
 fn has_json_names(object: &dyn Struct) -> bool {
     object.facts().module.starts_with("planesmith_machinery")
 }
@@ -81,7 +81,7 @@ fn write_fields(object: &dyn Struct, first: &mut bool, out: &mut Vec<u8>) {
         let (field, value) = (&facts.fields[index], object.field(index));
         let lent = layout::lent(object, field.name);
         match value.view() {
-            // Embedded in Go, so that its fields stand here.
+            // Embedded in Go: its fields are fields of this object.
             View::Struct(inner) if field.inline => write_fields(inner, first, out),
             View::Struct(inner) if field.name == "metadata" => write_members(inner, first, out),
             View::Struct(inner) if !lent.is_empty() => {
@@ -103,7 +103,7 @@ fn write_fields(object: &dyn Struct, first: &mut bool, out: &mut Vec<u8>) {
     }
 }
 
-/// The members of a struct that has JSON names.
+/// Writes the members of a struct with JSON names.
 fn write_members(object: &dyn Struct, first: &mut bool, out: &mut Vec<u8>) {
     for (index, field) in object.facts().fields.iter().enumerate() {
         let value = object.field(index);

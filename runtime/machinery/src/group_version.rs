@@ -1,10 +1,10 @@
-//! Names of groups, versions, kinds and resources, and the order in which versions are preferred.
+//! Names of groups, versions, kinds and resources, and the preference order of versions.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A part of a name: borrowed for compiled-in kinds, owned for those that are defined at run time.
+/// A part of a name: borrowed for compiled-in kinds, owned for kinds that are defined at run time.
 pub type Part = Cow<'static, str>;
 
 /// A group and one of its versions.
@@ -38,7 +38,7 @@ pub struct GroupVersionResource {
     pub resource: Part,
 }
 
-/// A kind in a group, whatever the version.
+/// A kind in a group, independent of the version.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GroupKind {
     /// API group; empty for the core group.
@@ -47,7 +47,7 @@ pub struct GroupKind {
     pub kind: Part,
 }
 
-/// A resource in a group, whatever the version.
+/// A resource in a group, independent of the version.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GroupResource {
     /// API group; empty for the core group.
@@ -62,7 +62,7 @@ pub struct GroupResource {
 pub struct GroupVersionError(pub String);
 
 impl GroupVersion {
-    /// The pair of `group` and `version`.
+    /// Returns the pair of `group` and `version`.
     pub fn new(group: impl Into<Part>, version: impl Into<Part>) -> Self {
         Self {
             group: group.into(),
@@ -70,11 +70,11 @@ impl GroupVersion {
         }
     }
 
-    /// Reads an `apiVersion`: `v1` or `group/version`. Empty text and `/` are the empty pair.
+    /// Parses an `apiVersion`: `v1` or `group/version`. Empty text and `/` are the empty pair.
     ///
     /// # Errors
     ///
-    /// When there is more than one slash.
+    /// If there is more than one slash.
     pub fn parse(text: &str) -> Result<Self, GroupVersionError> {
         if text == "/" {
             return Ok(Self::default());
@@ -86,7 +86,7 @@ impl GroupVersion {
         }
     }
 
-    /// The kind of this name in the group and version.
+    /// Returns the kind of this name in the group and version.
     pub fn with_kind(&self, kind: impl Into<Part>) -> GroupVersionKind {
         GroupVersionKind {
             group: self.group.clone(),
@@ -95,7 +95,7 @@ impl GroupVersion {
         }
     }
 
-    /// The resource of this name in the group and version.
+    /// Returns the resource of this name in the group and version.
     pub fn with_resource(&self, resource: impl Into<Part>) -> GroupVersionResource {
         GroupVersionResource {
             group: self.group.clone(),
@@ -106,7 +106,7 @@ impl GroupVersion {
 }
 
 impl GroupVersionKind {
-    /// The three parts together.
+    /// Combines the three parts.
     pub fn new(group: impl Into<Part>, version: impl Into<Part>, kind: impl Into<Part>) -> Self {
         Self {
             group: group.into(),
@@ -115,7 +115,7 @@ impl GroupVersionKind {
         }
     }
 
-    /// The group and version.
+    /// Returns the group and version.
     #[must_use]
     pub fn group_version(&self) -> GroupVersion {
         GroupVersion {
@@ -124,7 +124,7 @@ impl GroupVersionKind {
         }
     }
 
-    /// The kind without the version.
+    /// Returns the kind without the version.
     #[must_use]
     pub fn group_kind(&self) -> GroupKind {
         GroupKind {
@@ -135,7 +135,7 @@ impl GroupVersionKind {
 }
 
 impl GroupVersionResource {
-    /// The three parts together.
+    /// Combines the three parts.
     pub fn new(group: impl Into<Part>, version: impl Into<Part>, resource: impl Into<Part>) -> Self {
         Self {
             group: group.into(),
@@ -144,7 +144,7 @@ impl GroupVersionResource {
         }
     }
 
-    /// The group and version.
+    /// Returns the group and version.
     #[must_use]
     pub fn group_version(&self) -> GroupVersion {
         GroupVersion {
@@ -153,7 +153,7 @@ impl GroupVersionResource {
         }
     }
 
-    /// The resource without the version.
+    /// Returns the resource without the version.
     #[must_use]
     pub fn group_resource(&self) -> GroupResource {
         GroupResource {
@@ -164,7 +164,7 @@ impl GroupVersionResource {
 }
 
 impl GroupKind {
-    /// The two parts together.
+    /// Combines the two parts.
     pub fn new(group: impl Into<Part>, kind: impl Into<Part>) -> Self {
         Self {
             group: group.into(),
@@ -174,7 +174,7 @@ impl GroupKind {
 }
 
 impl GroupResource {
-    /// The two parts together.
+    /// Combines the two parts.
     pub fn new(group: impl Into<Part>, resource: impl Into<Part>) -> Self {
         Self {
             group: group.into(),
@@ -182,7 +182,7 @@ impl GroupResource {
         }
     }
 
-    /// True if neither part is given.
+    /// True if both parts are empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.group.is_empty() && self.resource.is_empty()
@@ -199,14 +199,14 @@ impl fmt::Display for GroupVersion {
     }
 }
 
-/// `group/version, Kind=kind`; the slash stands even without a group.
+/// `group/version, Kind=kind`; the slash is printed even without a group.
 impl fmt::Display for GroupVersionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}, Kind={}", self.group, self.version, self.kind)
     }
 }
 
-/// `group/version, Resource=resource`; the slash stands even without a group.
+/// `group/version, Resource=resource`; the slash is printed even without a group.
 impl fmt::Display for GroupVersionResource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}, Resource={}", self.group, self.version, self.resource)

@@ -1,4 +1,4 @@
-//! IP addresses and ranges in fields of objects: the checks of `planesmith-wire`, and those that a feature decides.
+//! IP addresses and ranges in fields of objects: the checks of `planesmith-wire`, and those behind a feature gate.
 
 pub use planesmith_wire::ip::{
     Family, IpRange, check, check_range, check_reachable, parse, parse_range, range_warnings, warnings,
@@ -8,10 +8,10 @@ use planesmith_wire::ip::{check_form, check_range_form};
 
 use crate::feature::Feature;
 
-/// New values of old fields are refused in forms that readers disagree about.
+/// Rejects new values of legacy fields in forms that parsers interpret differently.
 pub static STRICT_FORMS: Feature = Feature::on("StrictIPCIDRValidation");
 
-/// Checks a new address in a field that once took any form, and does while [`STRICT_FORMS`] is off.
+/// Checks a new address in a legacy field, which accepts any form while [`STRICT_FORMS`] is disabled.
 #[must_use]
 pub fn check_legacy(text: &str) -> Vec<String> {
     match STRICT_FORMS.is_on() || parse(text).is_none() {
@@ -20,7 +20,7 @@ pub fn check_legacy(text: &str) -> Vec<String> {
     }
 }
 
-/// Checks a new range in a field that once took any form, and does while [`STRICT_FORMS`] is off.
+/// Checks a new range in a legacy field, which accepts any form while [`STRICT_FORMS`] is disabled.
 #[must_use]
 pub fn check_legacy_range(text: &str) -> Vec<String> {
     match STRICT_FORMS.is_on() || parse_range(text).is_none() {

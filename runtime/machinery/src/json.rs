@@ -1,7 +1,7 @@
-//! Objects as JSON, byte for byte as Go's `encoding/json` writes it and with the errors of its reader.
+//! Objects as JSON: the output is byte for byte that of Go's `encoding/json`, and errors are those of its decoder.
 //!
-//! Both directions walk the tables of [`crate::facts`]; there is no tree in between and no code per type. Tokens and trees
-//! are those of `planesmith-wire`.
+//! Both directions walk the tables of [`crate::facts`], without an intermediate tree and without code per type. Tokens
+//! and trees are those of `planesmith-wire`.
 
 mod decode;
 mod go_type;
@@ -26,13 +26,13 @@ use crate::room::room_for;
 use crate::scalar::Scalar;
 use crate::value::{Struct, Value, View};
 
-/// Appends `object` as compact JSON without a final newline; kind and apiVersion come first when the type has them. All keys
-/// of what kube-apiserver holds as a tree are in their order instead.
+/// Appends `object` as compact JSON without a final newline; kind and apiVersion come first if the type has them. Keys
+/// are sorted instead if kube-apiserver represents the object as an unstructured tree.
 pub fn encode(object: &dyn Struct, out: &mut Vec<u8>) {
     writer::write_struct(out, object);
 }
 
-/// As [`encode`], without kind and apiVersion: the form of an item in a list of its kind.
+/// Like [`encode`], without kind and apiVersion: the form of an item in a list of its kind.
 pub fn encode_item(object: &dyn Struct, out: &mut Vec<u8>) {
     writer::write_bare_struct(out, object);
 }
@@ -42,12 +42,12 @@ pub fn encode_part(value: &dyn Value, out: &mut Vec<u8>) {
     writer::write_value(out, value);
 }
 
-/// Appends what a view shows as compact JSON.
+/// Appends the value behind a view as compact JSON.
 pub(crate) fn encode_view(view: &View<'_>, out: &mut Vec<u8>) {
     writer::write_view(out, view);
 }
 
-/// `object` as compact JSON without a final newline.
+/// Returns `object` as compact JSON without a final newline.
 #[must_use]
 pub fn to_vec(object: &dyn Struct) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
@@ -60,11 +60,11 @@ pub fn to_vec(object: &dyn Struct) -> Vec<u8> {
 pub struct Encoded {
     /// Compact JSON with an empty `metadata.resourceVersion`, without a final newline.
     pub bytes: Vec<u8>,
-    /// The position of the digits of the resource version, between the quotes.
+    /// Byte offset of the digits of the resource version, between the quotes.
     pub gap: usize,
 }
 
-/// Encodes `object` for the store. Its own resourceVersion is left out.
+/// Encodes `object` for the store, without its resourceVersion.
 #[must_use]
 pub fn encode_for_storage(object: &dyn Struct) -> Encoded {
     let mut bytes = Vec::with_capacity(1024);
@@ -72,31 +72,32 @@ pub fn encode_for_storage(object: &dyn Struct) -> Encoded {
     Encoded { bytes, gap }
 }
 
-/// Reads one JSON document over `target`: what the document does not mention stays as it is.
+/// Decodes one JSON document into `target`; fields that are not in the document are unchanged.
 ///
-/// Names are case-sensitive, `null` leaves plain values alone and empties lists, maps and optional values, maps that
-/// stand twice are merged. Invalid UTF-8 in text becomes U+FFFD.
+/// Names are case-sensitive. `null` leaves plain values unchanged and clears lists, maps and optional values. Duplicate
+/// maps are merged. Invalid UTF-8 in text becomes U+FFFD.
 ///
 /// # Errors
 ///
-/// See [`DecodeError`]. `target` may be half filled then.
+/// See [`DecodeError`]. `target` may be partially modified.
 pub fn decode(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, DecodeError> {
     decode::decode(input, target, strictness, Origin::TYPED)
 }
 
-/// As [`decode`], for a document that a client sent: one of which many small elements would take much memory is refused.
+/// Like [`decode`], for a document of a client: rejects documents whose many small elements would take too much memory.
 ///
 /// # Errors
 ///
-/// As [`decode`], and when the elements of lists and maps take more than the length of the document allows.
+/// Those of [`decode`], and an error if the elements of lists and maps take more memory than the length of the document
+/// allows.
 pub fn decode_sent(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, DecodeError> {
     let room = room_for(input.len());
     decode::decode(input, target, strictness, Origin { room, ..Origin::TYPED })
 }
 
-/// As [`decode`], for a document that kube-apiserver reads without a type: of what stands twice the last one wins as a
-/// whole, and it is noticed at any depth, whether the type knows the field or not. Nothing is refused for its many elements: those
-/// of trees and of metadata take no more than [`most_for`](crate::room::most_for) says.
+/// Like [`decode`], for a document that kube-apiserver decodes without a type: the last duplicate wins as a whole, and
+/// duplicates are reported at any depth, for known and unknown fields. The number of elements is not limited: elements
+/// of trees and of metadata take at most [`most_for`](crate::room::most_for) bytes.
 ///
 /// # Errors
 ///
@@ -105,12 +106,12 @@ pub fn decode_untyped(input: &[u8], target: &mut dyn Struct, strictness: Strictn
     decode::decode(input, target, strictness, Origin::UNTYPED)
 }
 
-/// As [`decode`] without findings, for a struct that lies within `depth` arrays and objects of another.
+/// Like [`decode`] without findings, for a struct inside `depth` arrays and objects of another document.
 pub(crate) fn decode_within(input: &[u8], target: &mut dyn Struct, depth: usize) -> Result<(), DecodeError> {
     decode::decode(input, target, Strictness::Lenient, Origin { depth, ..Origin::TYPED }).map(drop)
 }
 
-/// Reads a document that is one leaf.
+/// Decodes a document that is one leaf.
 ///
 /// # Errors
 ///

@@ -1,12 +1,12 @@
 //! JSON Schemas of derived types, for tools that build on schemars; behind the feature `schemars`.
 //!
-//! The derives call [`json_schema!`](crate::json_schema!), which is empty without the feature: they cannot see the
-//! features of this crate, the definition of the macro can.
+//! The derives call [`json_schema!`](crate::json_schema!), which is empty without the feature: derives cannot see the
+//! features of this crate, but the definition of the macro can.
 
 #[cfg(feature = "schemars")]
 mod tables;
 
-/// The schemars whose trait is implemented, so that crates with kinds need not depend on it.
+/// The schemars crate whose trait is implemented, so that crates with kinds need not depend on it.
 #[cfg(feature = "schemars")]
 pub use schemars;
 
@@ -33,7 +33,7 @@ macro_rules! json_schema {
     };
 }
 
-/// Nothing: the feature `schemars` is off.
+/// Expands to nothing: the feature `schemars` is disabled.
 #[cfg(not(feature = "schemars"))]
 #[macro_export]
 macro_rules! json_schema {

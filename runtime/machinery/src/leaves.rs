@@ -1,4 +1,4 @@
-//! The leaf types of `planesmith-wire` as fields of objects: their facts.
+//! The facts of the leaf types of `planesmith-wire`, for fields of objects.
 
 use planesmith_wire::duration::Duration;
 use planesmith_wire::int_or_string::IntOrString;
@@ -105,7 +105,7 @@ leaf!(RawExtension, RAW_EXTENSION);
 leaf!(FieldsV1, FIELDS_V1);
 leaf!(AnyJson, ANY_JSON);
 
-/// True if `scalar` is a set of fields.
+/// True if `scalar` is a field set.
 pub(crate) fn is_field_set(scalar: &dyn Scalar) -> bool {
     std::ptr::eq(scalar.facts(), &raw const FIELDS_V1)
 }

@@ -1,7 +1,7 @@
-//! Objects: facts, values, metadata, typed codecs, scheme, conversion, validation.
+//! The machinery of API objects: facts, values, metadata, typed codecs, scheme, conversion, validation.
 //!
-//! Reading order: [`facts`] (static tables that the derives emit), [`value`] (the uniform look at typed values),
-//! [`resource`] (kinds) with [`object`] and [`rules`] (the functions beside a kind), then the walks over them.
+//! Reading order: [`facts`] (static tables that the derives emit), [`value`] (the uniform view of typed values),
+//! [`resource`] (kinds) with [`object`] and [`rules`] (the strategy of a kind), then the walks over them.
 
 extern crate self as planesmith_machinery;
 
@@ -36,7 +36,7 @@ pub mod validation;
 pub mod value;
 pub mod weight;
 
-// The crates above name machinery alone for these.
+// Dependent crates use these types through machinery.
 pub use planesmith_wire::{
     cbor, duration, go_base64, go_format, go_pattern, int_or_string, json_path, micro_time, names, quantity, raw, time,
     yaml,

@@ -1,7 +1,7 @@
 //! Objects as protobuf, by walking their tables: the fields and the envelope are those of `planesmith-wire`.
 //!
-//! Plain values and structs are always written, even when zero; optional values, lists, maps and bytes only when there
-//! is something in them. Unknown fields are passed over.
+//! Plain values and structs are always written, even if zero; optional values, lists, maps and bytes only if they are
+//! not empty. Unknown fields are skipped.
 
 mod list;
 mod reader;
@@ -34,33 +34,34 @@ pub fn encode_enveloped(object: &dyn Struct, out: &mut Vec<u8>) {
     wrap(meta.api_version, meta.kind, out, |out| encode(object, out));
 }
 
-/// Reads a message over `target`: what it does not mention stays as it is.
+/// Decodes a message into `target`; fields that are not in the message are unchanged.
 ///
 /// # Errors
 ///
-/// When the message is cut off, a field has the wrong wire type, or a leaf refuses its value. `target` may be half
-/// filled then.
+/// If the message is truncated, a field has the wrong wire type, or a leaf rejects its value. `target` may be partially
+/// modified.
 pub fn decode(message: &[u8], target: &mut dyn Struct) -> Result<(), DecodeError> {
     decode_within(message, target, 0)
 }
 
-/// As [`decode`], for a message that a client sent: one of which many small elements would take much memory is refused.
+/// Like [`decode`], for a message of a client: rejects messages whose many small elements would take too much memory.
 ///
 /// # Errors
 ///
-/// As [`decode`], and when the elements of lists and maps take more than the length of the message allows.
+/// Those of [`decode`], and an error if the elements of lists and maps take more memory than the length of the message
+/// allows.
 pub fn decode_sent(message: &[u8], target: &mut dyn Struct) -> Result<(), DecodeError> {
     let room = room_for(message.len());
     reader::read_struct(message, target, &mut Walk { depth: 0, room })
 }
 
-/// As [`decode`], for a message that lies within `depth` others.
+/// Like [`decode`], for a message inside `depth` other messages.
 pub(crate) fn decode_within(message: &[u8], target: &mut dyn Struct, depth: usize) -> Result<(), DecodeError> {
     let room = usize::MAX;
     reader::read_struct(message, target, &mut Walk { depth, room })
 }
 
-/// True if a field is written once for each element: the lists of structs. Absent and empty are the same there.
+/// True if a field is written once per element: lists of structs. Absent and empty are encoded alike.
 fn is_repeated(ty: &TypeFacts) -> bool {
     matches!(ty.present(), TypeFacts::List(TypeFacts::Struct(_)))
 }

@@ -1,37 +1,38 @@
-//! The memory that the documents of clients may take.
+//! Memory limits for decoded documents of clients.
 
 use crate::value::{Value, View};
 
 /// Bytes that any document may take.
 const BASE: usize = 1 << 20;
-/// Bytes that each of its bytes may take besides. A container with no more than a name and an image takes that much.
+/// Additional bytes per byte of the document. A container with only a name and an image takes that much.
 const PER_BYTE: usize = 64;
-/// Bytes that a byte takes at most of a document that is read without a type: five of them make an object within another, which
-/// is a node of a map. Lists of a type that have just grown come to as much: half of their capacity is empty.
+/// Maximum bytes per byte of a document that is decoded without a type: five bytes suffice for a nested object, which
+/// is a node of a map. Typed lists that have just grown take as much, because half of their capacity is unused.
 const PER_BYTE_OF_TREE: usize = 128;
 
-/// Bytes that the elements of all lists and maps of an object may take that a client sends in `length` bytes.
+/// Returns the maximum bytes for the elements of all lists and maps of an object that a client sends in `length` bytes.
 ///
-/// Two bytes of a body are enough for an element of hundreds, so that few megabytes would become gigabytes. What the store
-/// holds is read without a bound, and so is what has no type: there an element takes no more than [`most_for`] says anyway.
+/// Two bytes of a body are enough for an element of hundreds of bytes, so that a few megabytes would become gigabytes.
+/// Objects from the store are decoded without a limit, and so are documents without a type: their elements never take
+/// more than [`most_for`].
 #[must_use]
 pub const fn room_for(length: usize) -> usize {
     BASE + PER_BYTE * length
 }
 
-/// Bytes that `length` bytes of a client take at most when they are read, whether with a type or without.
+/// Returns the maximum bytes that `length` bytes of a client take after decoding, with or without a type.
 #[must_use]
 pub const fn most_for(length: usize) -> usize {
     BASE + PER_BYTE_OF_TREE * length
 }
 
-/// Takes what `element` needs from the `room` that is left.
+/// Subtracts the size of `element` from the remaining `room`.
 ///
 /// # Errors
 ///
-/// When there is not as much.
+/// If `element` is larger than the remaining room.
 pub fn take(room: &mut usize, element: &dyn Value) -> Result<(), String> {
-    // An element may be no more than a pointer to what it is.
+    // An element may be a pointer to a boxed struct.
     let size = match element.view() {
         View::Struct(whole) => size_of_val(whole).max(size_of_val(element)),
         _ => size_of_val(element),

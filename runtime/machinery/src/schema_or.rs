@@ -1,6 +1,7 @@
-//! A schema or something simpler in its place: the choices that JSON schemas of custom resources have.
+//! Unions of a schema and a simpler value, as JSON schemas of custom resources have them.
 //!
-//! In JSON the choice shows in the kind of value that is there; in protobuf it is a message with a field for each.
+//! In JSON the type of the value identifies the variant; in protobuf the union is a message with a field for each
+//! variant.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -13,42 +14,42 @@ use crate::protobuf::{self, DecodeError};
 use crate::scalar::{Scalar, ScalarCodec, ScalarError, Token};
 use crate::value::{Shape, Slot, Struct, Value, View};
 
-/// The levels that a choice counts for in the depth of its document: reading a schema in it takes the stack of so many.
+/// Levels that a union adds to the depth of its document: decoding a schema in it takes the stack of so many levels.
 const LEVELS: usize = 3;
 
-/// A schema that these choices hold.
+/// The requirements for the schema type of these unions.
 pub trait Schema: Struct + Any + Clone + Debug + Default + PartialEq {}
 
 impl<S: Struct + Any + Clone + Debug + Default + PartialEq> Schema for S {}
 
-/// A schema, or whether anything is allowed.
+/// A schema, or a boolean that allows or forbids every value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SchemaOrBool<S> {
-    /// Anything, or nothing.
+    /// Allows every value if true, none if false.
     Bool(bool),
-    /// Values that fit the schema.
+    /// Allows values that match the schema.
     Schema(Box<S>),
 }
 
-/// A schema for all elements, or one for each.
+/// A schema for all elements, or a schema per element.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SchemaOrArray<S> {
-    /// Nothing was said.
+    /// Not set.
     Nothing,
-    /// For all.
+    /// A schema for all elements.
     Schema(Box<S>),
-    /// One for each.
+    /// A schema per element.
     Array(Vec<S>),
 }
 
 /// A schema, or the names of fields.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SchemaOrStrings<S> {
-    /// Nothing was said.
+    /// Not set.
     Nothing,
     /// A schema.
     Schema(Box<S>),
-    /// Names.
+    /// Names of fields.
     Strings(Vec<String>),
 }
 
@@ -68,7 +69,7 @@ macro_rules! choice {
         }
 
         impl<S: Schema> $type<S> {
-            /// The facts of the type.
+            /// The type in the tables of facts.
             pub const FACTS: TypeFacts = TypeFacts::Scalar(&$facts);
         }
 
@@ -96,9 +97,9 @@ macro_rules! choice {
 }
 
 choice!(SchemaOrBool, OR_BOOL, "JSONSchemaPropsOrBool", Bool(false));
-// A field with nothing in it is not stored and not shown.
+// A field without a value is neither stored nor returned.
 choice!(SchemaOrArray, OR_ARRAY, "JSONSchemaPropsOrArray", Nothing, absent Nothing);
-// It stands in maps, where nothing is shown as `null`.
+// The union is a map value, where an unset value is `null`.
 choice!(SchemaOrStrings, OR_STRINGS, "JSONSchemaPropsOrStringArray", Nothing);
 
 impl<S: Schema> Scalar for SchemaOrBool<S> {
@@ -224,7 +225,7 @@ impl<S: Schema> ScalarCodec for SchemaOrArray<S> {
 }
 
 impl<S> SchemaOrArray<S> {
-    /// No schemas are the same as nothing.
+    /// An empty list of schemas is the same as an unset value.
     fn of(schemas: Vec<S>) -> Self {
         if schemas.is_empty() {
             Self::Nothing
@@ -291,7 +292,7 @@ impl<S: Schema> ScalarCodec for SchemaOrStrings<S> {
 }
 
 impl<S> SchemaOrStrings<S> {
-    /// No names are the same as nothing.
+    /// An empty list of names is the same as an unset value.
     fn of(texts: Vec<String>) -> Self {
         if texts.is_empty() {
             Self::Nothing
@@ -317,7 +318,7 @@ fn schema_of_proto<S: Schema>(message: &[u8], depth: usize) -> Result<S, DecodeE
     Ok(schema)
 }
 
-/// Reads a choice between a schema and a list of something else.
+/// Decodes a union of a schema and a list of other values.
 fn choice_of_proto<S: Schema, T>(
     payload: &[u8],
     name: &'static str,

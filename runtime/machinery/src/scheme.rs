@@ -1,4 +1,4 @@
-//! Every kind that a server knows, in all its versions.
+//! The registry of all kinds of a server, in all their versions.
 
 mod paths;
 
@@ -9,9 +9,9 @@ use crate::group_version::{GroupVersionKind, GroupVersionResource, compare_versi
 use crate::resource::ResourceFacts;
 use crate::resource::object::Resource;
 
-/// The kinds that a server knows, in the order in which they were added.
+/// The kinds of a server, in registration order.
 ///
-/// Lookups by name cost three hash lookups and no allocation.
+/// A lookup by name takes three hash lookups and no allocation.
 #[derive(Clone, Debug, Default)]
 pub struct Scheme {
     kinds: Vec<&'static ResourceFacts>,
@@ -25,7 +25,7 @@ struct Names {
     resources: HashMap<&'static str, &'static ResourceFacts>,
 }
 
-/// The reason why kinds do not go together.
+/// The reasons for which kinds conflict.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemeError {
     /// Two types claim one kind.
@@ -108,13 +108,13 @@ pub enum SchemeError {
 }
 
 impl Scheme {
-    /// A scheme without kinds.
+    /// Returns a scheme without kinds.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds `R`. A collision is kept and reported by [`Scheme::check`], so that registration reads as a list.
+    /// Adds `R`. [`Scheme::check`] reports collisions, so that registration reads as a list.
     pub fn add<R: Resource>(&mut self) -> &mut Self {
         self.add_facts(R::RESOURCE)
     }
@@ -144,12 +144,12 @@ impl Scheme {
         self
     }
 
-    /// Checks that the kinds go together: no two claim one name or the same keys of the store, every storage version is
-    /// there and the only one of its kind, and the paths in attributes lead to values that fit.
+    /// Checks that the kinds are consistent: names and store keys are unique, every kind has exactly one storage
+    /// version, and the paths in attributes lead to values of a suitable type.
     ///
     /// # Errors
     ///
-    /// All problems, those of names first; a server must not start with any.
+    /// All problems, those of names first. A server must not start if there are any.
     pub fn check(&self) -> Result<(), Vec<SchemeError>> {
         let mut problems = self.problems.clone();
         for facts in &self.kinds {
@@ -197,7 +197,7 @@ impl Scheme {
         }
     }
 
-    /// Reports names by which clients would reach one of two kinds of a group: kubectl takes plural, singular and short name
+    /// Reports names that are ambiguous for clients within a group: kubectl accepts plural, singular and short names
     /// alike, in any version.
     fn check_client_names(&self, problems: &mut Vec<SchemeError>) {
         let mut known: HashMap<(&str, &str), &'static ResourceFacts> = HashMap::new();
@@ -216,37 +216,37 @@ impl Scheme {
         }
     }
 
-    /// The facts of a kind.
+    /// Returns the facts of a kind.
     #[must_use]
     pub fn kind(&self, group: &str, version: &str, kind: &str) -> Option<&'static ResourceFacts> {
         self.names(group, version)?.kinds.get(kind).copied()
     }
 
-    /// The facts of the kind behind a resource name.
+    /// Returns the facts of the kind with a resource name.
     #[must_use]
     pub fn resource(&self, group: &str, version: &str, resource: &str) -> Option<&'static ResourceFacts> {
         self.names(group, version)?.resources.get(resource).copied()
     }
 
-    /// The facts of a kind given by an object's `apiVersion` and `kind`.
+    /// Returns the facts of a kind by the `apiVersion` and `kind` of an object.
     #[must_use]
     pub fn object_kind(&self, api_version: &str, kind: &str) -> Option<&'static ResourceFacts> {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         self.kind(group, version, kind)
     }
 
-    /// True if anything is known under a group and version.
+    /// True if a kind is registered under the group and version.
     #[must_use]
     pub fn has_version(&self, group: &str, version: &str) -> bool {
         self.names(group, version).is_some()
     }
 
-    /// All kinds, in the order in which they were added.
+    /// Returns all kinds, in registration order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &'static ResourceFacts> + '_ {
         self.kinds.iter().copied()
     }
 
-    /// All versions of a kind, in the order in which they were added.
+    /// Returns all versions of a kind, in registration order.
     pub fn versions<'a>(&'a self, group: &'a str, kind: &'a str) -> impl Iterator<Item = &'static ResourceFacts> + 'a {
         self.iter()
             .filter(move |facts| facts.group == group && facts.kind == kind)

@@ -1,4 +1,4 @@
-//! Selectors: which objects a request is about, by labels and by fields.
+//! Selectors of objects by labels and by fields.
 
 pub use crate::resource::{FieldAlias, FieldLabels, FieldRefusal};
 

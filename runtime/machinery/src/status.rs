@@ -1,6 +1,6 @@
-//! Failures as clients see them: one `Status` with code, reason, message and details.
+//! Failures that clients see: a `Status` with code, reason, message and details.
 //!
-//! Messages are protocol: they are worded exactly as kube-apiserver words them.
+//! Messages are part of the protocol: their wording is exactly that of kube-apiserver.
 
 mod conflict;
 mod expired;
@@ -17,31 +17,31 @@ use crate::group_version::{GroupKind, GroupResource};
 pub use expired::Expired;
 pub use reason::Reason;
 
-/// A failure with everything that its `Status` says.
+/// A failure with the content of its `Status`.
 ///
-/// One pointer wide, so that results which carry it stay small.
+/// One pointer in size, so that results which contain it remain small.
 #[derive(Clone, PartialEq)]
 pub struct ApiError(Box<Status>);
 
-/// The result of something that a client asked for.
+/// The result of a client request.
 pub type ApiResult<T> = Result<T, ApiError>;
 
 /// Content of a `Status` object of `v1`, without kind and API version.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Status {
-    /// Token to go on with a list that broke off; usually empty.
+    /// Token to continue an expired list; usually empty.
     pub continue_token: String,
     /// HTTP status code.
     pub code: i32,
-    /// The reason for programs; absent for failures that have no name.
+    /// Machine-readable reason; absent for failures without one.
     pub reason: Option<Reason>,
-    /// The reason for people.
+    /// Human-readable message.
     pub message: String,
-    /// The object that the failure is about.
+    /// The object and the causes; absent if nothing more is known.
     pub details: Option<Details>,
 }
 
-/// The object that a failure is about.
+/// The object of a failure and its causes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
     /// Name of the object.
@@ -52,14 +52,14 @@ pub struct Details {
     pub kind: String,
     /// UID of the object.
     pub uid: String,
-    /// Single problems.
+    /// Individual causes.
     pub causes: Vec<Cause>,
-    /// Seconds after which a new attempt makes sense; 0 means unsaid.
+    /// Seconds to wait before a retry; 0 means unset.
     pub retry_after_seconds: i32,
 }
 
 impl ApiError {
-    /// A failure with a reason that carries its own code.
+    /// Returns a failure with a reason; the reason determines the code.
     #[must_use]
     pub fn new(reason: Reason, message: impl Into<String>) -> Self {
         Self(Box::new(Status {
@@ -70,7 +70,7 @@ impl ApiError {
         }))
     }
 
-    /// A failure that has no reason: what kube-apiserver answers for plain Go errors.
+    /// Returns a failure without a reason, as kube-apiserver does for plain Go errors.
     #[must_use]
     pub fn unnamed(code: i32, message: impl Into<String>) -> Self {
         Self(Box::new(Status {
@@ -80,36 +80,36 @@ impl ApiError {
         }))
     }
 
-    /// The whole status.
+    /// Returns the whole status.
     #[must_use]
     pub fn status(&self) -> &Status {
         &self.0
     }
 
-    /// The whole status, to be changed.
+    /// Returns the whole status for modification.
     pub fn status_mut(&mut self) -> &mut Status {
         &mut self.0
     }
 
-    /// The HTTP status code.
+    /// Returns the HTTP status code.
     #[must_use]
     pub fn code(&self) -> u16 {
         u16::try_from(self.0.code).unwrap_or(500)
     }
 
-    /// The reason, when there is one.
+    /// Returns the reason, if there is one.
     #[must_use]
     pub fn reason(&self) -> Option<Reason> {
         self.0.reason
     }
 
-    /// The message for people.
+    /// Returns the human-readable message.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Seconds after which a new attempt makes sense.
+    /// Returns the seconds to wait before a retry; `None` if unset.
     #[must_use]
     pub fn retry_after_seconds(&self) -> Option<u32> {
         let seconds = self.0.details.as_ref()?.retry_after_seconds;
@@ -133,7 +133,7 @@ impl ApiError {
         self
     }
 
-    /// Adds one problem to the details.
+    /// Adds one cause to the details.
     #[must_use]
     pub fn with_cause(mut self, cause: Cause) -> Self {
         self.details().causes.push(cause);
@@ -171,14 +171,14 @@ impl ApiError {
         error
     }
 
-    /// The same about an object that is on its way out.
+    /// Adds to the message that the object is being deleted.
     #[must_use]
     pub fn being_deleted(mut self) -> Self {
         self.0.message.insert_str(0, "object is being deleted: ");
         self
     }
 
-    /// 422: the object breaks rules; one cause each.
+    /// 422: the object is invalid; one cause per error.
     #[must_use]
     pub fn invalid(kind: &GroupKind, name: &str, errors: &FieldErrors) -> Self {
         let quoted = planesmith_wire::go_format::quote(name);
@@ -191,7 +191,7 @@ impl ApiError {
         error
     }
 
-    /// 403: not allowed; an empty resource means that a path was asked for.
+    /// 403: not allowed; an empty resource means a request for a non-resource path.
     #[must_use]
     pub fn forbidden(resource: &GroupResource, name: &str, why: impl fmt::Display) -> Self {
         let message = if resource.is_empty() {
@@ -207,15 +207,15 @@ impl ApiError {
         Self::new(Reason::Forbidden, message).about_resource(resource, name)
     }
 
-    /// 401: who asks is not known.
+    /// 401: the client is not authenticated.
     #[must_use]
     pub fn unauthorized() -> Self {
         Self::new(Reason::Unauthorized, "Unauthorized")
     }
 
-    /// 500: something broke that the client cannot repair.
+    /// 500: an internal failure that the client cannot correct.
     ///
-    /// The text goes to the client: it must not name hosts, files or other tenants.
+    /// The text is sent to the client: it must not contain hosts, files or other tenants.
     #[must_use]
     pub fn internal(why: impl fmt::Display) -> Self {
         let why = why.to_string();
@@ -225,7 +225,7 @@ impl ApiError {
         })
     }
 
-    /// 500: the operation did not finish because of a passing trouble; try again.
+    /// 500: the operation failed because of a temporary condition; the client can retry.
     #[must_use]
     pub fn server_timeout(resource: &GroupResource, operation: &str, retry_after_seconds: i32) -> Self {
         let message = format!(
@@ -236,25 +236,25 @@ impl ApiError {
             .retry_after(retry_after_seconds)
     }
 
-    /// 504: the time allowed for the request is over.
+    /// 504: the request exceeded its deadline.
     #[must_use]
     pub fn timeout(why: impl fmt::Display, retry_after_seconds: i32) -> Self {
         Self::new(Reason::Timeout, format!("Timeout: {why}")).retry_after(retry_after_seconds)
     }
 
-    /// 503: the server cannot do this now.
+    /// 503: the server is temporarily unable to serve the request.
     #[must_use]
     pub fn service_unavailable(why: impl Into<String>) -> Self {
         Self::new(Reason::ServiceUnavailable, why)
     }
 
-    /// 429: come back later, for a reason of its own.
+    /// 429: the client must wait; the message contains the reason.
     #[must_use]
     pub fn too_many_requests(message: impl Into<String>, retry_after_seconds: i32) -> Self {
         Self::new(Reason::TooManyRequests, message).retry_after(retry_after_seconds)
     }
 
-    /// 507 in spirit, sent as 500: the store has no room; nothing was written.
+    /// The store is full and nothing was written. Corresponds to 507 but is sent as 500.
     #[must_use]
     pub fn storage_full() -> Self {
         Self::internal("the store is full, nothing was written; free space and repeat the request")

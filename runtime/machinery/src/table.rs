@@ -1,4 +1,4 @@
-//! The Table form of objects that kubectl prints.
+//! The Table representation of objects, which kubectl prints.
 
 mod cells;
 mod printed_cells;
@@ -12,13 +12,13 @@ pub use cells::cells;
 pub use printed_cells::PrintedCells;
 pub use writer::{RowObject, TableWriter};
 
-/// The version whose columns are printed for a kind: an older version that declares none prints its storage version's.
+/// Returns the version whose columns are printed for a kind: the storage version if an older version declares none.
 #[must_use]
 pub fn printed(kind: &'static ResourceFacts) -> &'static ResourceFacts {
     if kind.columns.is_empty() { kind.hub() } else { kind }
 }
 
-/// The columns of a kind: those that it or its storage version declares, or its name and age.
+/// Returns the columns of a kind: those that it or its storage version declares, or else name and age.
 #[must_use]
 pub fn columns(kind: &'static ResourceFacts) -> &'static [Column] {
     const STANDARD: &[Column] = &[Column::NAME, Column::AGE];

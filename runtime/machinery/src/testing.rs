@@ -1,7 +1,7 @@
-//! For tests of definitions: random valid objects, and proofs over them.
+//! Tests of definitions: random valid objects, and properties that hold for them.
 //!
-//! Everything is made from the tables and from what validation says, so a kind needs no test code of its own. The
-//! objects depend on nothing but a seed: a failure happens again.
+//! Objects are generated from the tables and from validation errors, so a kind needs no test code of its own. They
+//! depend only on a seed, so that failures are reproducible.
 
 mod losses;
 mod path;
@@ -18,18 +18,19 @@ use crate::scheme::Scheme;
 
 pub use sample::sample;
 
-/// Objects that each proof looks at.
+/// Number of objects per property.
 const SAMPLES: u64 = 48;
 
-/// Proves that what is written in one version, read in another and written back from there loses nothing: for every pair
-/// of versions of every kind that `register` adds. Versions in different groups that are stored alike are pairs too.
+/// Asserts that an object that is written in one version, read in another and written back loses nothing, for every
+/// pair of versions of every kind that `register` adds. Versions in different groups with the same storage are pairs,
+/// too.
 ///
-/// The order of lists may change on the way, and values that a version fills in may be added. Objects that a version
-/// says it cannot hold are left out; see `Convert::can_hold`.
+/// The order of lists may change, and defaults of a version may be added. Objects that a version cannot represent are
+/// excluded; see `Convert::can_hold`.
 ///
 /// # Panics
 ///
-/// With the version, the object and the path of what got lost.
+/// If data is lost; the message contains the version, the object and the path.
 #[track_caller]
 pub fn assert_versions_lose_nothing(register: fn(&mut Scheme)) {
     let mut scheme = Scheme::new();
@@ -54,7 +55,7 @@ pub fn assert_versions_lose_nothing(register: fn(&mut Scheme)) {
     assert!(losses.is_empty(), "{} pairs:\n{}", losses.len(), losses.join("\n"));
 }
 
-/// Says what the first object loses on its way through another version.
+/// Reports the first loss of an object in a round trip through another version.
 fn check_pair(
     from: &'static ResourceFacts,
     by_way_of: &'static ResourceFacts,
@@ -79,20 +80,20 @@ fn check_pair(
     Ok(())
 }
 
-/// The outcome of a round trip that lost nothing.
+/// The outcome of a round trip without loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
-    /// Everything was there in the end.
+    /// The object was preserved.
     Held,
-    /// The other version says that it cannot hold the object.
+    /// The other version cannot represent the object.
     LeftOut,
 }
 
-/// Proves that every kind that `register` adds is read from JSON as it was written.
+/// Asserts that objects of every kind that `register` adds survive a JSON round trip.
 ///
 /// # Panics
 ///
-/// With the object that was read differently.
+/// If a decoded object differs; the message contains the object.
 #[track_caller]
 pub fn assert_json_loses_nothing(register: fn(&mut Scheme)) {
     let mut scheme = Scheme::new();
@@ -113,11 +114,11 @@ pub fn assert_json_loses_nothing(register: fn(&mut Scheme)) {
     }
 }
 
-/// Valid objects of a kind.
+/// Returns valid objects of a kind.
 ///
 /// # Errors
 ///
-/// When hardly any can be made: then the tables or the rules of the kind contradict each other.
+/// If too few objects can be generated, because the tables and the rules of the kind contradict each other.
 fn samples(facts: &'static ResourceFacts) -> Result<Vec<Box<dyn Object>>, String> {
     let mut problems = None;
     let mut keep = |made: Result<Box<dyn Object>, String>| made.map_err(|problem| problems = Some(problem)).ok();
@@ -134,7 +135,7 @@ fn samples(facts: &'static ResourceFacts) -> Result<Vec<Box<dyn Object>>, String
     ))
 }
 
-/// Writes `object`, reads it in `other`, writes that back, and compares what is stored and what is read.
+/// Writes `object`, reads it in `other`, writes it back, and compares the stored objects.
 fn round_trip(object: &dyn Object, other: &'static ResourceFacts) -> Result<Outcome, String> {
     let facts = object.resource();
     let stored = convert(object, facts.hub());

@@ -1,4 +1,4 @@
-//! Checks an object that a client wants to write: its metadata, its declared rules, the kind's own rules.
+//! Validation of objects before a write: metadata, declared rules, the rules of the kind.
 
 mod conditions;
 mod declared;
@@ -26,23 +26,23 @@ pub use options::{check_delete_collection_options, check_delete_options, check_w
 pub use template_metadata::check_template_metadata;
 pub use webhook::{WebhookService, check_webhook_service, check_webhook_url};
 
-/// Checks an object to be created that came in its storage version.
+/// Validates an object to be created that was sent in its storage version.
 #[must_use]
 pub fn check_create(object: &dyn Object) -> FieldErrors {
     check_create_as_sent(object, object.resource())
 }
 
-/// Checks an object to be created that came in the version `sent`. Its name is final: generated already where that was
-/// asked for.
+/// Validates an object to be created that was sent in the version `sent`. Its name is final: a requested name is
+/// already generated.
 ///
-/// The common rules for metadata are looked at once more, with the widest rule for names, only when the kind found
-/// nothing wrong.
+/// The common rules for metadata are checked again, with the most permissive rule for names, only if the rules of the
+/// kind found no error.
 #[must_use]
 pub fn check_create_as_sent(object: &dyn Object, sent: &'static ResourceFacts) -> FieldErrors {
     let mut errors = FieldErrors::default();
     let kind = object.resource();
     if kind.behavior.create_only {
-        // A question has no name.
+        // A review has no name.
         (kind.rules.validate)(object, &mut errors);
         return errors;
     }
@@ -56,14 +56,14 @@ pub fn check_create_as_sent(object: &dyn Object, sent: &'static ResourceFacts) -
     errors
 }
 
-/// Checks a replacement of `old` that came in its storage version.
+/// Validates a replacement of `old` that was sent in its storage version.
 #[must_use]
 pub fn check_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
     check_update_as_sent(new, old, new.resource())
 }
 
-/// Checks a replacement of `old` that came in the version `sent`. Metadata is reported by each layer that looks at it, as
-/// kube-apiserver does, so that one mistake has several equal causes.
+/// Validates a replacement of `old` that was sent in the version `sent`. Each layer that checks metadata reports its
+/// errors, as in kube-apiserver, so that one mistake has several equal causes.
 #[must_use]
 pub fn check_update_as_sent(new: &dyn Object, old: &dyn Object, sent: &'static ResourceFacts) -> FieldErrors {
     let mut errors = FieldErrors::default();
@@ -88,7 +88,7 @@ pub fn check_update_as_sent(new: &dyn Object, old: &dyn Object, sent: &'static R
     errors
 }
 
-/// Checks a write to `/status` of `old`.
+/// Validates a write to `/status` of `old`.
 #[must_use]
 pub fn check_status_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
     check_part_update(new, old, |errors| {
@@ -96,7 +96,7 @@ pub fn check_status_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
     })
 }
 
-/// Checks a write to a part of `old`; what is special about the part is for `check` to look at.
+/// Validates a write to a part of `old`; `check` contains the rules of the part.
 #[must_use]
 pub fn check_part_update(new: &dyn Object, old: &dyn Object, check: impl FnOnce(&mut FieldErrors)) -> FieldErrors {
     let mut errors = FieldErrors::default();
@@ -107,18 +107,18 @@ pub fn check_part_update(new: &dyn Object, old: &dyn Object, check: impl FnOnce(
     errors
 }
 
-/// Checks metadata by the kind's rules.
+/// Checks the rules of the kind for metadata.
 fn check_kind_metadata(object: &dyn Object, errors: &mut FieldErrors) {
     let kind = object.resource();
     check_metadata(object.meta(), kind.scope, kind.name_rule, kind.rules.metadata, errors);
 }
 
-/// Checks changes in metadata by the kind's rules.
+/// Checks the rules of the kind for changes of metadata.
 fn check_kind_metadata_change(new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors) {
     check_metadata_change(new.meta(), old.meta(), new.resource().rules.metadata, errors);
 }
 
-/// Checks metadata by the general rules once more, before those of the kind.
+/// Checks the common rules for metadata, which run before those of the kind and overlap with them.
 fn check_generic_update(new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors) {
     let scope: Scope = new.resource().scope;
     check_on_create(new.meta(), scope, NameRule::PathSegment, errors);

@@ -1,4 +1,4 @@
-//! A uniform look at any typed value: what codecs and other generic walks see of a field.
+//! The uniform view of typed values that codecs and other generic walks use.
 //!
 //! [`Value::view`] reads, [`Value::slot`] writes. Both are one virtual call, so that a walk over a struct costs a few
 //! nanoseconds per field and no code per type.
@@ -25,10 +25,10 @@ pub use path::{change_at, get_at, number_at};
     note = "derive `Struct` for a nested struct, or use a supported type: bool, i32, i64, f64, String, ByteString, Time, Quantity, Vec<T>, BTreeMap<String, T>, Option<T>, Box<T>"
 )]
 pub trait Shape {
-    /// The shape.
+    /// Shape of the type.
     const TYPE: TypeFacts;
 
-    /// The table of a struct, also of one that may be absent; for checks at compile time, which cannot call the function in
+    /// Table of a struct or optional struct; for checks at compile time, which cannot call the function in
     /// [`TypeFacts::Struct`].
     const FACTS: StructTable = None;
 }
@@ -40,20 +40,20 @@ pub trait Shape {
     note = "derive `Struct` for a nested struct, or use a supported type: bool, i32, i64, f64, String, ByteString, Time, Quantity, Vec<T>, BTreeMap<String, T>, Option<T>, Box<T>"
 )]
 pub trait Value: Debug + Send + Sync {
-    /// A view of the value, to be read.
+    /// Returns the content of the value for reading.
     fn view(&self) -> View<'_>;
-    /// The same, to be written.
+    /// Returns the content of the value for writing.
     fn slot(&mut self) -> Slot<'_>;
-    /// Back to the zero value: absent, empty, false or 0.
+    /// Resets to the zero value: absent, empty, false or 0.
     fn reset(&mut self);
 }
 
-/// The content of a value, to be read.
+/// The content of a value, for reading.
 #[derive(Debug)]
 pub enum View<'a> {
-    /// An optional value that is not there.
+    /// An optional value that is absent.
     Absent,
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// An integer of 32 or 64 bits.
     Int(i64),
@@ -73,10 +73,10 @@ pub enum View<'a> {
     Map(&'a dyn Map),
 }
 
-/// The content of a value, to be written.
+/// The content of a value, for writing.
 #[derive(Debug)]
 pub enum Slot<'a> {
-    /// A truth value.
+    /// A boolean.
     Bool(&'a mut bool),
     /// A 32-bit integer.
     Int32(&'a mut i32),
@@ -102,21 +102,22 @@ pub enum Slot<'a> {
 
 /// A struct with a table of facts; implemented by the derives.
 pub trait Struct: Any + Debug + Send + Sync {
-    /// The table; `field(i)` belongs to `facts().fields[i]`.
+    /// Returns the table; `field(i)` belongs to `facts().fields[i]`.
     fn facts(&self) -> &'static StructFacts;
-    /// The field at `index`.
+    /// Returns the field at `index`.
     ///
     /// # Panics
     ///
-    /// When `index` is not below the number of fields in the table.
+    /// If `index` is not below the number of fields in the table.
     fn field(&self, index: usize) -> &dyn Value;
-    /// The field at `index`, to be written.
+    /// Returns the field at `index` for modification.
     ///
     /// # Panics
     ///
-    /// When `index` is not below the number of fields in the table.
+    /// If `index` is not below the number of fields in the table.
     fn field_mut(&mut self, index: usize) -> &mut dyn Value;
-    /// True if kube-apiserver holds it as a tree, and so writes all that is in it by name.
+    /// True if kube-apiserver represents the struct as an unstructured tree and therefore writes its members sorted by
+    /// name.
     fn is_tree(&self) -> bool {
         false
     }
@@ -124,19 +125,19 @@ pub trait Struct: Any + Debug + Send + Sync {
 
 /// Zero or more values in order.
 pub trait List: Debug + Send + Sync {
-    /// The number of elements.
+    /// Returns the number of elements or entries.
     fn len(&self) -> usize;
-    /// True if there is none.
+    /// True if there are no elements or entries.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The element at `index`; `None` past the end.
+    /// Returns the element at `index`; `None` past the end.
     fn get(&self, index: usize) -> Option<&dyn Value>;
-    /// The element at `index`, to be written; `None` past the end.
+    /// Returns the element at `index` for modification; `None` past the end.
     fn get_mut(&mut self, index: usize) -> Option<&mut dyn Value>;
     /// Appends a zero value and returns it.
     fn push(&mut self) -> &mut dyn Value;
-    /// Keeps the first `len` elements; nothing changes when there are no more than that.
+    /// Truncates the list to the first `len` elements; no effect on shorter lists.
     fn truncate(&mut self, len: usize);
     /// Removes all elements.
     fn clear(&mut self);
@@ -144,21 +145,21 @@ pub trait List: Debug + Send + Sync {
 
 /// Values by text key, visited in the order of their keys.
 pub trait Map: Debug + Send + Sync {
-    /// The number of entries.
+    /// Returns the number of elements or entries.
     fn len(&self) -> usize;
-    /// True if there is none.
+    /// True if there are no elements or entries.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The value under `key`.
+    /// Returns the value under `key`.
     fn get(&self, key: &str) -> Option<&dyn Value>;
     /// Calls `visit` for each entry, sorted by key.
     fn each<'a>(&'a self, visit: &mut dyn FnMut(&'a str, &'a dyn Value));
-    /// Calls `visit` for each entry, sorted by key, to be written.
+    /// Calls `visit` for each entry, sorted by key, for modification.
     fn each_mut(&mut self, visit: &mut dyn FnMut(&str, &mut dyn Value));
-    /// The value under `key`, made as a zero value when there is none.
+    /// Returns the value under `key`; inserts a zero value if there is none.
     fn entry(&mut self, key: &str) -> &mut dyn Value;
-    /// Removes the value under `key`; whether there was one.
+    /// Removes the value under `key`; returns true if there was one.
     fn remove(&mut self, key: &str) -> bool;
     /// Removes all entries.
     fn clear(&mut self);
@@ -166,22 +167,22 @@ pub trait Map: Debug + Send + Sync {
 
 /// A value that may be absent.
 pub trait Optional: Debug + Send + Sync {
-    /// True if it is there.
+    /// True if the value is present.
     fn is_some(&self) -> bool;
-    /// The value, made as a zero value when absent.
+    /// Returns the value; inserts a zero value if it is absent.
     fn insert(&mut self) -> &mut dyn Value;
-    /// The value, when it is there.
+    /// Returns the value if it is present.
     fn get_mut(&mut self) -> Option<&mut dyn Value>;
-    /// Makes it absent.
+    /// Removes the value.
     fn clear(&mut self);
-    /// Takes a `null`, which most values are absent for.
+    /// Handles a `null`, which makes most values absent.
     fn set_null(&mut self) {
         self.clear();
     }
 }
 
 impl View<'_> {
-    /// True if a field with [`crate::facts::Omit::Empty`] is left out: false, zero, empty or absent. Structs never are.
+    /// True if a field with [`crate::facts::Omit::Empty`] is omitted: false, zero, empty or absent. Structs never are.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {
@@ -197,7 +198,7 @@ impl View<'_> {
         }
     }
 
-    /// True if a field with [`Omit::Zero`] is left out: as `is_empty`, and a struct or scalar that holds nothing.
+    /// True if a field with [`Omit::Zero`] is omitted: as `is_empty`, and zero structs and scalars.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         match self {
@@ -214,9 +215,9 @@ impl View<'_> {
         }
     }
 
-    /// True if a field with these facts is left out of JSON when this is what it holds.
+    /// True if a field with these facts and this value is omitted from JSON.
     ///
-    /// An optional field is left out only when it is absent: `Some(0)` is written.
+    /// An optional field is omitted only if it is absent: `Some(0)` is written.
     #[must_use]
     pub fn is_omitted(&self, field: &FieldFacts) -> bool {
         match field.omit {

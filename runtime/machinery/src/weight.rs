@@ -1,22 +1,22 @@
-//! The memory that objects take.
+//! The memory size of objects.
 
 use serde_json::Value as Tree;
 
 use crate::value::{Map, Struct, Value, View};
 
-/// Entries of a full node of a `BTreeMap`, and of one that was filled in the order of its keys.
+/// Number of entries of a full `BTreeMap` node, and of a node after insertion in key order.
 const NODE: usize = 11;
 const FILLED: usize = 6;
-/// The size of a node besides its entries, in bytes.
+/// Bytes of a node in addition to its entries.
 const NODE_HEADER: usize = 16;
 
-/// Bytes that `object` takes in memory, with all that it holds; lists count without what they have in reserve.
+/// Returns the bytes that `object` takes in memory, including its content but not the spare capacity of lists.
 #[must_use]
 pub fn of_object(object: &dyn Struct) -> usize {
     size_of_val(object) + of_fields(object)
 }
 
-/// As [`of_object`], of a document without a type.
+/// Like [`of_object`], for a document without a type.
 #[must_use]
 pub fn of_tree(tree: &Tree) -> usize {
     size_of_val(tree) + behind(tree)
@@ -27,20 +27,20 @@ fn of_fields(object: &dyn Struct) -> usize {
     fields.map(|index| behind(object.field(index))).sum()
 }
 
-/// Bytes that `value` holds beyond its own.
+/// Returns the bytes that `value` owns on the heap.
 fn behind(value: &dyn Value) -> usize {
     match value.view() {
         View::Absent | View::Bool(_) | View::Int(_) | View::Double(_) => 0,
         View::Str(text) => text.len(),
         View::Bytes(bytes) => bytes.len(),
-        // Scalars are small, or they keep their text.
+        // Scalars are small or own their text.
         View::Scalar(scalar) if scalar.is_zero() => 0,
         View::Scalar(scalar) => {
             let mut text = Vec::new();
             scalar.write_json(&mut text);
             text.len()
         }
-        // A struct that is larger than its field is in a box.
+        // A struct that is larger than its field is boxed.
         View::Struct(object) => size_of_val(object).saturating_sub(size_of_val(value)) + of_fields(object),
         View::List(list) => {
             let elements = (0..list.len()).filter_map(|index| list.get(index));

@@ -4,8 +4,8 @@ use super::find;
 use crate::facts::TypeFacts;
 use crate::value::{Slot, Struct, Value, View};
 
-/// Copies each field of `to` from the field of the same JSON name and shape of `from`, where `stays` says that its
-/// path is the same on both sides. What `from` would not write into JSON stays zero.
+/// Copies each field of `to` from the field of the same JSON name and shape of `from`, if `stays` returns true for its
+/// path. Fields that `from` omits from JSON stay zero.
 pub(super) fn copy_struct(
     from: &dyn Struct,
     to: &mut dyn Struct,
@@ -30,7 +30,7 @@ pub(super) fn copy_struct(
     }
 }
 
-/// Copies a value when the target can hold it; otherwise the target stays zero.
+/// Copies a value if the target has a matching shape; otherwise the target stays zero.
 pub(super) fn copy_value(
     from: &dyn Value,
     to: &mut dyn Value,
@@ -49,7 +49,7 @@ pub(super) fn copy_value(
         (View::Scalar(value), Slot::Scalar(target)) if std::ptr::eq(value.facts(), target.facts()) => {
             let mut payload = Vec::new();
             value.write_proto(&mut payload);
-            // A type reads what it wrote.
+            // A type can decode its own encoding.
             let _ = target.read_proto(&payload);
         }
         (View::Struct(value), Slot::Struct(target)) => copy_struct(value, target, path, stays),

@@ -1,13 +1,14 @@
-//! The fields that copying cannot carry over, for the generator and for tests.
+//! The fields that generic copying loses, for the generator and for tests.
 
 use super::copy::fits;
 use super::moved_fields;
 use crate::facts::{FieldFacts, StructFacts, TypeFacts};
 use crate::resource::ResourceFacts;
 
-/// The fields of `from` that copying does not carry to `to`, another version of the kind, as dotted paths.
+/// Returns the dotted paths of the fields of `from` that generic copying does not carry to `to`, another version of the
+/// kind.
 ///
-/// The functions beside the kind have to take care of these, or the data is lost.
+/// The conversion functions of the kind must carry these, or the data is lost.
 #[must_use]
 pub fn lost_fields(from: &'static ResourceFacts, to: &'static ResourceFacts) -> Vec<String> {
     let hub_of = |kind: &'static ResourceFacts| std::ptr::eq(kind.hub(), kind);
@@ -33,10 +34,10 @@ pub fn lost_fields(from: &'static ResourceFacts, to: &'static ResourceFacts) -> 
 }
 
 struct Search {
-    /// Paths on both sides.
+    /// Source and target paths of moved fields.
     moved: Vec<(Vec<&'static str>, Vec<&'static str>)>,
     path: Vec<&'static str>,
-    /// Pairs of types that are being compared: types may hold themselves.
+    /// Pairs of types under comparison; types can be recursive.
     open: Vec<(*const StructFacts, *const StructFacts)>,
     lost: Vec<String>,
 }
@@ -60,14 +61,14 @@ impl Search {
         if self.moved.iter().any(|(from, _)| *from == self.path) || self.path == ["metadata"] {
             return;
         }
-        // A field that another one moves onto does not take the value of its own name.
+        // A field that is the target of a move does not receive the value under its own name.
         let is_taken = self.moved.iter().any(|(_, target)| *target == self.path);
         match fields_of(to)
             .into_iter()
             .find(|other| other.name == field.name && !is_taken)
         {
             Some(other) if fits(&field.ty, &other.ty) => self.types(&field.ty, &other.ty),
-            // The parts of a struct may have moved one by one.
+            // The fields of a struct may have moved individually.
             _ => match field.ty.present() {
                 TypeFacts::Struct(inner) if self.moved.iter().any(|(from, _)| from.starts_with(&self.path)) => {
                     for part in fields_of(inner()) {
@@ -94,7 +95,7 @@ impl Search {
     }
 }
 
-/// The fields of a struct with those of its inlined structs.
+/// Returns the fields of a struct, including those of its inlined structs.
 fn fields_of(facts: &'static StructFacts) -> Vec<&'static FieldFacts> {
     let mut fields = Vec::new();
     for field in facts.fields {

@@ -4,8 +4,8 @@ use super::copy::copy_value;
 use super::find;
 use crate::value::{Slot, Struct, Value, View};
 
-/// Copies the field at one path of `from` to another path of `to`, making the optional structs on the way. A field
-/// that `from` would not write into JSON is left alone.
+/// Copies the field at one path of `from` to another path of `to` and creates optional structs on the path. A field
+/// that `from` omits from JSON is not copied.
 pub(super) fn copy(from: &dyn Struct, source: &[&str], to: &mut dyn Struct, target: &[&str]) {
     if let Some(value) = get(from, source) {
         set(value, to, target);

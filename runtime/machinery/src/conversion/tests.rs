@@ -12,21 +12,21 @@ use crate::{Resource, Struct};
 struct Part {
     /// Name.
     name: String,
-    /// When.
+    /// Creation time.
     made: Option<Time>,
 }
 
 mod v1 {
     use super::*;
 
-    /// Wanted state.
+    /// Desired state.
     #[derive(Clone, Debug, Default, PartialEq, Struct)]
     pub(super) struct Size {
-        /// A width.
+        /// Width.
         pub(super) width: Option<i32>,
     }
 
-    /// Wanted state.
+    /// Desired state.
     #[derive(Clone, Debug, Default, PartialEq, Struct)]
     pub(super) struct Spec {
         /// Renamed.
@@ -49,7 +49,7 @@ mod v1 {
     pub(super) struct Box {
         /// Metadata.
         pub(super) metadata: ObjectMeta,
-        /// Wanted state.
+        /// Desired state.
         pub(super) spec: Spec,
     }
 }
@@ -57,7 +57,7 @@ mod v1 {
 mod v1alpha1 {
     use super::*;
 
-    /// Wanted state.
+    /// Desired state.
     #[derive(Clone, Debug, Default, PartialEq, Struct)]
     pub(super) struct Spec {
         /// Renamed.
@@ -72,7 +72,7 @@ mod v1alpha1 {
         pub(super) texts: BTreeMap<String, String>,
         /// Not optional here.
         pub(super) replicas: i32,
-        /// Gone.
+        /// Removed in the storage version.
         pub(super) legacy: String,
     }
 
@@ -89,7 +89,7 @@ mod v1alpha1 {
     pub(super) struct Box {
         /// Metadata.
         pub(super) metadata: ObjectMeta,
-        /// Wanted state.
+        /// Desired state.
         pub(super) spec: Spec,
     }
 

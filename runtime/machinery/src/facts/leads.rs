@@ -1,14 +1,14 @@
-//! The types that dotted paths lead to, for compile time: derives refuse a path whose type does not fit.
+//! The types at the end of dotted paths, at compile time: derives reject a path of an unsuitable type.
 
 use super::{FieldFacts, StructFacts, TypeFacts};
 
-/// The table of a type that is a struct.
+/// The table of a type; `None` if the type is not a struct.
 pub type StructTable = Option<&'static StructFacts>;
 
 /// The use of a dotted path by a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathUse {
-    /// A number without a fraction: replicas, the order of rows.
+    /// An integer: replicas, the order of rows.
     WholeNumber,
     /// A cell of the type `number`.
     Number,
@@ -24,17 +24,17 @@ pub enum PathUse {
     Any,
 }
 
-/// The reason a path does not fit its use.
+/// The reason for which a path is unsuitable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misfit {
-    /// No field is there.
+    /// The path has no field.
     Nowhere,
     /// The field has another type.
     OtherType,
 }
 
-/// Checks that `path` leads from `facts` to a value that fits `used`. Nothing is known of what is below structs in it, nor
-/// without `facts`: such paths fit.
+/// Checks that `path` leads from `facts` to a value that suits `used`. Paths below nested structs, and paths without
+/// `facts`, cannot be checked and are accepted.
 ///
 /// # Errors
 ///
@@ -56,7 +56,7 @@ pub const fn check_path(facts: StructTable, path: &str, used: PathUse) -> Result
         } else if is_part(field.name.as_bytes(), path, 0, end) {
             let ty = match (end == path.len(), field.ty.present()) {
                 (true, ty) => ty,
-                // The rest is the key of an entry.
+                // The rest of the path is the key of an entry.
                 (false, TypeFacts::Map(inner)) => inner.present(),
                 (false, TypeFacts::Struct(_)) => return Ok(()),
                 (false, TypeFacts::Scalar(leaf)) if leaf.openapi_type.is_empty() => return Ok(()),
@@ -71,7 +71,7 @@ pub const fn check_path(facts: StructTable, path: &str, used: PathUse) -> Result
     }
 }
 
-/// Checks what [`check_path`] cannot see when a crate is compiled: paths through any number of structs and inlined fields.
+/// Checks paths that [`check_path`] cannot check at compile time: through any number of structs and inlined fields.
 ///
 /// # Errors
 ///
@@ -90,7 +90,7 @@ pub fn check_whole_path(facts: &StructFacts, path: &str, used: PathUse) -> Resul
             },
             _ if field.name != name => {}
             (_, TypeFacts::Struct(inner), Some(rest)) => return check_whole_path(inner(), rest, used),
-            // The rest is the key of an entry.
+            // The rest of the path is the key of an entry.
             (_, TypeFacts::Map(inner), Some(_)) => return fitting(inner.present(), used),
             (_, TypeFacts::Scalar(leaf), Some(_)) if leaf.openapi_type.is_empty() => return Ok(()),
             (_, _, Some(_)) => return Err(Misfit::Nowhere),
@@ -107,7 +107,7 @@ const fn fitting(ty: &TypeFacts, used: PathUse) -> Result<(), Misfit> {
     }
 }
 
-/// True if `name` is the part of `path` from `start` to `end`.
+/// True if `name` equals the part of `path` from `start` to `end`.
 const fn is_part(name: &[u8], path: &[u8], start: usize, end: usize) -> bool {
     if name.len() != end - start {
         return false;

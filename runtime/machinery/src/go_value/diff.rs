@@ -1,4 +1,4 @@
-//! The differences between two values, line by line, as kube-apiserver shows them when a field cannot change.
+//! The line diff of two values that kube-apiserver prints for an immutable field.
 
 mod matching;
 
@@ -10,14 +10,15 @@ use crate::json;
 use crate::value::Value;
 use matching::{Block, matching_blocks};
 
-/// Equal lines around a difference.
+/// Number of equal lines around a difference.
 const CONTEXT: usize = 3;
 
-/// The maximum work of a comparison, in pairs of lines; beyond that nothing is shown. Nobody reads so many differences, and
-/// finding them would keep a core busy.
+/// Maximum number of compared line pairs; the diff of larger values is omitted. Such a diff is of no use, and computing
+/// it would occupy a core.
 const MAX_STEPS: usize = 2_000_000;
 
-/// A unified diff of two values, printed with the names of Go's fields; ends with a line break unless it is empty.
+/// Returns a unified diff of two values, printed with the names of Go fields; ends with a line break unless it is
+/// empty.
 #[must_use]
 pub fn diff(old: &dyn Value, new: &dyn Value) -> String {
     let (old, new) = (indented(old), indented(new));
@@ -28,7 +29,7 @@ pub fn diff(old: &dyn Value, new: &dyn Value) -> String {
     }
 }
 
-/// The value with one space per level.
+/// Returns the value as JSON, indented by one space per level.
 fn indented(value: &dyn Value) -> String {
     let mut out = Vec::new();
     json::indent(text(value).as_bytes(), &mut out);
@@ -41,7 +42,7 @@ fn indented(value: &dyn Value) -> String {
     narrow
 }
 
-/// Lines that are equal, or that one replaces by the other.
+/// A run of equal lines, or of lines that are replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Part {
     equal: bool,
@@ -109,7 +110,7 @@ fn parts(blocks: &[Block]) -> Vec<Part> {
     parts
 }
 
-/// Differences with their context; those whose contexts touch stand together.
+/// Returns the differences with their context; differences with adjacent contexts are merged.
 fn hunks(parts: Vec<Part>) -> Vec<Vec<Part>> {
     let last = parts.len().saturating_sub(1);
     let mut hunks = Vec::new();

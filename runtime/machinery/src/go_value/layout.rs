@@ -1,8 +1,8 @@
-//! Types whose fields stand in another order inside kube-apiserver than in the versions that clients see.
+//! Field orders of kube-apiserver's internal types that differ from the versioned types.
 
 use crate::value::Struct;
 
-/// The places of the fields of `object` in the order of Go; those that it does not name come last.
+/// Returns the indexes of the fields of `object` in the order of Go; fields outside the layout come last.
 pub(super) fn fields(object: &dyn Struct) -> Vec<usize> {
     let facts = object.facts();
     let Some(layout) = facts.internal else {
@@ -16,7 +16,7 @@ pub(super) fn fields(object: &dyn Struct) -> Vec<usize> {
     order
 }
 
-/// The places of the fields of `object` that Go has at the start of its field `name`.
+/// Returns the indexes of the fields of `object` that Go has at the start of its field `name`.
 pub(super) fn lent(object: &dyn Struct, name: &str) -> Vec<usize> {
     match object.facts().internal.and_then(|layout| layout.lent) {
         Some((outer, fields)) if outer == name => places(object, fields),
@@ -36,7 +36,7 @@ mod tests {
     use crate::Struct;
     use crate::facts::InternalLayout;
 
-    /// Inside, `limits` comes first and has `hosts` in it.
+    /// In the internal type, `limits` comes first and contains `hosts`.
     static BOX: InternalLayout = InternalLayout {
         fields: &["limits", "contents"],
         lent: Some(("limits", &["hosts"])),

@@ -1,15 +1,15 @@
-//! The names of Go's fields, from their JSON names.
+//! The names of Go fields, derived from JSON names.
 
 use std::borrow::Cow;
 
-/// First words that Go writes in capitals.
+/// First words that Go writes in upper case.
 const INITIALS: [&str; 37] = [
     "api", "aws", "ca", "cel", "cidr", "cpu", "csi", "dns", "fc", "fs", "gce", "gid", "gmsa", "grpc", "http", "id",
     "io", "ip", "iqn", "iscsi", "json", "nfs", "os", "pd", "pkix", "qos", "rbd", "se", "ssl", "tcp", "tls", "ttl",
     "tty", "ui", "uid", "uri", "url",
 ];
 
-/// Names that follow no rule: of the type (empty means of any), in JSON, in Go.
+/// Irregular names: the type (empty for any), the JSON name, the Go name.
 const ODD: [(&str, &str, &str); 30] = [
     ("", "cephfs", "CephFS"),
     ("", "cidrs", "CIDRs"),
@@ -43,10 +43,10 @@ const ODD: [(&str, &str, &str); 30] = [
     ("SubjectAccessReviewSpec", "group", "Groups"),
 ];
 
-/// Go's name for the field that is `json` in JSON, in the type `ty`.
+/// Returns the Go name of the field with the JSON name `json` in the type `ty`.
 pub(super) fn of_field(ty: &str, json: &str) -> Cow<'static, str> {
     let odd = ODD.iter().find(|(of, name, _)| {
-        // Two types of Ceph volumes share their odd names.
+        // Two types of Ceph volumes share their irregular names.
         let of_type = of.is_empty() || *of == ty || (*of == "RBD" && ty.starts_with("RBD"));
         of_type && *name == json
     });

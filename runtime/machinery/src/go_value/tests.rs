@@ -4,8 +4,8 @@ use crate::Struct;
 use crate::field_error::Shown;
 use crate::meta::LabelSelector;
 
-/// The prefix of the module differs where the tests' structs count as those of the built-in kinds; only names and differences
-/// are compared here.
+/// Test structs have another module prefix than built-in kinds, which matters elsewhere; this test covers only names
+/// and differences.
 #[test]
 fn names_are_those_of_go() {
     let cases = [

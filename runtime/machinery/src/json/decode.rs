@@ -1,4 +1,4 @@
-//! Reads JSON into a struct by walking its table.
+//! Decodes JSON into a struct by walking its table.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -16,17 +16,17 @@ use crate::room;
 use crate::scalar::{Scalar, ScalarError, Token};
 use crate::value::{List, Map, Slot, Struct, Value};
 
-/// The depth to which typed values may be nested: the walk recurses, so this bounds the stack.
+/// Maximum nesting depth of typed values: the walk recurses, so this bounds the stack.
 pub const MAX_TYPED_DEPTH: usize = 256;
 
-/// The origin of a document.
+/// The context of a document.
 #[derive(Clone, Copy)]
 pub(super) struct Origin {
-    /// It lies within so many arrays and objects of another.
+    /// Number of enclosing arrays and objects.
     pub(super) depth: usize,
-    /// kube-apiserver reads it without a type.
+    /// True if kube-apiserver decodes the document without a type.
     pub(super) untyped: bool,
-    /// Bytes that the elements of its lists and maps may take.
+    /// Maximum bytes of the elements of its lists and maps.
     pub(super) room: usize,
 }
 
@@ -43,7 +43,7 @@ impl Origin {
     };
 }
 
-/// Reads a document.
+/// Decodes a document.
 pub(super) fn decode(
     input: &[u8],
     target: &mut dyn Struct,
@@ -55,7 +55,7 @@ pub(super) fn decode(
     walk.finish(walked)
 }
 
-/// Reads a document that is one leaf.
+/// Decodes a document that is one leaf.
 pub(super) fn decode_leaf(input: &[u8], target: &mut dyn Scalar) -> Result<(), DecodeError> {
     let mut walk = Walk::new(input, Strictness::Lenient, Origin::TYPED);
     let walked = walk.scalar(target, &Path::ROOT);
@@ -75,7 +75,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The outcome of the walk, if nothing follows it.
+    /// Returns the findings if nothing follows the document.
     fn finish(mut self, walked: Result<(), Stop>) -> Result<Findings, DecodeError> {
         let input = self.input;
         let done = walked.and_then(|()| Ok(self.reader.end()?));
@@ -83,7 +83,7 @@ impl<'a> Walk<'a> {
             (Ok(()), None) => Ok(self.findings),
             (Ok(()), Some(message)) => Err(DecodeError::Type(message)),
             (Err(Stop::Malformed), _) => Err(syntax_error(input)),
-            // Like Go's reader, which checks the syntax of all input before it looks at any value.
+            // Like Go's decoder, which checks the syntax of the whole input before it decodes a value.
             (Err(Stop::Refused(message)), _) => match check_syntax(input) {
                 Err(syntax) => Err(DecodeError::Syntax(syntax)),
                 Ok(()) => Err(DecodeError::Type(message)),
@@ -92,10 +92,10 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The reason why the walk ends early.
+/// The reason for which the walk ends early.
 enum Stop {
     Malformed,
-    /// A leaf refused its text; nothing behind it is looked at.
+    /// A leaf rejected its text; the rest is not decoded.
     Refused(String),
 }
 
@@ -112,7 +112,7 @@ struct Walk<'a> {
     untyped: bool,
     room: usize,
     findings: Findings,
-    /// The first value of a wrong kind; the walk goes on behind it.
+    /// The first value of a wrong type; the walk continues after it.
     mismatch: Option<String>,
 }
 
@@ -151,7 +151,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Reads a value of the kind `wanted`; `null` leaves the target alone.
+    /// Decodes a value of the JSON type `wanted`; `null` leaves the target unchanged.
     fn plain(
         &mut self,
         wanted: Next,
@@ -166,7 +166,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Reads a number; `store` says whether the type can hold its text.
+    /// Decodes a number; `store` returns whether the type can represent it.
     fn number(&mut self, ty: &TypeFacts, path: &Path<'_>, store: impl FnOnce(&str) -> bool) -> Result<(), Stop> {
         match self.reader.peek()? {
             Next::Number => {
@@ -199,7 +199,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Bytes as Go takes them, too: each as a number.
+    /// Decodes bytes as an array of numbers, which Go accepts, too.
     fn byte_list(&mut self, target: &mut Vec<u8>, path: &Path<'_>) -> Result<(), Stop> {
         target.clear();
         let mut more = self.enter(b']')?;
@@ -258,12 +258,12 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Passes a value that stays text, or that nobody knows.
+    /// Skips a value that remains JSON text, or whose field is unknown.
     fn pass(&mut self, path: &Path<'_>) -> Result<&'a [u8], Malformed> {
         let depth = self.reader.depth();
         let text = self.reader.skip()?;
         if self.strict && self.untyped {
-            // What is wrong with it otherwise is for those who read it.
+            // Other errors in it are reported by its later decoder.
             let _ = read_tree(&mut Reader::within(text, depth), Some(&mut self.findings), path);
         }
         Ok(text)
@@ -284,7 +284,7 @@ impl<'a> Walk<'a> {
         let mut count = 0;
         let mut more = self.enter(b']')?;
         while more {
-            // A list that stands twice is read over itself, element by element, as Go does.
+            // A duplicate list is decoded over the first one, element by element, as in Go.
             let slot = match target.get_mut(count) {
                 Some(_) => target.get_mut(count).map(Value::slot),
                 None => {
@@ -315,7 +315,8 @@ impl<'a> Walk<'a> {
             }
             next => return self.mismatched(next.name(), &go_type(ty.present()), path),
         }
-        // Entries from an earlier occurrence of the field are no duplicates; without any, the map itself knows.
+        // Entries from an earlier occurrence of the field are not duplicates; if there are none, the map itself detects
+        // duplicates.
         let mut seen = (self.strict && !target.is_empty()).then(BTreeSet::new);
         let mut more = self.enter(b'}')?;
         while more {
@@ -396,7 +397,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Enters an object or array whose parts are read by recursion.
+    /// Enters an object or array whose parts are decoded by recursion.
     fn enter(&mut self, close: u8) -> Result<bool, Malformed> {
         if self.reader.depth() >= MAX_TYPED_DEPTH {
             Err(Malformed)
@@ -405,7 +406,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Passes a value of the wrong kind.
+    /// Skips a value of the wrong type and records the mismatch.
     #[cold]
     fn mismatched(&mut self, found: &str, wanted: &str, path: &Path<'_>) -> Result<(), Stop> {
         self.note_mismatch(found, wanted, path);
@@ -415,7 +416,7 @@ impl<'a> Walk<'a> {
 
     #[cold]
     fn note_mismatch(&mut self, found: &str, wanted: &str, path: &Path<'_>) {
-        // Bytes are no elements of the declared type.
+        // Bytes are not elements of the declared type.
         let declared = (wanted != "uint8").then(|| path.declared_type()).flatten();
         let wanted = declared.as_deref().unwrap_or(wanted).trim_start_matches('*');
         self.mismatch.get_or_insert_with(|| type_error(found, wanted, path));
@@ -429,13 +430,13 @@ fn type_error(found: &str, wanted: &str, path: &Path<'_>) -> String {
     )
 }
 
-/// The field at `place`, in the inlined structs around it.
+/// Returns the field at `place`, inside the inlined structs around it.
 fn inlined<'t>(target: &'t mut dyn Struct, place: &Place) -> Option<&'t mut dyn Value> {
     let mut target = target;
     for index in place.outer() {
         target = match present(target.field_mut(*index).slot()) {
             Slot::Struct(inner) => inner,
-            // The table says that this is a struct.
+            // The table declares a struct.
             _ => return None,
         };
     }
@@ -449,7 +450,7 @@ fn present(slot: Slot<'_>) -> Slot<'_> {
     }
 }
 
-/// The index of the inlined map that takes what no field does; such a struct holds what is not known.
+/// Returns the index of the inlined map that receives unknown fields.
 fn rest_of(facts: &StructFacts) -> Option<usize> {
     let is_rest = |field: &FieldFacts| field.inline && matches!(field.ty, TypeFacts::Map(_));
     facts.fields.iter().position(is_rest)

@@ -1,4 +1,4 @@
-//! Names of Go types, as decoding errors show them.
+//! Names of Go types in decoding errors.
 
 use crate::facts::{StructFacts, TypeFacts};
 
@@ -19,8 +19,8 @@ pub(crate) fn go_type(ty: &TypeFacts) -> String {
     }
 }
 
-/// The declared Go type of a field of `owner`, below `depth` lists and maps in it, with its package: `v1.PullPolicy`. `None`
-/// when the declaration ends before.
+/// Returns the declared Go type of a field of `owner`, below `depth` lists and maps in it, with its package:
+/// `v1.PullPolicy`. `None` if the declaration has fewer levels.
 pub(crate) fn declared(owner: &StructFacts, declared: &str, depth: usize) -> Option<String> {
     let mut name = declared.trim_start_matches('*');
     for _ in 0..depth {
@@ -40,12 +40,12 @@ pub(crate) fn declared(owner: &StructFacts, declared: &str, depth: usize) -> Opt
     Some(format!("{outer}{pointers}{package}{dot}{inner}"))
 }
 
-/// The struct's name behind that of its package, which Go names after the API version.
+/// Returns the name of the struct with its package, which Go names after the API version.
 pub(crate) fn go_struct(facts: &StructFacts) -> String {
     format!("{}.{}", package(facts), facts.name)
 }
 
-/// The version in the type's module path; types outside of any version are `v1`, like metadata.
+/// Returns the version in the module path of the type; `v1` for types without a version, such as metadata.
 fn package(facts: &StructFacts) -> &'static str {
     facts.module.rsplit("::").find(|part| is_version(part)).unwrap_or("v1")
 }

@@ -1,4 +1,4 @@
-//! The position of the reader, as a chain on the stack: it costs nothing until an error names it.
+//! The position of the decoder as a linked list on the stack; it is formatted only for errors.
 
 use std::fmt;
 
@@ -66,8 +66,8 @@ impl<'p> Path<'p> {
         steps
     }
 
-    /// The Go type that is declared for the value here: that of the nearest field, or of the elements in it. `None` when the
-    /// type follows from the shape of the field.
+    /// Returns the declared Go type of the value at this position: that of the nearest field, or of its elements.
+    /// `None` if the type follows from the shape of the field.
     pub(crate) fn declared_type(&self) -> Option<String> {
         let mut depth = 0;
         for path in std::iter::successors(Some(self), |path| path.parent) {
@@ -86,8 +86,8 @@ impl<'p> Path<'p> {
         None
     }
 
-    /// The position in the words of Go's type errors: the struct that holds the nearest field, and the names of fields on the
-    /// way, without indexes and keys, but with those of inlined structs. At the root there is no field to name.
+    /// Returns the position as Go's type errors print it: the struct of the nearest field, and the names of the fields
+    /// on the path, without indexes and keys, but with the names of inlined structs. The root has no field.
     pub(crate) fn for_type_error(&self) -> String {
         let mut nearest = None;
         let mut fields = Vec::new();

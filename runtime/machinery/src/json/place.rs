@@ -1,23 +1,23 @@
-//! Finds fields by name, through inlined structs, and notices those that stand twice.
+//! Finds fields by name, through inlined structs, and detects duplicates.
 
 use std::collections::BTreeSet;
 
 use crate::facts::{FieldFacts, StructFacts, TypeFacts};
 
-/// Structs inlined in inlined structs: none goes deeper in Kubernetes.
+/// Maximum nesting of inlined structs; Kubernetes has no deeper one.
 const MAX_INLINE: usize = 4;
 
-/// The place of a field: indexes through inlined structs, ending with its own.
+/// The location of a field: indexes through inlined structs, ending with its own.
 pub(super) struct Place {
     indexes: [usize; MAX_INLINE],
     len: usize,
-    /// Its number among all fields, inlined ones counted.
+    /// Its number among all fields, including inlined ones.
     pub(super) number: usize,
     pub(super) field: &'static FieldFacts,
 }
 
 impl Place {
-    /// Looks for the field called `name`, first at index `hint`: documents mostly follow the order of the table.
+    /// Finds the field `name`, first at index `hint`: documents mostly follow the order of the table.
     pub(super) fn of(facts: &'static StructFacts, name: &str, hint: usize) -> Option<Place> {
         if let Some(field) = facts.fields.get(hint)
             && field.name == name
@@ -44,7 +44,7 @@ impl Place {
                 });
             }
         }
-        // Names of the outer struct win over inlined ones, so these come last.
+        // Names of the outer struct take precedence over inlined ones, so these come last.
         let mut base = facts.fields.len();
         for (index, field) in facts.fields.iter().enumerate() {
             if let (true, TypeFacts::Struct(inner)) = (field.inline, field.ty.present()) {
@@ -64,23 +64,24 @@ impl Place {
         None
     }
 
-    /// The index in the outermost struct.
+    /// Returns the index in the outermost struct.
     pub(super) fn first(&self) -> usize {
         self.indexes[0]
     }
 
-    /// The indexes of the inlined structs on the way.
+    /// Returns the indexes of the inlined structs on the path.
     pub(super) fn outer(&self) -> &[usize] {
         &self.indexes[..self.len - 1]
     }
 
-    /// The index in the innermost struct.
+    /// Returns the index in the innermost struct.
     pub(super) fn last(&self) -> usize {
         self.indexes[self.len - 1]
     }
 }
 
-/// Go's names for the inlined structs on the way to the field called `name`, outermost first: they are named after their types.
+/// Returns the Go names of the inlined structs on the path to the field `name`, outermost first; these are the names of
+/// their types.
 pub(super) fn embedded(facts: &'static StructFacts, name: &str) -> Vec<&'static str> {
     let mut names = Vec::new();
     match Place::search(facts, name) {
@@ -101,16 +102,16 @@ pub(super) fn embedded(facts: &'static StructFacts, name: &str) -> Vec<&'static 
     names
 }
 
-/// The fields of one object that were read.
+/// The fields of one object that the decoder has seen.
 #[derive(Default)]
 pub(super) struct Seen {
     bits: u128,
-    /// Those whose number does not fit.
+    /// Fields whose number does not fit into `bits`.
     more: BTreeSet<usize>,
 }
 
 impl Seen {
-    /// Notes a field; whether it was noted before.
+    /// Records a field; returns true if it was recorded before.
     pub(super) fn twice(&mut self, number: usize) -> bool {
         if number >= 128 {
             return !self.more.insert(number);

@@ -1,4 +1,4 @@
-//! Writes an object as kube-apiserver writes what it holds as a tree: all keys in order, at every depth.
+//! Writes an object as kube-apiserver writes unstructured objects: with sorted keys at every depth.
 
 use planesmith_wire::json::write_str;
 
@@ -9,7 +9,7 @@ use crate::leaves::is_field_set;
 use crate::scalar::Scalar;
 use crate::value::{Struct, Value, View};
 
-/// A member at the top of an object.
+/// A top-level member of an object.
 enum Member<'a> {
     Text(&'static str),
     /// A field of the struct.
@@ -26,7 +26,7 @@ pub(super) fn write_sorted(out: &mut Vec<u8>, object: &dyn Struct) {
     close_object(out);
 }
 
-/// The same with an empty resourceVersion; answers where its digits go.
+/// Like [`write_sorted`], with an empty resourceVersion; returns the offset of its digits.
 pub(super) fn write_sorted_for_storage(out: &mut Vec<u8>, object: &dyn Struct) -> usize {
     let mut gap = 0;
     for (name, member) in open(out, object) {
@@ -43,7 +43,7 @@ pub(super) fn write_sorted_for_storage(out: &mut Vec<u8>, object: &dyn Struct) -
     gap
 }
 
-/// Opens an object, whose members follow in their order.
+/// Opens an object and returns its members in sorted order.
 fn open<'a>(out: &mut Vec<u8>, object: &'a dyn Struct) -> Vec<(&'a str, Member<'a>)> {
     out.push(b'{');
     let facts = object.facts();
@@ -70,7 +70,7 @@ fn write_member(out: &mut Vec<u8>, name: &str, member: &Member<'_>) {
     match member {
         Member::Text(text) => write_str(out, text),
         Member::Field(view) => write_sorted_view(out, view),
-        // Trees are in order by themselves.
+        // Trees are always sorted.
         Member::Entry(value) => write_value(out, *value),
     }
     out.push(b',');
@@ -98,7 +98,7 @@ fn write_sorted_view(out: &mut Vec<u8>, view: &View<'_>) {
     }
 }
 
-/// The fields of a struct in the order of their names.
+/// Returns the fields of a struct in the order of their names.
 fn sorted_fields(object: &dyn Struct) -> Vec<(&'static FieldFacts, View<'_>)> {
     let fields = object.facts().fields.iter().enumerate();
     let mut fields: Vec<_> = fields
@@ -108,7 +108,7 @@ fn sorted_fields(object: &dyn Struct) -> Vec<(&'static FieldFacts, View<'_>)> {
     fields
 }
 
-/// Appends metadata with an empty resourceVersion; answers where its digits go.
+/// Appends metadata with an empty resourceVersion; returns the offset of its digits.
 fn write_metadata_with_gap(out: &mut Vec<u8>, metadata: &dyn Struct) -> usize {
     let mut gap = 0;
     out.push(b'{');
@@ -134,12 +134,12 @@ fn write_scalar(out: &mut Vec<u8>, scalar: &dyn Scalar) {
     }
 }
 
-/// True if a set of fields has no steps but plain names, which are in the same order as a set and as text.
+/// True if a field set contains only plain names, whose order is the same in the set and in sorted JSON.
 fn has_plain_steps(set: &[u8]) -> bool {
     !set.contains(&b'\\') && !set.windows(3).any(|part| matches!(part, b"\"k:" | b"\"v:" | b"\"i:"))
 }
 
-/// Sorts the keys of the JSON that stands behind `start`.
+/// Sorts the keys of the JSON after `start`.
 fn sort(out: &mut Vec<u8>, start: usize) {
     if let Ok((tree, _)) = parse_value(&out[start..], Strictness::Lenient) {
         out.truncate(start);

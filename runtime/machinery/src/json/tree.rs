@@ -6,34 +6,34 @@ use serde_json::{Map, Number, Value};
 use super::{DecodeError, Findings, Strictness, decode, encode_value, encode_view, parse_value, to_vec};
 use crate::value::{Struct, View};
 
-/// `object` as a tree. A number inside that no type can hold is `null` there.
+/// Returns `object` as a tree. A number that no JSON number type can represent becomes `null`.
 #[must_use]
 pub fn to_value(object: &dyn Struct) -> Value {
-    // What was just written is valid, and what was read is no deeper.
+    // The JSON was just written, so it is valid, and it is no deeper than decoded input.
     parse_written_lossy(&to_vec(object))
 }
 
-/// As [`to_value`], for a tree that is to become an object again.
+/// Like [`to_value`], for a tree that is converted back to an object.
 ///
 /// # Errors
 ///
-/// When the object holds a number that no type can hold.
+/// If the object contains a number that no JSON number type can represent.
 pub fn try_to_value(object: &dyn Struct) -> Result<Value, DecodeError> {
     parse_written(&to_vec(object))
 }
 
-/// Reads a tree over `target`, as [`decode`] does with text.
+/// Decodes a tree into `target`, as [`decode`] does with text.
 ///
 /// # Errors
 ///
-/// As [`decode`].
+/// Those of [`decode`].
 pub fn from_value(value: &Value, target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, DecodeError> {
     let mut text = Vec::with_capacity(512);
     encode_value(value, &mut text);
     decode(&text, target, strictness)
 }
 
-/// The content of a view as a tree.
+/// Returns the content of a view as a tree.
 pub(crate) fn tree_of(view: &View<'_>) -> Value {
     match view {
         View::Absent => Value::Null,

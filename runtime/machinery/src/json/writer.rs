@@ -8,7 +8,7 @@ use super::sorted::{write_sorted, write_sorted_for_storage};
 use crate::facts::{StructFacts, TypeFacts, TypeMetaFacts};
 use crate::value::{List, Struct, Value, View};
 
-/// Appends `object` with its kind and apiVersion in front, when it has them.
+/// Appends `object`, with its kind and apiVersion first if it has them.
 pub(crate) fn write_struct(out: &mut Vec<u8>, object: &dyn Struct) {
     if object.is_tree() {
         return write_sorted(out, object);
@@ -50,7 +50,7 @@ pub(crate) fn close_object(out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// Appends the fields that are not left out, each followed by a comma.
+/// Appends the fields that are not omitted, each followed by a comma.
 fn write_fields(out: &mut Vec<u8>, object: &dyn Struct) {
     for (index, field) in object.facts().fields.iter().enumerate() {
         let view = object.field(index).view();
@@ -62,7 +62,7 @@ fn write_fields(out: &mut Vec<u8>, object: &dyn Struct) {
     }
 }
 
-/// Appends what an inlined struct or map holds, each part followed by a comma.
+/// Appends the content of an inlined struct or map, each part followed by a comma.
 fn write_inline(out: &mut Vec<u8>, view: &View<'_>) {
     match view {
         View::Struct(inner) => write_fields(out, *inner),
@@ -78,12 +78,12 @@ fn write_inline(out: &mut Vec<u8>, view: &View<'_>) {
 
 /// Appends one field, followed by a comma.
 pub(crate) fn write_field(out: &mut Vec<u8>, name: &str, ty: &TypeFacts, view: &View<'_>) {
-    // Field names are identifiers: nothing in them needs escaping.
+    // Field names are identifiers and need no escapes.
     out.push(b'"');
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"\":");
     match view {
-        // Go keeps an empty list apart from none, we do not: what is not optional was never made.
+        // Go distinguishes an empty list from nil; this crate does not: an empty list that is not optional is nil.
         View::List(list) if list.is_empty() && !matches!(ty, TypeFacts::Optional(_)) => {
             out.extend_from_slice(b"null");
         }
@@ -91,7 +91,7 @@ pub(crate) fn write_field(out: &mut Vec<u8>, name: &str, ty: &TypeFacts, view: &
         View::Bytes(bytes) if bytes.is_empty() && !matches!(ty, TypeFacts::Optional(_)) => {
             out.extend_from_slice(b"null");
         }
-        // What an object is has been said by the field that holds it.
+        // The field determines the type of the struct, so kind and apiVersion are omitted.
         View::Struct(inner) => write_bare_struct(out, *inner),
         other => write_view(out, other),
     }
@@ -148,7 +148,8 @@ fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.push(b'"');
 }
 
-/// Appends an object as the server stores it: see [`super::encode_for_storage`].
+/// Appends the storage form of `object` and returns the offset of the digits of its resource version; see
+/// [`super::encode_for_storage`].
 pub(crate) fn write_for_storage(out: &mut Vec<u8>, object: &dyn Struct) -> usize {
     if object.is_tree() {
         return write_sorted_for_storage(out, object);
@@ -176,7 +177,7 @@ pub(crate) fn write_for_storage(out: &mut Vec<u8>, object: &dyn Struct) -> usize
     gap
 }
 
-/// Appends metadata with an empty resourceVersion; answers where its digits go.
+/// Appends metadata with an empty resourceVersion; returns the offset of its digits.
 fn write_metadata_with_gap(out: &mut Vec<u8>, metadata: &dyn Struct) -> usize {
     let mut gap = 0;
     out.push(b'{');

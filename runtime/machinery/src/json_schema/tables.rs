@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 
 use crate::facts::{FieldFacts, ListType, Rule, ScalarFacts, StructFacts, TypeFacts};
 
-/// The name of a struct among the definitions of a generator, such as `shop.example.com.v1.Order` for a kind and
+/// Returns the definition name of a struct, such as `shop.example.com.v1.Order` for a kind and
 /// `shop.v1.order.OrderSpec` for another struct.
 ///
-/// The name is the identity that schemars tells types apart by. It needs no escapes in a reference.
+/// schemars identifies types by this name. It needs no escapes in a reference.
 #[must_use]
 pub fn definition_name(facts: &StructFacts) -> String {
     let name = match facts.type_meta {
@@ -19,7 +19,7 @@ pub fn definition_name(facts: &StructFacts) -> String {
     name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
 }
 
-/// The schema of a struct; the structs in it become definitions of the generator.
+/// Returns the schema of a struct; nested structs become definitions of the generator.
 pub fn of_struct(facts: &'static StructFacts, generator: &mut SchemaGenerator) -> Schema {
     let mut schemas = Schemas {
         generator,
@@ -32,7 +32,7 @@ type Object = Map<String, Value>;
 
 struct Schemas<'a> {
     generator: &'a mut SchemaGenerator,
-    /// The structs around the current place, outermost first: they cannot be written in place once more.
+    /// The enclosing structs, outermost first; a recursive occurrence cannot be inlined.
     inside: Vec<&'static StructFacts>,
 }
 
@@ -123,7 +123,8 @@ impl Schemas<'_> {
         object(schema)
     }
 
-    /// A struct in another: a reference, unless the generator wants everything in place and this can be.
+    /// Returns the schema of a nested struct: a reference, unless the generator inlines subschemas and the struct is
+    /// not recursive.
     fn nested(&mut self, facts: &'static StructFacts) -> Object {
         let is_open = self.inside.iter().any(|outer| std::ptr::eq(*outer, facts));
         if self.generator.settings().inline_subschemas && !is_open {
@@ -131,7 +132,7 @@ impl Schemas<'_> {
         }
         let name = definition_name(facts);
         if !self.generator.definitions().contains_key(&name) {
-            // Holds the place while the struct is described, which may contain itself.
+            // A placeholder while the struct is described, because it may contain itself.
             self.generator.definitions_mut().insert(name.clone(), false.into());
             let schema = self.structure(facts);
             self.generator.definitions_mut().insert(name.clone(), schema.into());
@@ -142,10 +143,10 @@ impl Schemas<'_> {
     }
 }
 
-/// The schema of a leaf.
+/// Returns the schema of a leaf.
 fn scalar(facts: &ScalarFacts) -> Value {
     match (facts.go_name, facts.openapi_type) {
-        // Both are read from a number too, whatever they are written as.
+        // Both are also decoded from a number, independent of the form in which they are written.
         ("resource.Quantity" | "intstr.IntOrString", _) => json!({
             "anyOf": [{"type": "integer"}, {"type": "string"}],
             "x-kubernetes-int-or-string": true,
@@ -157,7 +158,7 @@ fn scalar(facts: &ScalarFacts) -> Value {
     }
 }
 
-/// Adds a declared constraint under the word that the type has for it.
+/// Adds a declared constraint under the keyword for the type.
 fn constrain(schema: &mut Object, rule: &Rule, ty: &TypeFacts) {
     let unit = match ty {
         TypeFacts::List(_) => "Items",
@@ -193,7 +194,7 @@ fn constrain(schema: &mut Object, rule: &Rule, ty: &TypeFacts) {
             }
             return;
         }
-        // The type of the list says so.
+        // The list type already expresses uniqueness.
         Rule::Unique(_) => return,
         Rule::Immutable => (
             "x-kubernetes-validations".to_owned(),

@@ -15,7 +15,7 @@ pub fn encode_list<'a>(metadata: &dyn Struct, items: impl IntoIterator<Item = &'
     }
 }
 
-/// As [`encode_list`], of items that are encoded already.
+/// Like [`encode_list`], for items that are already encoded.
 pub fn encode_list_of_messages<'a>(
     metadata: &dyn Struct,
     items: impl IntoIterator<Item = &'a [u8]>,
@@ -47,12 +47,12 @@ pub fn item_length(length: usize) -> usize {
     1 + digits as usize + length
 }
 
-/// Appends an item of a list that is encoded already.
+/// Appends an item of a list that is already encoded.
 pub fn encode_item(message: &[u8], out: &mut Vec<u8>) {
     write_bytes(out, 2, message);
 }
 
-/// Appends what stands in front of an item of a list whose message takes `length` bytes.
+/// Appends the bytes before a list item whose message takes `length` bytes.
 pub fn open_item(length: usize, out: &mut Vec<u8>) {
     write_tag(out, 2, WireType::Bytes);
     write_varint(out, length as u64);

@@ -1,4 +1,4 @@
-//! Reads a protobuf message into a struct by walking its table.
+//! Decodes a protobuf message into a struct by walking its table.
 
 use planesmith_wire::protobuf::{Fields, Wire, read_varint};
 
@@ -7,14 +7,14 @@ use crate::facts::FieldFacts;
 use crate::room;
 use crate::value::{List, Map, Slot, Struct, Value};
 
-/// The depth to which messages may be nested: the walk recurses, so this bounds the stack.
+/// Maximum nesting depth of messages: the walk recurses, so this bounds the stack.
 const MAX_DEPTH: usize = 256;
 
-/// The position of a walk, and its remaining budget.
+/// The depth of a walk and its remaining budget.
 pub(crate) struct Walk {
-    /// Messages around this one.
+    /// Number of enclosing messages.
     pub(crate) depth: usize,
-    /// Bytes that elements of lists and maps may take.
+    /// Remaining bytes for the elements of lists and maps.
     pub(crate) room: usize,
 }
 
@@ -24,7 +24,7 @@ impl Walk {
     }
 }
 
-/// Reads a payload over `target`; fields that it does not mention stay as they are, unknown ones are passed.
+/// Decodes a payload into `target`; fields that are not in the payload are unchanged, unknown ones are skipped.
 pub(crate) fn read_struct(payload: &[u8], target: &mut dyn Struct, walk: &mut Walk) -> Result<(), DecodeError> {
     if walk.depth > MAX_DEPTH {
         return Err(DecodeError::new("proto: message is nested too deep".to_owned()));
@@ -42,8 +42,8 @@ pub(crate) fn read_struct(payload: &[u8], target: &mut dyn Struct, walk: &mut Wa
     Ok(())
 }
 
-/// The index of the field with this number; fields of one message mostly come in order, so those behind the last one are
-/// searched first.
+/// Returns the index of the field with this number. Fields mostly come in order, so the search starts at `hint`, the
+/// previous field.
 fn position(fields: &[FieldFacts], number: u32, hint: usize) -> Option<usize> {
     let matches = |index: &usize| fields[*index].proto == number;
     (hint..fields.len()).find(matches).or_else(|| (0..hint).find(matches))
@@ -61,11 +61,11 @@ fn read_field(wire: Wire<'_>, slot: Slot<'_>, field: &FieldFacts, walk: &mut Wal
     }
 }
 
-/// Reads a value that stands alone: a list or map here is wrapped in a message.
+/// Decodes a single value; a list or map is wrapped in a message in this position.
 fn read_single(wire: Wire<'_>, slot: Slot<'_>, name: &str, walk: &mut Walk) -> Result<(), DecodeError> {
     match slot {
         Slot::Bool(target) => *target = wire.int(name)? != 0,
-        // Go keeps the low bits of what is too large.
+        // Go truncates larger numbers to the low bits.
         Slot::Int32(target) => *target = wire.int(name)? as i32,
         Slot::Int64(target) => *target = wire.int(name)?,
         Slot::Double(target) => match wire {
@@ -128,7 +128,7 @@ fn read_element(wire: Wire<'_>, list: &mut dyn List, name: &str, walk: &mut Walk
     let element = element.slot();
     let numeric = matches!(element, Slot::Bool(_) | Slot::Int32(_) | Slot::Int64(_));
     match wire {
-        // Numbers may come packed, as other writers do.
+        // Numbers may be packed, as other encoders do.
         Wire::Bytes(mut packed) if numeric => {
             list.truncate(list.len() - 1);
             while !packed.is_empty() {

@@ -12,7 +12,7 @@ fn message(object: &dyn Struct) -> Vec<u8> {
 
 #[test]
 fn plain_fields_are_written_even_when_zero_and_in_the_order_of_their_numbers() {
-    // Six texts, a number, an empty time; nothing for what is optional.
+    // Six texts, a number, an empty time; optional fields are omitted.
     let expected = [10, 0, 18, 0, 26, 0, 34, 0, 42, 0, 50, 0, 56, 0, 66, 0];
     assert_eq!(message(&ObjectMeta::default()), expected);
     let condition = Condition {

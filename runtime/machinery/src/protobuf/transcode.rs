@@ -1,4 +1,4 @@
-//! Stored JSON as protobuf, without an object in between.
+//! Transcodes stored JSON to protobuf without decoding the object.
 
 use std::ops::Range;
 
@@ -20,12 +20,12 @@ use crate::value::Shape;
 /// The maximum nesting depth of values: the walk recurses, so this bounds the stack.
 const MAX_DEPTH: usize = 200;
 
-/// Appends the message of the object that `json` shows, just as [`encode`](super::encode) writes what
-/// [`json::decode`](crate::json::decode) reads, at a tenth of the cost. `json` is what [`json::encode`](crate::json::encode)
-/// has written of a struct with these `facts`.
+/// Appends the message of the object in `json`: the result of [`json::decode`](crate::json::decode) and
+/// [`encode`](super::encode) at a tenth of the cost. `json` is the output of [`json::encode`](crate::json::encode) for
+/// a struct with these `facts`.
 ///
-/// Returns false, and appends nothing, when `json` is laid out in another way, or holds a type that takes an object: it has to
-/// be read then.
+/// Returns false, and appends nothing, if `json` has another layout or contains a type that needs a decoded object; the
+/// caller must decode it then.
 #[must_use]
 pub fn transcode(json: &[u8], facts: &'static StructFacts, out: &mut Vec<u8>) -> bool {
     let start = out.len();
@@ -47,16 +47,16 @@ pub fn transcode(json: &[u8], facts: &'static StructFacts, out: &mut Vec<u8>) ->
 struct Walk<'a> {
     scan: Scan<'a>,
     out: &'a mut Vec<u8>,
-    /// Number and start of each field written so far, of all structs under way.
+    /// Number and start of each field written so far, of all open structs.
     marks: Vec<(u32, usize)>,
-    /// Number and place of each field that is put in order.
+    /// Number and range of each field that is being sorted.
     parts: Vec<(u32, Range<usize>)>,
-    /// A buffer in which fields are put in order.
+    /// Buffer for sorting fields.
     sorted: Vec<u8>,
     depth: usize,
 }
 
-/// `None` means that the JSON has to be read.
+/// `None` means that the JSON must be decoded.
 type Done = Option<()>;
 
 impl Walk<'_> {
@@ -84,8 +84,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Writes the fields of a struct, in the order of their numbers, whose keys come next if there are `more`. Returns true if
-    /// there are further keys, which are not of this struct.
+    /// Writes the fields of a struct in the order of their numbers. `more` is true if a key comes next. Returns true if
+    /// further keys follow that do not belong to this struct.
     fn fields(&mut self, facts: &'static StructFacts, mut more: bool) -> Option<bool> {
         let (first, mut last, mut is_sorted) = (self.marks.len(), 0, true);
         for field in facts.fields {
@@ -120,7 +120,7 @@ impl Walk<'_> {
         Some(more)
     }
 
-    /// Puts the fields of a struct, whose marks start at `first`, in the order of their numbers.
+    /// Sorts the fields of a struct, whose marks start at `first`, by number.
     fn sort(&mut self, first: usize) {
         let marks = &self.marks[first..];
         let (mut highest, mut least_late) = (0, u32::MAX);
@@ -130,7 +130,7 @@ impl Walk<'_> {
             }
             highest = highest.max(*number);
         }
-        // Fields in front of the first one with a larger number than a later one stay where they are.
+        // Fields before the first one with a larger number than a later one are not moved.
         let Some(from) = marks.iter().position(|(number, _)| *number > least_late) else {
             return;
         };
@@ -148,7 +148,7 @@ impl Walk<'_> {
         self.out[marks[0].1..end].copy_from_slice(&self.sorted);
     }
 
-    /// Writes the field whose value comes next.
+    /// Writes the field of the next value.
     fn field(&mut self, field: &'static FieldFacts) -> Done {
         let number = field.proto;
         if number == 0 {
@@ -177,7 +177,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Writes a field that is not there: plain values and structs are written even so.
+    /// Writes an absent field: plain values and structs are written nevertheless.
     fn absent(&mut self, field: &'static FieldFacts) -> Done {
         let number = field.proto;
         if number == 0 {
@@ -202,7 +202,7 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// Writes the value that comes next, which stands alone.
+    /// Writes the next value, which is not part of a list.
     fn single(&mut self, number: u32, ty: &'static TypeFacts) -> Done {
         match ty {
             TypeFacts::Bool => match self.scan.word()? {
@@ -286,7 +286,7 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// Writes the payload of the leaf that comes next.
+    /// Writes the payload of the next leaf.
     fn scalar_value(&mut self, facts: &'static ScalarFacts) -> Done {
         if is_raw(facts) {
             let json = self.scan.value()?;
@@ -315,7 +315,7 @@ impl Walk<'_> {
         is_number.then(|| self.scalar(facts, Token::Number(digits)))?
     }
 
-    /// Writes the payload of the leaf that `token` stands for.
+    /// Writes the payload of the leaf in `token`.
     fn scalar(&mut self, facts: &'static ScalarFacts, token: Token<'_>) -> Done {
         match facts {
             _ if is_raw(facts) => (token == Token::Null).then_some(()),
@@ -385,12 +385,12 @@ fn is_left_out(ty: &TypeFacts) -> bool {
     )
 }
 
-/// A message under way.
+/// An open message.
 #[derive(Clone, Copy)]
 struct Message {
     /// The first byte of its payload.
     start: usize,
-    /// Bytes that are left for its length in front of that.
+    /// Bytes reserved for its length before the payload.
     digits: usize,
 }
 
@@ -407,7 +407,7 @@ fn is_raw(facts: &'static ScalarFacts) -> bool {
     is::<FieldsV1>(facts) || is::<RawExtension>(facts) || is::<AnyJson>(facts)
 }
 
-/// Seconds since 1970 of a time as it is written of our days; `None` for one that has to be parsed.
+/// Returns the seconds since 1970 of a time in the usual form; `None` for a time that needs the full parser.
 fn seconds_of(text: &[u8]) -> Option<i64> {
     let [
         y1,
@@ -441,7 +441,7 @@ fn seconds_of(text: &[u8]) -> Option<i64> {
     };
     let (year, month, day) = (number(&[y1, y2, y3, y4])?, number(&[m1, m2])?, number(&[d1, d2])?);
     let (hour, minute, second) = (number(&[h1, h2])?, number(&[n1, n2])?, number(&[s1, s2])?);
-    // Days that not every month has are for the parser.
+    // Days that not every month has are left to the parser.
     let is_plain = (1970..=9999).contains(&year)
         && (1..=12).contains(&month)
         && (1..=28).contains(&day)

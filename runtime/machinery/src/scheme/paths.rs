@@ -1,12 +1,12 @@
-//! The dotted paths in the attributes of kinds, checked against the types that they lead to. Derives see two levels of structs;
-//! this is the rest.
+//! Checks the dotted paths in the attributes of kinds against the types that they lead to. Derives check two levels of
+//! structs; this module checks the rest.
 
 use super::SchemeError;
 use crate::facts::{Misfit, PathUse, check_whole_path};
 use crate::resource::{CellSource, ResourceFacts, SubresourceKind};
 
-/// Reports the paths of a kind that lead nowhere, or to values of other types than their use needs. Objects of custom kinds are
-/// documents, whose definitions are checked when they are written.
+/// Reports the paths of a kind that lead to no field, or to values of an unsuitable type. Custom kinds are exempt:
+/// their definitions are validated when they are written.
 pub(super) fn check_paths(facts: &'static ResourceFacts, problems: &mut Vec<SchemeError>) {
     if facts.custom.is_some() {
         return;
@@ -26,7 +26,7 @@ pub(super) fn check_paths(facts: &'static ResourceFacts, problems: &mut Vec<Sche
     }
 }
 
-/// The paths of a kind, each with its key and use.
+/// Returns the paths of a kind, each with its key and use.
 fn paths(facts: &'static ResourceFacts) -> Vec<(&'static str, &'static str, PathUse)> {
     let mut paths = Vec::new();
     for subresource in facts.subresources {

@@ -5,24 +5,24 @@ use std::fmt;
 use crate::resource::ResourceFacts;
 use crate::status::ApiError;
 
-/// Terms that fields must all meet; none means that everything matches.
+/// A conjunction of terms; a query without terms matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldQuery {
     terms: Vec<FieldTerm>,
 }
 
-/// The condition for one field.
+/// A required or excluded value of one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldTerm {
     /// Dotted path, e.g. `metadata.name`.
     pub field: String,
-    /// The value that the field is compared with; an absent field counts as empty.
+    /// Value that the field is compared with; an absent field counts as empty.
     pub value: String,
     /// True if the field must differ from the value.
     pub negated: bool,
 }
 
-/// The reason why a field selector cannot be used, as kube-apiserver words it.
+/// The reason for which a field selector is invalid, in kube-apiserver's wording.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FieldSelectorError {
     /// A term without an operator.
@@ -33,23 +33,23 @@ pub enum FieldSelectorError {
         /// The term.
         term: String,
     },
-    /// A backslash before something that needs none.
+    /// A backslash before a character that needs no escape.
     #[error("invalid field selector: invalid escape sequence: {0}")]
     Escape(String),
-    /// A `=` in a value without a backslash.
+    /// An unescaped character, such as `=`, in a value.
     #[error("invalid field selector: unescaped character in value: {}", u32::from(*.0))]
     Unescaped(char),
-    /// A field that the kind does not select by.
+    /// A field that is not selectable for the kind.
     #[error("{0}")]
     NotSelectable(String),
 }
 
 impl FieldQuery {
-    /// Reads the text form. Terms are sorted; empty ones are skipped.
+    /// Parses the text form. Terms are sorted; empty ones are skipped.
     ///
     /// # Errors
     ///
-    /// When the text is not a selector. Clients see 400.
+    /// If the text is not a selector. Clients see 400.
     pub fn parse(text: &str) -> Result<Self, FieldSelectorError> {
         let mut parts = split_terms(text);
         parts.sort_unstable();
@@ -70,11 +70,11 @@ impl FieldQuery {
         })
     }
 
-    /// Reads the text form of a selector on objects of a kind.
+    /// Parses the text form of a selector on objects of a kind.
     ///
     /// # Errors
     ///
-    /// When the text is not a selector, or it names a field that the kind does not select by.
+    /// If the text is not a selector, or contains a field that is not selectable for the kind.
     pub fn parse_for(text: &str, kind: &'static ResourceFacts) -> Result<Self, FieldSelectorError> {
         let query = Self::parse(text)?;
         for term in &query.terms {
@@ -85,32 +85,32 @@ impl FieldQuery {
         Ok(query)
     }
 
-    /// The query that demands all of `terms`.
+    /// Returns the query that requires all of `terms`.
     #[must_use]
     pub fn new(terms: Vec<FieldTerm>) -> Self {
         Self { terms }
     }
 
-    /// True if everything matches.
+    /// True if the query matches everything.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// The terms.
+    /// Returns the terms.
     #[must_use]
     pub fn terms(&self) -> &[FieldTerm] {
         &self.terms
     }
 
-    /// The value that a field must have, when there is just one.
+    /// Returns the required value of a field; `None` if no single value is required.
     #[must_use]
     pub fn exact(&self, field: &str) -> Option<&str> {
         let term = self.terms.iter().find(|term| term.field == field && !term.negated)?;
         Some(&term.value)
     }
 
-    /// True if fields meet all terms. `field` looks up the value of a path; absent is empty.
+    /// True if the fields meet all terms. `field` looks up the value of a path; an absent value counts as empty.
     pub fn matches<'a>(&self, field: impl Fn(&str) -> Option<&'a str>) -> bool {
         self.terms
             .iter()
@@ -135,7 +135,7 @@ fn split_terms(text: &str) -> Vec<&str> {
     terms
 }
 
-/// Splits at the first operator into the field, whether it must differ, and the value.
+/// Splits a term at the first operator into the field, a flag that is true for `!=`, and the value.
 fn split_term(term: &str) -> Option<(&str, bool, &str)> {
     let at = term.find('=')?;
     if at > 0 && term.as_bytes()[at - 1] == b'!' {
@@ -162,7 +162,7 @@ fn unescape(value: &str) -> Result<String, FieldSelectorError> {
     Ok(out)
 }
 
-/// The text form; parsing it gives the same query when the terms are sorted.
+/// The text form; parsing it returns the same query if the terms are sorted.
 impl fmt::Display for FieldQuery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, term) in self.terms.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The fields that selectors of a kind may name, and the places of their values.
+//! The selectable fields of a kind, and the location of their values.
 
 use planesmith_wire::go_format::quote;
 
@@ -6,7 +6,7 @@ use crate::facts::{StructFacts, TypeFacts};
 use crate::resource::{FieldAlias, FieldRefusal, ResourceFacts, Scope};
 
 impl ResourceFacts {
-    /// The paths of the stored object that selectors look at, in the order of rows.
+    /// Returns the paths of the stored object that selectors read, in the order of rows.
     pub fn selected_paths(&'static self) -> impl Iterator<Item = &'static str> {
         let hub = self.hub();
         let aliases = hub.rules.field_labels.aliases.iter();
@@ -16,8 +16,8 @@ impl ResourceFacts {
             .copied()
     }
 
-    /// The value that a selector compares with where `path` is absent: the zero value of the type, as text. A custom kind has
-    /// no zero values.
+    /// Returns the text that a selector compares with if `path` has no value: the zero value of the type. A custom kind
+    /// has no zero values.
     #[must_use]
     pub fn zero_text(&self, path: &str) -> &'static str {
         if self.custom.is_some() {
@@ -37,16 +37,16 @@ impl ResourceFacts {
         text
     }
 
-    /// The alias called `name` in selectors on this version.
+    /// Returns the alias `name` in selectors on this version.
     #[must_use]
     pub fn field_alias(&self, name: &str) -> Option<&'static FieldAlias> {
         self.rules.field_labels.aliases.iter().find(|alias| alias.name == name)
     }
 
-    /// The reason why a selector on this version cannot name `field`; `None` when it can.
+    /// Returns the reason for which a selector on this version cannot contain `field`; `None` if it can.
     ///
-    /// A kind that declares selectable fields words the refusal in its own way, and takes the namespace only when its
-    /// objects live in one. So does every custom kind.
+    /// A kind that declares selectable fields has its own wording for rejections, and accepts the namespace only if it
+    /// is namespaced. The same applies to custom kinds.
     pub(super) fn field_refusal(&'static self, field: &str) -> Option<String> {
         let labels = self.rules.field_labels;
         let declares = self.custom.is_some() || !self.selectable.is_empty() || !labels.aliases.is_empty();
@@ -75,7 +75,7 @@ impl ResourceFacts {
     }
 }
 
-/// The type of the field `name`, through inlined structs.
+/// Returns the type of the field `name`, through inlined structs.
 fn type_of(level: &'static StructFacts, name: &str) -> Option<&'static TypeFacts> {
     level.field_named(name).map(|field| field.ty.present())
 }

@@ -13,35 +13,35 @@ use planesmith_wire::go_format::quote;
 use crate::meta;
 use crate::status::ApiError;
 
-/// Requirements that labels must all meet, sorted by key; none means that everything matches.
+/// A conjunction of requirements, sorted by key; a query without requirements matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelQuery {
     requirements: Vec<Requirement>,
 }
 
-/// The reason why a label selector cannot be used, as kube-apiserver words it.
+/// The reason for which a label selector is invalid, in kube-apiserver's wording.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct LabelSelectorError(pub String);
 
 impl LabelQuery {
-    /// Reads the text form.
+    /// Parses the text form.
     ///
     /// # Errors
     ///
-    /// When the text is not a selector, or a key or value is not legal. Clients see 400.
+    /// If the text is not a selector, or a key or value is not legal. Clients see 400.
     pub fn parse(text: &str) -> Result<Self, LabelSelectorError> {
         parser::parse(text).map(Self::new)
     }
 
-    /// The query that demands all of `requirements`.
+    /// Returns the query that requires all of `requirements`.
     #[must_use]
     pub fn new(mut requirements: Vec<Requirement>) -> Self {
         requirements.sort_by(|left, right| left.key().cmp(right.key()));
         Self { requirements }
     }
 
-    /// The query that demands these labels with these values, which are taken as legal.
+    /// Returns the query that requires these labels with these values, which are not validated.
     pub fn exact<'a>(labels: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         Self::new(
             labels
@@ -51,12 +51,12 @@ impl LabelQuery {
         )
     }
 
-    /// The query that an object holds. One without requirements matches everything; what the absence of a selector
-    /// means is up to the field that lacks it, mostly nothing.
+    /// Returns the query of a selector in an object. A selector without requirements matches everything; the meaning of
+    /// an absent selector depends on its field.
     ///
     /// # Errors
     ///
-    /// When an operator is not known, or a key or value is not legal.
+    /// If an operator is unknown, or a key or value is not legal.
     pub fn of_selector(selector: &meta::LabelSelector) -> Result<Self, LabelSelectorError> {
         let mut requirements = Vec::new();
         for (key, value) in &selector.match_labels {
@@ -82,19 +82,19 @@ impl LabelQuery {
         Ok(Self::new(requirements))
     }
 
-    /// True if everything matches.
+    /// True if the query matches everything.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.requirements.is_empty()
     }
 
-    /// The requirements, sorted by key.
+    /// Returns the requirements, sorted by key.
     #[must_use]
     pub fn requirements(&self) -> &[Requirement] {
         &self.requirements
     }
 
-    /// True if labels meet all requirements. `label` looks up the value of a key.
+    /// True if the labels meet all requirements. `label` looks up the value of a key.
     pub fn matches<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
         self.requirements
             .iter()
@@ -102,7 +102,7 @@ impl LabelQuery {
     }
 }
 
-/// The text form; parsing it gives the same query.
+/// The text form; parsing it returns the same query.
 impl fmt::Display for LabelQuery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, requirement) in self.requirements.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! 409: the object changed in between, or a precondition does not hold.
+//! 409: the object was modified concurrently, or a precondition failed.
 
 use std::fmt;
 
@@ -9,27 +9,28 @@ use crate::field_error::FieldErrors;
 use crate::group_version::{GroupKind, GroupResource};
 
 impl ApiError {
-    /// 409: the write cannot be done, for a reason of its own.
+    /// 409: the write is not possible for the given reason.
     #[must_use]
     pub fn conflict(resource: &GroupResource, name: &str, why: impl fmt::Display) -> Self {
         let message = format!("Operation cannot be fulfilled on {resource} {}: {why}", quote(name));
         Self::new(Reason::Conflict, message).about_resource(resource, name)
     }
 
-    /// 409: the object has another resourceVersion than the one that was sent.
+    /// 409: the resourceVersion of the object differs from the one in the request.
     #[must_use]
     pub fn modified(resource: &GroupResource, name: &str) -> Self {
         let why = "the object has been modified; please apply your changes to the latest version and try again";
         Self::conflict(resource, name, why)
     }
 
-    /// 409: a PUT or a binding carries the UID of another object. `key` is the path in the store, e.g. `/registry/secrets/a/b`.
+    /// 409: a PUT or a binding has the UID of another object. `key` is the path in the store, e.g.
+    /// `/registry/secrets/a/b`.
     #[must_use]
     pub fn wrong_uid_on_update(resource: &GroupResource, name: &str, key: &str, sent: &str, actual: &str) -> Self {
         Self::invalid_object(resource, name, key, ("UID", sent, actual))
     }
 
-    /// 409: a binding carries another resourceVersion.
+    /// 409: a binding has another resourceVersion.
     #[must_use]
     pub fn wrong_version_on_update(resource: &GroupResource, name: &str, key: &str, sent: &str, actual: &str) -> Self {
         Self::invalid_object(resource, name, key, ("ResourceVersion", sent, actual))
@@ -48,14 +49,14 @@ impl ApiError {
         Self::conflict(resource, name, why)
     }
 
-    /// 409: an apply carries a UID and the object does not exist.
+    /// 409: an apply has a UID but the object does not exist.
     #[must_use]
     pub fn uid_of_missing_object(resource: &GroupResource, name: &str, sent: &str) -> Self {
         let why = format!("uid mismatch: the provided object specified uid {sent}, and no existing object was found");
         Self::conflict(resource, name, why)
     }
 
-    /// 409: a delete asks for another UID.
+    /// 409: the UID precondition of a delete failed.
     #[must_use]
     pub fn uid_precondition(kind: &GroupKind, name: &str, wanted: &str, actual: &str) -> Self {
         let why = format!(
@@ -65,7 +66,7 @@ impl ApiError {
         Self::conflict(&as_resource(kind), name, why)
     }
 
-    /// 409: a delete asks for another resourceVersion.
+    /// 409: the resourceVersion precondition of a delete failed.
     #[must_use]
     pub fn version_precondition(kind: &GroupKind, name: &str, wanted: &str, actual: &str) -> Self {
         let why = format!(
@@ -75,7 +76,8 @@ impl ApiError {
         Self::conflict(&as_resource(kind), name, why)
     }
 
-    /// 422: a replacement must say which version it replaces; named by the resource, as the layer that finds out does.
+    /// 422: a replacement must contain a resourceVersion. The details contain the resource instead of the kind, as in
+    /// kube-apiserver.
     #[must_use]
     pub fn version_missing(resource: &GroupResource, name: &str) -> Self {
         let mut errors = FieldErrors::default();
@@ -96,7 +98,7 @@ impl ApiError {
     }
 }
 
-/// Preconditions of a delete name the kind where everything else names the resource.
+/// Returns the kind as a resource: failures of delete preconditions contain the kind instead of the resource.
 fn as_resource(kind: &GroupKind) -> GroupResource {
     GroupResource {
         group: kind.group.clone(),

@@ -1,32 +1,32 @@
-//! 410 and 504: revisions that are no longer, or not yet, there.
+//! 410 and 504: revisions that are not available any more, or not yet.
 
 use super::{ApiError, Cause, Reason};
 
-/// The requests for a revision older than the history that is kept.
+/// The request for a revision older than the retained history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expired<'a> {
     /// A list at an exact revision.
     List,
-    /// A page of a list, when the list can go on at the newest revision with this token.
+    /// A page of a list that can continue at the newest revision with this token.
     Page {
-        /// Goes on with the rest of the list at the newest revision.
+        /// Token that continues the list at the newest revision.
         continue_token: &'a str,
     },
-    /// A page of a list that cannot go on.
+    /// A page of a list that cannot continue.
     PageWithoutToken,
-    /// A watch, when the store found out.
+    /// A watch that the store rejects.
     Watch,
-    /// A watch, when the cache found out.
+    /// A watch that the cache rejects.
     CachedWatch {
-        /// The revision asked for.
+        /// The requested revision.
         requested: u64,
-        /// The newest revision that is gone.
+        /// The newest revision that was discarded.
         oldest: u64,
     },
 }
 
 impl ApiError {
-    /// 410: the revision is older than the history that is kept; the client must list again.
+    /// 410: the revision is older than the retained history; the client must list again.
     #[must_use]
     pub fn expired(what: Expired<'_>) -> Self {
         let message = match what {
@@ -54,13 +54,13 @@ impl ApiError {
         error
     }
 
-    /// 410 without a way back, e.g. for an address that was moved.
+    /// 410 for something that is permanently unavailable, e.g. a moved address.
     #[must_use]
     pub fn gone(message: impl Into<String>) -> Self {
         Self::new(Reason::Gone, message)
     }
 
-    /// 504: the revision lies in the future; try again in a second.
+    /// 504: the revision is in the future; the client can retry after a second.
     #[must_use]
     pub fn too_large_resource_version(requested: u64, current: u64) -> Self {
         Self::timeout(

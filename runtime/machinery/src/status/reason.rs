@@ -1,47 +1,47 @@
-//! The reasons for which requests fail, for programs.
+//! Machine-readable reasons of failures.
 
 use std::fmt;
 
-/// The reason why a request failed; clients test for these values.
+/// The reason of a failure; clients compare these values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
     /// Credentials are missing or wrong.
     Unauthorized,
-    /// Known, but not allowed.
+    /// The user is authenticated but not allowed to do this.
     Forbidden,
-    /// There is no such object or path.
+    /// The object or path does not exist.
     NotFound,
-    /// The name is taken.
+    /// An object with this name exists.
     AlreadyExists,
-    /// The object changed in between, or a precondition does not hold.
+    /// The object was modified concurrently, or a precondition failed.
     Conflict,
-    /// The address is gone for good.
+    /// The address is permanently unavailable.
     Gone,
-    /// The object breaks rules.
+    /// The object is invalid.
     Invalid,
-    /// A passing trouble kept the operation from finishing.
+    /// A temporary condition made the operation fail.
     ServerTimeout,
-    /// The object in the store cannot be read.
+    /// The stored object cannot be decoded.
     StoreReadError,
-    /// The time allowed for the request is over.
+    /// The request exceeded its deadline.
     Timeout,
-    /// Too much is asked at once.
+    /// The client sends too many requests.
     TooManyRequests,
-    /// The request makes no sense.
+    /// The request is malformed.
     BadRequest,
-    /// The path does not take this method.
+    /// The path does not support this method.
     MethodNotAllowed,
     /// No acceptable media type can be produced.
     NotAcceptable,
-    /// The body is too big.
+    /// The body is too large.
     RequestEntityTooLarge,
-    /// The body is of a media type that is not taken.
+    /// The media type of the body is not supported.
     UnsupportedMediaType,
-    /// Something broke inside.
+    /// An internal failure.
     InternalError,
-    /// The revision or token is older than the history kept.
+    /// The revision or token is older than the retained history.
     Expired,
-    /// The server cannot do this now.
+    /// The server is temporarily unable to serve the request.
     ServiceUnavailable,
 }
 
@@ -69,7 +69,7 @@ impl Reason {
         Reason::ServiceUnavailable,
     ];
 
-    /// The HTTP status code that goes with the reason.
+    /// Returns the HTTP status code of the reason.
     #[must_use]
     pub const fn code(self) -> i32 {
         match self {
@@ -91,7 +91,7 @@ impl Reason {
         }
     }
 
-    /// The reason as it stands in a Status.
+    /// Returns the reason as text, as in a Status.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -117,7 +117,7 @@ impl Reason {
         }
     }
 
-    /// The reason of this text; `None` for one that is not known.
+    /// Returns the reason with this text; `None` if it is unknown.
     #[must_use]
     pub fn parse(text: &str) -> Option<Reason> {
         Self::ALL.into_iter().find(|reason| reason.as_str() == text)

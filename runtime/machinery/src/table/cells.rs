@@ -13,10 +13,10 @@ use crate::resource::object::Object;
 use crate::resource::{CellSource, Column};
 use crate::value::{Struct, Value, View};
 
-/// The path behind the standard column of ages, which shows a time as text like columns of dates do.
+/// The path of the standard age column, which prints a time as text like date columns do.
 const CREATED: &str = "metadata.creationTimestamp";
 
-/// The cells of an object, one per column of its kind.
+/// Returns the cells of an object, one per column of its kind.
 #[must_use]
 pub fn cells(object: &dyn Object) -> Vec<Cell> {
     columns(object.resource())
@@ -28,9 +28,9 @@ pub fn cells(object: &dyn Object) -> Vec<Cell> {
 fn cell(object: &dyn Object, column: &Column) -> Cell {
     match column.source {
         CellSource::Function(function) => function(object),
-        // Every kind has these two: they need no search.
+        // Every kind has these two fields: they need no search.
         CellSource::Path("metadata.name") => Cell::Text(object.meta().name.clone()),
-        // Only bookmarks were made at no time. What is looked for in a document is not there, then.
+        // Only bookmarks have no creation time. The document of such an object has no value at the path.
         CellSource::Path(CREATED)
             if object.resource().custom.is_some() && object.meta().creation_timestamp.is_zero() =>
         {
@@ -45,7 +45,7 @@ fn cell(object: &dyn Object, column: &Column) -> Cell {
     }
 }
 
-/// The first value that a path leads to, as a cell of the column's type.
+/// Returns the first value at a path as a cell of the column type.
 fn json_cell(object: &dyn Object, path: &JsonPath, ty: &str) -> Cell {
     let document = match object.resource().custom {
         Some(kind) => kind.part(object, path.first_field()),
@@ -70,7 +70,8 @@ fn json_cell(object: &dyn Object, path: &JsonPath, ty: &str) -> Cell {
     }
 }
 
-/// The document of the field `name` of a declared kind, `null` if it is not there; without a name that of the object.
+/// Returns the document of the field `name` of a declared kind, `null` if it is absent; without a name the document of
+/// the object.
 fn part(object: &dyn Object, name: Option<&str>) -> Tree {
     match name {
         None | Some("apiVersion" | "kind") => {
@@ -85,7 +86,7 @@ fn part(object: &dyn Object, name: Option<&str>) -> Tree {
     }
 }
 
-/// The value at a dotted path; `None` when something on the way, or the value itself, is not there.
+/// Returns the value at a dotted path; `None` if the value, or another value on the path, is absent.
 fn find<'a>(object: &'a dyn Struct, path: &str) -> Option<&'a dyn Value> {
     let (first, rest) = match path.split_once('.') {
         Some((first, rest)) => (first, Some(rest)),
@@ -105,7 +106,7 @@ fn find<'a>(object: &'a dyn Struct, path: &str) -> Option<&'a dyn Value> {
                 (_, View::Absent) => None,
                 (None, _) => Some(value),
                 (Some(rest), View::Struct(inner)) => find(inner, rest),
-                // What is left of the path is the key of an entry, dots and all.
+                // The rest of the path, including dots, is the key of an entry.
                 (Some(key), View::Map(map)) => map.get(key),
                 _ => None,
             };
@@ -114,7 +115,7 @@ fn find<'a>(object: &'a dyn Struct, path: &str) -> Option<&'a dyn Value> {
     None
 }
 
-/// A value as a cell of the column's type; what does not fit the type is no value.
+/// Returns a value as a cell of the column type; a value of another type is [`Cell::Null`].
 fn typed_cell(value: &dyn Value, ty: &str) -> Cell {
     match (ty, value.view()) {
         ("integer", View::Int(number)) => Cell::Integer(number),
@@ -137,7 +138,7 @@ fn typed_cell(value: &dyn Value, ty: &str) -> Cell {
     }
 }
 
-/// Text as it is, anything else as JSON.
+/// Returns text unchanged, any other value as JSON.
 fn text(value: &dyn Value) -> String {
     if let View::Str(text) = value.view() {
         return text.to_owned();

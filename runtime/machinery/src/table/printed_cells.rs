@@ -1,4 +1,4 @@
-//! The cells of a row as JSON, which stay as they are while time goes by.
+//! The cells of a row as cacheable JSON, independent of the current time.
 
 use jiff::Timestamp;
 
@@ -7,13 +7,14 @@ use crate::age;
 use crate::json::{encode_text, encode_value};
 use crate::resource::object::Object;
 
-/// Bytes of a gap: where it is, and since when the age is counted that stands there.
+/// Bytes of a gap: its offset, and the start of the age that is inserted there.
 const GAP: usize = size_of::<u64>() + size_of::<i64>();
 
-/// The JSON of all cells of a row and of its conditions, with gaps for ages: what can be kept for as long as the object is
-/// the same.
+/// The JSON of all cells of a row and of its conditions, with gaps for ages. It can be cached as long as the object
+/// does not change.
 ///
-/// As bytes: the number of gaps, each with its place and its second since 1970, and the text, all in little endian.
+/// Encoding: the number of gaps, the offset and start in seconds since 1970 of each gap, and the text; integers are
+/// little-endian.
 #[derive(Clone, Copy, Debug)]
 pub struct PrintedCells<'b> {
     gaps: &'b [u8],
@@ -21,7 +22,7 @@ pub struct PrintedCells<'b> {
 }
 
 impl<'b> PrintedCells<'b> {
-    /// Prints the cells of `object` and whether it has come to its end, to be read by [`PrintedCells::read`].
+    /// Prints the cells and the completion condition of `object`; [`PrintedCells::read`] reads the result.
     #[must_use]
     pub fn of(object: &dyn Object) -> Vec<u8> {
         let mut out = Self::encode(&cells(object));
@@ -31,7 +32,7 @@ impl<'b> PrintedCells<'b> {
         out
     }
 
-    /// Prints `cells`, to be read by [`PrintedCells::read`].
+    /// Prints `cells`; [`PrintedCells::read`] reads the result.
     #[must_use]
     pub fn encode(cells: &[Cell]) -> Vec<u8> {
         let (mut gaps, mut text) = (Vec::new(), vec![b'[']);
@@ -54,7 +55,7 @@ impl<'b> PrintedCells<'b> {
         out
     }
 
-    /// Reads what [`PrintedCells::encode`] has made; `None` when it is something else.
+    /// Reads the output of [`PrintedCells::encode`]; `None` if the bytes are something else.
     #[must_use]
     pub fn read(bytes: &'b [u8]) -> Option<Self> {
         let (count, rest) = bytes.split_first_chunk()?;
@@ -63,7 +64,7 @@ impl<'b> PrintedCells<'b> {
         Some(Self { gaps, text })
     }
 
-    /// Appends the cells as they are `now`, in seconds since 1970.
+    /// Appends the cells with ages relative to `now`, in seconds since 1970.
     pub fn write(self, now: i64, out: &mut Vec<u8>) {
         let mut written = 0;
         for (place, second) in self.gaps() {
@@ -74,7 +75,7 @@ impl<'b> PrintedCells<'b> {
         out.extend_from_slice(&self.text[written..]);
     }
 
-    /// Places in the text, none before the last one and none behind its end.
+    /// Returns the offsets and starts of the gaps; offsets ascend and are within the text.
     fn gaps(self) -> impl Iterator<Item = (usize, i64)> {
         let (gaps, _) = self.gaps.as_chunks::<GAP>();
         let mut last = 0;
@@ -96,7 +97,7 @@ fn write_condition(Completion { reason, message }: Completion, out: &mut Vec<u8>
     out.extend_from_slice(b"}]");
 }
 
-/// Appends a cell; where its age belongs, if it has one.
+/// Appends a cell; returns the offset and start of its age, if it has one.
 fn write(cell: &Cell, out: &mut Vec<u8>) -> Option<(usize, Timestamp)> {
     match cell {
         Cell::Null => out.extend_from_slice(b"null"),
@@ -106,7 +107,7 @@ fn write(cell: &Cell, out: &mut Vec<u8>) -> Option<(usize, Timestamp)> {
         Cell::Bool(value) => encode_value(&(*value).into(), out),
         Cell::Aged { before, since, after } => {
             encode_text(before, out);
-            // The age and what follows it go before the closing quote.
+            // The age and the text after it are inserted before the closing quote.
             out.pop();
             let place = out.len();
             let start = out.len();

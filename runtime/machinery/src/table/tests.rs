@@ -18,7 +18,7 @@ struct Spec {
     amount: Option<Quantity>,
     /// Texts.
     texts: BTreeMap<String, String>,
-    /// When.
+    /// Start time.
     since: Option<Time>,
     /// A fraction.
     share: f64,
@@ -134,13 +134,13 @@ fn table_without_rows_has_columns() {
 /// A word.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 struct Word {
-    /// A kind.
+    /// Kind of the word.
     kind: String,
-    /// A text.
+    /// Text of the word.
     text: String,
 }
 
-/// A kind whose columns find their values by what stands beside them.
+/// A kind whose columns select values by a sibling field.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "test.example.com",

@@ -9,13 +9,13 @@ use crate::resource::object::Object;
 use crate::resource::{Column, ResourceFacts};
 use crate::value::Struct;
 
-/// The part of its object that a row shows beside the cells.
+/// The part of the object that a row contains beside the cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowObject {
     /// The metadata.
     #[default]
     Metadata,
-    /// All of it.
+    /// The whole object.
     Object,
     /// Nothing.
     Nothing,
@@ -37,20 +37,20 @@ pub enum RowObject {
 pub struct TableWriter {
     out: Vec<u8>,
     rows: usize,
-    /// The time that ages are counted to, in seconds since 1970.
+    /// Reference time of ages, in seconds since 1970.
     now: i64,
-    /// The rows of a table without any.
+    /// JSON of the rows of a table without rows, and the end of the document.
     no_rows: &'static [u8],
 }
 
 impl TableWriter {
-    /// Starts a table. A client that watches is told the columns with the first table only (`with_columns`).
+    /// Starts a table. In a watch only the first table contains the column definitions (`with_columns`).
     #[must_use]
     pub fn new(kind: &'static ResourceFacts, meta: &ListMeta, with_columns: bool) -> Self {
         Self::of_columns(columns(kind), meta, with_columns)
     }
 
-    /// The same for rows of other things than objects of a kind; see [`TableWriter::row_of`].
+    /// Starts a table whose rows are not objects of a kind; see [`TableWriter::row_of`].
     #[must_use]
     pub fn of_columns(columns: &[Column], meta: &ListMeta, with_columns: bool) -> Self {
         let mut out = br#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":"#.to_vec();
@@ -73,12 +73,12 @@ impl TableWriter {
 
     /// Appends the row of an object of the kind and version that the table was started with.
     ///
-    /// The cells are those of `printed`, the same object in the version that [`super::printed`] says.
+    /// The cells are those of `printed`, the same object in the version that [`super::printed`] returns.
     pub fn row(&mut self, printed: &dyn Object, object: &dyn Object, shown: RowObject) {
         self.row_of_encoded(&PrintedCells::of(printed), object, object.meta(), shown);
     }
 
-    /// Appends the row of `printed` that shows the metadata `meta` of its object.
+    /// Appends the row of `printed` with the metadata `meta` of its object.
     pub fn row_of_metadata(&mut self, printed: &dyn Object, meta: &ObjectMeta) {
         self.row_of_encoded(&PrintedCells::of(printed), printed, meta, RowObject::Metadata);
     }
@@ -104,7 +104,7 @@ impl TableWriter {
         self.out.push(b'}');
     }
 
-    /// Appends a row whose cells were printed before; `metadata` is the JSON of what it shows of its object.
+    /// Appends a row with already printed cells; `metadata` is the JSON of the object in the row.
     pub fn row_of_printed(&mut self, cells: PrintedCells<'_>, metadata: &[u8]) {
         self.begin_row(cells);
         for part in [PartialObjectMetadata::OPEN.as_bytes(), metadata, b"}}"] {
@@ -124,13 +124,13 @@ impl TableWriter {
         self.out.extend_from_slice(br#","object":"#);
     }
 
-    /// Appends what was written since the last call: at first what stands before the rows, then rows, each behind the bracket that
-    /// opens their array or a comma.
+    /// Appends the output since the last call: first everything before the rows, then rows, each after the opening
+    /// bracket of the array or a comma.
     pub fn take_into(&mut self, out: &mut Vec<u8>) {
         out.append(&mut self.out);
     }
 
-    /// Returns the part of the table that was not taken yet, as compact JSON without a final newline.
+    /// Returns the rest of the table as compact JSON without a final newline.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
         self.out
@@ -139,7 +139,7 @@ impl TableWriter {
     }
 }
 
-/// True if these are the columns of kinds that declare none; their tables start as nil in kube-apiserver.
+/// True for the default columns of kinds without a table convertor, whose rows start as a nil slice in kube-apiserver.
 fn is_nobodys_own(columns: &[Column]) -> bool {
     matches!(columns, [name, made] if (name.name, made.name) == ("Name", "Created At"))
 }

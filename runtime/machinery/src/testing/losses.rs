@@ -1,12 +1,12 @@
-//! The parts that one JSON tree has and another has not.
+//! The comparison of two JSON trees for lost values.
 
 use serde_json::Value;
 
-/// Looks for everything in `part` inside `whole`. Lists may be in another order, and what holds nothing may be missing.
+/// Checks that `whole` contains everything in `part`. Lists may be in another order, and empty values may be missing.
 ///
 /// # Errors
 ///
-/// With the path of the first thing that is not there.
+/// The path of the first missing value.
 pub(super) fn find(part: &Value, whole: &Value) -> Result<(), String> {
     search(part, whole, &mut String::new())
 }
@@ -39,8 +39,8 @@ fn search(part: &Value, whole: &Value, path: &mut String) -> Result<(), String> 
     }
 }
 
-/// Finds an element of `whole` that holds `value`, moving what was placed before where that helps: an element that holds
-/// little is in several others. False when there is none.
+/// Assigns `value` to an element of `whole` that contains it, and reassigns earlier values if necessary: a small value
+/// is contained in several elements. Returns false if there is no assignment.
 fn place<'v>(value: &'v Value, whole: &[Value], taken: &mut [Option<&'v Value>], tried: &mut [bool]) -> bool {
     for (index, other) in whole.iter().enumerate() {
         if tried[index] || search(value, other, &mut String::new()).is_err() {

@@ -12,7 +12,7 @@ pub(super) enum Step {
     Inside(String),
 }
 
-/// The steps of a path.
+/// Returns the steps of a path.
 pub(super) fn steps(path: &str) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut rest = path;
@@ -31,10 +31,10 @@ pub(super) fn steps(path: &str) -> Vec<Step> {
     steps
 }
 
-/// A value and the facts of its field; elements and entries have none.
+/// A value and the facts of its field; elements and entries have no facts.
 pub(super) type Place<'a> = (&'a mut dyn Value, Option<&'static FieldFacts>);
 
-/// The value below a struct; absent values on the way are made. `None` when the path leads nowhere.
+/// Returns the value at a path below a struct and creates absent values on the path. `None` if no field has the path.
 pub(super) fn below<'a>(target: &'a mut dyn Struct, steps: &[Step]) -> Option<Place<'a>> {
     let (Step::Name(name), rest) = steps.split_first()? else {
         return None;
@@ -43,7 +43,7 @@ pub(super) fn below<'a>(target: &'a mut dyn Struct, steps: &[Step]) -> Option<Pl
     if let Some(index) = fields.iter().position(|field| field.name == name) {
         return inside(target.field_mut(index), Some(&fields[index]), rest);
     }
-    // Not in this struct itself: one of the inlined ones may have it.
+    // Not a field of this struct itself, but perhaps of an inlined one.
     let index = fields
         .iter()
         .position(|field| field.inline && has(target, field, name))?;

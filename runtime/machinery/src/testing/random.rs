@@ -1,4 +1,4 @@
-//! Numbers that look random and depend on a seed only.
+//! Pseudo-random numbers that depend only on a seed.
 
 use crate::facts::StructFacts;
 
@@ -6,12 +6,12 @@ use crate::facts::StructFacts;
 #[derive(Clone, Debug)]
 pub(super) struct Random {
     state: u64,
-    /// The structs that are being filled, outermost first.
+    /// The structs that are currently being filled, outermost first.
     pub(super) open: Vec<&'static StructFacts>,
 }
 
 impl Random {
-    /// The numbers of a seed.
+    /// Returns the generator for a seed.
     pub(super) fn new(seed: u64) -> Self {
         Self {
             state: seed,
@@ -26,23 +26,23 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 up to, not including, `end`; 0 when `end` is.
+    /// Returns a number from 0 up to, but not including, `end`; 0 if `end` is 0.
     pub(super) fn below(&mut self, end: u64) -> u64 {
         self.next() % end.max(1)
     }
 
-    /// True in `times` of `of` cases.
+    /// Returns true with a probability of 1 in `of`.
     pub(super) fn one_in(&mut self, of: u64) -> bool {
         self.below(of) == 0
     }
 
-    /// A number between two others, both included.
+    /// Returns a number between two others, both inclusive.
     pub(super) fn between(&mut self, low: i64, high: i64) -> i64 {
         let width = high.saturating_sub(low).saturating_add(1).max(1);
         low.saturating_add_unsigned(self.below(width.unsigned_abs()))
     }
 
-    /// One of these; they must not be empty.
+    /// Returns one element of a list, which must not be empty.
     pub(super) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len() as u64) as usize]
     }

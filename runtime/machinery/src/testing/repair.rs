@@ -1,4 +1,4 @@
-//! Makes an object a little more valid: does what an error asks for.
+//! Repairs of an object: changes that correct a validation error.
 
 use super::path::{Step, below, steps};
 use super::random::Random;
@@ -8,21 +8,21 @@ use crate::field_error::{FieldError, FieldErrorKind};
 use crate::resource::object::Object;
 use crate::value::{Slot, Value};
 
-/// Structs below the place of an error that are filled anew.
+/// Depth of structs below the field of an error that are filled again.
 const DEPTH: u32 = 3;
 
-/// Changes what `error` complains about.
+/// Changes the value that `error` reports.
 pub(super) fn repair(object: &mut dyn Object, error: &FieldError, random: &mut Random) {
     let mut steps = steps(&error.field);
     if steps.first() == Some(&Step::Name("metadata".to_owned())) {
         if error.field == "metadata.name" {
-            // Some kinds have names of a form of their own, of which the message may hold an example.
+            // Some kinds have a special form of names; the message may contain an example.
             if let Some((value, _)) = below(object, &steps) {
                 choose(value, &words(&error.detail), random);
             }
             return;
         }
-        // Metadata was not random; what is wrong there came with another repair or a default.
+        // Metadata is not random; an error in it comes from another repair or a default.
         if let Some((value, _)) = below(object, &steps[..steps.len().min(2)]) {
             value.reset();
         }
@@ -32,7 +32,7 @@ pub(super) fn repair(object: &mut dyn Object, error: &FieldError, random: &mut R
         agree(object, &steps);
         return;
     }
-    // Now and then the mistake is above the place where it shows.
+    // Sometimes the cause is above the reported field.
     while steps.len() > 1 && random.one_in(8) {
         steps.pop();
     }
@@ -54,7 +54,7 @@ pub(super) fn repair(object: &mut dyn Object, error: &FieldError, random: &mut R
     fill_struct(object, DEPTH, random);
 }
 
-/// Makes the labels of a template, at `steps`, and the selector beside the template agree.
+/// Makes the labels of a template, at `steps`, match the selector beside the template.
 fn agree(object: &mut dyn Object, steps: &[Step]) {
     let Some(end) = steps.iter().position(|step| *step == Step::Name("template".to_owned())) else {
         return;
@@ -95,21 +95,21 @@ fn label(value: &mut dyn Value) {
 
 fn change(value: &mut dyn Value, field: Option<&'static FieldFacts>, error: &FieldError, random: &mut Random) {
     match error.kind {
-        // Nothing in the message is a schedule.
+        // The message contains no example of a schedule.
         _ if error.detail.starts_with("expected exactly 5 fields") => choose(value, &["@daily"], random),
         FieldErrorKind::Forbidden | FieldErrorKind::Duplicate => value.reset(),
         FieldErrorKind::NotSupported => choose(value, &quoted(&error.detail), random),
         FieldErrorKind::Required | FieldErrorKind::TooShort | FieldErrorKind::TooFew => {
             fill(value, field, DEPTH, random)
         }
-        // The message may hold an example of what is wanted.
+        // The message may contain an example of a valid value.
         _ if random.one_in(3) => choose(value, &words(&error.detail), random),
         _ if random.one_in(4) => value.reset(),
         _ => fill(value, field, DEPTH, random),
     }
 }
 
-/// The key of a map entry that must go: a key cannot be changed in place.
+/// Returns the key of a map entry that must be removed, because a key cannot be changed in place.
 fn entry_to_remove(steps: &[Step], kind: FieldErrorKind) -> Option<String> {
     match steps.last() {
         Some(Step::Inside(key)) if kind == FieldErrorKind::Invalid && key.parse::<usize>().is_err() => {
@@ -119,7 +119,7 @@ fn entry_to_remove(steps: &[Step], kind: FieldErrorKind) -> Option<String> {
     }
 }
 
-/// The texts in quotes.
+/// Returns the quoted parts of a message.
 fn quoted(detail: &str) -> Vec<&str> {
     detail
         .split('"')
@@ -129,13 +129,13 @@ fn quoted(detail: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Everything that could be a value.
+/// Returns all words that could be a value.
 fn words(detail: &str) -> Vec<&str> {
     let between = |letter: char| !letter.is_ascii_alphanumeric() && !"./:-_".contains(letter);
     detail.split(between).filter(|word| !word.is_empty()).collect()
 }
 
-/// Takes one of the texts; of a struct, for one of its texts.
+/// Sets a value to one of the texts; for a struct, one of its text fields.
 fn choose(value: &mut dyn Value, texts: &[&str], random: &mut Random) {
     match value.slot() {
         Slot::Struct(inner) if !texts.is_empty() => {
@@ -147,7 +147,7 @@ fn choose(value: &mut dyn Value, texts: &[&str], random: &mut Random) {
         }
         Slot::Str(text) if !texts.is_empty() => *text = (*random.pick(texts)).to_owned(),
         Slot::Optional(optional) if !texts.is_empty() => choose(optional.insert(), texts, random),
-        // The keys are meant.
+        // The texts are keys.
         Slot::Map(map) if !texts.is_empty() => {
             map.clear();
             let key: &str = random.pick::<&str>(texts);

@@ -1,4 +1,4 @@
-//! Random objects: filled by the tables, then repaired until validation accepts them.
+//! Random objects: filled from the tables, then repaired until validation accepts them.
 
 use regex::Regex;
 
@@ -12,18 +12,18 @@ use crate::scalar::{Scalar, Token};
 use crate::validation::check_create;
 use crate::value::{Slot, Struct, Value, View};
 
-/// Repairs of one object before it is given up.
+/// Maximum number of repairs of one object.
 const REPAIRS: u32 = 400;
 
-/// Structs inside each other that are filled; deeper ones stay empty.
+/// Maximum depth of filled structs; deeper ones stay empty.
 const DEPTH: u32 = 8;
 
-/// A random object of a kind as a server would store it: defaults are set, what a creator may not decide is reset, and
-/// validation finds nothing. Of kinds that hold proofs, an object without them.
+/// Returns a random object of a kind in storable form: defaults are set, fields that a creator cannot set are reset,
+/// and validation finds no errors. An object of a kind with proofs has none.
 ///
 /// # Errors
 ///
-/// With what validation said last, when no repair helped.
+/// The last validation errors, if the object could not be repaired.
 pub fn sample(facts: &'static ResourceFacts, seed: u64) -> Result<Box<dyn Object>, String> {
     let mut random = Random::new(seed);
     let mut object = facts.zero();
@@ -65,13 +65,13 @@ fn name(object: &mut dyn Object, seed: u64, random: &mut Random) {
     }
 }
 
-/// Fills the fields, but for the metadata of objects.
+/// Fills all fields except the metadata of objects.
 pub(super) fn fill_struct(target: &mut dyn Struct, depth: u32, random: &mut Random) {
     let Some(depth) = depth.checked_sub(1) else {
         return;
     };
     let facts = target.facts();
-    // A struct that holds itself in each of several fields would grow beyond measure.
+    // A struct that contains itself in several fields would grow exponentially.
     if random.open.iter().any(|open| std::ptr::eq(*open, facts)) {
         return;
     }
@@ -79,7 +79,7 @@ pub(super) fn fill_struct(target: &mut dyn Struct, depth: u32, random: &mut Rand
     for (index, field) in facts.fields.iter().enumerate() {
         let wanted = field.required || field.inline || !random.one_in(3);
         if wanted && field.name != "metadata" {
-            // Nothing checks a status, so deep in it there would only be nonsense that no client writes.
+            // Status is not validated, so deeper values would be unrealistic.
             let depth = if field.name == "status" { depth.min(1) } else { depth };
             fill(target.field_mut(index), Some(field), depth, random);
         }
@@ -94,7 +94,7 @@ fn is_null(view: &View<'_>) -> bool {
     json == b"null"
 }
 
-/// Puts something into a value. Declared rules are followed as far as that is easy.
+/// Fills a value with random content. Declared rules are followed where that is easy.
 pub(super) fn fill(value: &mut dyn Value, field: Option<&FieldFacts>, depth: u32, random: &mut Random) {
     fill_by(value, field.map_or(&[], |field| field.rules), depth, random);
 }
@@ -111,7 +111,7 @@ fn fill_by(value: &mut dyn Value, rules: &[Rule], depth: u32, random: &mut Rando
         Slot::Struct(inner) => fill_struct(inner, depth, random),
         Slot::Optional(optional) => {
             fill_by(optional.insert(), rules, depth, random);
-            // JSON does not tell a leaf that is null from none.
+            // JSON does not distinguish a null leaf from an absent one.
             if optional.get_mut().is_some_and(|value| is_null(&value.view())) {
                 optional.clear();
             }
@@ -135,7 +135,7 @@ fn fill_by(value: &mut dyn Value, rules: &[Rule], depth: u32, random: &mut Rando
     }
 }
 
-/// The rules of a list or map for its elements.
+/// Returns the rules for the elements of a list or map.
 fn of_elements(rules: &[Rule]) -> &[Rule] {
     let told = |rule| match rule {
         &Rule::Each(rules) => Some(rules),
@@ -164,7 +164,7 @@ fn length(rules: &[Rule], random: &mut Random) -> u64 {
         match rule {
             Rule::MinLength(length) => least = *length,
             Rule::MaxLength(length) => most = most.min(*length),
-            // One alone stands once.
+            // A single element is always unique.
             Rule::Unique(_) => most = most.min(1),
             _ => {}
         }
@@ -172,7 +172,7 @@ fn length(rules: &[Rule], random: &mut Random) -> u64 {
     least + random.below(most.saturating_sub(least) + 1)
 }
 
-/// Texts of forms that rules of kinds often ask for.
+/// Texts in forms that rules often require.
 const USUAL: [&str; 9] = [
     "apps/v1",
     "v1",
@@ -185,10 +185,10 @@ const USUAL: [&str; 9] = [
     "1.2.3",
 ];
 
-/// The key of an entry that several kinds cannot do without.
+/// The key of an entry that several kinds require.
 const USUAL_KEY: &str = "storage";
 
-/// Text that follows the declared rules; without any it is a short word, now and then one with other letters.
+/// Returns text that follows the declared rules; without rules a short word, sometimes with other characters.
 pub(super) fn text(rules: &[Rule], random: &mut Random) -> String {
     let (mut least, mut most, mut patterns) = (1, 12, Vec::new());
     for rule in rules {
@@ -220,7 +220,7 @@ pub(super) fn text(rules: &[Rule], random: &mut Random) -> String {
     candidate
 }
 
-/// Puts the first of a few usual texts into a leaf that it takes.
+/// Sets a leaf to the first of a few usual texts that it accepts.
 fn leaf(scalar: &mut dyn Scalar, random: &mut Random) {
     let number = random.between(1, 500).to_string();
     let quantity = format!("{number}m");
@@ -231,7 +231,7 @@ fn leaf(scalar: &mut dyn Scalar, random: &mut Random) {
     let mut texts = [quantity, time, micro_time, duration, number.clone()].to_vec();
     let first = random.below(texts.len() as u64) as usize;
     texts.rotate_left(first);
-    // What takes any document is an object as often as not.
+    // A leaf that accepts any document becomes an object in half of the cases.
     if random.one_in(2) && scalar.read_json(Token::Object(object.as_bytes())).is_ok() {
         return;
     }
@@ -241,7 +241,7 @@ fn leaf(scalar: &mut dyn Scalar, random: &mut Random) {
         }
     }
     if scalar.read_json(Token::Object(object.as_bytes())).is_err() {
-        // A leaf that takes none of these stays empty.
+        // A leaf that accepts none of these stays empty.
         let _ = scalar.read_json(Token::Number(&number));
     }
 }

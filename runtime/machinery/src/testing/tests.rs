@@ -9,7 +9,7 @@ use crate::meta::ObjectMeta;
 use crate::resource::rules::{Convert, Rules};
 use crate::{Resource, Struct};
 
-/// A kind whose rules ask for more than its table says.
+/// A kind whose rules are stricter than its table.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "test.example.com", version = "v2", kind = "Order", rules)]
 struct Order {

@@ -1,4 +1,4 @@
-//! Rules for the conditions that most kinds share.
+//! Rules for conditions of the common type.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ const REASON_FORMAT: &str = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?";
 const MAX_REASON: usize = 1024;
 const MAX_MESSAGE: usize = 32 * 1024;
 
-/// Reports what is wrong with the conditions in the list `field`.
+/// Reports errors of the conditions in the list `field`.
 pub fn check_conditions(errors: &mut FieldErrors, field: &str, conditions: &[Condition]) {
     let mut types = HashSet::with_capacity(conditions.len());
     for (index, condition) in conditions.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Declared rules: a walk over the tables.
+//! The validation of declared rules by a walk over the tables.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, PoisonError, RwLock};
@@ -14,8 +14,8 @@ use crate::value::{List, Struct, Value, View};
 
 /// Checks the declared rules of all fields but metadata.
 ///
-/// A required field must be there in the JSON form: one that is always written is never missing. Rules look only at
-/// fields that are there.
+/// A required field must be present in the JSON form, so a field that is always written is never missing. Rules apply
+/// only to fields that are present.
 pub fn check_declared(object: &dyn Object, errors: &mut FieldErrors) {
     each_field(object, &mut |field, value| {
         if field.name != "metadata" {
@@ -33,7 +33,7 @@ fn check_struct(object: &dyn Struct, errors: &mut FieldErrors) {
     each_field(object, &mut |field, value| check_field(field, value, errors));
 }
 
-/// Visits the fields of a struct; those of inlined structs as if they were its own.
+/// Visits the fields of a struct, including those of inlined structs.
 fn each_field(object: &dyn Struct, visit: &mut dyn FnMut(&'static FieldFacts, &dyn Value)) {
     for (index, field) in object.facts().fields.iter().enumerate() {
         let value = object.field(index);
@@ -60,7 +60,7 @@ fn check_field(field: &'static FieldFacts, value: &dyn Value, errors: &mut Field
     }
 }
 
-/// True if there is anything to descend into.
+/// True if the type contains structs to descend into.
 fn holds_structs(ty: &TypeFacts) -> bool {
     match ty {
         TypeFacts::Struct(_) => true,
@@ -87,7 +87,7 @@ fn check_parts(field: &str, view: &View<'_>, errors: &mut FieldErrors) {
 fn check_rule(rule: &Rule, field: &str, view: &View<'_>, errors: &mut FieldErrors) {
     match (rule, view) {
         (Rule::Enum(values), View::Str(text)) if !values.contains(text) => errors.not_supported(field, *text, values),
-        // A list of one of a few: each element has to be one.
+        // For a list, each element must be one of the texts.
         (Rule::Enum(_) | Rule::Pattern(_), View::List(list)) => {
             for index in 0..list.len() {
                 if let Some(element) = list.get(index) {
@@ -135,7 +135,7 @@ fn check_rule(rule: &Rule, field: &str, view: &View<'_>, errors: &mut FieldError
     }
 }
 
-/// Reports elements that stand in the list already, as they do for custom kinds: by their keys, or whole.
+/// Reports duplicate elements, by their keys or as a whole, as for custom kinds.
 fn check_unique(keys: &[&str], field: &str, list: &dyn List, errors: &mut FieldErrors) {
     let mut seen = HashSet::new();
     for (index, element) in (0..list.len()).filter_map(|index| Some((index, list.get(index)?))) {
@@ -159,7 +159,7 @@ fn value_of<'a>(object: &'a dyn Struct, name: &str) -> Option<&'a dyn Value> {
     Some(object.field(index))
 }
 
-/// Checks what is said of the elements of a list or map on one of them.
+/// Checks the rules for the elements of a list or map on one element.
 fn check_rules(rules: &[Rule], view: &View<'_>, errors: &mut FieldErrors) {
     for rule in rules {
         check_rule(rule, "", view, errors);
@@ -181,10 +181,10 @@ fn length(view: &View<'_>) -> Option<Length> {
     }
 }
 
-/// The compiled form of a declared pattern; `None` for one that does not compile, which the derive has refused.
+/// Returns the compiled form of a declared pattern; `None` if it does not compile, which the derive rejects.
 fn compiled(pattern: &'static str) -> Option<Regex> {
     static COMPILED: LazyLock<RwLock<HashMap<&'static str, Option<Regex>>>> = LazyLock::new(RwLock::default);
-    // A lock that a panic left behind still holds a whole map.
+    // A poisoned lock still contains a consistent map.
     if let Some(regex) = COMPILED.read().unwrap_or_else(PoisonError::into_inner).get(pattern) {
         return regex.clone();
     }
@@ -196,7 +196,7 @@ fn compiled(pattern: &'static str) -> Option<Regex> {
     regex
 }
 
-/// Descends into structs that both sides have; elements of lists have no identity that could be kept.
+/// Descends into structs that both objects have; elements of lists have no identity to compare by.
 fn compare_structs(new: &dyn Struct, old: &dyn Struct, errors: &mut FieldErrors) {
     for (index, field) in new.facts().fields.iter().enumerate() {
         let (value, new, old) = (new.field(index), new.field(index).view(), old.field(index).view());

@@ -1,13 +1,13 @@
-//! Paths behind a domain.
+//! Domain-prefixed paths.
 
 use planesmith_wire::names;
 
 use crate::field_error::FieldErrors;
 
-/// The characters of the path of a URL, by RFC 3986.
+/// The characters of a URL path according to RFC 3986.
 const PATH_FORMAT: &str = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+";
 
-/// Reports what is not a path behind a domain, such as `example.com/name`.
+/// Reports text that is not a domain-prefixed path such as `example.com/name`.
 pub fn check_domain_path(field: &str, text: &str, errors: &mut FieldErrors) {
     if text.is_empty() {
         return errors.required(field, "");

@@ -1,4 +1,4 @@
-//! Amounts that are a number or a share: how many pods may be missing, and the like.
+//! Amounts that are a number or a percentage, such as the number of pods that may be unavailable.
 
 use planesmith_wire::int_or_string::IntOrString;
 use planesmith_wire::names;
@@ -6,7 +6,7 @@ use planesmith_wire::names;
 use crate::field_error::FieldErrors;
 use crate::value::Value;
 
-/// Reports what is neither a number from 0 nor a percentage.
+/// Reports a value that is neither a non-negative number nor a percentage.
 pub fn check_int_or_percent(value: &IntOrString, field: &str, errors: &mut FieldErrors) {
     match value {
         IntOrString::Int(number @ ..0) => errors.invalid(field, *number, "must be greater than or equal to 0"),

@@ -1,4 +1,4 @@
-//! Rules for labels, annotations and selections by labels, wherever they stand.
+//! Rules for labels, annotations and label selectors.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use planesmith_wire::names;
 use crate::field_error::FieldErrors;
 use crate::meta::{LabelSelector, LabelSelectorRequirement};
 
-/// The maximum size of all annotations of an object, keys and values, in bytes.
+/// Maximum total size of the annotations of an object, keys and values, in bytes.
 const MAX_ANNOTATIONS: usize = 256 * 1024;
 
-/// Checks keys and values of labels; both are reported at the map itself.
+/// Checks keys and values of labels; errors of both are reported at the map itself.
 pub fn check_labels(field: &str, labels: &BTreeMap<String, String>, errors: &mut FieldErrors) {
     for (key, value) in labels {
         check_label_key(field, key, errors);
@@ -27,7 +27,7 @@ pub fn check_label_key(field: &str, key: &str, errors: &mut FieldErrors) {
     }
 }
 
-/// Checks keys and weight of annotations.
+/// Checks keys and total size of annotations.
 pub fn check_annotations(field: &str, annotations: &BTreeMap<String, String>, errors: &mut FieldErrors) {
     let mut weight = 0;
     for (key, value) in annotations {
@@ -41,7 +41,7 @@ pub fn check_annotations(field: &str, annotations: &BTreeMap<String, String>, er
     }
 }
 
-/// Annotations may have capital letters in their prefix.
+/// Checks the key of an annotation, whose prefix may contain capital letters.
 fn annotation_key(key: &str) -> names::Complaints {
     match key.bytes().any(|byte| byte.is_ascii_uppercase()) {
         true => names::qualified_name(&key.to_lowercase()),
@@ -49,17 +49,18 @@ fn annotation_key(key: &str) -> names::Complaints {
     }
 }
 
-/// The values that a selection by labels may hold.
+/// The values that a label selector accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelectorValues {
-    /// Only what can be the value of a label.
+    /// Only legal label values.
     Legal,
-    /// Anything: an object that was stored with such a value can still be changed.
+    /// Any value: an object that was stored with an illegal value can still be changed.
     Any,
 }
 
 impl SelectorValues {
-    /// The values that a stored selection may hold: one that could not be the value of a label may stay.
+    /// Returns the values that a replacement of a stored selector accepts: any value if the stored selector contains an
+    /// illegal one.
     #[must_use]
     pub fn as_stored(selector: &LabelSelector) -> Self {
         let mut values = selector
@@ -73,7 +74,7 @@ impl SelectorValues {
     }
 }
 
-/// Checks a selection by labels; errors are reported below the current prefix.
+/// Checks a label selector; errors are reported below the current prefix.
 pub fn check_label_selector(selector: &LabelSelector, values: SelectorValues, errors: &mut FieldErrors) {
     check_labels("matchLabels", &selector.match_labels, errors);
     for (index, requirement) in selector.match_expressions.iter().enumerate() {

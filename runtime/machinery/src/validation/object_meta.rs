@@ -1,4 +1,4 @@
-//! Rules for metadata, in the order and words of kube-apiserver.
+//! Rules for metadata, in the order and wording of kube-apiserver.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ const NEGATIVE: &str = "must be greater than or equal to 0";
 const MAX_MANAGER: usize = 128;
 const MAX_SUBRESOURCE: usize = 256;
 
-/// The finalizers that name no domain.
+/// The finalizers without a domain.
 pub const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
 /// Checks metadata by itself.
@@ -55,7 +55,7 @@ pub fn check_on_create(meta: &ObjectMeta, scope: Scope, rule: NameRule, errors: 
     check_managers(&meta.managed_fields, errors);
 }
 
-/// Checks what may not change in metadata, and again what was sent.
+/// Checks the immutable fields of metadata, and the new metadata again.
 pub fn check_on_update(new: &ObjectMeta, old: &ObjectMeta, errors: &mut FieldErrors) {
     let errors = &mut *errors.at("metadata");
     if old.deletion_timestamp.is_some() {
@@ -96,7 +96,7 @@ pub fn check_on_update(new: &ObjectMeta, old: &ObjectMeta, errors: &mut FieldErr
     check_managers(&new.managed_fields, errors);
 }
 
-/// Checks metadata by itself, as the kind asks for it.
+/// Checks metadata by itself according to the rules of the kind.
 pub fn check_metadata(meta: &ObjectMeta, scope: Scope, name: NameRule, rules: MetadataRules, errors: &mut FieldErrors) {
     if rules != MetadataRules::None {
         check_on_create(meta, scope, name, errors);
@@ -106,7 +106,7 @@ pub fn check_metadata(meta: &ObjectMeta, scope: Scope, name: NameRule, rules: Me
     }
 }
 
-/// Checks what may not change in metadata, as the kind asks for it.
+/// Checks the immutable fields of metadata according to the rules of the kind.
 pub fn check_metadata_change(new: &ObjectMeta, old: &ObjectMeta, rules: MetadataRules, errors: &mut FieldErrors) {
     if rules != MetadataRules::None {
         check_on_update(new, old, errors);
@@ -116,7 +116,7 @@ pub fn check_metadata_change(new: &ObjectMeta, old: &ObjectMeta, rules: Metadata
     }
 }
 
-/// Checks that finalizers are qualified by a domain or among the few that need none.
+/// Checks that finalizers are qualified by a domain or are standard ones.
 fn check_standard_finalizers(meta: &ObjectMeta, errors: &mut FieldErrors) {
     for (index, finalizer) in meta.finalizers.iter().enumerate() {
         if !finalizer.contains('/') && !STANDARD_FINALIZERS.contains(&finalizer.as_str()) {
@@ -128,7 +128,7 @@ fn check_standard_finalizers(meta: &ObjectMeta, errors: &mut FieldErrors) {
     }
 }
 
-/// Labels, annotations and owners.
+/// Checks labels, annotations and owners.
 fn check_texts(meta: &ObjectMeta, errors: &mut FieldErrors) {
     check_labels("labels", &meta.labels, errors);
     check_annotations("annotations", &meta.annotations, errors);
@@ -169,7 +169,8 @@ fn check_owner(owner: &OwnerReference, errors: &mut FieldErrors) {
             errors.at("ownerReferences").invalid(field, text, "must not be empty");
         }
     }
-    // Events come and go on their own: owning anything would keep it from being collected, or collect it at random.
+    // Events expire on their own: as an owner, an event would delete its dependents at random, or prevent their
+    // deletion.
     if version == GroupVersion::new("", "v1") && owner.kind == "Event" {
         let complaint = format!("{} is disallowed from being an owner", version.with_kind("Event"));
         errors.invalid("ownerReferences", owner as &dyn Value, complaint);
@@ -227,7 +228,7 @@ fn check_managers(entries: &[ManagedFieldsEntry], errors: &mut FieldErrors) {
     }
 }
 
-/// The name of a manager: short and printable.
+/// Checks the name of a manager, which must be short and printable.
 pub(super) fn check_manager(manager: &str, field: &str, errors: &mut FieldErrors) {
     if manager.len() > MAX_MANAGER {
         errors.too_long(field, MAX_MANAGER as u64);

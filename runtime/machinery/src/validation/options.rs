@@ -1,4 +1,4 @@
-//! Rules for the options of writes, which clients send as query parameters or as a body.
+//! Rules for write options, which clients send as query parameters or as a body.
 
 use super::object_meta::check_manager;
 use crate::field_error::FieldErrors;
@@ -6,8 +6,8 @@ use crate::group_version::GroupKind;
 use crate::meta::DeleteOptions;
 use crate::status::ApiError;
 
-/// Checks the options of a create, update or patch; `kind` is `CreateOptions`, `UpdateOptions` or `PatchOptions`, and `errors`
-/// what is known to be wrong already.
+/// Checks the options of a create, update or patch. `kind` is `CreateOptions`, `UpdateOptions` or `PatchOptions`;
+/// `errors` contains the errors found so far.
 ///
 /// # Errors
 ///
@@ -64,7 +64,7 @@ pub fn check_delete_options(options: &DeleteOptions) -> Result<(), ApiError> {
     refuse("DeleteOptions", &errors)
 }
 
-/// Checks the options of a delete of many objects, beside what [`check_delete_options`] checks.
+/// Checks the options of a collection delete, in addition to [`check_delete_options`].
 ///
 /// # Errors
 ///

@@ -9,7 +9,7 @@ use super::{check_annotations, check_labels};
 /// The only fields that a template may set.
 const ALLOWED: [&str; 2] = ["labels", "annotations"];
 
-/// Reports what is wrong with labels and annotations of the metadata at `field`, and every other field that is set.
+/// Reports errors of labels and annotations of the metadata at `field`, and every other field that is set.
 pub fn check_template_metadata(field: &str, meta: &ObjectMeta, errors: &mut FieldErrors) {
     let errors = &mut *errors.at(field);
     check_annotations("annotations", &meta.annotations, errors);
@@ -22,7 +22,7 @@ pub fn check_template_metadata(field: &str, meta: &ObjectMeta, errors: &mut Fiel
             other => !other.is_zero(),
         };
         if set && !ALLOWED.contains(&field.name) {
-            // Clients know this one in another spelling.
+            // Clients know this field in another spelling.
             let name = if field.name == "uid" { "uID" } else { field.name };
             errors.forbidden(name, "cannot be set");
         }

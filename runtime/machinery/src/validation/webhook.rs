@@ -1,24 +1,24 @@
-//! Rules for where a webhook is reached.
+//! Rules for the address of a webhook.
 
 use planesmith_wire::go_format::quote;
 use planesmith_wire::names::{dns_subdomain, port_number};
 
 use crate::field_error::FieldErrors;
 
-/// The service in front of a webhook.
+/// The service of a webhook.
 #[derive(Clone, Copy, Debug)]
 pub struct WebhookService<'a> {
     /// Namespace of the service.
     pub namespace: &'a str,
     /// Name of the service.
     pub name: &'a str,
-    /// Path that is asked for.
+    /// URL path of the requests; `None` if unset.
     pub path: Option<&'a str>,
     /// Port of the service.
     pub port: i32,
 }
 
-/// Reports what is wrong with the URL of a webhook; errors are reported at the prefix of `errors`.
+/// Reports errors of the URL of a webhook at the prefix of `errors`.
 pub fn check_webhook_url(errors: &mut FieldErrors, url: &str) {
     const FORM: &str = "; desired format: https://host[/path]";
     let parts = match Parts::parse(url) {
@@ -50,10 +50,10 @@ pub fn check_webhook_url(errors: &mut FieldErrors, url: &str) {
     }
 }
 
-/// Reports what is wrong with the service of a webhook; errors are reported at the prefix of `errors`.
+/// Reports errors of the service of a webhook at the prefix of `errors`.
 ///
-/// A missing name is reported at the namespace and the other way round: kube-apiserver takes the one for the other, in
-/// every kind that has such a service.
+/// A missing name is reported at the namespace and vice versa: kube-apiserver swaps the two in every kind that has such
+/// a service.
 pub fn check_webhook_service(errors: &mut FieldErrors, service: WebhookService<'_>) {
     for (field, value) in [("name", service.namespace), ("namespace", service.name)] {
         if value.is_empty() {
@@ -96,7 +96,7 @@ fn check_path(path: &str, errors: &mut FieldErrors) {
     }
 }
 
-/// The parts of a URL that count here.
+/// The parts of a URL that the rules cover.
 struct Parts<'a> {
     scheme: String,
     user: Option<&'a str>,
@@ -139,7 +139,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The scheme, which may be missing, and what follows it.
+/// Splits a URL into the scheme, which may be missing, and the rest.
 fn split_scheme(url: &str) -> Result<(&str, &str), String> {
     for (at, byte) in url.bytes().enumerate() {
         match byte {

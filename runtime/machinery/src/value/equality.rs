@@ -2,15 +2,14 @@
 
 use super::{Struct, View};
 
-/// True if two structs of one type hold the same.
+/// True if two structs of one type are equal.
 #[must_use]
 pub fn equal_structs(left: &dyn Struct, right: &dyn Struct) -> bool {
     std::ptr::eq(left.facts(), right.facts())
         && (0..left.facts().fields.len()).all(|index| equal(&left.field(index).view(), &right.field(index).view()))
 }
 
-/// True if two values of one type hold the same; a list or map that is absent differs from an empty one only when it
-/// is optional.
+/// True if two values of one type are equal; an absent list or map differs from an empty one only if it is optional.
 #[must_use]
 pub fn equal(left: &View<'_>, right: &View<'_>) -> bool {
     match (left, right) {

@@ -6,9 +6,10 @@ use serde_json::Value as Tree;
 
 use super::{Map, Slot, Struct, Value, View};
 
-/// The value at a dotted path; `None` when the type has no such field or something on the way is absent.
+/// Returns the value at a dotted path; `None` if the type has no such field or a value on the path is absent.
 ///
-/// Fields of inlined structs are found under the outer one, entries of maps by their key. Paths do not lead into lists.
+/// Fields of inlined structs are fields of the outer one; entries of maps are found by their key. Paths do not lead
+/// into lists.
 #[must_use]
 pub fn get_at<'a>(object: &'a dyn Struct, path: &str) -> Option<&'a dyn Value> {
     let (name, rest) = path.split_once('.').unwrap_or((path, ""));
@@ -29,7 +30,7 @@ pub fn get_at<'a>(object: &'a dyn Struct, path: &str) -> Option<&'a dyn Value> {
     None
 }
 
-/// The number at a dotted path, found as by [`get_at`]; `None` when there is none, or something else.
+/// Returns the number at a dotted path, as [`get_at`] finds it; `None` if it is absent or not a number.
 #[must_use]
 pub fn number_at(object: &dyn Struct, path: &str) -> Option<i64> {
     match get_at(object, path)?.view() {
@@ -48,7 +49,7 @@ fn get_below<'a>(map: &'a dyn Map, path: &str) -> Option<&'a dyn Value> {
     }
 }
 
-/// Changes the value at a dotted path, making what is absent on the way; whether the type has such a field.
+/// Changes the value at a dotted path and creates absent values on the path. Returns true if the type has such a field.
 pub fn change_at(object: &mut dyn Struct, path: &str, change: &mut dyn FnMut(&mut dyn Value)) -> bool {
     let (name, rest) = path.split_once('.').unwrap_or((path, ""));
     for (index, field) in object.facts().fields.iter().enumerate() {

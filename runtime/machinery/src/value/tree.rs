@@ -1,4 +1,4 @@
-//! JSON trees as values: what a kind holds whose type is known only while serving.
+//! JSON trees as values: the content of kinds that are defined at run time.
 
 use serde_json::{Map as JsonMap, Value as Tree};
 
@@ -17,7 +17,7 @@ impl Shape for Tree {
     const TYPE: TypeFacts = TypeFacts::Scalar(&TREE);
 }
 
-/// A tree shows what it holds, so that walks find their way in it, and is written as a whole.
+/// A tree is read member by member, so that walks can descend into it, and written as a whole.
 impl Value for Tree {
     fn view(&self) -> View<'_> {
         match self {

@@ -1,12 +1,12 @@
-//! The longest runs of equal lines, found as Python's difflib and its port to Go find them.
+//! The longest runs of equal lines, as Python's difflib and its Go port find them.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Files of so many lines or more leave lines that stand often out of account while they look for runs.
+/// Minimum number of lines of a text for which frequent lines are ignored in the search for runs.
 const LONG: usize = 200;
 
-/// A run of equal lines; the last one is empty and stands behind all lines.
+/// A run of equal lines; the last run is empty and follows all lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     pub(super) old: usize,
@@ -14,7 +14,8 @@ pub(super) struct Block {
     pub(super) size: usize,
 }
 
-/// The runs in order; none touches the next in both files. `None` when finding them takes more than `max_steps`.
+/// Returns the runs in order; no run is adjacent to the next one in both texts. `None` if the search takes more than
+/// `max_steps`.
 pub(super) fn matching_blocks(old: &[&str], new: &[&str], max_steps: usize) -> Option<Vec<Block>> {
     let places = places(new);
     let mut steps_left = max_steps;
@@ -46,7 +47,7 @@ pub(super) fn matching_blocks(old: &[&str], new: &[&str], max_steps: usize) -> O
     Some(blocks)
 }
 
-/// The positions of each line, without those of lines that occur too often to tell anything.
+/// Returns the positions of each line, without lines that are too frequent.
 fn places<'a>(lines: &[&'a str]) -> HashMap<&'a str, Vec<usize>> {
     let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, line) in lines.iter().enumerate() {
@@ -59,7 +60,7 @@ fn places<'a>(lines: &[&'a str]) -> HashMap<&'a str, Vec<usize>> {
     places
 }
 
-/// The longest run within two ranges; of several equally long ones the first. `None` when no steps are left.
+/// Returns the longest run within two ranges, the first of several equally long ones. `None` if no steps are left.
 fn longest(
     old: &[&str],
     new: &[&str],
@@ -92,7 +93,7 @@ fn longest(
         }
         lengths = longer;
     }
-    // Lines that were left out of account may stand at both ends.
+    // Ignored lines may extend the run at both ends.
     while best.old > in_old.start && best.new > in_new.start && old[best.old - 1] == new[best.new - 1] {
         best = Block {
             old: best.old - 1,

@@ -1,13 +1,13 @@
 //! Splits a label selector into tokens.
 
-/// A piece of a label selector, with its text for error messages.
+/// A token of a label selector, with its text for error messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Item<'a> {
     pub(super) token: Token,
     pub(super) text: &'a str,
 }
 
-/// A piece of a selector.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     End,
@@ -25,10 +25,10 @@ pub(super) enum Token {
     Less,
 }
 
-/// The items of a selector; the last one is always [`Token::End`].
+/// Returns the items of a selector; the last one is always [`Token::End`].
 pub(super) fn items(text: &str) -> Vec<Item<'_>> {
     let mut items = Vec::new();
-    // A NUL byte ends the selector for kube-apiserver too.
+    // A NUL byte ends the selector, as in kube-apiserver.
     let mut rest = text.split('\0').next().unwrap_or("");
     loop {
         rest = rest.trim_start_matches([' ', '\t', '\r', '\n']);

@@ -1,4 +1,4 @@
-//! Reads the text form of a label selector; complaints are those of kube-apiserver.
+//! The parser of label selectors; error messages are those of kube-apiserver.
 
 use super::LabelSelectorError;
 use super::lexer::{Item, Token, items};
@@ -80,7 +80,7 @@ impl<'a> Parser<'a> {
     }
 
     fn operator(&mut self) -> Result<Operator, LabelSelectorError> {
-        // The one place where `in` and `notin` are not identifiers.
+        // The only position where `in` and `notin` are not identifiers.
         let item = self.take_raw();
         Ok(match item.token {
             Token::In => Operator::In,
@@ -94,7 +94,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Values in parentheses; a missing value counts as the empty one.
+    /// Parses values in parentheses; a missing value counts as empty.
     fn values(&mut self) -> Result<Vec<&'a str>, LabelSelectorError> {
         let open = self.take();
         if open.token != Token::Open {
@@ -156,7 +156,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The next item, where `in` and `notin` are identifiers.
+    /// Returns the next item; `in` and `notin` count as identifiers.
     fn peek(&self) -> Item<'a> {
         let item = self.items.get(self.position).copied().unwrap_or(Item {
             token: Token::End,

@@ -7,12 +7,12 @@ use planesmith_wire::names;
 use super::LabelSelectorError;
 use crate::field_error::FieldErrors;
 
-/// The condition for one label.
+/// A requirement for one label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requirement {
     key: String,
     operator: Operator,
-    /// Sorted, each once.
+    /// Sorted and without duplicates.
     values: Vec<String>,
     /// The value as a number, for `>` and `<`.
     bound: i64,
@@ -21,9 +21,9 @@ pub struct Requirement {
 /// The comparison of a label with the values of a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
-    /// Is there, with one of the values.
+    /// The label is present and has one of the values.
     In,
-    /// Is not there, or with none of the values.
+    /// The label is absent or has none of the values.
     NotIn,
     /// `=`: as `In`, with one value.
     Equals,
@@ -31,22 +31,22 @@ pub enum Operator {
     DoubleEquals,
     /// `!=`: as `NotIn`, with one value.
     NotEquals,
-    /// Is there.
+    /// The label is present.
     Exists,
-    /// Is not there.
+    /// The label is absent.
     DoesNotExist,
-    /// Is a whole number above the value.
+    /// The label is an integer greater than the value.
     GreaterThan,
-    /// Is a whole number below the value.
+    /// The label is an integer less than the value.
     LessThan,
 }
 
 impl Requirement {
-    /// The requirement that `key` relates to `values` by `operator`.
+    /// Returns the requirement that `key` relates to `values` by `operator`.
     ///
     /// # Errors
     ///
-    /// When the key or a value is not legal, or there are too many or too few values.
+    /// If the key or a value is not legal, or there are too many or too few values.
     pub fn new(
         key: impl Into<String>,
         operator: Operator,
@@ -69,7 +69,7 @@ impl Requirement {
         }
     }
 
-    /// The requirement that `key` has this value, both taken as legal.
+    /// Returns the requirement that `key` has this value, without validation.
     #[must_use]
     pub fn equals(key: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
@@ -80,25 +80,25 @@ impl Requirement {
         }
     }
 
-    /// The key of the label.
+    /// Returns the key of the label.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// The comparison.
+    /// Returns the operator.
     #[must_use]
     pub fn operator(&self) -> Operator {
         self.operator
     }
 
-    /// The values that the label is compared with, sorted, each once.
+    /// Returns the values that the label is compared with, sorted and without duplicates.
     #[must_use]
     pub fn values(&self) -> &[String] {
         &self.values
     }
 
-    /// True if a label of this value, or none, meets the requirement.
+    /// True if a label with this value, or an absent label, meets the requirement.
     #[must_use]
     pub fn matches(&self, value: Option<&str>) -> bool {
         let has = |value: &str| self.values.iter().any(|wanted| wanted == value);
@@ -174,7 +174,7 @@ fn check_values(key: &str, operator: Operator, values: &[String], errors: &mut F
     bound
 }
 
-/// A whole number of 64 bits in decimal digits, as Go's `strconv.ParseInt` takes it.
+/// Parses a 64-bit integer in decimal digits, as Go's `strconv.ParseInt` does.
 fn whole_number(text: &str) -> Option<i64> {
     text.parse().ok()
 }
