@@ -33,17 +33,17 @@ pub struct Registration {
     pub name: &'static str,
     /// True if the plugin is on unless a flag says otherwise.
     pub on_by_default: bool,
-    /// The feature without which the plugin is off, whatever the flags about plugins say.
+    /// The feature gate of the plugin: while it is off, the plugin is off, whatever the flags about plugins say.
     pub feature: Option<&'static str>,
-    /// Makes the plugin; `None` for a place in the order that is kept for a plugin to come.
+    /// Creates the plugin; `None` for a plugin that is not implemented yet, but has its position in the order.
     pub make: Option<Make>,
 }
 
-/// Makes a plugin. `None` when it has nothing to do in this server, because the kinds it is about are missing.
+/// Creates a plugin. `None` if it has nothing to do in this server, because the kinds it is about are missing.
 ///
 /// # Errors
 ///
-/// A configuration that makes no sense.
+/// An invalid configuration.
 pub type Make = fn(&Setup<'_>) -> Result<Option<Arc<dyn Plugin>>>;
 
 /// The parts of a server from which plugins are created.
@@ -56,7 +56,7 @@ pub struct Setup<'a> {
     pub kinds: &'a LiveKinds,
     /// Reads objects of any kind.
     pub objects: Arc<dyn Lister>,
-    /// Decides who may do what.
+    /// Authorizes requests.
     pub authorizer: Arc<dyn Authorizer>,
     /// Writes objects as the server itself.
     pub loopback: &'a Loopback,
@@ -67,7 +67,7 @@ pub struct Setup<'a> {
 }
 
 impl Registration {
-    /// A plugin that is asked unless a flag says otherwise.
+    /// A plugin that is on unless a flag says otherwise.
     #[must_use]
     pub const fn on(name: &'static str, make: Make) -> Self {
         Self {
@@ -78,7 +78,7 @@ impl Registration {
         }
     }
 
-    /// A plugin that is asked only if a flag says so.
+    /// A plugin that is off unless a flag says otherwise.
     #[must_use]
     pub const fn off(name: &'static str, make: Make) -> Self {
         Self {
@@ -89,7 +89,7 @@ impl Registration {
         }
     }
 
-    /// A place that is kept for a plugin to come; flags may name it.
+    /// The position of a plugin that is not implemented yet; flags may name it.
     #[must_use]
     pub const fn place(name: &'static str, on_by_default: bool) -> Self {
         Self {
@@ -114,7 +114,7 @@ impl Registration {
 ///
 /// # Errors
 ///
-/// Flags that name plugins wrongly, a configuration file that cannot be read, or one that a plugin cannot use.
+/// Flags with unknown plugins, or a configuration file that cannot be read or that a plugin cannot use.
 pub fn chain(registrations: &[Registration], setup: &Setup<'_>) -> Result<Chain> {
     check_switches(registrations, setup.options)?;
     let configuration = match &setup.options.admission_control_config_file {

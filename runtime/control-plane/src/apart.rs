@@ -1,21 +1,23 @@
-//! Waiting for an answer that must come whatever else the server does, also where nothing can be awaited.
+//! Runs work on a dedicated runtime, for answers that must come whatever else the server does, also where nothing can
+//! be awaited.
 
 use std::sync::{OnceLock, mpsc};
 
 use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use tokio::task::JoinSet;
 
-/// Waits for `work`, which goes on in a runtime of its own: it gets on however many threads of the server's wait here.
+/// Blocks until `work` is done. It runs on a dedicated runtime, so it progresses however many threads of the server
+/// are blocked here.
 ///
-/// The calling thread gives its tasks to others meanwhile where it can.
+/// Where possible, the calling thread passes its tasks on to other threads meanwhile.
 ///
 /// # Errors
 ///
-/// When the work cannot be done, because the system gives no thread for it or because it panicked.
+/// If the work cannot be done, because no thread can be started for it or because it panicked.
 pub(crate) fn wait_for<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
     let (answer, answered) = mpsc::sync_channel(1);
     runtime()?.spawn(async move {
-        // Whoever asked is waiting.
+        // The caller is waiting.
         let _ = answer.send(work.await);
     });
     let wait = || answered.recv().map_err(|_| "it was given up".to_owned());
@@ -25,7 +27,7 @@ pub(crate) fn wait_for<T: Send + 'static>(work: impl Future<Output = T> + Send +
     }
 }
 
-/// As [`wait_for`] where it can be awaited. Work that nobody awaits any more ends.
+/// As [`wait_for`], for callers that can await. Work is cancelled when its future is dropped.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
-//! Group versions and who answers for them, as APIServices say it.
+//! APIServices: the group versions, and the servers that serve them.
 //!
-//! Reading order: [`registration`] (those of this chain of servers), [`follower`] (what follows from any),
-//! [`availability`] (whether a server of somebody else is there).
+//! Reading order: [`registration`] (APIServices of this chain of servers), [`follower`] (routes and probes for all
+//! APIServices), [`availability`] (the state of an external server).
 
 mod availability;
 mod follower;
@@ -37,7 +37,7 @@ const API_VERSION: &str = "apiregistration.k8s.io/v1";
 pub(crate) struct Aggregation<'a> {
     pub(crate) stores: &'a Stores,
     pub(crate) loopback: &'a Loopback,
-    /// The group versions that the servers further in serve.
+    /// The group versions of the servers behind the aggregator.
     pub(crate) served: &'a [GroupVersion],
     pub(crate) directory: &'a GroupDirectory,
     pub(crate) openapi: &'a OpenApi,
@@ -47,7 +47,7 @@ pub(crate) struct Aggregation<'a> {
 }
 
 impl Aggregation<'_> {
-    /// The aggregation server in front of `core`. In a server without APIServices it passes everything on.
+    /// Puts the aggregation server in front of `core`. In a server without APIServices it passes everything on.
     pub(crate) fn in_front_of(self, core: ApiServer) -> ApiServer {
         let server = planesmith_aggregator::server().in_front_of(core);
         let Some(facts) = self.stores.scheme().resource(GROUP, "v1", "apiservices") else {
@@ -71,7 +71,7 @@ impl Aggregation<'_> {
             rejects_redirects: self.rejects_redirects,
         };
         let aggregator = Aggregator::new(&server, own, ways);
-        // Before the first request: what is registered with others is not missing here.
+        // Before the first request: group versions of external servers must not be missing.
         register_all(&aggregator, &store);
         let ways = [
             (of("", "v1", "services"), NamesService::Itself),
@@ -115,7 +115,7 @@ impl Aggregation<'_> {
     }
 }
 
-/// Tells the aggregator what is registered now, without waiting for those who follow it.
+/// Registers all stored APIServices with the aggregator, without waiting for the follower.
 fn register_all(aggregator: &Aggregator, store: &ResourceStore) {
     for api_service in store.all::<APIService>() {
         let name = api_service.metadata.name;
@@ -130,8 +130,8 @@ fn register_all(aggregator: &Aggregator, store: &ResourceStore) {
     }
 }
 
-/// Tells of an APIService as it is, and again when it has changed meanwhile: who follows changes may have told of that
-/// change before, and does not do so again.
+/// Reports an APIService to `tell`, and again if it has changed meanwhile: the follower may have reported that change
+/// before, and does not do so again.
 fn settle(read: impl Fn() -> Option<APIService>, tell: impl Fn(Option<&APIService>)) {
     let mut now = read();
     loop {
@@ -144,7 +144,7 @@ fn settle(read: impl Fn() -> Option<APIService>, tell: impl Fn(Option<&APIServic
     }
 }
 
-/// Fails until each of the APIServices in `names` was available once.
+/// Fails until each of the APIServices in `names` has been available once.
 fn completion_check(names: Vec<String>, store: Arc<ResourceStore>) -> HealthCheck {
     let pending: Mutex<BTreeSet<String>> = Mutex::new(names.into_iter().collect());
     HealthCheck::new("autoregister-completion", move || {

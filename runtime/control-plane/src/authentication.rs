@@ -18,7 +18,7 @@ use crate::loopback::Loopback;
 use crate::options::{AuthorizationMode, Options};
 use crate::service_accounts::{ServiceAccountKeys, StoredObjects, StoredTokenSecrets};
 
-/// Tokens of the file, the server's own, and those of service accounts.
+/// The authenticator of bearer tokens: those of the token file, the server's own, and those of service accounts.
 ///
 /// # Errors
 ///
@@ -61,7 +61,7 @@ pub fn bearer_tokens(
     Ok(Arc::new(tokens.observed_by(stores.options().metrics.observe_tokens())))
 }
 
-/// Proxies, then client certificates, then tokens.
+/// The authenticators in their order: proxies, client certificates, bearer tokens.
 #[must_use]
 pub fn authenticator(
     options: &Options,
@@ -81,7 +81,8 @@ pub fn authenticator(
     Arc::new(chain)
 }
 
-/// Members of `system:masters` may do everything; for others the modes are asked in order, or the server in front.
+/// The authorizer: members of `system:masters` may do everything; for others the modes are consulted in order, or the
+/// server in front.
 ///
 /// # Errors
 ///

@@ -9,7 +9,7 @@ use planesmith_server::stores::Stores;
 
 use crate::program::GroupVersion;
 
-/// Served in addition to a program that brings none of these group versions itself.
+/// The group versions that are served in addition to those of a program that does not bring them itself.
 pub const GROUPS: &[GroupVersion] = &[
     GroupVersion {
         group: "",

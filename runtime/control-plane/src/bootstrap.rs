@@ -1,4 +1,4 @@
-//! Objects that a control plane makes for itself at start, as hooks in a fixed order.
+//! Objects that a control plane creates for itself at start, as hooks in a fixed order.
 
 mod authority_file;
 pub(crate) mod cluster_authentication;
@@ -35,7 +35,7 @@ pub struct Announcement {
 }
 
 impl Announcement {
-    /// Both, as URLs write them.
+    /// Returns both in the form of URLs.
     #[must_use]
     pub fn public_address(&self) -> String {
         SocketAddr::new(self.address, self.port).to_string()

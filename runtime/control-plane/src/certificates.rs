@@ -1,9 +1,9 @@
-//! The server's own certificate authority and what it signs.
+//! The server's own certificate authority, and the certificates it signs.
 //!
-//! Without certificate flags a server makes an authority once, and from it a serving certificate and an administrator's
-//! client certificate. File names are kubeadm's, so that existing scripts find them. A certificate is made anew at start
-//! when it is about to expire or no longer covers the server's addresses, and the serving certificate also while the server
-//! runs (`renewal`).
+//! Without certificate flags a server creates an authority once, and issues a serving certificate and an
+//! administrator's client certificate from it. File names are kubeadm's, so that existing scripts find them. A
+//! certificate is renewed at start when it is about to expire or no longer covers the server's addresses, and the
+//! serving certificate also while the server runs (`renewal`).
 
 pub mod issue;
 pub(crate) mod renewal;
@@ -32,13 +32,13 @@ use crate::private_file::{make_private_dir, write_private, write_public};
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// The common name of the authority for clients and the server itself.
 const AUTHORITY: &str = "planesmith";
-/// Its files; other authorities are called like theirs.
+/// The name of its files, without extension; other authorities have names of the same form.
 const AUTHORITY_FILE: &str = "ca";
 /// The lifetime of the authority; kubeadm's choice.
 const AUTHORITY_LIFE: Duration = DAY.saturating_mul(3650);
 /// The lifetime of a signed certificate; kubeadm's choice.
 const CERTIFICATE_LIFE: Duration = DAY.saturating_mul(365);
-/// A certificate that ends sooner is made anew.
+/// A certificate is renewed when it expires sooner than this.
 const RENEW_BEFORE: Duration = DAY.saturating_mul(30);
 
 /// A certificate and its key in a folder.
@@ -72,7 +72,7 @@ pub enum CertificateError {
         /// The operating system's reason.
         source: std::io::Error,
     },
-    /// A file does not hold what its name says.
+    /// A file does not have the content that its name promises.
     #[error("{path} is not a usable PEM file; remove it together with its .key file to have both made anew")]
     Pem {
         /// The file.
@@ -80,7 +80,7 @@ pub enum CertificateError {
         /// The parser's reason.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A certificate could not be made.
+    /// A certificate could not be created.
     #[error("a certificate for {subject} cannot be made")]
     Make {
         /// The common name.
@@ -91,7 +91,7 @@ pub enum CertificateError {
 }
 
 impl Authority {
-    /// Opens the authority in `dir`, or makes one there.
+    /// Opens the authority in `dir`; creates one if there is none.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ impl Authority {
         &self.certificate_pem
     }
 
-    /// The serving certificate for `names` and `addresses`, made when there is none that covers them.
+    /// Returns the serving certificate for `names` and `addresses`; creates it if there is none that covers them.
     ///
     /// # Errors
     ///
@@ -154,8 +154,8 @@ impl Authority {
         Ok(pair)
     }
 
-    /// Makes the serving certificate for `names` and `addresses` anew when it ends soon after `now`, or does not cover them.
-    /// Returns true if it did.
+    /// Renews the serving certificate for `names` and `addresses` if it expires soon after `now`, or does not cover
+    /// them. Returns true if it did.
     ///
     /// # Errors
     ///
@@ -180,7 +180,7 @@ impl Authority {
         Ok(true)
     }
 
-    /// A client certificate for a user in a group, made when there is none or it ends soon.
+    /// Returns the client certificate of a user in a group; creates it if there is none, or it expires soon.
     ///
     /// # Errors
     ///
@@ -189,7 +189,7 @@ impl Authority {
         self.client_of(file, user, &[group])
     }
 
-    /// The same for a proxy, which is in no group.
+    /// Returns the client certificate of a proxy, which is in no group.
     ///
     /// # Errors
     ///
@@ -209,11 +209,11 @@ impl Authority {
         Ok(pair)
     }
 
-    /// A new client certificate for a user in groups, and its key.
+    /// Creates a client certificate for a user in groups. Returns it and its key, PEM.
     ///
     /// # Errors
     ///
-    /// When a name has no place in a certificate, or the key cannot sign.
+    /// If a name cannot be encoded in a certificate, or the key cannot sign.
     pub fn client_pair(&self, user: &str, groups: &[&str]) -> Result<(String, KeyPair), CertificateError> {
         let subject = issue::subject(user, groups.iter().copied());
         subject
@@ -247,8 +247,8 @@ impl Authority {
         Ok((certificate, key))
     }
 
-    /// True if the certificate at `pair` is this authority's and that of its key, lives long enough after `now`, and covers
-    /// all `names` and `addresses`.
+    /// True if this authority signed the certificate at `pair`, its key matches, it is valid long enough after `now`,
+    /// and it covers all `names` and `addresses`.
     fn is_current(&self, pair: &CertificatePair, names: &[String], addresses: &[IpAddr], now: SystemTime) -> bool {
         let Ok(pem) = fs::read(&pair.certificate) else {
             return false;
@@ -300,20 +300,20 @@ fn make_authority(name: &str, pair: &CertificatePair, key: &KeyPair) -> Result<(
     write_pair(pair, &certificate.pem(), key)
 }
 
-/// The key goes last: its presence says that the pair is whole.
+/// Writes a certificate and its key. The key is written last: its presence means that the pair is complete.
 fn write_pair(pair: &CertificatePair, certificate: &str, key: &KeyPair) -> Result<(), CertificateError> {
     write_public(&pair.certificate, certificate.as_bytes())
         .map_err(|source| file_error(&pair.certificate, "written", source))?;
     write_private(&pair.key, key.serialize_pem().as_bytes()).map_err(|source| file_error(&pair.key, "written", source))
 }
 
-/// Beginning and end of something that lives for `life` from `now` on.
+/// Returns the beginning and the end of a validity of `life` from `now` on.
 fn life(life: Duration, now: SystemTime) -> (SystemTime, SystemTime) {
-    // Clocks of clients may be a little behind.
+    // Clocks of clients may be slow.
     (now - Duration::from_secs(300), now + life)
 }
 
-/// True if a certificate need not be made anew soon after `now`.
+/// True if a certificate needs no renewal soon after `now`.
 fn lives_on(certificate: &X509Certificate<'_>, now: SystemTime) -> bool {
     let soon = now + RENEW_BEFORE;
     let soon = soon
@@ -344,7 +344,7 @@ fn covers(certificate: &X509Certificate<'_>, names: &[String], addresses: &[IpAd
     })
 }
 
-/// Takes away what others may do with a key that is there already, restored from a backup for example.
+/// Removes the permissions of others on an existing key, restored from a backup for example.
 fn keep_private(key: &Path) -> Result<(), CertificateError> {
     fs::set_permissions(key, fs::Permissions::from_mode(0o600))
         .map_err(|source| file_error(key, "kept private", source))

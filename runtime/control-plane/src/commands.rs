@@ -41,14 +41,14 @@ enum Command {
 /// A parsed command line.
 #[derive(Debug)]
 pub(crate) enum Asked {
-    /// To serve.
+    /// Run the server.
     Serve(Box<Options>),
-    /// Something that is done already, with this end.
+    /// A command that is finished, with its exit code.
     Done(ExitCode),
 }
 
-/// Reads the command line of this process, and does what it says unless that is to serve. On a mistake prints what is wrong
-/// and exits with 2.
+/// Parses the command line of this process, and runs its command, unless that is to serve. After a mistake it prints
+/// the problem and exits with 2.
 pub(crate) fn read(program: &Program) -> Asked {
     // One command for both kinds of mistakes: it knows under which name the program was started.
     let mut command = help::in_sections(command(program));

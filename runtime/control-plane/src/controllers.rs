@@ -1,4 +1,4 @@
-//! Embedded lifecycle controllers: what a server alone needs so that users see what they expect.
+//! Embedded lifecycle controllers: those that a server without kube-controller-manager needs.
 //!
 //! They run unless `--controllers` says otherwise; all of them are off when a kube-controller-manager runs beside the
 //! server.
@@ -79,7 +79,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// The same for a controller that reconciles objects.
+    /// As `new`, for a controller that reconciles objects.
     #[must_use]
     pub fn reconciling<R: Reconcile>(hook: &'static str, prepare: impl FnOnce(&ApiServer) -> Option<R> + 'a) -> Self {
         Self::new(hook, |server| {

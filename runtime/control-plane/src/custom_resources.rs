@@ -1,4 +1,4 @@
-//! Custom resources: what is defined is served, as soon as its names are accepted.
+//! Custom resources: definitions are served as soon as their names are accepted.
 
 mod controller;
 mod relocation;
@@ -27,7 +27,7 @@ const TEMPLATES: Templates = Templates {
     scales: &["apis/autoscaling/v1", "apis/apps/v1"],
 };
 
-/// The API-extensions server; it serves what is defined if the program has definitions.
+/// The API-extensions server; it serves custom resources if the program has definitions.
 #[must_use]
 pub(crate) fn extensions(
     stores: &Stores,

@@ -1,4 +1,4 @@
-//! The folder in which a server keeps what outlives it: for one server at a time, and always of the same program.
+//! The data folder: in use by one server at a time, and always of the same program.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,22 +8,23 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::private_file::{make_private_dir, write_private};
 
-/// Names the program. Another one does not know all kinds in the store, and would take namespaces for empty that are not.
+/// The file with the name of the program. Another program does not know all kinds in the store, and would take
+/// namespaces with objects for empty.
 const PROGRAM: &str = "program";
 
-/// A folder that nobody else uses until this is dropped, wherever the server's objects are: certificates, the kubeconfig and
-/// the note about the running server are here in any case.
+/// A locked data folder, unlocked when this is dropped. Certificates, the kubeconfig and the record of the running
+/// server are in it even if the objects are not.
 #[derive(Debug)]
 pub(crate) struct DataFolder {
     _lock: File,
 }
 
 impl DataFolder {
-    /// The folder at `path` for the program of this name; made if there is none.
+    /// Opens the folder at `path` for the program of this name; creates it if there is none.
     ///
     /// # Errors
     ///
-    /// When it cannot be made, when another server uses it, and when it is of another program.
+    /// If it cannot be created, is in use by another server, or belongs to another program.
     pub(crate) async fn open(path: &Path, program: &str) -> Result<Self> {
         let shown = path.display();
         make_private_dir(path).with_context(|| format!("--data-dir {shown} cannot be made"))?;
@@ -35,7 +36,7 @@ impl DataFolder {
     }
 }
 
-/// Checks that the folder is of this program, or of none yet, and notes it.
+/// Checks that the folder is of this program, or of none yet, and records it.
 fn claim(path: &Path, program: &str) -> Result<()> {
     let note = path.join(PROGRAM);
     match fs::read_to_string(&note) {

@@ -1,6 +1,7 @@
-//! A server in front of this one that knows who somebody is, and what they may do.
+//! Delegation of authentication and authorization to a server in front of this one.
 //!
-//! Reading order: [`host`] (how it is asked), [`token_reviews`], [`access_reviews`], [`trusted_proxies`], [`host_namespaces`].
+//! Reading order: [`host`] (the client for that server), [`token_reviews`], [`access_reviews`], [`trusted_proxies`],
+//! [`host_namespaces`].
 
 mod access_reviews;
 mod host;

@@ -2,10 +2,10 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// The fewest descriptors that connections of clients leave to everything else.
+/// The fewest descriptors that client connections leave for everything else.
 const MIN_RESERVE: usize = 128;
 
-/// The most that are left; the store, proxied streams and questions to webhooks need no more.
+/// The most that are left for it; the store, proxied streams and webhook calls need no more.
 const MAX_RESERVE: usize = 4096;
 
 /// The limit of open files.
@@ -16,7 +16,8 @@ pub(crate) struct Descriptors {
 }
 
 impl Descriptors {
-    /// Raises the soft limit of this process to the hard one, as Go programs do when they start, and returns what holds then.
+    /// Raises the soft limit of this process to the hard one, as Go programs do when they start, and returns the
+    /// resulting limit.
     pub(crate) fn of_process() -> Self {
         let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
         let raised = Rlimit {
@@ -35,8 +36,8 @@ impl Descriptors {
         }
     }
 
-    /// Returns the number of client connections that may be open: `wanted`, unless that leaves too few descriptors for the
-    /// journal, for files that are followed and for connections to others.
+    /// Returns the number of client connections that may be open: `wanted`, unless that leaves too few descriptors
+    /// for the journal, for files that are followed and for connections to other servers.
     pub(crate) fn connections(self, wanted: usize) -> usize {
         let Some(limit) = self.limit else { return wanted };
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);

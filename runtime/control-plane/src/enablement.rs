@@ -42,8 +42,8 @@ impl Maturity {
 /// (`apps/v1`; `v1` or `api/v1` for the core group), then those for resources (`apps/v1/deployments`, `api/v1/pods`). A
 /// resource that is switched by itself does not follow its version.
 ///
-/// Some resources are behind a feature as well (`--feature-gates`): they are off, whatever else is said, while their feature
-/// is off. `api/all=true` asks for those, too, unless their feature is switched off by name.
+/// Some resources have a feature gate as well (`--feature-gates`): they are off while their feature is off, whatever
+/// other switches say. `api/all=true` enables those, too, unless their feature is switched off by name.
 #[derive(Clone, Debug, Default)]
 pub struct Enablement {
     versions: HashMap<String, bool>,
@@ -57,7 +57,7 @@ impl Enablement {
     ///
     /// # Errors
     ///
-    /// When a switch is nothing that could be switched, or names a group or a version that the program does not have.
+    /// For a switch whose name is invalid, or a group or a version that the program does not have.
     pub fn new<'g>(
         groups: impl IntoIterator<Item = &'g GroupVersion>,
         gated: impl IntoIterator<Item = &'g GatedResource>,
@@ -166,8 +166,8 @@ impl Enablement {
     }
 }
 
-/// The name of a switch without the first step that paths of the core group have: `v1` for `api/v1`, `/v1/pods` for
-/// `api/v1/pods`.
+/// Returns the name of a switch without the first segment that paths of the core group have: `v1` for `api/v1`,
+/// `/v1/pods` for `api/v1/pods`.
 fn in_core_group(name: &str) -> String {
     match name.strip_prefix("api/") {
         Some(version) if !MATCHERS.iter().any(|(matcher, _)| *matcher == name) => match version.contains('/') {

@@ -1,4 +1,4 @@
-//! Events: what the server itself tells about objects.
+//! Events that the server itself reports about objects.
 
 use http::Method;
 use planesmith_machinery::micro_time::MicroTime;
@@ -20,15 +20,15 @@ pub struct About<'o> {
     pub name: &'o str,
     /// The UID of the object.
     pub uid: &'o str,
-    /// The state that was looked at; empty when it does not matter.
+    /// The version of the object that the event is about; empty if it does not matter.
     pub resource_version: &'o str,
 }
 
-/// Stores `event`, which says what happened and who reports it; its metadata and the object are filled in.
+/// Stores `event`, whose reason and reporter are set; adds its metadata and the object.
 ///
 /// # Errors
 ///
-/// When it is refused. Whoever reports goes on nevertheless.
+/// If the event is refused. Callers go on nevertheless.
 pub async fn post(loopback: &Loopback, about: About<'_>, mut event: Value) -> Result<(), LoopbackError> {
     // Events about objects without a namespace live in the default one.
     let namespace = match about.namespace {
@@ -51,8 +51,8 @@ pub async fn post(loopback: &Loopback, about: About<'_>, mut event: Value) -> Re
     loopback.call(Method::POST, &path, Some(&event)).await
 }
 
-/// The name of an event: that of the object and the time, unless the object's cannot be part of one, as that of an IPv6
-/// address.
+/// Returns the name of an event: that of the object and the time, without the object's name if that cannot be part of
+/// one, such as an IPv6 address.
 fn name_of(object: &str, stamp: i128) -> String {
     let name = format!("{object}.{stamp:x}");
     match names::dns_subdomain(&name).is_empty() {

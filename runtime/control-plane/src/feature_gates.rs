@@ -1,6 +1,6 @@
-//! `--feature-gates`: which features of Kubernetes are on.
+//! `--feature-gates`: the enabled features of Kubernetes.
 //!
-//! All names are `known`; those that change what this server does are asked for by [`FeatureGates::enabled`].
+//! All names are `known`; those that change the behaviour of this server are queried by [`FeatureGates::enabled`].
 
 mod known;
 
@@ -28,7 +28,7 @@ struct Feature {
     stage: Stage,
     /// True if it is on unless it is switched.
     default: bool,
-    /// It cannot be switched any more.
+    /// True if it cannot be switched any more.
     locked: bool,
     /// Features that must be on with it.
     needs: &'static [&'static str],
@@ -68,8 +68,9 @@ impl Feature {
 
 /// The enabled features: Kubernetes' defaults, and the switches of the flag.
 ///
-/// Each term is `Name=true` or `Name=false`, a `kube:` before it is allowed. `AllAlpha` and `AllBeta` stand for all features
-/// of that stage that are not named themselves. What one flag says is parsed alone; see [`FeatureGates::and`].
+/// Each term is `Name=true` or `Name=false`, optionally with the prefix `kube:`. `AllAlpha` and `AllBeta` stand for
+/// all features of that stage that are not named themselves. Each occurrence of the flag is parsed alone; see
+/// [`FeatureGates::and`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeatureGates {
     /// The features that were named, and their switches.
@@ -108,7 +109,7 @@ impl FeatureGates {
         })
     }
 
-    /// The features that are named although they are settled or on their way out.
+    /// Returns the named features that are stable or deprecated.
     pub fn outdated(&self) -> impl Iterator<Item = (&'static str, bool)> + '_ {
         let outdated = |name: &str| {
             Feature::find(name).is_some_and(|feature| matches!(feature.stage, Stage::Stable | Stage::Deprecated))
@@ -117,7 +118,7 @@ impl FeatureGates {
         named.filter(move |(name, _)| outdated(name))
     }
 
-    /// These, and what `later` says.
+    /// Returns these switches, overridden by `later`.
     #[must_use]
     pub fn and(mut self, later: Self) -> Self {
         self.switched.extend(later.switched);
@@ -125,7 +126,7 @@ impl FeatureGates {
         self
     }
 
-    /// Says which features are on without those that they need; `None` when there are none.
+    /// Reports features that are on without those that they need; `None` if there are none.
     #[must_use]
     pub fn unmet(&self) -> Option<String> {
         let on = KNOWN.iter().filter(|feature| self.enabled(feature.name));
@@ -144,7 +145,7 @@ impl FeatureGates {
     }
 }
 
-/// Several problems in one sentence, as Kubernetes says them; `None` when there are none.
+/// Joins several problems in one sentence, in Kubernetes' form; `None` if there are none.
 fn told(problems: &[String]) -> Option<String> {
     match problems {
         [] => None,
@@ -180,7 +181,7 @@ impl FromStr for FeatureGates {
     }
 }
 
-/// The named switches, in the order of their names; the last one of a name counts.
+/// Parses the named switches, in the order of their names; the last one of a name wins.
 fn terms(text: &str) -> Result<BTreeMap<&str, bool>, String> {
     let mut terms = BTreeMap::new();
     for term in text.split(',').map(str::trim).filter(|term| !term.is_empty()) {

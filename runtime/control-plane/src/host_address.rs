@@ -1,13 +1,13 @@
-//! The address under which other machines reach this one.
+//! The address at which other machines reach this one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// Addresses that no machine has (RFC 5737, RFC 3849), so that the way to them is the default route.
+/// Addresses that no machine has (RFC 5737, RFC 3849), so that the route to them is the default route.
 const FAR_V4: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 const FAR_V6: IpAddr = IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1));
 
-/// The address of the interface with the default route, of the family of `like` if there is one of that; `None` on a machine
-/// without a network.
+/// Returns the address of the interface with the default route, of the family of `like` if there is one; `None` on a
+/// machine without a network.
 pub(crate) fn of_default_route(like: IpAddr) -> Option<IpAddr> {
     let ways = [
         (Ipv4Addr::UNSPECIFIED.into(), FAR_V4),
@@ -19,7 +19,7 @@ pub(crate) fn of_default_route(like: IpAddr) -> Option<IpAddr> {
     own.into_iter().chain(other).find_map(|(any, far)| source(any, far))
 }
 
-/// The address from which `far` would be sent to. Connecting a datagram socket sends nothing.
+/// Returns the source address of packets to `far`. Connecting a datagram socket sends nothing.
 fn source(any: IpAddr, far: IpAddr) -> Option<IpAddr> {
     let socket = UdpSocket::bind(SocketAddr::new(any, 0)).ok()?;
     socket.connect(SocketAddr::new(far, 9)).ok()?;

@@ -58,12 +58,12 @@ struct ProxyIdentity {
     headers: RequestHeaders,
 }
 
-/// The name in the certificate that the server makes for itself; kubeadm's choice.
+/// The name in the certificate that the server creates for itself; kubeadm's choice.
 const PROXY: &str = "front-proxy-client";
 
 impl Identity {
-    /// Reads the certificates that the flags name, and makes those that they do not. The serving certificate covers the server's
-    /// addresses and those in `further`.
+    /// Reads the certificates that the flags name, and creates the others. The serving certificate covers the
+    /// server's addresses and those in `further`.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl Identity {
         }
     }
 
-    /// In which headers proxies say who asks.
+    /// Returns the headers in which proxies name the user.
     #[must_use]
     pub fn request_headers(&self) -> &RequestHeaders {
         &self.proxy.headers
@@ -122,13 +122,13 @@ impl Identity {
         })
     }
 
-    /// Signs certificates of clients that the server takes.
+    /// Returns the authority that signs certificates of clients.
     #[must_use]
     pub fn authority(&self) -> &Arc<Authority> {
         &self.authority
     }
 
-    /// The files for TLS.
+    /// Returns the files for TLS.
     #[must_use]
     pub fn tls_files(&self) -> TlsFiles {
         let own = std::iter::once(self.authority_file.clone());
@@ -140,7 +140,7 @@ impl Identity {
         }
     }
 
-    /// Returns the renewal of the serving certificate while `tls` serves with it; `None` for a certificate that was given.
+    /// Returns the renewal of the serving certificate of `tls`; `None` for a certificate of the flags.
     pub(crate) fn renewal(&self, tls: Arc<Tls>) -> Option<Renewal> {
         self.own.then(|| Renewal {
             authority: Arc::clone(&self.authority),
@@ -160,11 +160,11 @@ impl Identity {
         if self.own {
             return Ok(self.authority.certificate_pem().to_owned());
         }
-        // A certificate that was given may be signed by anyone; its own chain is what clients can trust.
+        // A certificate of the flags may be signed by any authority; its own chain is what clients can trust.
         read(&self.serving.certificate)
     }
 
-    /// The same as a file. A certificate that was given is its own.
+    /// Returns the file of that authority. For a certificate of the flags, it is the certificate itself.
     pub(crate) fn root_authority_file(&self) -> &Path {
         if self.own {
             &self.authority_file
@@ -173,7 +173,7 @@ impl Identity {
         }
     }
 
-    /// The administrator's certificate.
+    /// Returns the administrator's certificate.
     pub(crate) fn admin(&self) -> &CertificatePair {
         &self.admin
     }
@@ -238,7 +238,7 @@ fn read(file: &Path) -> Result<String> {
     fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))
 }
 
-/// Addresses under which clients may reach the server.
+/// Returns the addresses at which clients may reach the server.
 fn addresses(options: &Options, further: &[IpAddr]) -> Vec<IpAddr> {
     let mut addresses = vec![IpAddr::from([127, 0, 0, 1]), IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1])];
     let own = [options.bind_address, options.client_address()];

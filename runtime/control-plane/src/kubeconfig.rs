@@ -18,7 +18,7 @@ pub struct Access<'a> {
     pub key: &'a str,
 }
 
-/// A kubeconfig with everything inside; to be kept private.
+/// Returns a kubeconfig with embedded certificates and key; to be kept private.
 #[must_use]
 pub fn text(access: &Access<'_>) -> String {
     let authority = STANDARD.encode(access.authority);
@@ -48,9 +48,9 @@ pub fn text(access: &Access<'_>) -> String {
     )
 }
 
-/// A text as YAML takes it for one, whatever is in it.
+/// Quotes a text for YAML, whatever characters it has.
 fn quoted(text: &str) -> String {
-    // JSON is YAML.
+    // A JSON string is valid YAML.
     serde_json::Value::from(text).to_string()
 }
 

@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 /// The delays after which a key is retried.
 #[derive(Clone, Copy, Debug)]
 pub struct Delays {
-    /// After the first failure; twice as long after each further one.
+    /// The delay after the first failure; doubled after each further one.
     pub first: Duration,
-    /// At most.
+    /// The longest delay.
     pub longest: Duration,
 }
 
 /// The time at which a key is due; the number distinguishes keys of the same instant.
 type Time = (Instant, u64);
 
-/// Keys and when their time comes; each has one.
+/// Keys and the times at which they are due; each has one.
 #[derive(Debug)]
 pub struct Later<K> {
     delays: Delays,
@@ -28,7 +28,7 @@ pub struct Later<K> {
 }
 
 impl<K: Clone + Eq + Hash> Later<K> {
-    /// None so far; those that fail wait for so long.
+    /// Creates an empty queue in which keys are retried after `delays`.
     pub fn new(delays: Delays) -> Self {
         Self {
             delays,
@@ -39,7 +39,7 @@ impl<K: Clone + Eq + Hash> Later<K> {
         }
     }
 
-    /// Sets the time of a key, in place of the one that it had.
+    /// Sets the time of a key, replacing an earlier one.
     pub fn put(&mut self, key: K, at: Instant) {
         self.drop_time(&key);
         self.serial += 1;
@@ -55,8 +55,7 @@ impl<K: Clone + Eq + Hash> Later<K> {
         }
     }
 
-    /// Sets the time of a key that failed, the later the more often that was so. What happens to other keys, or to this
-    /// one, does not put it off.
+    /// Sets the time of a failed key, the later the more often it has failed.
     pub fn retry(&mut self, key: K, now: Instant) {
         let failures = self.failures.entry(key.clone()).or_default();
         let Delays { first, longest } = self.delays;
@@ -65,7 +64,7 @@ impl<K: Clone + Eq + Hash> Later<K> {
         self.put(key, now + delay);
     }
 
-    /// The key has no time any more, and has not failed.
+    /// Removes the time and the failures of a key.
     pub fn forget(&mut self, key: &K) {
         self.failures.remove(key);
         self.drop_time(key);
@@ -82,7 +81,7 @@ impl<K: Clone + Eq + Hash> Later<K> {
         self.by_time.first_key_value().map(|((at, _), _)| *at)
     }
 
-    /// Takes out those whose time has come.
+    /// Removes and returns the keys that are due.
     pub fn take(&mut self, now: Instant) -> Vec<K> {
         let mut due = Vec::new();
         while let Some(first) = self.by_time.first_entry()

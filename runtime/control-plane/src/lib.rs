@@ -1,9 +1,9 @@
 //! The parts that every server needs: its flags, its certificates, the chain of servers, and the seam for what a
 //! program adds ([`component`]).
 //!
-//! Reading order: [`run`](run()) (a server's life from start to end), [`options`] (flags), [`program`] (what a binary is made
-//! of), [`component`] (what a program adds to a server) and [`enablement`] (what of it is on), then what a start does:
-//! [`identity`], [`authentication`], [`admission`], [`bootstrap`], [`controllers`].
+//! Reading order: [`run`](run()) (a server's life from start to end), [`options`] (flags), [`program`] (the parts of
+//! a binary), [`component`] (the additions of a program) and [`enablement`] (the enabled resources), then the steps
+//! of a start: [`identity`], [`authentication`], [`admission`], [`bootstrap`], [`controllers`].
 
 pub mod admission;
 mod allocator;

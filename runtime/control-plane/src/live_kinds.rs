@@ -6,20 +6,20 @@ use std::sync::{Arc, OnceLock};
 use planesmith_server::chain::{ApiServer, SharedTable};
 use planesmith_server::routes::ServedResource;
 
-/// The kinds that a chain of servers serves, custom ones included. Clones share it; it knows none until it is connected.
+/// The kinds that a chain of servers serves, custom ones included. Clones share them; empty until connected.
 #[derive(Clone, Default)]
 pub struct LiveKinds {
     tables: Arc<OnceLock<Vec<SharedTable>>>,
 }
 
 impl LiveKinds {
-    /// Looks into the tables of `server`, and of those that it delegates to, from now on.
+    /// Connects to the tables of `server` and of those that it delegates to.
     pub fn connect(&self, server: &ApiServer) {
-        // A second chain would be the same.
+        // A second chain would have the same tables.
         let _ = self.tables.set(server.tables());
     }
 
-    /// The resource whose objects are of this kind.
+    /// Returns the resource whose objects are of this kind.
     pub fn find(&self, group: &str, version: &str, kind: &str) -> Option<ServedResource> {
         let is_it = |facts: &ServedResource| facts.group == group && facts.version == version && facts.kind == kind;
         self.tables.get()?.iter().find_map(|table| {

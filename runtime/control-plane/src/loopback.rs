@@ -14,7 +14,7 @@ use planesmith_server::connection::Connection;
 use planesmith_server::lifecycle::Front;
 use serde_json::Value;
 
-/// The largest answer that is read; what only has to succeed is not read at all.
+/// The largest answer that is read; the body of a successful [`Loopback::call`] is not read at all.
 const ANSWER_LIMIT: usize = 16 << 20;
 
 const JSON: &str = "application/json";
@@ -33,7 +33,7 @@ struct Inner {
 /// A reason why a request to the server itself failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LoopbackError {
-    /// The server is not put together yet.
+    /// The server is not assembled yet.
     #[error("the server is not ready for requests from inside")]
     NotReady,
     /// The answer is a failure.
@@ -59,7 +59,7 @@ pub enum LoopbackError {
 }
 
 impl LoopbackError {
-    /// The status code, when the request was refused.
+    /// Returns the status code, if the request was refused.
     #[must_use]
     pub fn status(&self) -> Option<StatusCode> {
         match self {
@@ -79,7 +79,7 @@ impl LoopbackError {
 }
 
 impl Loopback {
-    /// A client with a token that nobody else knows.
+    /// A client with a new random token.
     #[must_use]
     pub fn new() -> Self {
         let token = format!("loopback-{}", uuid::Uuid::new_v4().simple());
@@ -91,7 +91,7 @@ impl Loopback {
         }
     }
 
-    /// The token, to be made known to the authenticator as that of [`Loopback::user`].
+    /// Returns the token, to be registered with the authenticator as that of [`Loopback::user`].
     #[must_use]
     pub fn token(&self) -> &str {
         &self.inner.token
@@ -118,13 +118,13 @@ impl Loopback {
     ///
     /// # Errors
     ///
-    /// Every answer outside 2xx is one, with the Status' message.
+    /// Every answer outside 2xx, with the Status' message.
     pub async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, LoopbackError> {
         let content_type = content_type(&method);
         self.exchange(method, path, content_type, body).await
     }
 
-    /// Sends a request as [`Loopback::send`] whose answer does not matter when it is a success, however large.
+    /// Sends a request as [`Loopback::send`], ignoring the body of a successful answer, however large.
     ///
     /// # Errors
     ///
@@ -137,7 +137,7 @@ impl Loopback {
         }
     }
 
-    /// Applies `body` to the object at `path`, in place of whoever has its fields (server-side apply).
+    /// Applies `body` to the object at `path` with force (server-side apply).
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ impl Loopback {
             .await
     }
 
-    /// Reads `path` in one of the media types of `accept`, as it comes: for lists of any size, and for watches.
+    /// Reads `path` in one of the media types of `accept`, as a stream: for lists of any size, and for watches.
     ///
     /// # Errors
     ///
@@ -228,7 +228,7 @@ fn content_type(method: &Method) -> &'static str {
     }
 }
 
-/// The error that an answer tells of.
+/// Reads the error in an answer.
 async fn refusal(method: Method, path: &str, response: Response) -> LoopbackError {
     let status = response.status();
     let body = to_bytes(response.into_body(), ANSWER_LIMIT).await.unwrap_or_default();
@@ -246,11 +246,11 @@ async fn refusal(method: Method, path: &str, response: Response) -> LoopbackErro
 /// answered with 409.
 const ATTEMPTS: usize = 8;
 
-/// Does `work` again, a few times, when somebody else's write comes between what it reads and what it writes.
+/// Repeats `work`, a few times, when another writer changes what it has read before it writes.
 ///
 /// # Errors
 ///
-/// Those of `work`; 409 when it is that each time.
+/// Those of `work`; 409 if it conflicts each time.
 pub async fn despite_others<W, F>(work: W) -> Result<(), LoopbackError>
 where
     W: Fn() -> F,

@@ -13,12 +13,13 @@ pub fn facts(scheme: &Scheme) -> Option<&'static ResourceFacts> {
     scheme.resource("", "v1", "namespaces")
 }
 
-/// Lets controllers say that they are done with a namespace. To be called before namespaces are installed.
+/// Registers the handler by which controllers remove their finalizer from a namespace. To be called before namespaces
+/// are installed.
 pub fn handle_subresources(stores: &Stores) {
     stores.handle("", "namespaces", "finalize", Arc::new(Finalize));
 }
 
-/// The namespaces of a server; `None` when it has none.
+/// Returns the store of namespaces; `None` if the server has none.
 #[must_use]
 pub fn store(stores: &Stores) -> Option<Arc<ResourceStore>> {
     facts(stores.scheme()).map(|facts| stores.resource(facts))
