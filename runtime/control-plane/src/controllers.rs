@@ -79,7 +79,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// As `new`, for a controller that reconciles objects.
+    /// As [`Controller::new`], for a controller that reconciles objects.
     #[must_use]
     pub fn reconciling<R: Reconcile>(hook: &'static str, prepare: impl FnOnce(&ApiServer) -> Option<R> + 'a) -> Self {
         Self::new(hook, |server| {

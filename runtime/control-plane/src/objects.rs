@@ -1,6 +1,6 @@
-//! The objects of one kind, as the server's own work reads and writes them.
+//! The objects of one kind, for controllers and hooks of the server itself.
 //!
-//! Reads look into the store and cost no request; writes go through the whole server.
+//! Reads are from the store and cost no request; writes are requests to the server.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Those of a resource in the version that is stored; `None` when the server does not have it.
+    /// The objects of a resource in its storage version; `None` if the server does not have it.
     pub fn of(stores: &Stores, loopback: &Loopback, group: &str, version: &str, plural: &str) -> Option<Self> {
         let facts = stores.scheme().resource(group, version, plural)?;
         Some(Self {
@@ -34,13 +34,13 @@ impl Objects {
         })
     }
 
-    /// The same, written in the name of `manager`.
+    /// Sets the field manager of writes.
     pub fn managed_by(mut self, manager: &'static str) -> Self {
         self.manager = Some(manager);
         self
     }
 
-    /// The object as it is stored.
+    /// Returns the stored object.
     pub fn get(&self, namespace: &str, name: &str) -> Option<Value> {
         let key = self.store.key(namespace, name).ok()?;
         parse(&*self.store.collection().get(&key)?)
@@ -52,7 +52,7 @@ impl Objects {
         serde_json::from_slice(self.store.collection().get(&key)?.bytes()).ok()
     }
 
-    /// The value of a label of an object; empty when it has none, `None` when there is no such object.
+    /// Returns the value of a label of an object: empty if it has none, `None` if there is no such object.
     pub fn label(&self, namespace: &str, name: &str, label: &str) -> Option<String> {
         let key = self.store.key(namespace, name).ok()?;
         let entry = self.store.collection().get(&key)?;
@@ -71,7 +71,7 @@ impl Objects {
         key.is_ok_and(|key| self.store.collection().get(&key).is_some())
     }
 
-    /// All objects in `namespace`; everywhere when it is empty.
+    /// Returns all objects in `namespace`; in all namespaces if it is empty.
     pub fn all(&self, namespace: &str) -> Vec<Value> {
         self.entries(namespace)
             .iter()
@@ -79,7 +79,7 @@ impl Objects {
             .collect()
     }
 
-    /// The names of all objects.
+    /// Returns the names of all objects.
     pub fn names(&self) -> Vec<String> {
         let entries = self.entries("");
         let names = entries.iter().map(|entry| self.store.names(entry.key()).1.to_owned());
@@ -100,25 +100,26 @@ impl Objects {
         self.typed(&*self.store.collection().get(&key)?)
     }
 
-    /// The object of an entry, as the type of the storage version.
+    /// Decodes the object of an entry, as the type of the storage version.
     pub fn typed<R: Resource>(&self, entry: &Entry) -> Option<R> {
         self.store.typed(entry)
     }
 
-    /// The keys of all objects, as [`key`] makes them.
+    /// Returns the keys of all objects, in the form of [`key`].
     pub fn keys(&self) -> Vec<String> {
         let entries = self.entries("");
         let keys = entries.iter().map(|entry| self.key_of(entry));
         keys.collect()
     }
 
-    /// The key of an entry, as [`key`] makes it.
+    /// Returns the key of an entry, in the form of [`key`].
     pub fn key_of(&self, entry: &Entry) -> String {
         let (namespace, name) = self.names_of(entry);
         key(namespace, name)
     }
 
-    /// The objects in `namespace`, or everywhere when it is empty, of which selectors read `value` under the name `field`.
+    /// Returns the objects in `namespace`, or in all if it is empty, whose field `field` has the value `value` for
+    /// field selectors.
     pub fn selected_by(&self, namespace: &str, field: &str, value: &str) -> Vec<Value> {
         let entries = self.entries(namespace);
         let wanted = entries.iter().filter(|entry| self.field(entry, field) == Some(value));
@@ -139,17 +140,17 @@ impl Objects {
         page.map(|page| page.entries).unwrap_or_default()
     }
 
-    /// Namespace and name of what an event is about.
+    /// Returns namespace and name of an entry.
     pub fn names_of<'e>(&self, entry: &'e Entry) -> (&'e str, &'e str) {
         self.store.names(entry.key())
     }
 
-    /// Follows the changes from now on.
+    /// Follows changes from now on.
     pub fn watch(&self) -> Watcher {
         self.store.watch()
     }
 
-    /// Makes an object; one that is there already is left as it is.
+    /// Creates an object; an existing one is left as it is.
     ///
     /// # Errors
     ///
@@ -162,7 +163,7 @@ impl Objects {
         }
     }
 
-    /// Replaces an object by one that was made from what [`Objects::get`] gave; somebody else's change wins.
+    /// Replaces an object by a changed copy of what [`Objects::get`] returned; the change of another writer wins.
     ///
     /// # Errors
     ///
@@ -171,7 +172,7 @@ impl Objects {
         self.replace_part(object, "").await
     }
 
-    /// As [`Objects::replace`], for a part with a path of its own such as `/status`.
+    /// As [`Objects::replace`], for a subresource such as `/status`.
     ///
     /// # Errors
     ///
@@ -180,7 +181,7 @@ impl Objects {
         gone_or_changed(self.try_replace_part(object, part).await)
     }
 
-    /// As [`Objects::replace_part`], where it matters that the object is gone or was changed.
+    /// As [`Objects::replace_part`], but a deleted or changed object is an error.
     ///
     /// # Errors
     ///
@@ -201,7 +202,7 @@ impl Objects {
         gone_or_changed(self.loopback.send(Method::PATCH, &path, Some(change)).await)
     }
 
-    /// Sets fields of an object in the name of the manager, whoever has them; `part` is empty or `/status`.
+    /// Applies fields of an object with force, in the name of the manager; `part` is empty or `/status`.
     ///
     /// # Errors
     ///
@@ -214,7 +215,7 @@ impl Objects {
         gone_or_changed(self.loopback.apply(&path, manager, object).await)
     }
 
-    /// Removes an object, if it is there.
+    /// Deletes an object, if it exists.
     ///
     /// # Errors
     ///
@@ -224,8 +225,7 @@ impl Objects {
         gone_or_changed(self.loopback.send(Method::DELETE, &path, None).await)
     }
 
-    /// Removes exactly this object, not another one that has its name by now. `propagation` says what becomes of those that
-    /// belong to it.
+    /// Deletes exactly this object, not a later one of its name. `propagation` is the treatment of its dependents.
     ///
     /// # Errors
     ///
@@ -256,7 +256,7 @@ impl Objects {
     }
 }
 
-/// Takes an object that is gone, or that somebody else just changed, for done: the change is seen next.
+/// Counts an object that was deleted, or that another writer just changed, as done: the change is processed next.
 fn gone_or_changed<T>(answer: Result<T, LoopbackError>) -> Result<(), LoopbackError> {
     match answer {
         Err(error) if matches!(error.status(), Some(StatusCode::CONFLICT | StatusCode::NOT_FOUND)) => Ok(()),
@@ -273,7 +273,7 @@ fn collection_path(facts: &ResourceFacts, namespace: &str) -> String {
     }
 }
 
-/// Namespace and name with a slash between; the name alone for objects without a namespace.
+/// Returns namespace and name with a slash between; the name alone for objects without a namespace.
 pub fn key(namespace: &str, name: &str) -> String {
     match namespace {
         "" => name.to_owned(),
@@ -281,12 +281,12 @@ pub fn key(namespace: &str, name: &str) -> String {
     }
 }
 
-/// The object of an entry, as it is stored.
+/// Parses the stored object of an entry.
 pub fn parse(entry: &Entry) -> Option<Value> {
     serde_json::from_slice(entry.bytes()).ok()
 }
 
-/// A text in a document; empty when it is not there.
+/// Returns a text in a document; empty if it is missing.
 pub fn text<'d>(document: &'d Value, pointer: &str) -> &'d str {
     document.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }

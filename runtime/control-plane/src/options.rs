@@ -178,7 +178,7 @@ pub struct Options {
     )]
     pub version: VersionFlag,
 
-    /// All flags by their names, as they were given or by default; for people who want to know.
+    /// All flags by name, with their values or defaults; for `/flagz`.
     #[arg(skip)]
     pub listed: BTreeMap<String, String>,
 
@@ -191,9 +191,9 @@ pub struct Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "PascalCase")]
 pub enum AuthorizationMode {
-    /// Everyone who is authenticated may do everything.
+    /// Every authenticated user may do everything.
     AlwaysAllow,
-    /// Nobody may do anything; for tests.
+    /// No user may do anything; for tests.
     AlwaysDeny,
 }
 
@@ -215,13 +215,13 @@ pub enum LogFormat {
     Json,
 }
 
-/// Checks what a single flag cannot know.
+/// Checks of flags in combination.
 impl Options {
     /// Checks the flags in combination.
     ///
     /// # Errors
     ///
-    /// With the flag, its value and what was expected.
+    /// The flag, its value and the expected one.
     pub fn check(&self) -> Result<(), String> {
         let timeout = self.request_timeout;
         if timeout < Duration::from_secs(1) || timeout > Duration::from_secs(600) {
@@ -288,7 +288,7 @@ impl Options {
         }
     }
 
-    /// The folder for certificates.
+    /// Returns the folder for certificates.
     #[must_use]
     pub fn cert_dir(&self) -> PathBuf {
         self.cert_dir.clone().unwrap_or_else(|| self.data_dir.join("pki"))
@@ -302,7 +302,7 @@ impl Options {
         self.anonymous_auth && (is_delegated || !all_is_allowed)
     }
 
-    /// The address for who is on the same machine: one that neither networks that come and go nor a firewall change.
+    /// Returns the address for clients on the same machine: one that does not depend on networks or a firewall.
     #[must_use]
     pub fn local_address(&self) -> IpAddr {
         match (self.advertise_address, self.bind_address) {
@@ -312,7 +312,8 @@ impl Options {
         }
     }
 
-    /// The address that clients are told. Where the server listens everywhere it is that of the default route.
+    /// Returns the address that is published to clients. For a server that listens on all addresses it is that of the
+    /// default route.
     #[must_use]
     pub fn client_address(&self) -> IpAddr {
         match self.advertise_address.filter(|address| !address.is_unspecified()) {
@@ -324,9 +325,9 @@ impl Options {
         }
     }
 
-    /// The address behind the Service kubernetes: the advertised one, or else that of the default route where the server
-    /// listens everywhere or on loopback only, as in kube-apiserver. `None` if that is an address that endpoints cannot have,
-    /// or on a machine without a network.
+    /// Returns the address behind the Service kubernetes: the advertised one, or else that of the default route if
+    /// the server listens on all addresses or on loopback only, as in kube-apiserver. `None` for an address that
+    /// endpoints cannot have, or on a machine without a network.
     #[must_use]
     pub fn endpoint_address(&self) -> Option<IpAddr> {
         let own = self.bind_address;

@@ -1,4 +1,4 @@
-//! Work that is done every now and then, whatever happens.
+//! Work that is done at intervals.
 
 use std::time::Duration;
 
@@ -14,11 +14,12 @@ pub trait Periodic: Send + Sync + 'static {
     /// The time between two runs.
     const INTERVAL: Duration;
 
-    /// Does it once.
+    /// Does the work once.
     fn work(&self) -> impl Future<Output = Result<(), LoopbackError>> + Send;
 }
 
-/// Does the work now, and then again and again until the server stops. A failure waits for the next time.
+/// Does the work now, and then at intervals until the server stops. After a failure it is done again at the next
+/// time.
 pub async fn run<P: Periodic>(periodic: P, mut shutdown: Shutdown) {
     loop {
         if let Err(error) = periodic.work().await {

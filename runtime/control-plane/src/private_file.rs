@@ -5,25 +5,25 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-/// Makes `dir` and its missing parents, for the owner only.
+/// Creates `dir` and its missing parents, for the owner only.
 ///
 /// # Errors
 ///
-/// When a folder cannot be made.
+/// If a folder cannot be created.
 pub fn make_private_dir(dir: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
-/// Puts `content` at `path` for the owner only (0600), replacing what is there in one step.
+/// Writes `content` to `path` for the owner only (0600), replacing an existing file atomically.
 ///
 /// # Errors
 ///
-/// When the file cannot be written; `path` then holds what it held before.
+/// If the file cannot be written; `path` then has its former content.
 pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     replace(path, content, 0o600)
 }
 
-/// Puts `content` at `path` for all to read (0644), replacing what is there in one step.
+/// Writes `content` to `path` for all to read (0644), replacing an existing file atomically.
 ///
 /// # Errors
 ///
@@ -36,7 +36,7 @@ fn replace(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", std::process::id()));
     let fresh = path.with_file_name(name);
-    // A left-over of a crashed process may be there with other rights.
+    // A crashed process may have left a temporary file with other permissions.
     match fs::remove_file(&fresh) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -49,16 +49,16 @@ fn replace(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
     file.write_all(content)?;
     file.sync_all()?;
     fs::rename(&fresh, path)?;
-    // The new name is durable once the folder is.
+    // The rename is durable once the folder is synced.
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     fs::File::open(dir.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// Takes the rights to a file from all but its owner, if others have any.
+/// Removes the permissions of all but the owner, if there are any.
 ///
 /// # Errors
 ///
-/// When it is not there, or belongs to somebody else.
+/// If it does not exist, or belongs to another user.
 pub fn make_private(path: &Path) -> io::Result<()> {
     let mut rights = fs::metadata(path)?.permissions();
     if rights.mode() & 0o077 == 0 {

@@ -14,11 +14,11 @@ use crate::component::Component;
 pub struct Program {
     /// Name of the binary, e.g. `planesmith`.
     pub name: &'static str,
-    /// Everything that can be served, in the order of registration.
+    /// All group versions, in the order of registration.
     pub groups: &'static [GroupVersion],
     /// The OpenAPI documents of the kinds.
     pub openapi: Documents,
-    /// The admission plugins, in the order in which they are asked.
+    /// The admission plugins, in the order in which they run.
     pub admission: &'static [Registration],
     /// The behaviour of the program beyond storing and serving its kinds.
     pub components: &'static [&'static dyn Component],
@@ -34,7 +34,7 @@ pub struct Documents {
 }
 
 impl Program {
-    /// The group versions of the program, and those of a bare control plane that it does not bring itself.
+    /// Returns the group versions of the program, and those that a bare control plane adds.
     pub fn all_groups(&self) -> impl Iterator<Item = &'static GroupVersion> {
         let brings = |bare: &GroupVersion| {
             let own = self.groups.iter();
@@ -47,7 +47,7 @@ impl Program {
 }
 
 impl Documents {
-    /// The documents of the group versions that are switched on, of their groups, and of what every server has.
+    /// Returns the documents of the enabled group versions, of their groups, and of what every server has.
     #[must_use]
     pub fn of(&self, served: &[GroupVersion]) -> OpenApi {
         let paths: Vec<String> = served.iter().map(GroupVersion::path).collect();

@@ -1,4 +1,4 @@
-//! Work that follows objects: what changed is looked at, and brought to what it should be.
+//! Work that follows objects, and brings changed ones to the desired state.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -23,15 +23,15 @@ pub const RETRY: Delays = Delays {
     longest: Duration::from_secs(60),
 };
 
-/// One kind of work, told by key what to look at.
+/// Work by keys.
 pub trait Reconcile: Send + Sync + 'static {
     /// The name of the work in the log.
     const NAME: &'static str;
 
-    /// The kinds whose changes matter.
+    /// Returns the kinds to follow.
     fn watched(&self) -> Vec<&Objects>;
 
-    /// Everything that there is to look at; the objects of the first kind that is watched unless it is told otherwise.
+    /// Returns all keys; by default those of the objects of the first kind in [`Reconcile::watched`].
     fn all(&self) -> Vec<String> {
         self.watched().first().map(|objects| objects.keys()).unwrap_or_default()
     }
@@ -43,13 +43,13 @@ pub trait Reconcile: Send + Sync + 'static {
         vec![objects::key(namespace, name)]
     }
 
-    /// The same for those who must know more of what happened than whom it happened to.
+    /// As [`Reconcile::touched`], with the event.
     fn touched_by(&self, kind: usize, event: &Event) -> Vec<String> {
         let (namespace, name) = self.watched()[kind].names_of(event.entry());
         self.touched(kind, namespace, name)
     }
 
-    /// Brings what the key stands for to what it should be.
+    /// Brings the objects of a key to the desired state.
     fn reconcile(&self, key: &str) -> impl Future<Output = Result<(), LoopbackError>> + Send;
 
     /// Returns the time after which to reconcile the key again although nothing changed; `None` for never.
@@ -58,7 +58,7 @@ pub trait Reconcile: Send + Sync + 'static {
     }
 }
 
-/// Looks at everything once, and then follows the changes in the background.
+/// Reconciles all keys once, and then follows the changes in the background.
 pub async fn start<R: Reconcile>(work: R, shutdown: Shutdown) {
     let watchers: Vec<Watcher> = work.watched().into_iter().map(Objects::watch).collect();
     let mut later = Later::new(RETRY);
@@ -100,7 +100,7 @@ pub async fn next_of(watchers: &mut [Watcher]) -> (usize, Result<Vec<Arc<Event>>
     (kind, events)
 }
 
-/// Works on all of `due`. Those that failed are tried again later.
+/// Reconciles all of `due`. Failed keys are retried later.
 async fn look<R: Reconcile>(work: &R, due: BTreeSet<String>, later: &mut Later<String>) {
     let each = stream::iter(due).map(|key| async move {
         let outcome = work.reconcile(&key).await;

@@ -1,4 +1,4 @@
-//! A server's life, from its flags to its end.
+//! The life of a server, from its flags to its end.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -52,7 +52,8 @@ use crate::service_resolver::NoServices;
 use crate::trace_export::TraceExport;
 use crate::{bootstrap, controllers, custom_resources, namespaces, service_accounts, subresources};
 
-/// Does what the command line of this process says: runs `program` until it is told to stop, unless it names a command.
+/// Executes the command line of this process: runs the server of `program` until it is stopped, unless the command
+/// line has another command.
 #[must_use]
 pub fn run(program: &Program) -> ExitCode {
     let options = match commands::read(program) {
@@ -82,7 +83,7 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Logs which program runs on what: the first line that somebody who reads a log needs.
+/// Logs the versions of the program and of its environment, as the first line of the log.
 fn log_version(program: &Program) {
     let version = Version::default();
     tracing::info!(
@@ -97,7 +98,7 @@ fn log_version(program: &Program) {
     );
 }
 
-/// Makes the features of this process what the flags say.
+/// Switches the features of this process by the flags.
 fn switch_features(options: &Options) {
     let gates = &options.features();
     for (name, on) in gates.outdated() {
@@ -181,7 +182,7 @@ async fn serve(program: &Program, options: &Options, descriptors: Descriptors) -
     loopback.connect(server.front());
 
     let kubeconfig = identity.write_admin_kubeconfig(options, &url)?;
-    // The next command is typed in another terminal, which may be in another folder.
+    // The next command may be typed in another folder.
     let kubeconfig = std::path::absolute(&kubeconfig).unwrap_or(kubeconfig);
     announce(program, options, &served, &url, &kubeconfig.display().to_string());
     let running = running(program, options, &identity, &url);
@@ -256,7 +257,7 @@ async fn listen(options: &Options, identity: &Identity) -> Result<Listener> {
         .with_context(|| format!("cannot listen on {address}; choose another --secure-port, or 0 for any free one"))
 }
 
-/// Follows whom the server in front believes, if there is one.
+/// Returns the follower of the proxies that the server in front trusts; `None` without such a server.
 fn trusted_proxies(
     options: &Options,
     identity: &Identity,
@@ -285,7 +286,7 @@ fn trusted_proxies(
 struct Assembled {
     /// The chain of servers.
     chain: ApiServer,
-    /// The group versions that it serves.
+    /// The served group versions.
     served: Vec<GroupVersion>,
     /// The schemas that it publishes.
     openapi: OpenApi,
@@ -365,7 +366,7 @@ fn assemble(
         (group_version.install)(&mut routes, &stores);
     }
     subresources::check(&stores, &routes)?;
-    // Versions that are only converted from and to have nothing to be served.
+    // Versions that only exist for conversions serve nothing.
     let served = program.all_groups().copied();
     let served: Vec<GroupVersion> = served
         .filter(|group| routes.serves(group.group, group.version))
@@ -379,7 +380,7 @@ fn assemble(
         .with_check(storage_check("etcd", storage))
         .with_check(storage_check("etcd-readiness", storage).only_ready())
         .with_check(alarms_check(storage))
-        // What is kept of objects in memory is read when the store is opened, before anything is served.
+        // The data in memory is read when the store is opened, before anything is served.
         .with_check(HealthCheck::new("informer-sync", || Ok(())).only_ready());
     let keys_url = options.service_accounts.service_account_jwks_uri.as_deref();
     kinds.connect(&core);
@@ -430,8 +431,8 @@ fn enablement(program: &Program, options: &Options, gates: &FeatureGates) -> Res
     enablement.map_err(|problem| anyhow::anyhow!(problem))
 }
 
-/// The store under a name that kube-apiserver's monitoring knows. A full disk is not a reason to restart the server,
-/// nor to stop reading from it; nor is one that failed, which an alarm tells of.
+/// Returns the check of the store under a name that kube-apiserver's monitoring knows. It passes on a full or failed
+/// disk: a restart would not help, reading goes on, and an alarm reports it.
 fn storage_check(name: &'static str, storage: &Storage) -> HealthCheck {
     let storage = storage.clone();
     HealthCheck::new(name, move || match storage.health() {
@@ -455,7 +456,7 @@ fn alarms_check(storage: &Storage) -> HealthCheck {
     check.only_ready().with_told_reason()
 }
 
-/// Says what is served, where, and what to type next.
+/// Prints the URL of the server, and the command to use next.
 #[expect(clippy::print_stdout, reason = "the answer to starting the program")]
 fn announce(program: &Program, options: &Options, served: &[GroupVersion], url: &str, kubeconfig: &str) {
     let store = match options.storage {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::private_file::write_private;
 
-/// The file in the data folder.
+/// The name of the file in the data folder.
 const FILE: &str = "running.json";
 
 /// A record of a running server.
@@ -21,13 +21,13 @@ pub(crate) struct Running {
     pub(crate) name: String,
     /// Version of the program.
     pub(crate) version: String,
-    /// Its process.
+    /// The process ID.
     pub(crate) pid: i32,
     /// The time at which it was started.
     pub(crate) since: String,
     /// The URL at which clients reach it.
     pub(crate) url: String,
-    /// The folder of its store; empty when it is in memory.
+    /// The folder of its store; empty for a store in memory.
     pub(crate) store: String,
     /// The file of the authority that signed its certificate, PEM.
     pub(crate) authority: PathBuf,
@@ -42,7 +42,7 @@ impl Running {
     ///
     /// # Errors
     ///
-    /// When the file is there and cannot be read.
+    /// If the file exists and cannot be read.
     pub(crate) fn read(data_dir: &Path) -> Result<Option<Self>> {
         let path = data_dir.join(FILE);
         let bytes = match fs::read(&path) {
@@ -53,7 +53,7 @@ impl Running {
         Ok(Some(running.with_context(|| format!("{} is damaged", path.display()))?))
     }
 
-    /// Says it.
+    /// Writes the record.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl Running {
         write_private(&data_dir.join(FILE), &serde_json::to_vec_pretty(self)?)
     }
 
-    /// Takes back what was said.
+    /// Removes the record.
     pub(crate) fn remove(data_dir: &Path) {
         if let Err(error) = fs::remove_file(data_dir.join(FILE)) {
             tracing::debug!(%error, "the note about the running server is gone already");
@@ -73,7 +73,7 @@ impl Running {
     pub(crate) fn is_alive(&self) -> bool {
         Pid::from_raw(self.pid).is_some_and(|pid| match test_kill_process(pid) {
             Ok(()) => true,
-            // It belongs to somebody else.
+            // The process belongs to another user.
             Err(error) => error == rustix::io::Errno::PERM,
         })
     }

@@ -1,4 +1,4 @@
-//! Tokens of service accounts: what signs them, what they end with, and how they are asked for.
+//! Tokens of service accounts: their keys, the objects they are bound to, and requests for them.
 
 mod bound_objects;
 mod keys;
@@ -17,7 +17,7 @@ pub use keys::ServiceAccountKeys;
 pub(crate) use openid::with_openid;
 pub(crate) use token_secrets::StoredTokenSecrets;
 
-/// Answers requests for tokens. To be called before service accounts are installed.
+/// Registers the handler of token requests. To be called before service accounts are installed.
 pub(crate) fn handle_subresources(stores: &Stores, keys: &ServiceAccountKeys, flags: &ServiceAccountOptions) {
     let requests = token_request::TokenRequests::new(keys, StoredObjects::new(stores), flags);
     stores.handle("", "serviceaccounts", "token", Arc::new(requests));

@@ -9,7 +9,7 @@ pub const SERVICE_NAME: &str = "kubernetes.io/service-name";
 
 /// Finds servers behind services.
 pub trait ServiceResolver: Resolver {
-    /// Checks that a port of a service has a server behind it, as far as stored objects tell.
+    /// Checks that stored objects name a server behind a port of a service.
     ///
     /// # Errors
     ///

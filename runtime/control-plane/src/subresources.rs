@@ -8,7 +8,7 @@ use planesmith_server::stores::Stores;
 ///
 /// # Errors
 ///
-/// When there is none for some, with all of them.
+/// If some have none; names all of them.
 pub(crate) fn check(stores: &Stores, routes: &Routes) -> Result<()> {
     let kinds = stores.scheme().iter();
     let served = kinds.filter(|facts| facts.served && routes.serves(facts.group, facts.version));

@@ -18,7 +18,7 @@ use serde::Deserialize;
 
 use crate::admission::{parse_configuration, read_document};
 
-/// Versions of the file that are understood; they look alike.
+/// Versions of the file that are accepted; they have the same fields.
 const VERSIONS: [&str; 3] = [
     "apiserver.config.k8s.io/v1",
     "apiserver.config.k8s.io/v1beta1",
@@ -37,7 +37,7 @@ const FAREWELL: Duration = Duration::from_secs(5);
 struct TracingConfiguration {
     /// `host:port` of a collector that speaks OTLP over gRPC.
     endpoint: Option<String>,
-    /// Requests of a million that are recorded when their clients do not decide.
+    /// The share of requests to record, per million, when clients do not decide.
     sampling_rate_per_million: Option<i32>,
 }
 
@@ -79,11 +79,11 @@ pub(crate) struct TraceExport {
 }
 
 impl TraceExport {
-    /// Reads the file, and connects to its collector when there is something to send. Needs a runtime.
+    /// Reads the file, and connects to its collector if any request is to be recorded. Needs a runtime.
     ///
     /// # Errors
     ///
-    /// When the file is not a `TracingConfiguration`.
+    /// If the file is not a `TracingConfiguration`.
     pub(crate) fn open(path: &Path) -> Result<Arc<Self>> {
         let shown = path.display();
         let configuration =
@@ -97,7 +97,7 @@ impl TraceExport {
             KeyValue::new("service.name", "apiserver"),
             KeyValue::new("service.instance.id", uuid::Uuid::new_v4().to_string()),
         ]);
-        // What gets here is recorded: `samples` has decided.
+        // Spans that get here are recorded: `samples` has decided.
         let provider = SdkTracerProvider::builder()
             .with_sampler(Sampler::AlwaysOn)
             .with_resource(resource.build())
@@ -110,7 +110,7 @@ impl TraceExport {
         }))
     }
 
-    /// Sends what is left.
+    /// Exports the remaining spans.
     pub(crate) async fn close(self: Arc<Self>) {
         // It waits for the network.
         let close = move || self.provider.shutdown_with_timeout(FAREWELL);

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 
 use crate::later::{Delays, Later};
 
-/// Keys in the order in which what they stand for is to be looked at.
+/// A queue of keys.
 #[derive(Debug)]
 pub(crate) struct WorkQueue<K> {
     state: Mutex<State<K>>,
@@ -22,20 +22,20 @@ pub(crate) struct WorkQueue<K> {
 
 #[derive(Debug)]
 struct State<K> {
-    /// Since when each waits.
+    /// Keys that can be processed now, and since when they wait.
     ready: VecDeque<(K, Instant)>,
     queued: HashSet<K>,
-    /// Looked at now.
+    /// Keys that are being processed.
     under_way: HashMap<K, Look>,
-    /// Those that did not succeed.
+    /// Keys that wait to be retried.
     later: Later<K>,
 }
 
-/// One look at a key.
+/// A key that is being processed.
 #[derive(Debug)]
 struct Look {
     ticket: Ticket,
-    /// Since when the key waits to be looked at once more.
+    /// The time at which the key was added again; `None` if it was not.
     again: Option<Instant>,
 }
 
@@ -44,12 +44,12 @@ struct Look {
 pub(crate) enum Outcome {
     /// Nothing is left to do.
     Done,
-    /// It is to be looked at again, the later the more often that was so.
+    /// The key is to be processed again, after a delay that grows with each failure.
     Again,
 }
 
 impl<K: Clone + Eq + Hash> WorkQueue<K> {
-    /// An empty queue with these delays, of which `meter` counts what goes through it.
+    /// Creates an empty queue with these delays; `meter` counts its keys.
     pub(crate) fn new(delays: Delays, meter: Arc<QueueMeter>) -> Self {
         Self {
             state: Mutex::new(State {
@@ -63,7 +63,7 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
         }
     }
 
-    /// Looks at what is in the queue, for ever; at so many keys at once.
+    /// Processes the keys of the queue, for ever, up to `at_once` at a time.
     pub(crate) async fn work<W: Future<Output = Outcome>>(&self, at_once: usize, look: impl Fn(K) -> W) {
         let mut under_way = FuturesUnordered::new();
         loop {
@@ -103,7 +103,7 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
         }
     }
 
-    /// The next key, until [`WorkQueue::finish`] of nobody else.
+    /// Takes the next key. No other caller gets it until [`WorkQueue::finish`].
     fn take(&self, now: Instant) -> Option<K> {
         let mut state = self.lock();
         for key in state.later.take(now) {
@@ -116,7 +116,7 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
         Some(key)
     }
 
-    /// Says what became of a key that was taken.
+    /// Records the outcome of a key that was taken.
     fn finish(&self, key: K, outcome: Outcome, now: Instant) {
         let mut state = self.lock();
         let look = state.under_way.remove(&key);
@@ -148,7 +148,7 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
 }
 
 impl<K: Clone + Eq + Hash> State<K> {
-    /// Adds a key that is not in the queue already; whether somebody may take it now.
+    /// Adds a key that is not in the queue already. Returns true if it can be taken now.
     fn add(&mut self, key: K, now: Instant, meter: &QueueMeter) -> bool {
         if let Some(look) = self.under_way.get_mut(&key) {
             if look.again.is_none() {
@@ -254,7 +254,7 @@ mod tests {
             while bad < 3 || good < 3 {
                 match told.recv().await {
                     Some("bad") => bad += 1,
-                    // What always happens does not put off what is to be tried again.
+                    // Frequent changes do not postpone a retry.
                     _ => {
                         good += 1;
                         tokio::task::yield_now().await;

@@ -15,7 +15,7 @@ pub struct Configuration {
     plugins: Vec<(String, Value)>,
 }
 
-/// The file: one document for all plugins, of which each has its own or names the file with it.
+/// The file: one document for all plugins, which contains the configuration of each or names its file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct AdmissionConfiguration {
@@ -29,21 +29,21 @@ struct AdmissionConfiguration {
 #[serde(deny_unknown_fields)]
 struct PluginConfiguration {
     name: String,
-    /// Relative to the folder of the file.
+    /// The path, relative to the folder of the file.
     #[serde(default)]
     path: String,
     configuration: Option<Value>,
 }
 
-/// Versions of the file that are understood; they look alike.
+/// Versions of the file that are accepted; they have the same fields.
 const VERSIONS: [&str; 2] = ["apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1"];
 
 impl Configuration {
-    /// Reads the file, and those that it names.
+    /// Reads the file, and the files that it names.
     ///
     /// # Errors
     ///
-    /// What cannot be read, and why.
+    /// The file that cannot be read, and the reason.
     pub fn open(path: &Path) -> Result<Self> {
         let shown = path.display();
         let value = read_document(path).with_context(|| format!("--admission-control-config-file {shown}"))?;
@@ -74,7 +74,7 @@ impl Configuration {
         Ok(Self { plugins })
     }
 
-    /// The configuration of one plugin.
+    /// Returns the configuration of one plugin.
     #[must_use]
     pub fn of(&self, plugin: &str) -> Option<&Value> {
         let mut plugins = self.plugins.iter();
@@ -82,18 +82,18 @@ impl Configuration {
     }
 }
 
-/// The YAML or JSON document in a file.
+/// Reads a YAML or JSON document.
 pub(crate) fn read_document(path: &Path) -> Result<Value> {
     let text = fs::read(path)?;
     let document = yaml::to_json(&text)?;
     Ok(serde_json::from_slice(&document.json)?)
 }
 
-/// Reads a plugin's configuration as a `T`, which refuses fields that it does not have; `T`'s default when there is none.
+/// Reads a plugin's configuration as a `T`, which refuses unknown fields; `T`'s default if there is none.
 ///
 /// # Errors
 ///
-/// When kind or version are not among `versions`, or the value is no `T`.
+/// If kind or version are not among `versions`, or the value is no `T`.
 pub fn parse_configuration<T: DeserializeOwned + Default>(
     value: Option<&Value>,
     kind: &str,

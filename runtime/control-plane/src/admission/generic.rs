@@ -14,7 +14,7 @@ use crate::namespaces;
 /// Requests that are allowed in namespaces that do not exist.
 const QUESTIONS: &[(&str, &str)] = &[("authorization.k8s.io", "localsubjectaccessreviews")];
 
-/// Nothing is made in namespaces that are missing or on their way out.
+/// Refuses new objects in namespaces that are missing or being deleted.
 pub const NAMESPACE_LIFECYCLE: Registration = Registration::on("NamespaceLifecycle", |setup| {
     let Some(facts) = namespaces::facts(setup.scheme) else {
         return Ok(None);
@@ -28,7 +28,7 @@ pub const NAMESPACE_LIFECYCLE: Registration = Registration::on("NamespaceLifecyc
     Ok(Some(Arc::new(plugin)))
 });
 
-/// Admits everything; there so that old flags can name it.
+/// Admits everything; exists so that old flags can name it.
 pub const ALWAYS_ADMIT: Registration = Registration::off("AlwaysAdmit", |_| Ok(None));
 
 /// Refuses every write; for tests.

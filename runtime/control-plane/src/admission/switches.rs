@@ -9,7 +9,7 @@ use crate::options::Options;
 ///
 /// # Errors
 ///
-/// A name that is none of `registrations`, or that is in both flags.
+/// A name that is not in `registrations`, or that is in both flags.
 pub fn check_switches(registrations: &[Registration], options: &Options) -> Result<()> {
     let mut problems = Vec::new();
     for (flag, names) in [

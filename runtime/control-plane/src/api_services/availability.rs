@@ -23,7 +23,7 @@ pub(super) struct Availability {
 }
 
 impl Availability {
-    /// That of a group version that this chain of servers answers for.
+    /// The condition of a group version that this chain of servers serves.
     pub(super) fn local() -> Self {
         Self {
             is_available: true,
@@ -42,7 +42,7 @@ impl Availability {
         }
     }
 
-    /// Looks at the service, at its endpoints, and then at the server.
+    /// Checks the service and its endpoints, and then probes the server.
     pub(super) async fn of(services: &dyn ServiceResolver, service: &ServicePort, backend: &Backend) -> Self {
         if let Err(missing) = services.check(service) {
             return Self::no(missing.reason, missing.message);
@@ -66,7 +66,7 @@ impl Availability {
         self.is_available
     }
 
-    /// The same, with the reason why not.
+    /// Returns the reason if it is unavailable.
     pub(super) fn outcome(&self) -> Result<(), &'static str> {
         match self.is_available {
             true => Ok(()),
@@ -79,9 +79,9 @@ impl Availability {
         self.passes
     }
 
-    /// Says it in the status of the APIService, if it is not said there yet.
+    /// Writes the condition to the status of the APIService, unless it is there already.
     pub(super) async fn tell(&self, api_services: &Objects, name: &str) -> Result<(), LoopbackError> {
-        // Somebody else may change the object between reading and writing; then it is looked at again.
+        // Another writer may change the object between reading and writing; then it is read again.
         for _ in 0..ATTEMPTS {
             let Some(mut object) = api_services.get("", name) else {
                 return Ok(());
@@ -94,7 +94,7 @@ impl Availability {
         Ok(())
     }
 
-    /// Puts the condition into an object; whether that changes it.
+    /// Sets the condition of an object. Returns true if that changes it.
     fn update(&self, object: &mut Value, now: &str) -> bool {
         let verdict = match self.is_available {
             true => Verdict::yes(self.reason, self.message.as_str()),

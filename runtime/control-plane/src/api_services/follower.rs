@@ -1,4 +1,4 @@
-//! Follows APIServices: tells the aggregator, and keeps an eye on the servers of others.
+//! Follows APIServices: registers them with the aggregator, and probes external servers.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,7 +29,7 @@ const OFTEN: Duration = Duration::from_secs(1);
 /// The shortest time between two probes, however many requests fail.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Turns APIServices into routes, and says in their status whether these lead anywhere.
+/// Turns APIServices into routes, and reports in their status if the servers are available.
 pub(super) struct Follower {
     pub(super) api_services: Objects,
     pub(super) store: Arc<ResourceStore>,
@@ -45,9 +45,9 @@ pub(super) struct Follower {
 /// The place in an object that names its service.
 #[derive(Clone, Copy)]
 pub(super) enum NamesService {
-    /// It is called like the service.
+    /// It has the name of the service.
     Itself,
-    /// In [`SERVICE_NAME`].
+    /// Its label [`SERVICE_NAME`] does.
     InLabel,
 }
 
@@ -75,7 +75,7 @@ impl Follower {
         self.lookouts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps an eye on the server of an APIService from now on, and on none that was it before.
+    /// Starts the probe of an APIService's server, replacing one of a former server.
     fn watch_over(&self, name: &str, service: ServicePort, backend: Arc<Backend>) {
         let mut lookouts = self.lookouts();
         let known = lookouts.get(name);
@@ -103,7 +103,7 @@ impl Follower {
         lookouts.insert(name.to_owned(), lookout);
     }
 
-    /// Has servers behind a service looked at.
+    /// Requests an immediate probe of servers behind a service.
     fn nudge(&self, namespace: &str, service: &str) {
         for lookout in self.lookouts().values() {
             if (namespace, service) == (&*lookout.service.namespace, &*lookout.service.name) {
@@ -122,7 +122,7 @@ impl Reconcile for Follower {
     }
 
     fn all(&self) -> Vec<String> {
-        // With those that went before anybody followed them.
+        // Including APIServices that were deleted before they were followed.
         let mut names = self.aggregator.names();
         names.extend(self.api_services.names());
         names
@@ -136,7 +136,7 @@ impl Reconcile for Follower {
         match names {
             NamesService::Itself => self.nudge(namespace, name),
             NamesService::InLabel => {
-                // What leads to another server from now on no longer leads to the one before.
+                // A slice whose label changed concerns its former service, too.
                 let states = event.previous().into_iter().chain([event.entry()]);
                 for service in states.filter_map(|entry| entry.row().label(SERVICE_NAME)) {
                     self.nudge(namespace, service);
@@ -161,7 +161,7 @@ impl Reconcile for Follower {
                 let is_wrong = said != backend.is_available();
                 self.watch_over(name, service, backend);
                 if is_wrong && let Some(lookout) = self.lookouts().get(name) {
-                    // Somebody else wrote it, or it is about to be written.
+                    // Another writer wrote it, or it is about to be written.
                     lookout.nudge.notify_one();
                 }
                 Ok(())
@@ -210,7 +210,7 @@ pub(super) fn is_available(api_service: &APIService) -> bool {
     conditions.any(|condition| condition.type_ == "Available" && condition.status == "True")
 }
 
-/// Looks at one server again and again.
+/// Probes one server periodically.
 struct Watch {
     name: String,
     service: ServicePort,
@@ -227,14 +227,14 @@ impl Watch {
         let mut unread_wait = OFTEN;
         loop {
             let availability = Availability::of(&*self.services, &self.service, &self.backend).await;
-            // Whoever reads that it is there finds its resources.
+            // Discovery lists the resources before the status says that the server is available.
             let is_read = !availability.is_available() || self.aggregator.refresh(&self.name).await;
             let known = self.api_services.get_typed::<APIService>("", &self.name);
             let said = known.is_some_and(|known| is_available(&known));
             self.metrics
                 .api_services()
                 .show(&self.name, said, availability.outcome());
-            // Whoever reads that it is there is passed on.
+            // Requests are passed on before the status says that the server is available.
             let is_available = availability.is_available();
             self.aggregator.set_available(&self.name, &self.backend, is_available);
             let told = availability.tell(&self.api_services, &self.name).await;

@@ -1,8 +1,8 @@
-//! The places of Kubernetes' group versions in lists.
+//! The priorities of Kubernetes' group versions in lists.
 
 use planesmith_server::discovery::VersionPriority;
 
-/// Group, version, the place of the group, and the place of the version in it: kube-apiserver's numbers.
+/// Group, version, priority of the group, and priority of the version in it: kube-apiserver's numbers.
 const PRIORITIES: [(&str, &str, i32, i32); 43] = [
     ("apiregistration.k8s.io", "v1", 20_000, 20),
     ("", "v1", 18_000, 1),
@@ -49,10 +49,10 @@ const PRIORITIES: [(&str, &str, i32, i32); 43] = [
     ("storagemigration.k8s.io", "v1beta1", 15_800, 9),
 ];
 
-/// The place of groups of custom resources, and of groups that are not Kubernetes'.
+/// The priorities of groups of custom resources, and of groups that are not Kubernetes'.
 const CUSTOM: (i32, i32) = (1000, 100);
 
-/// The places as the server's configuration takes them.
+/// Returns the priorities in the form of the server's configuration.
 pub(crate) fn priorities() -> Vec<VersionPriority> {
     let places = PRIORITIES
         .iter()
@@ -65,7 +65,7 @@ pub(crate) fn priorities() -> Vec<VersionPriority> {
     places.collect()
 }
 
-/// The place of a group version: of the group, and of the version in it.
+/// Returns the priorities of a group version: of the group, and of the version in it.
 pub(super) fn place(group: &str, version: &str) -> (i32, i32) {
     let found = PRIORITIES.iter().find(|place| (place.0, place.1) == (group, version));
     found.map_or(CUSTOM, |place| (place.2, place.3))

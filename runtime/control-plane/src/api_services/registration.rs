@@ -1,7 +1,7 @@
-//! APIServices of what this chain of servers itself answers for.
+//! APIServices of the group versions that this chain of servers itself serves.
 //!
-//! Those of built-in groups are made at start, and may be changed until the next start. Those of definitions follow them:
-//! what is changed comes back.
+//! Those of built-in groups are created at start; changes to them last until the next start. Those of definitions
+//! follow the definitions: changes are undone.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,12 +16,12 @@ use crate::objects::{Objects, text};
 use crate::program::GroupVersion;
 use crate::reconciler::Reconcile;
 
-/// The label of APIServices that are made here, and its values.
+/// The label of APIServices that are created here, and its values.
 const MANAGED: &str = "kube-aggregator.kubernetes.io/automanaged";
 const MANAGED_AT_START: &str = "onstart";
 const MANAGED_ALWAYS: &str = "true";
 
-/// Makes and removes APIServices.
+/// Creates and deletes APIServices.
 pub(super) struct Registration {
     api_services: Objects,
     definitions: Option<Objects>,
@@ -34,11 +34,11 @@ pub(super) struct Registration {
 
 #[derive(Default)]
 struct State {
-    /// By definition: the group versions that it serves.
+    /// The served group versions, by definition.
     served: BTreeMap<String, Vec<(String, String)>>,
-    /// By name of the APIService: which definitions want it.
+    /// The definitions that need an APIService, by its name.
     wanted: BTreeMap<String, BTreeSet<String>>,
-    /// Names that were in order once.
+    /// Names of APIServices that were right once.
     settled: HashSet<String>,
 }
 
@@ -79,7 +79,7 @@ impl Registration {
         }
     }
 
-    /// Names of the APIServices that are made at start.
+    /// Names of the APIServices that are created at start.
     pub(super) fn built_in(&self) -> Vec<String> {
         self.built_in.keys().cloned().collect()
     }
@@ -88,7 +88,7 @@ impl Registration {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The APIService as it should be, if there should be one.
+    /// Returns the desired APIService; `None` if there should be none.
     fn desired(&self, name: &str) -> Option<Value> {
         if let Some(built_in) = self.built_in.get(name) {
             return Some(built_in.clone());
@@ -98,7 +98,7 @@ impl Registration {
         is_wanted.then(|| api_service(group, version, MANAGED_ALWAYS))
     }
 
-    /// Reads a definition again. The names of APIServices that it is, or was, about.
+    /// Reads a definition again. Returns the names of the APIServices of its former and present group versions.
     fn read(&self, definition: &str) -> Vec<String> {
         let objects = self.definitions.as_ref();
         let read: Option<Definition> = objects.and_then(|objects| objects.read("", definition));
@@ -165,7 +165,7 @@ impl Reconcile for Arc<Registration> {
 }
 
 impl Registration {
-    /// Brings one APIService in order; those that are managed at start only once.
+    /// Creates, restores or deletes one APIService; those that are managed at start are restored only once.
     async fn settle(&self, name: &str, is_settled: bool) -> Result<(), LoopbackError> {
         let desired = self.desired(name);
         let stored = self.api_services.get("", name);

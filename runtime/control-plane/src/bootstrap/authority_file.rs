@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context as _, Result};
 use x509_parser::pem::Pem;
 
-/// A PEM file of authorities. Clones share what was read last.
+/// A PEM file of authorities. Clones share the content that was read last.
 #[derive(Clone, Debug)]
 pub struct AuthorityFile {
     path: PathBuf,
-    /// The last content that could be used.
+    /// The last valid content.
     last: Arc<Mutex<String>>,
 }
 
@@ -28,8 +28,8 @@ impl AuthorityFile {
         })
     }
 
-    /// The content of the file now. While the file is missing or holds no certificate, as in the middle of being replaced,
-    /// its last good content.
+    /// Returns the content of the file now. While the file is missing or has no certificate, as in the middle of
+    /// being replaced, its last valid content.
     #[must_use]
     pub fn read(&self) -> String {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);

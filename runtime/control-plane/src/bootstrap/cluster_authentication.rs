@@ -12,7 +12,7 @@ use super::authority_file::AuthorityFile;
 use super::kept_config_map::{self, Content};
 use crate::loopback::Loopback;
 
-/// Time between two looks at the files of authorities; kube-apiserver's.
+/// Time between two reads of the files of authorities; kube-apiserver's.
 const REFRESH: Duration = Duration::from_secs(60);
 
 /// The key with the authorities of client certificates.
@@ -44,7 +44,7 @@ pub(crate) fn lists(headers: &mut RequestHeaders) -> [(&'static str, &mut Vec<St
     ]
 }
 
-/// Makes the ConfigMap with what is `believed`, and keeps it; `None` for a server without ConfigMaps.
+/// Creates and maintains the ConfigMap with what is `believed`; `None` for a server without ConfigMaps.
 pub(super) fn hook(stores: &Stores, loopback: &Loopback, believed: &Believed) -> Option<Hook> {
     let name = "start-cluster-authentication-info-controller";
     kept_config_map::hook(name, stores, loopback, believed.clone())
@@ -62,7 +62,7 @@ impl Content for Believed {
 }
 
 impl Believed {
-    /// The data of the ConfigMap, with what others have added.
+    /// Returns the data of the ConfigMap, merged with that of other servers.
     fn completed(&self, have: &Map<String, Value>) -> Map<String, Value> {
         let others = |key: &str| have.get(key).and_then(Value::as_str).unwrap_or_default();
         let mut data = have.clone();
@@ -86,7 +86,7 @@ impl Believed {
                     list.push(value);
                 }
             }
-            // Older servers know nothing of uids, and are told nothing of them unless there is something to tell.
+            // Older servers do not know the key of uids, so it is only written if it has a value.
             if !(key.contains("uid") && list.is_empty()) {
                 data.insert(key.to_owned(), json!(list).to_string().into());
             }
@@ -95,7 +95,7 @@ impl Believed {
     }
 }
 
-/// The authorities of this server and those that others wrote, each once, without those whose time is over.
+/// Returns the authorities of this server and those that other servers wrote, each once, without expired ones.
 fn united(ours: &str, others: &str) -> String {
     let mut seen: Vec<Vec<u8>> = Vec::new();
     let mut united = String::new();
@@ -117,7 +117,7 @@ fn united(ours: &str, others: &str) -> String {
     united
 }
 
-/// The PEM blocks of a text, one by one.
+/// Returns the PEM blocks of a text, one by one.
 fn blocks(text: &str) -> impl Iterator<Item = &str> {
     const END: &str = "-----END CERTIFICATE-----";
     let blocks = text.split_inclusive(END).filter(|block| block.ends_with(END));

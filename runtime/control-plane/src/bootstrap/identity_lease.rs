@@ -33,7 +33,7 @@ const LIFE: i64 = 3600;
 /// The time between two renewals of the server's lease.
 const RENEWAL: Duration = Duration::from_secs(10);
 
-/// Holds the server's lease, and removes those of servers that are gone. Empty for a server without leases.
+/// Renews the server's lease, and deletes those of stopped servers. Empty for a server without leases.
 pub(super) fn hooks(stores: &Stores, loopback: &Loopback, announcement: &Announcement) -> Vec<Hook> {
     let Some(leases) = Objects::of(stores, loopback, "coordination.k8s.io", "v1", "leases") else {
         return Vec::new();
@@ -129,13 +129,13 @@ fn own_host() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// The name of the lease of the server on a host, the same at every start.
+/// Returns the name of the lease of the server on a host, the same at every start.
 fn lease_name(host: &str) -> String {
     let digest = Sha256::digest(host);
     format!("apiserver-{}", base32(&digest[..16]))
 }
 
-/// RFC 4648, lower case, without padding.
+/// Encodes in base32 (RFC 4648), lower case, without padding.
 fn base32(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let mut text = String::new();
@@ -154,7 +154,7 @@ fn base32(bytes: &[u8]) -> String {
     text
 }
 
-/// Removes leases that were not renewed.
+/// Deletes leases that were not renewed.
 struct OldLeases {
     leases: Objects,
 }

@@ -1,4 +1,4 @@
-//! ConfigMaps of the system that the server makes, and keeps as they should be.
+//! ConfigMaps of the system that the server creates and maintains.
 
 use std::time::Duration;
 
@@ -23,11 +23,12 @@ pub(super) trait Content: Send + Sync + 'static {
     /// Time after which the data may have changed without a change of objects; `None` for never.
     const REFRESH: Option<Duration> = None;
 
-    /// The data in place of what it has; `None` if that may stay.
+    /// Returns the data to replace `have` with; `None` if that may stay.
     fn data(&self, have: &Map<String, Value>) -> Option<Map<String, Value>>;
 }
 
-/// The hook called `name` that makes the ConfigMap of `content` and keeps it; `None` for a server without ConfigMaps.
+/// The hook called `name` that creates and maintains the ConfigMap of `content`; `None` for a server without
+/// ConfigMaps.
 pub(super) fn hook<C: Content>(name: &'static str, stores: &Stores, loopback: &Loopback, content: C) -> Option<Hook> {
     let config_maps = Objects::of(stores, loopback, "", "v1", "configmaps")?;
     let kept = Kept { config_maps, content };

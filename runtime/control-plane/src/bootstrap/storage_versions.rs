@@ -1,4 +1,4 @@
-//! In which version each built-in resource is stored, written down for whoever migrates objects.
+//! Records the version in which each built-in resource is stored, for migrations of objects.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const GROUP: &str = "internal.apiserver.k8s.io";
 const VERSION: &str = "v1alpha1";
 const CONDITION: &str = "AllEncodingVersionsEqual";
 
-/// Writes down what `server` stores; `None` unless the gate is on and the kind is served.
+/// Records the storage versions of `server`; `None` unless the gate is on and the kind is served.
 pub(super) fn hook(server: &ApiServer, stores: &Stores, loopback: &Loopback, gates: &FeatureGates) -> Option<Hook> {
     if !gates.enabled(GATE) {
         return None;
@@ -43,7 +43,7 @@ pub(super) fn hook(server: &ApiServer, stores: &Stores, loopback: &Loopback, gat
             Ok(())
         },
     );
-    // What servers without a lease say is removed, by other servers on the same store as well.
+    // Other servers on the same store remove the entries of servers without a lease.
     Some(hook.after(identity_lease::HOOK))
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn are_served(server: &ApiServer) -> bool {
     })
 }
 
-/// The objects that the versions are written down in.
+/// The StorageVersion objects.
 pub(crate) fn objects(stores: &Stores, loopback: &Loopback) -> Option<Objects> {
     Objects::of(stores, loopback, GROUP, VERSION, "storageversions")
 }
@@ -137,12 +137,12 @@ impl Reconcile for StorageVersions {
             return Ok(());
         }
         object["status"] = status;
-        // Whoever came in between is seen next, and has this server's versions added to what it said.
+        // A conflict with another server is seen next, and this server's versions are added then.
         self.objects.replace_part(&object, "/status").await
     }
 }
 
-/// The status with what one server says; others keep what they said.
+/// Returns the status with the versions of one server; those of others stay.
 fn status(before: &Value, server: &str, versions: &Versions, now: &str) -> Value {
     let own = json!({
         "apiServerID": server,
@@ -158,7 +158,7 @@ fn status(before: &Value, server: &str, versions: &Versions, now: &str) -> Value
     agreed(before, &servers, now)
 }
 
-/// The status when this is what `servers` say; the condition stays while it says the same.
+/// Returns the status for the versions of `servers`; the condition keeps its time if its status is unchanged.
 pub(crate) fn agreed(before: &Value, servers: &[Value], now: &str) -> Value {
     let encoding = |said: &Value| text(said, "/encodingVersion").to_owned();
     let first = servers.first().map(encoding).unwrap_or_default();

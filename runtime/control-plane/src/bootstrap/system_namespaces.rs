@@ -1,4 +1,4 @@
-//! The namespaces that are always there.
+//! The namespaces that always exist.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,16 +18,16 @@ const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", 
 /// The delay before a failed attempt is repeated.
 const RETRY: Duration = Duration::from_secs(5);
 
-/// The hook; what makes objects in the namespaces comes after it.
+/// The hook; those that create objects in the namespaces come after it.
 pub const HOOK: &str = "start-system-namespaces-controller";
 
-/// Makes the namespaces, and makes them again when they are deleted; `None` for a server without namespaces.
+/// Creates the namespaces, and creates them again when they are deleted; `None` for a server without namespaces.
 pub(super) fn hook(stores: &Stores, loopback: &Loopback) -> Option<Hook> {
     let namespaces = crate::namespaces::store(stores)?;
     let loopback = loopback.clone();
     Some(Hook::new(HOOK, move |shutdown| async move {
         let refused = |error: &dyn std::fmt::Display| HookError(error.to_string());
-        // Before they are made, so that none goes unnoticed in between.
+        // Followed before they are created, so that no deletion is missed.
         let collection = namespaces.collection();
         let watcher = collection.watch(collection.prefix(), WatchFrom::Now);
         let watcher = watcher.map_err(|error| refused(&error))?;

@@ -1,4 +1,4 @@
-//! Since when the use of service-account tokens in Secrets is recorded.
+//! Records the day from which on the use of service-account tokens in Secrets is recorded.
 
 use planesmith_machinery::time::Time;
 use planesmith_server::hooks::Hook;
@@ -12,7 +12,7 @@ use crate::service_accounts::token_secrets::{day, start_of};
 pub(crate) const NAMESPACE: &str = "kube-system";
 pub(crate) const NAME: &str = "kube-apiserver-legacy-service-account-token-tracking";
 
-/// Makes the ConfigMap that holds the day, and keeps it; `None` for a server without ConfigMaps.
+/// Creates and maintains the ConfigMap with the day; `None` for a server without ConfigMaps.
 pub(super) fn hook(stores: &Stores, loopback: &Loopback) -> Option<Hook> {
     kept_config_map::hook("start-legacy-token-tracking-controller", stores, loopback, FirstDay)
 }

@@ -28,15 +28,15 @@ use super::Authority;
 pub struct Contents {
     /// The owner of the certificate.
     pub subject: Name,
-    /// The key of whose it is.
+    /// The owner's public key.
     pub public_key: SubjectPublicKeyInfoOwned,
-    /// Further names of whose it is.
+    /// Further names of the owner.
     pub names: Vec<GeneralName>,
     /// The purposes for which the key may be used.
     pub usages: Usages,
-    /// From when on it is valid.
+    /// The beginning of its validity.
     pub not_before: SystemTime,
-    /// Until when it is valid; never longer than the authority itself.
+    /// The end of its validity; at most that of the authority.
     pub not_after: SystemTime,
 }
 
@@ -52,18 +52,18 @@ pub struct Usages {
 /// A reason why a certificate cannot be issued.
 #[derive(Debug, thiserror::Error)]
 pub enum IssueError {
-    /// A part of it has no form.
+    /// A part of it cannot be encoded.
     #[error("a part of the certificate cannot be encoded")]
     Encoding(#[from] x509_cert::der::Error),
     /// The authority cannot sign.
     #[error("the authority's key cannot sign")]
     Signing(#[from] rcgen::Error),
-    /// The authority's key is of a kind that is not known.
+    /// The authority's key is of an unknown kind.
     #[error("the authority's key is neither RSA nor ECDSA nor Ed25519")]
     Algorithm,
 }
 
-/// A subject with a common name, and with organizations, which stand for groups.
+/// Returns a subject with a common name, and with organizations, which stand for groups.
 ///
 /// # Errors
 ///
@@ -81,7 +81,7 @@ pub fn subject<'o>(common_name: &str, organizations: impl IntoIterator<Item = &'
     Ok(RdnSequence(parts.collect::<Result<_, IssueError>>()?))
 }
 
-/// The public half of a key.
+/// Returns the public half of a key.
 ///
 /// # Errors
 ///
@@ -90,7 +90,7 @@ pub fn public_key(key: &KeyPair) -> Result<SubjectPublicKeyInfoOwned, IssueError
     Ok(SubjectPublicKeyInfoOwned::from_der(&key.subject_public_key_info())?)
 }
 
-/// DNS names and addresses as certificates hold them.
+/// Returns DNS names and addresses in the form of certificates.
 ///
 /// # Errors
 ///
@@ -102,11 +102,11 @@ pub fn server_names(names: &[String], addresses: &[IpAddr]) -> Result<Vec<Genera
 }
 
 impl Authority {
-    /// Signs a certificate with these contents; PEM.
+    /// Signs a certificate with these contents. Returns it as PEM.
     ///
     /// # Errors
     ///
-    /// When a part has no encoding, or the key cannot sign.
+    /// If a part cannot be encoded, or the key cannot sign.
     pub fn issue(&self, contents: Contents) -> Result<String, IssueError> {
         let own = &self.certificate.tbs_certificate;
         let algorithm = algorithm_of(&self.key)?;
@@ -163,7 +163,7 @@ impl Authority {
             add(&SubjectAltName(contents.names.clone()))?;
         }
         for extension in &mut extensions {
-            // As Go marks what is not to be overlooked; names are not where there is a subject.
+            // Critical, as Go marks them; names are not if there is a subject.
             let is_only_name = extension.extn_id == SubjectAltName::OID && contents.subject.is_empty();
             let is_use = [KeyUsage::OID, BasicConstraints::OID].contains(&extension.extn_id);
             extension.critical = is_use || is_only_name;
@@ -171,7 +171,7 @@ impl Authority {
         Ok(extensions)
     }
 
-    /// By which the authority's key is told from others of its name.
+    /// Returns the identifier of the authority's key, which distinguishes it from others of its name.
     fn key_id(&self) -> Option<OctetString> {
         let mut extensions = self.certificate.tbs_certificate.extensions.iter().flatten();
         let found = extensions.find(|extension| extension.extn_id == SubjectKeyIdentifier::OID)?;
@@ -202,7 +202,7 @@ fn algorithm_of(key: &KeyPair) -> Result<AlgorithmIdentifierOwned, IssueError> {
     Ok(AlgorithmIdentifierOwned { oid, parameters })
 }
 
-/// In the form that RFC 5280 wants: with two digits of the year while these are enough.
+/// Encodes a time as RFC 5280 requires: with two digits of the year while these are enough.
 fn time(time: SystemTime) -> Result<Time, IssueError> {
     Ok(match UtcTime::from_system_time(time) {
         Ok(short) => Time::UtcTime(short),
@@ -210,7 +210,7 @@ fn time(time: SystemTime) -> Result<Time, IssueError> {
     })
 }
 
-/// 127 random bits: positive as RFC 5280 wants it, and never the same twice.
+/// Returns 127 random bits: a positive serial number, as RFC 5280 requires, that is never used twice.
 pub(super) fn serial_bytes() -> [u8; 16] {
     let mut bytes = *uuid::Uuid::new_v4().as_bytes();
     bytes[0] &= 0x7f;

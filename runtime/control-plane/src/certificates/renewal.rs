@@ -1,4 +1,4 @@
-//! The serving certificate of a server that runs for longer than it lives.
+//! Renews the serving certificate of a server that runs for longer than its lifetime.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use super::{Authority, CertificateError};
 /// Interval between checks of the certificate, which is renewed a month before it expires.
 const LOOK_EVERY: Duration = Duration::from_secs(3600);
 
-/// Makes the server's own certificate anew before it ends, and serves with the new one from the next connection on.
+/// Renews the server's own certificate before it expires, and uses the new one from the next connection on.
 #[derive(Debug)]
 pub(crate) struct Renewal {
-    /// Signs it.
+    /// The authority that signs it.
     pub(crate) authority: Arc<Authority>,
     /// DNS names that it covers.
     pub(crate) names: Vec<String>,
@@ -22,12 +22,12 @@ pub(crate) struct Renewal {
     pub(crate) addresses: Vec<IpAddr>,
     /// Serves with the certificate.
     pub(crate) tls: Arc<Tls>,
-    /// Tells the time.
+    /// The clock.
     pub(crate) now: fn() -> SystemTime,
 }
 
 impl Renewal {
-    /// Looks at the certificate from time to time, for as long as it is polled.
+    /// Checks the certificate periodically, for as long as it is polled.
     pub(crate) async fn run(self) {
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
@@ -42,7 +42,7 @@ impl Renewal {
         }
     }
 
-    /// Makes the certificate anew if it ends soon. Returns true if it did.
+    /// Renews the certificate if it expires soon. Returns true if it did.
     ///
     /// # Errors
     ///
