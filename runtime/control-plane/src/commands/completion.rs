@@ -1,4 +1,4 @@
-//! `completion`: what shells need to complete the words of a command line.
+//! `completion`: scripts that complete command lines in shells.
 
 use anyhow::Result;
 use clap::Parser;

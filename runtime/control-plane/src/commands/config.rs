@@ -176,7 +176,7 @@ fn known_server(data_dir: &Path) -> Result<Option<KnownServer>> {
     }))
 }
 
-/// The name of a user as part of the name of a file.
+/// Returns the name of a user in a form that is valid in the name of a file.
 fn file_name(user: &str) -> String {
     let allowed = |letter: char| letter.is_ascii_alphanumeric() || "-_.@".contains(letter);
     let name: String = user

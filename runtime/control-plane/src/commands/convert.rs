@@ -61,7 +61,7 @@ impl Convert {
         super::print(&print(&converted, self.output)?)
     }
 
-    /// Converts the object of a document, or those of the list that it is.
+    /// Converts the object of a document, or the objects of a list.
     fn document(&self, scheme: &Scheme, document: &[u8], converted: &mut Vec<Box<dyn Object>>) -> Result<()> {
         for item in items(document)? {
             converted.push(self.object(scheme, &item)?);
@@ -85,7 +85,7 @@ impl Convert {
         Ok(conversion::convert(&*object, self.target(scheme, source)?))
     }
 
-    /// The kind that objects of `source` become.
+    /// Returns the kind that objects of `source` are converted to.
     fn target(&self, scheme: &Scheme, source: &'static ResourceFacts) -> Result<&'static ResourceFacts> {
         let related = |facts: &&'static ResourceFacts| std::ptr::eq(facts.hub(), source.hub());
         let known: Vec<_> = scheme.iter().filter(related).collect();
@@ -114,7 +114,7 @@ fn read(file: &str) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// The documents of a file, each as JSON; empty ones are passed over.
+/// Returns the documents of a file, each as JSON; empty ones are skipped.
 fn documents(text: &[u8]) -> Result<Vec<Vec<u8>>> {
     if text.trim_ascii_start().starts_with(b"{") {
         let documents = serde_json::Deserializer::from_slice(text).into_iter::<&RawValue>();
@@ -131,7 +131,7 @@ fn documents(text: &[u8]) -> Result<Vec<Vec<u8>>> {
     Ok(documents)
 }
 
-/// The documents of a YAML stream.
+/// Splits a YAML stream into documents.
 fn yaml_parts(text: &[u8]) -> Vec<Vec<u8>> {
     let mut parts = vec![Vec::new()];
     for line in text.split_inclusive(|byte| *byte == b'\n') {
@@ -146,7 +146,7 @@ fn yaml_parts(text: &[u8]) -> Vec<Vec<u8>> {
     parts
 }
 
-/// The objects of a list, or the one object that a document is.
+/// Returns the objects of a list, or the one object of a document.
 fn items(document: &[u8]) -> Result<Vec<Vec<u8>>> {
     let meta = json::type_meta(document)?;
     let value: Map<String, Value> = serde_json::from_slice(document).context("not an object")?;
@@ -156,7 +156,7 @@ fn items(document: &[u8]) -> Result<Vec<Vec<u8>>> {
     let kind = meta.kind.strip_suffix("List").unwrap_or_default();
     let item = |item: &Value| {
         let mut item = item.clone();
-        // The items of a list of one kind need not say what they are.
+        // The items of a list of one kind may omit their kind.
         if let (Value::Object(members), false) = (&mut item, kind.is_empty()) {
             members
                 .entry("apiVersion")
@@ -178,7 +178,7 @@ fn warn(object: &dyn Object, findings: &[String]) {
     }
 }
 
-/// The text of the objects.
+/// Formats the objects.
 fn print(objects: &[Box<dyn Object>], form: Form) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     match (form, objects) {
@@ -219,7 +219,7 @@ mod tests {
 
     use super::*;
 
-    /// Converts a stream; answers with what is printed or the error.
+    /// Converts a stream. Returns the output or the error.
     fn converted(text: &str, version: &str, form: Form) -> String {
         let mut scheme = Scheme::new();
         scheme.add::<v2::HorizontalPodAutoscaler>();

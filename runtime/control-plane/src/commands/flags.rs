@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use planesmith_machinery::duration::Duration;
 
-/// All flags of `command` by their names, those that `matches` does not set with their defaults.
+/// Returns all flags of `command` by name, with their values in `matches` or their defaults.
 pub(super) fn listed(command: &Command, matches: &ArgMatches) -> BTreeMap<String, String> {
     let flags = command.get_arguments();
     flags
@@ -15,7 +15,7 @@ pub(super) fn listed(command: &Command, matches: &ArgMatches) -> BTreeMap<String
 
 fn value(flag: &Arg, matches: &ArgMatches) -> String {
     if matches!(flag.get_action(), ArgAction::Help) {
-        // With it there would be no server.
+        // With the flag set, no server would run.
         return "false".to_owned();
     }
     let raw = matches.try_get_raw(flag.get_id().as_str()).ok().flatten();

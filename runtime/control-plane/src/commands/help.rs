@@ -1,8 +1,8 @@
-//! The flags of a server in sections, for people who read `--help`.
+//! The flags of a server in sections, for `--help`.
 
 use clap::Command;
 
-/// Titles, and how the flags begin that stand below them; others stand below "Options".
+/// Titles, and the prefixes of the flags below them; other flags are below "Options".
 const SECTIONS: [(&str, &[&str]); 9] = [
     (
         "Serving",
@@ -72,7 +72,7 @@ const SECTIONS: [(&str, &[&str]); 9] = [
     ),
 ];
 
-/// Puts the flags below their titles.
+/// Puts the flags under their titles.
 pub(super) fn in_sections(command: Command) -> Command {
     command.mut_args(|flag| {
         let section = SECTIONS.iter().find(|(_, beginnings)| {

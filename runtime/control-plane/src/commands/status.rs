@@ -1,4 +1,4 @@
-//! `status`: whether a server runs, where, and how it is.
+//! `status`: reports if a server runs, its address, and its health.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(super) struct Status {
 struct Health {
     /// Names of checks that passed.
     passed: usize,
-    /// Names of those that did not.
+    /// Names of the checks that failed.
     failed: Vec<String>,
 }
 
@@ -123,7 +123,7 @@ async fn ask(running: &Running) -> Result<Health> {
 }
 
 impl Health {
-    /// Reads the answer to `/readyz?verbose`.
+    /// Parses the answer to `/readyz?verbose`.
     fn read(answer: &str) -> Self {
         let failed = answer.lines().filter_map(|line| line.strip_prefix("[-]"));
         let name = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
@@ -145,7 +145,7 @@ fn bytes_in(folder: &Path) -> u64 {
     sizes.sum()
 }
 
-/// Bytes for people.
+/// Formats a number of bytes for people.
 fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["B", "KiB", "MiB", "GiB"];
     let (mut number, mut unit) = (bytes, 0);

@@ -1,11 +1,12 @@
-//! Deletes what belongs to nobody any more.
+//! Deletes objects whose owners are deleted.
 //!
-//! Reading order: [`metadata`](super::metadata) (what counts of an object), [`graph`] (who belongs to whom), `follow` (how the graph keeps
-//! up; `follow_remote` with what other servers have), the [`work_queue`](crate::work_queue) (what is to be looked at) and `look` (what a look at an object decides).
+//! Reading order: [`metadata`](super::metadata) (the fields that matter), [`graph`] (owners and dependents), `follow`
+//! (updates of the graph; `follow_remote` for objects of other servers), the [`work_queue`](crate::work_queue) (the
+//! objects to process) and `look` (the decision on an object).
 //!
-//! The graph holds identities of objects that have owners and nothing else: whatever else a decision needs is read from
-//! the caches when it is made, so it is never made on an old state. Objects of other servers are asked for when they are
-//! looked at; what the graph knows of them may be late, as it always is in Kubernetes.
+//! The graph has the identities of objects with owners and nothing else: all other facts are read from the caches
+//! when a decision is made, so it is never made on an old state. Objects of other servers are requested when they are
+//! processed; the graph may be late on them, as it always is in Kubernetes.
 
 mod anywhere;
 mod follow;
@@ -38,7 +39,7 @@ use crate::later::Delays;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::work_queue::{Outcome, WorkQueue};
 
-/// Objects that are looked at at the same time.
+/// The number of objects that are processed at the same time.
 const AT_ONCE: usize = 20;
 
 /// The delays after which objects are processed again that cannot be decided yet.
@@ -53,7 +54,7 @@ const QUEUE: &str = "garbage_collector_attempt_to_delete";
 /// The verbs that a kind must support for its objects to be collected.
 const NEEDED: &[Verb] = &[Verb::Delete, Verb::List, Verb::Watch];
 
-/// Deletes objects whose owners are gone, and carries out how the deletion of an owner is to go on.
+/// Deletes objects whose owners are deleted, and carries out foreground deletion and orphaning.
 pub(super) struct GarbageCollector {
     served: ServedKinds,
     directory: GroupDirectory,
@@ -67,20 +68,21 @@ struct Shared {
     kinds: Mutex<AllKinds>,
     graph: Mutex<Graph>,
     queue: WorkQueue<ObjectId>,
-    /// By what the keys of their kind start with.
+    /// The followers of stored kinds, by the prefix of the kind's keys.
     followers: Mutex<HashMap<Arc<str>, Arc<Follower>>>,
-    /// By the path of their kind.
+    /// The followers of remote kinds, by the path of the kind.
     remote_followers: Mutex<HashMap<Arc<str>, Arc<RemoteFollower>>>,
-    /// Says that a follower got further.
+    /// Notified when a follower has progressed.
     progress: Notify,
     /// Objects with an owner of a kind that is not served.
     unresolved: Mutex<HashSet<ObjectId>>,
-    /// Owners that are in no namespace, of which many objects may ask.
+    /// Owners that are in no namespace; many dependents may name them.
     nowhere: Mutex<Nowhere>,
 }
 
 impl GarbageCollector {
-    /// Collects what `server`, and those that it delegates to, store, and what servers in `directory` have.
+    /// Collects the objects stored by `server` and by those that it delegates to, and those of the servers in
+    /// `directory`.
     pub(super) fn new(server: &ApiServer, stores: &Stores, loopback: &Loopback, directory: &GroupDirectory) -> Self {
         Self {
             served: ServedKinds::of(server),
@@ -100,7 +102,7 @@ impl GarbageCollector {
         }
     }
 
-    /// Works until the server stops.
+    /// Runs until the server stops.
     pub(super) async fn run(mut self, mut shutdown: Shutdown) {
         let mut tasks = JoinSet::new();
         let mut others = self.directory.changes();
@@ -113,7 +115,7 @@ impl GarbageCollector {
             for follower in self.shared.learn_remote(remote) {
                 tasks.spawn(follower.run(Arc::clone(&self.shared)));
             }
-            // Followers of kinds that are forgotten.
+            // Followers of kinds that are no longer served.
             while tasks.try_join_next().is_some() {}
             tokio::select! {
                 () = shutdown.requested() => return,
@@ -126,8 +128,7 @@ impl GarbageCollector {
 }
 
 impl Shared {
-    /// Takes in which kinds are served now, and stops to follow those that are forgotten. Returns followers for those that
-    /// are new.
+    /// Updates the served kinds, and stops the followers of removed ones. Returns followers for new ones.
     fn learn(&self, now: Kinds) -> Vec<Arc<Follower>> {
         let mut new = Vec::new();
         let mut followers = lock(&self.followers);
@@ -150,7 +151,7 @@ impl Shared {
         new
     }
 
-    /// Takes in which kinds other servers have now. Returns followers for those that are new.
+    /// Updates the kinds of other servers. Returns followers for new ones.
     fn learn_remote(&self, now: RemoteKinds) -> Vec<Arc<RemoteFollower>> {
         let mut new = Vec::new();
         let mut followers = lock(&self.remote_followers);
@@ -175,7 +176,7 @@ impl Shared {
         new
     }
 
-    /// Looks at what is in the queue, for ever.
+    /// Processes the keys of the queue, for ever.
     async fn work(self: Arc<Self>) {
         let look = |object: ObjectId| {
             let shared = Arc::clone(&self);
@@ -203,7 +204,7 @@ fn outcome_of(object: &ObjectId, result: Result<Outcome, LoopbackError>) -> Outc
     }
 }
 
-/// Events end by themselves, and are too many to follow.
+/// True if objects of the kind are collected. Events are not: they expire by themselves, and are too many to follow.
 fn is_collected(kind: &ServedKind) -> bool {
     let group = kind.store.facts().group;
     let is_event = kind.resource.plural == "events" && matches!(group, "" | "events.k8s.io");
@@ -211,6 +212,6 @@ fn is_collected(kind: &ServedKind) -> bool {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics while it holds a lock half way through a change.
+    // No code that holds a lock panics in the middle of a change.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -19,17 +19,17 @@ pub(super) trait EachNamespace: Send + Sync + 'static {
     /// The name of the work in the log.
     const WORK: &'static str;
 
-    /// The object of a namespace.
+    /// Returns the object for a namespace.
     fn made(&self, namespace: &str) -> Value;
 
-    /// The object in place of the stored one, if that is not as it should be.
+    /// Returns the object to replace the stored one with, if that is not as it should be.
     fn mended(&self, stored: Value) -> Option<Value> {
         let _ = stored;
         None
     }
 }
 
-/// Makes the object in each namespace, and makes it again when it is deleted.
+/// Creates the object in each namespace, and creates it again when it is deleted.
 pub(super) struct InEachNamespace<E> {
     namespaces: Objects,
     objects: Objects,

@@ -6,7 +6,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The finalizer of an owner that waits until its dependents are gone.
+/// The finalizer of an owner that waits until its dependents are deleted.
 pub(super) const FOREGROUND: &str = "foregroundDeletion";
 
 /// The finalizer of an owner that waits until its dependents no longer name it.
@@ -25,7 +25,7 @@ pub(super) struct Metadata {
     pub(super) finalizers: Vec<String>,
 }
 
-/// An owner, as an object names it.
+/// A reference to an owner.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct OwnerReference {
@@ -46,16 +46,16 @@ pub(super) struct OwnerReference {
 }
 
 impl Metadata {
-    /// Reads the stored JSON of an object as far as it must; what cannot be read is missing.
+    /// Reads the stored JSON of an object as far as necessary; fields that cannot be parsed are missing.
     pub(super) fn read(bytes: &[u8]) -> Self {
         let mut metadata = Self::default();
         let mut json = serde_json::Deserializer::from_slice(bytes);
-        // An error is how reading stops early.
+        // Returning an error stops the parser early.
         let _ = Part::Object(&mut metadata).deserialize(&mut json);
         metadata
     }
 
-    /// That of an object in any order of its fields.
+    /// Reads the metadata of an object whose fields are in any order.
     pub(super) fn of(object: &Value) -> Self {
         let metadata = &object["metadata"];
         let texts = |field: &str| Vec::<String>::deserialize(&metadata[field]).unwrap_or_default();
@@ -123,7 +123,8 @@ impl<'de> Visitor<'de> for Part<'_> {
                         "deletionTimestamp" => metadata.deleted = map.next_value::<Option<IgnoredAny>>()?.is_some(),
                         "ownerReferences" => metadata.owners = map.next_value::<Option<_>>()?.unwrap_or_default(),
                         "finalizers" => metadata.finalizers = map.next_value::<Option<_>>()?.unwrap_or_default(),
-                        // The last of metadata, and often most of it; but in custom objects, whose keys are in their order.
+                        // The last field of metadata, and often the largest; but custom objects keep the order of
+                        // their keys.
                         "managedFields" if !metadata.uid.is_empty() => return Ok(()),
                         _ => drop(map.next_value::<IgnoredAny>()?),
                     }

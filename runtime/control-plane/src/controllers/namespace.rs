@@ -1,4 +1,4 @@
-//! Empties namespaces that are being deleted, and lets them go.
+//! Deletes the contents of terminating namespaces, and then their finalizer.
 
 mod conditions;
 mod contents;
@@ -26,10 +26,10 @@ use crate::later::Delays;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::work_queue::{Outcome, WorkQueue};
 
-/// The finalizer that stands for this controller.
+/// The finalizer of this controller.
 const FINALIZER: &str = "kubernetes";
 
-/// Namespaces that are emptied at the same time.
+/// The number of namespaces that are processed at the same time.
 const AT_ONCE: usize = 10;
 
 /// The delays after which a namespace is processed again whose objects have finalizers or a grace period, and are not
@@ -49,8 +49,8 @@ pub(super) struct NamespaceController {
 }
 
 impl NamespaceController {
-    /// Empties namespaces of what `server`, and those that it delegates to, store, and of what servers in `directory` have
-    /// in them. `None` without namespaces.
+    /// Deletes the objects in namespaces that are stored by `server` and by those that it delegates to, and those of
+    /// the servers in `directory`. `None` without namespaces.
     pub(super) fn new(
         server: &ApiServer,
         stores: &Stores,
@@ -67,7 +67,7 @@ impl NamespaceController {
         })
     }
 
-    /// Works until the server stops.
+    /// Runs until the server stops.
     pub(super) async fn run(self, mut shutdown: Shutdown) {
         let queue = WorkQueue::new(DELAYS, Arc::clone(&self.meter));
         let (departures, left) = Departures::new();
@@ -79,7 +79,7 @@ impl NamespaceController {
         }
     }
 
-    /// Adds namespaces that are on their way out, until the store is closed.
+    /// Adds terminating namespaces to the queue, until the store is closed.
     async fn follow(&self, queue: &WorkQueue<String>) {
         let collection = self.namespaces.collection();
         loop {
@@ -101,7 +101,7 @@ impl NamespaceController {
         match self.finish(&name, departures).await {
             Ok(true) => Outcome::Done,
             Ok(false) => Outcome::Again,
-            // Somebody changed it meanwhile.
+            // Another writer changed it meanwhile.
             Err(error) if error.status() == Some(StatusCode::CONFLICT) => Outcome::Again,
             Err(error) => {
                 tracing::warn!(namespace = name, %error, "a namespace cannot be emptied yet");
@@ -110,14 +110,14 @@ impl NamespaceController {
         }
     }
 
-    /// The name, if the event is the first that shows the namespace terminating: those that follow are mostly of what is
-    /// said about it here.
+    /// Returns the name if the event is the first that shows the namespace terminating: later ones are mostly reports
+    /// of this controller.
     fn starts_to_end(&self, event: &Event) -> Option<String> {
         let was = event.previous().and_then(|previous| self.terminating(previous));
         self.terminating(event.entry()).filter(|_| was.is_none())
     }
 
-    /// The name, if the namespace is terminating.
+    /// Returns the name if the namespace is terminating.
     fn terminating(&self, entry: &Entry) -> Option<String> {
         let position = self
             .namespaces
@@ -129,8 +129,8 @@ impl NamespaceController {
         (entry.row().field(position) == Some("Terminating")).then(|| name.to_owned())
     }
 
-    /// Deletes what is in the namespace, and lets it go when nothing is left; whether it was let go. Otherwise it is looked
-    /// at again as soon as what is left has gone, too.
+    /// Deletes the contents of the namespace, and its finalizer when nothing is left. Returns true if it was
+    /// released. Otherwise it is processed again as soon as the remaining objects are deleted.
     async fn finish(&self, name: &str, departures: &Departures) -> Result<bool, LoopbackError> {
         let path = format!("/api/v1/namespaces/{name}");
         let namespace = match self.loopback.send(Method::GET, &path, None).await {
@@ -153,7 +153,7 @@ impl NamespaceController {
         Ok(true)
     }
 
-    /// Says in the conditions what is left. Returns the namespace as it is then.
+    /// Reports in the conditions what is left. Returns the namespace with these.
     async fn report(&self, path: &str, mut namespace: Value, contents: &Contents) -> Result<Value, LoopbackError> {
         let conditions = namespace.pointer("/status/conditions").and_then(Value::as_array);
         let before = conditions.cloned().unwrap_or_default();

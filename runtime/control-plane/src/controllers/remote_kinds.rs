@@ -1,4 +1,4 @@
-//! The kinds that other servers behind this one have, as they say.
+//! The kinds of other servers behind this one, by their discovery.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 use planesmith_machinery::group_version::compare_versions;
 use planesmith_server::discovery::{RemoteResource, RemoteVersion, VersionPriority};
 
-/// The kinds that other servers have at one moment.
+/// A snapshot of the kinds of other servers.
 #[derive(Debug, Default)]
 pub(super) struct RemoteKinds {
-    /// API version and kind of each version.
+    /// All versions, by API version and kind.
     by_name: HashMap<(String, String), Arc<RemoteKind>>,
-    /// The best version of each, by what the paths of its objects are told apart by.
+    /// The preferred version of each kind, by the path of all its objects.
     best: BTreeMap<Arc<str>, Arc<RemoteKind>>,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct RemoteKind {
 }
 
 impl RemoteKinds {
-    /// Those of `versions`.
+    /// The kinds of `versions`.
     pub(super) fn of(versions: &[RemoteVersion]) -> Self {
         let mut versions: Vec<&RemoteVersion> = versions.iter().collect();
         versions.sort_by(|left, right| {
@@ -59,22 +59,22 @@ impl RemoteKinds {
         kinds
     }
 
-    /// Every kind once, however many versions it has.
+    /// Iterates over all kinds, each once however many versions it has.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<RemoteKind>> {
         self.best.values()
     }
 
-    /// Every kind once whose objects clients can follow and delete.
+    /// Iterates over the kinds whose objects clients can follow and delete, each once.
     pub(super) fn collectable(&self) -> impl Iterator<Item = &Arc<RemoteKind>> {
         self.iter().filter(|kind| kind.allows(&["delete", "list", "watch"]))
     }
 
-    /// The kind whose objects are under `path` in its best version.
+    /// Returns the kind whose objects are under `path` in its preferred version.
     pub(super) fn under(&self, path: &str) -> Option<&Arc<RemoteKind>> {
         self.best.get(path)
     }
 
-    /// The kind that is called so in one of its versions.
+    /// Returns the kind of this name in one of its versions.
     pub(super) fn named(&self, api_version: &str, kind: &str) -> Option<&Arc<RemoteKind>> {
         self.by_name.get(&(api_version.to_owned(), kind.to_owned()))
     }
@@ -107,12 +107,12 @@ impl RemoteKind {
         self.api_version.split('/').next().unwrap_or_default()
     }
 
-    /// The path of its objects in a namespace.
+    /// Returns the path of its objects in a namespace.
     pub(super) fn path_in(&self, namespace: &str) -> String {
         format!("/apis/{}/namespaces/{namespace}/{}", self.api_version, self.plural)
     }
 
-    /// The path of an object.
+    /// Returns the path of an object.
     pub(super) fn path_of(&self, namespace: &str, name: &str) -> String {
         match namespace {
             "" => format!("{}/{name}", self.path),
@@ -120,7 +120,7 @@ impl RemoteKind {
         }
     }
 
-    /// Namespace and name of the object at `path`.
+    /// Returns namespace and name of the object at `path`.
     pub(super) fn names<'p>(&self, path: &'p str) -> Option<(&'p str, &'p str)> {
         let (place, name) = path.rsplit_once('/')?;
         if place == &*self.path {

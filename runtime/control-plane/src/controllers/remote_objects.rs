@@ -1,4 +1,4 @@
-//! The objects that another server has.
+//! Lists the objects of another server.
 
 use axum::body::to_bytes;
 use http::Method;
@@ -8,21 +8,21 @@ use serde_json::Value;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::objects::text;
 
-/// Only metadata, from servers that can leave out the rest.
+/// Requests only metadata, from servers that support that.
 const ACCEPT: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
-/// Objects that are read at once, and the largest answer with them, in bytes.
+/// The number of objects per page, and its largest size, in bytes.
 const PAGE: usize = 500;
 const PAGE_LIMIT: usize = 64 << 20;
 
-/// Pages after which a list is taken for one without an end: ten million objects.
+/// The number of pages after which a list is considered endless: ten million objects.
 const PAGES: usize = 20_000;
 
-/// Reads all objects at `path`, of which at least the metadata is there. Returns the version to follow them from.
+/// Reads all objects at `path`, with their metadata at least. Returns the version to follow them from.
 ///
 /// # Errors
 ///
-/// When the server refuses, or does not answer with a list; some objects may have been read then.
+/// If the server refuses, or does not answer with a list; some objects may have been read by then.
 pub(super) async fn read_all(
     loopback: &Loopback,
     path: &str,

@@ -1,10 +1,10 @@
-//! Publishes in every namespace whom pods trust to be the server.
+//! Publishes the authority of the serving certificate in every namespace.
 
 use serde_json::{Value, json};
 
 use super::in_each_namespace::EachNamespace;
 
-/// The annotation that tells people what the ConfigMap is for, and what it says.
+/// The annotation that describes the ConfigMap, and its text.
 const DESCRIPTION: (&str, &str) = (
     "kubernetes.io/description",
     "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the \

@@ -1,4 +1,4 @@
-//! The kinds that are served and stored, built-in and custom, as they come and go.
+//! The kinds that are served and stored, built-in and custom, as they change.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
@@ -13,32 +13,32 @@ use planesmith_server::stores::ResourceStore;
 use planesmith_store::{Entry, ListQuery};
 use tokio::sync::watch;
 
-/// Follows which kinds the servers of a chain serve.
+/// Follows the kinds that the servers of a chain serve.
 pub struct ServedKinds {
     tables: Vec<SharedTable>,
     changes: Vec<watch::Receiver<()>>,
 }
 
-/// The kinds that are served at one moment.
+/// A snapshot of the served kinds.
 #[derive(Clone, Debug, Default)]
 pub struct Kinds {
-    /// By what the keys of their objects start with.
+    /// The kinds, by the prefix of their objects' keys.
     by_prefix: BTreeMap<Arc<str>, Arc<ServedKind>>,
-    /// API version and kind of each version that is served.
+    /// The prefixes, by API version and kind of each served version.
     by_name: HashMap<(String, String), Arc<str>>,
-    /// Kinds that are served no more and have no objects, those that went first in front.
+    /// Kinds that are no longer served and have no objects, the oldest first.
     gone: VecDeque<Arc<str>>,
 }
 
 /// The number of deleted kinds that are remembered: dependents of their objects may still have to be processed.
 const GONE: usize = 64;
 
-/// A stored kind and one version to reach it by.
+/// A stored kind, and one version in which it is served.
 #[derive(Clone, Debug)]
 pub struct ServedKind {
-    /// Its objects.
+    /// The store of its objects.
     pub store: Arc<ResourceStore>,
-    /// The version to send requests to: that of the store where it is served.
+    /// The version for requests: the storage version if that is served.
     pub resource: ServedResource,
 }
 
@@ -50,7 +50,7 @@ impl ServedKinds {
         Self { tables, changes }
     }
 
-    /// The kinds of this moment that are stored.
+    /// Returns the stored kinds that are served now.
     pub fn now(&self) -> Kinds {
         let mut kinds = Kinds::default();
         for table in &self.tables {
@@ -63,7 +63,7 @@ impl ServedKinds {
         kinds
     }
 
-    /// Waits until kinds came or went. May be dropped and called again.
+    /// Waits until the served kinds change. May be dropped and called again.
     pub async fn changed(&mut self) {
         let changes = self.changes.iter_mut().map(|table| Box::pin(table.changed()));
         // The tables live as long as their receivers here.
@@ -89,7 +89,7 @@ impl Kinds {
         }
     }
 
-    /// Takes in newer kinds; those that are gone stay known for a while. Returns the prefixes of those that do not.
+    /// Updates the kinds; removed ones are remembered for a while. Returns the prefixes of those that are not.
     pub fn learn(&mut self, newer: Kinds) -> Vec<Arc<str>> {
         let is_over = |(prefix, kind): &(&Arc<str>, &Arc<ServedKind>)| {
             !newer.by_prefix.contains_key(*prefix) && kind.store.collection().is_empty(prefix)
@@ -114,17 +114,17 @@ impl Kinds {
         forgotten
     }
 
-    /// Every kind once, however many versions it has.
+    /// Iterates over all kinds, each once however many versions it has.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<ServedKind>> {
         self.by_prefix.values()
     }
 
-    /// The kind whose keys start with `prefix`.
+    /// Returns the kind whose keys start with `prefix`.
     pub fn under(&self, prefix: &str) -> Option<&Arc<ServedKind>> {
         self.by_prefix.get(prefix)
     }
 
-    /// The kind that is called so in one of its versions.
+    /// Returns the kind of this name in one of its versions.
     pub fn named(&self, api_version: &str, kind: &str) -> Option<&Arc<ServedKind>> {
         let name = (api_version.to_owned(), kind.to_owned());
         self.under(self.by_name.get(&name)?)
@@ -152,7 +152,7 @@ impl ServedKind {
         verbs.iter().all(|verb| self.resource.verbs.contains(verb))
     }
 
-    /// The path of its objects in a namespace; of all objects when it is empty.
+    /// Returns the path of its objects in a namespace; of all objects if it is empty.
     pub fn path(&self, namespace: &str) -> String {
         let root = if self.resource.group.is_empty() {
             "/api"
@@ -166,20 +166,20 @@ impl ServedKind {
         }
     }
 
-    /// The object in a namespace, or of a kind that lives in none.
+    /// Returns the object in a namespace, or of a kind without namespaces.
     pub fn get(&self, namespace: &str, name: &str) -> Option<Arc<Entry>> {
         let key = self.store.key(namespace, name).ok()?;
         self.store.collection().get(&key)
     }
 
-    /// The names of all objects of a kind that lives in no namespace.
+    /// Returns the names of all objects of a kind without namespaces.
     pub fn names(&self) -> Vec<String> {
         let entries = self.entries(self.prefix());
         let names = entries.iter().map(|entry| self.store.names(entry.key()).1.to_owned());
         names.collect()
     }
 
-    /// The objects in a namespace.
+    /// Returns the objects in a namespace.
     pub fn entries_in(&self, namespace: &str) -> Vec<Arc<Entry>> {
         self.entries(&self.store.prefix(namespace))
     }
@@ -216,7 +216,7 @@ impl fmt::Debug for ServedKinds {
 
 #[cfg(test)]
 impl ServedKind {
-    /// A kind for tests, of which no more is known than where its objects are.
+    /// Creates a kind for tests that only has a store.
     pub fn of(store: &Arc<ResourceStore>) -> Self {
         let facts = store.facts();
         let resource = ServedResource {
@@ -258,7 +258,7 @@ mod tests {
         kinds
     }
 
-    /// A kind of its own group, as a definition makes it.
+    /// Creates a kind of its own group, as for a definition.
     fn custom(number: usize) -> &'static ResourceFacts {
         let group = &*Box::leak(format!("g{number}.example.com").into_boxed_str());
         Box::leak(Box::new(ResourceFacts {

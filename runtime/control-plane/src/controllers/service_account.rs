@@ -1,4 +1,4 @@
-//! Gives every namespace the service account that its pods have unless they say otherwise.
+//! Creates the default service account of every namespace.
 
 use serde_json::{Value, json};
 

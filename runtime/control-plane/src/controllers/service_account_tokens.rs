@@ -1,4 +1,4 @@
-//! Fills secrets that ask for a token of a service account, and removes them with the account.
+//! Adds tokens to secrets of service accounts, and deletes these secrets with the account.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use crate::objects::{Objects, parse, text};
 use crate::reconciler::Reconcile;
 use crate::service_accounts::token_secrets::{ACCOUNT_NAME, ACCOUNT_UID, TYPE};
 
-/// Keeps secrets with tokens in step with their accounts.
+/// Keeps secrets with tokens in line with their accounts.
 ///
-/// A key is the namespace and name of a secret; when the secret is gone, also the account that may still mention it.
+/// A key is the namespace and name of a secret; for a deleted secret, also the account that may still list it.
 pub(super) struct TokenController {
     secrets: Objects,
     accounts: Objects,
@@ -26,7 +26,8 @@ pub(super) struct TokenController {
 }
 
 impl TokenController {
-    /// Puts `authority`, PEM, beside each token. `None` for a server without secrets or service accounts.
+    /// Creates the controller, which stores `authority`, PEM, beside each token. `None` for a server without secrets
+    /// or service accounts.
     pub(super) fn new(
         stores: &Stores,
         loopback: &Loopback,
@@ -51,7 +52,7 @@ impl TokenController {
         keys.collect()
     }
 
-    /// The account that a secret is for, if it is still the same.
+    /// Returns the account of a secret, if its UID still matches.
     fn account_of(&self, secret: &Value) -> Option<Value> {
         let namespace = text(secret, "/metadata/namespace");
         let account = self.accounts.get(namespace, annotation(secret, ACCOUNT_NAME))?;
@@ -59,7 +60,7 @@ impl TokenController {
         (uid.is_empty() || uid == text(&account, "/metadata/uid")).then_some(account)
     }
 
-    /// Fills in what is missing; `None` when nothing is.
+    /// Returns the secret with missing data filled in; `None` if nothing is missing.
     fn filled(&self, secret: &Value, account: &Value) -> Option<Value> {
         let authority = STANDARD.encode(&self.authority);
         let namespace = text(secret, "/metadata/namespace");
@@ -96,7 +97,7 @@ impl TokenController {
         Some(filled)
     }
 
-    /// Lets an account no longer mention a secret that is gone.
+    /// Removes a deleted secret from the list of an account.
     async fn forget(&self, namespace: &str, name: &str, account: &str) -> Result<(), LoopbackError> {
         let Some(mut account) = self.accounts.get(namespace, account) else {
             return Ok(());

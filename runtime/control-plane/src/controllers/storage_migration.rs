@@ -1,5 +1,4 @@
-//! Stores objects of other versions in the storage version, as the storage version migrator of Kubernetes does when it is
-//! asked to.
+//! Stores objects of other versions in the storage version, as Kubernetes' storage version migrator does on request.
 
 use std::time::Duration;
 
@@ -7,10 +6,10 @@ use planesmith_machinery::status::ApiError;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::{StorageMigration, Stores};
 
-/// Objects between two lines of the log about a migration under way.
+/// The number of objects between two log lines about a migration.
 const PROGRESS: usize = 5_000;
 
-/// The first and the longest pause after a write that the store did not take.
+/// The first and the longest pause after a write that the store refused.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
 /// The migrations of all kinds with objects in another version.

@@ -1,4 +1,4 @@
-//! Forgets what servers that are gone said about how they store objects.
+//! Removes the entries of stopped servers from StorageVersion objects.
 
 use planesmith_machinery::time::Time;
 use planesmith_server::chain::ApiServer;
@@ -14,7 +14,7 @@ use crate::loopback::{Loopback, LoopbackError};
 use crate::objects::{Objects, text};
 use crate::reconciler::Reconcile;
 
-/// Removes the versions of servers without a lease, and what no server stores.
+/// Removes the entries of servers without a lease, and objects without entries.
 pub(super) struct StaleStorageVersions {
     versions: Objects,
     leases: Objects,
@@ -23,7 +23,7 @@ pub(super) struct StaleStorageVersions {
 }
 
 impl StaleStorageVersions {
-    /// `None` where no versions are written down, or no leases tell which servers there are.
+    /// `None` if no versions are recorded, or if there are no leases that show the running servers.
     pub(super) fn new(server: &ApiServer, stores: &Stores, loopback: &Loopback, gates: &FeatureGates) -> Option<Self> {
         let has_leases = gates.enabled(identity_lease::GATE);
         if !has_leases || !gates.enabled(storage_versions::GATE) || !storage_versions::are_served(server) {
@@ -61,7 +61,7 @@ impl Reconcile for StaleStorageVersions {
     }
 
     fn touched_by(&self, kind: usize, event: &Event) -> Vec<String> {
-        // Leases are renewed all the time; only that one is gone matters.
+        // Leases are renewed all the time; only their deletion matters.
         if kind != 0 && !matches!(event.kind(), EventKind::Delete) {
             return Vec::new();
         }

@@ -1,4 +1,4 @@
-//! Takes away tokens in secrets that nobody has used for a year.
+//! Removes tokens in secrets that were unused for a year.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -20,12 +20,12 @@ const DAY: i64 = 24 * 60 * 60;
 /// The number of seconds after which an unused token is invalidated, and then after which it is removed.
 const UNUSED: i64 = 365 * DAY;
 
-/// Makes unused tokens invalid and, after the same time again, removes their secrets. Only of those that were once made
-/// with their account: an account mentions them.
+/// Invalidates unused tokens and, after the same time again, deletes their secrets. Only secrets that an account
+/// lists are affected, which were once created with it.
 pub(super) struct UnusedTokens {
     secrets: Objects,
     accounts: Objects,
-    /// Servers of one's own may have none.
+    /// A program without pods has none.
     pods: Option<Objects>,
     config_maps: Objects,
 }
@@ -49,11 +49,11 @@ impl UnusedTokens {
         })
     }
 
-    /// Since when the use of every token is known, in seconds since 1970.
+    /// Returns the time since when the use of every token is recorded, in seconds since 1970.
     fn known_since(&self) -> Option<i64> {
         let config_map = self.config_maps.get(token_tracking::NAMESPACE, token_tracking::NAME)?;
         let since = start_of(text(&config_map, "/data/since"))?;
-        // The first day is not known as a whole.
+        // The first day is not recorded in full.
         Some(since.as_second() + DAY)
     }
 
@@ -73,7 +73,7 @@ impl UnusedTokens {
                 .any(|mentioned| mentioned["name"] == secret["metadata"]["name"])
     }
 
-    /// The secrets that pods in a namespace use.
+    /// Returns the secrets that pods in a namespace use.
     fn used_by_pods(&self, namespace: &str) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         for pod in self.pods.iter().flat_map(|pods| pods.all(namespace)) {
@@ -124,7 +124,7 @@ fn step(secret: &Value, now: Time) -> Option<Step> {
     }
     let long_ago = day(Time::from_second(long_ago));
     if let Some(used) = label(secret, LAST_USED) {
-        // A label that says something else says nothing about the use.
+        // An invalid label says nothing about the use.
         start_of(used)?;
         if *used >= *long_ago {
             return None;
@@ -136,7 +136,7 @@ fn step(secret: &Value, now: Time) -> Option<Step> {
     }
 }
 
-/// Adds the names of all secrets that a part of a pod mentions.
+/// Adds the names of all secrets that a part of a pod refers to.
 fn secret_names(part: &Value, names: &mut BTreeSet<String>) {
     let mut add = |name: &Value| names.extend(name.as_str().map(str::to_owned));
     match part {
@@ -145,7 +145,7 @@ fn secret_names(part: &Value, names: &mut BTreeSet<String>) {
                 match key.as_str() {
                     "secretName" => add(value),
                     "secretRef" | "secretKeyRef" | "nodePublishSecretRef" => add(&value["name"]),
-                    // A volume names it so, a part of one otherwise.
+                    // `secretName` in a volume, `name` in a projected source.
                     "secret" => ["secretName", "name"].iter().for_each(|key| add(&value[*key])),
                     "imagePullSecrets" => {
                         (value.as_array().into_iter().flatten()).for_each(|secret| add(&secret["name"]))

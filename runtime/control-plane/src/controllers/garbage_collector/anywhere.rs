@@ -1,4 +1,4 @@
-//! Objects wherever they are: in the store, or on another server.
+//! Objects in the store or on other servers.
 
 use std::sync::Arc;
 
@@ -13,30 +13,30 @@ use crate::controllers::served_kinds::{Kinds, ServedKind};
 use crate::loopback::{Loopback, LoopbackError};
 use crate::objects::text;
 
-/// The kinds of one moment.
+/// A snapshot of all kinds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AllKinds {
-    /// Those that are stored here.
+    /// The kinds that are stored here.
     pub(super) stored: Arc<Kinds>,
-    /// Those of other servers.
+    /// The kinds of other servers.
     pub(super) remote: Arc<RemoteKinds>,
 }
 
 /// A kind.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
-    /// It is stored here.
+    /// A kind that is stored here.
     Stored(Arc<ServedKind>),
-    /// Another server has it.
+    /// A kind of another server.
     Remote(Arc<RemoteKind>),
 }
 
-/// The state of an object, as far as it counts.
+/// The state of an object that decisions need.
 #[derive(Debug)]
 pub(super) struct State {
     /// The metadata that controllers need.
     pub(super) metadata: Metadata,
-    /// Its version.
+    /// Its resource version.
     pub(super) resource_version: String,
 }
 
@@ -46,13 +46,13 @@ impl AllKinds {
         Arc::ptr_eq(&self.stored, &others.stored) && Arc::ptr_eq(&self.remote, &others.remote)
     }
 
-    /// The kind that is called so in one of its versions.
+    /// Returns the kind of this name in one of its versions.
     pub(super) fn named(&self, api_version: &str, kind: &str) -> Option<Kind> {
         let stored = self.stored.named(api_version, kind).map(Arc::clone).map(Kind::Stored);
         stored.or_else(|| self.remote.named(api_version, kind).map(Arc::clone).map(Kind::Remote))
     }
 
-    /// The object as it is now, if there is one.
+    /// Returns the current object, if there is one.
     pub(super) async fn object(&self, loopback: &Loopback, id: &ObjectId) -> Result<Option<Object>, LoopbackError> {
         let (kind, namespace, name) = if let Some(kind) = self.stored.under(&id.prefix) {
             let (namespace, name) = kind.store.names(&id.key);
@@ -108,7 +108,7 @@ impl Kind {
         }
     }
 
-    /// The path of an object.
+    /// Returns the path of an object.
     pub(super) fn path_of(&self, namespace: &str, name: &str) -> String {
         match self {
             Kind::Stored(kind) => format!("{}/{name}", kind.path(namespace)),
@@ -116,7 +116,7 @@ impl Kind {
         }
     }
 
-    /// The object as it is now, if there is one.
+    /// Returns the current object, if there is one.
     pub(super) async fn get(
         &self,
         loopback: &Loopback,
@@ -143,7 +143,7 @@ impl Kind {
     }
 }
 
-/// The identity of an object of another server's list or watch.
+/// Returns the identity of an object in a list or watch of another server.
 pub(super) fn remote_id(kind: &RemoteKind, object: &Value) -> ObjectId {
     let path = kind.path_of(text(object, "/metadata/namespace"), text(object, "/metadata/name"));
     ObjectId {

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use super::{Shared, lock};
 use crate::controllers::metadata::Metadata;
 
-/// Objects that are read before others get a turn.
+/// The number of objects that are read before other tasks get a turn.
 const BATCH: usize = 512;
 
 /// Follows the objects of one kind.
@@ -18,9 +18,9 @@ const BATCH: usize = 512;
 pub(super) struct Follower {
     prefix: Arc<str>,
     collection: Arc<Collection>,
-    /// Up to where the graph knows all changes of the kind; `None` before it knows the kind at all.
+    /// The position up to which the graph has all changes of the kind; `None` before the kind was read.
     ///
-    /// No revision: a quiet kind's falls behind the history, although nothing happened that the graph does not know.
+    /// Not a revision: that of a quiet kind would become older than the history, although the graph misses nothing.
     known: Mutex<Option<Position>>,
     stopped: Notify,
 }
@@ -36,19 +36,19 @@ impl Follower {
         }
     }
 
-    /// Ends the work: the kind is gone.
+    /// Stops following: the kind is no longer served.
     pub(super) fn stop(&self) {
         self.stopped.notify_one();
     }
 
-    /// Keeps the graph up to date until the store is closed or the kind is gone.
+    /// Keeps the graph up to date until the store is closed or the kind is removed.
     pub(super) async fn run(self: Arc<Self>, shared: Arc<Shared>) {
         loop {
             let (page, mut watcher) = self
                 .collection
                 .list_and_watch(&ListQuery::all(self.collection.prefix()));
             if lock(&self.known).is_some() {
-                // Changes were missed: whoever was an owner may be gone.
+                // Changes were missed: owners may have been deleted.
                 let others = shared.graph().forget(&self.prefix);
                 shared.queue.add(others);
             }
@@ -75,7 +75,7 @@ impl Follower {
         }
     }
 
-    /// The graph knows all that the watcher returned.
+    /// Records that the graph has all changes that the watcher returned.
     fn note(&self, watcher: &Watcher) {
         *lock(&self.known) = Some(watcher.position());
     }
@@ -93,7 +93,7 @@ impl Follower {
                 let uid = Metadata::read(event.entry().bytes()).uid;
                 let id = self.id(event.entry());
                 let attention = shared.graph().remove(&id, &uid);
-                // Nobody waits for its owners any more.
+                // Dependents no longer wait for the state of their owners.
                 lock(&shared.unresolved).remove(&id);
                 shared.queue.add(attention);
             }
@@ -115,7 +115,7 @@ impl Follower {
 }
 
 impl Shared {
-    /// Waits until the graph knows everything up to `revision`.
+    /// Waits until the graph has all changes up to `revision`.
     pub(super) async fn catch_up_to(&self, revision: Revision) {
         loop {
             let mut progress = std::pin::pin!(self.progress.notified());

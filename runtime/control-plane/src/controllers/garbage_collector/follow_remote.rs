@@ -19,7 +19,7 @@ use crate::controllers::remote_objects::read_all;
 use crate::loopback::LoopbackError;
 use crate::objects::text;
 
-/// Only metadata, from servers that can leave out the rest.
+/// Requests only metadata, from servers that support that.
 const WATCH: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
 /// The longest line of a watch, in bytes.
@@ -39,9 +39,9 @@ const LASTING: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(super) struct RemoteFollower {
     kind: Arc<RemoteKind>,
-    /// The identities of those that are there.
+    /// The UIDs of existing objects.
     known: Mutex<HashMap<ObjectId, String>>,
-    /// The server was asked for them, whatever it said.
+    /// True once the objects were requested, whatever the answer.
     has_asked: AtomicBool,
     stopped: Notify,
     woken: Notify,
@@ -74,12 +74,12 @@ impl RemoteFollower {
         }
     }
 
-    /// Ends the work: the kind is gone, or followed in another version.
+    /// Stops following: the kind is removed, or followed in another version.
     pub(super) fn stop(&self) {
         self.stopped.notify_one();
     }
 
-    /// The server may be there again.
+    /// Retries at once: the server may be available again.
     pub(super) fn wake(&self) {
         self.woken.notify_one();
     }
@@ -94,7 +94,7 @@ impl RemoteFollower {
         lock(&self.known).values().any(|known| known == uid)
     }
 
-    /// Keeps the graph up to date until the kind is gone.
+    /// Keeps the graph up to date until the kind is removed.
     pub(super) async fn run(self: Arc<Self>, shared: Arc<Shared>) {
         tokio::select! {
             () = self.follow_on(&shared) => {}
@@ -104,7 +104,7 @@ impl RemoteFollower {
         shared.graph().forget(&self.kind.path);
     }
 
-    /// Follows for ever, again and again.
+    /// Follows for ever, with a pause after each failure.
     async fn follow_on(&self, shared: &Shared) {
         let mut pause = FIRST_PAUSE;
         loop {
@@ -150,7 +150,7 @@ impl RemoteFollower {
         shared.progress.notify_waiters();
     }
 
-    /// Reads all objects; the version to follow them from.
+    /// Reads all objects. Returns the version to follow them from.
     async fn read_all(&self, shared: &Shared) -> Result<String, Broken> {
         let mut gone: HashMap<ObjectId, String> = lock(&self.known).clone();
         let version = read_all(&shared.loopback, &self.kind.path, |object| {
@@ -183,7 +183,7 @@ impl RemoteFollower {
         }
     }
 
-    /// The object of this identity is gone.
+    /// Removes an object that was deleted.
     fn forget(&self, shared: &Shared, id: &ObjectId, uid: &str) {
         let mut known = lock(&self.known);
         let is_another = known.get(id).is_some_and(|now| now != uid);
@@ -214,7 +214,7 @@ impl Lines {
         }
     }
 
-    /// The next one; `None` at the end.
+    /// Returns the next document; `None` at the end.
     async fn next(&mut self) -> Result<Option<Value>, Broken> {
         let mut searched = 0;
         loop {

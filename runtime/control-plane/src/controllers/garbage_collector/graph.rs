@@ -6,23 +6,23 @@ use std::sync::Arc;
 
 use crate::controllers::metadata::{Metadata, ORPHAN, OwnerReference};
 
-/// An object, by where it is stored.
+/// An object, identified by its storage location.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ObjectId {
-    /// Its key, which no other object of any kind has.
+    /// Its key, which is unique among the objects of all kinds.
     pub(super) key: Arc<str>,
     /// The prefix of the keys of all objects of its kind.
     pub(super) prefix: Arc<str>,
 }
 
-/// The references between all objects. Only objects that have owners or wait for dependents cost anything.
+/// The references between all objects. Objects without owners and dependents take no memory.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
-    /// Those who name an owner, by its identity.
+    /// The dependents that name an owner, by its UID.
     dependents: HashMap<Arc<str>, BTreeSet<ObjectId>>,
     /// The owners that an object names.
     owners: HashMap<ObjectId, Vec<Reference>>,
-    /// Objects whose deletion waits for their dependents, by their identity.
+    /// Objects whose deletion waits for their dependents, by their UID.
     waiting: HashMap<String, ObjectId>,
 }
 
@@ -30,12 +30,12 @@ pub(super) struct Graph {
 struct Reference {
     uid: Arc<str>,
     blocks: bool,
-    /// The other parts, as a change of them must be looked at.
+    /// A hash of the owner's API version, kind and name; a change of them causes a new decision.
     place: u64,
 }
 
 impl Graph {
-    /// Takes in the newest state of an object. Returns what is to be looked at because of it.
+    /// Updates the state of an object. Returns the objects to process because of it.
     pub(super) fn put(&mut self, object: &ObjectId, metadata: &Metadata) -> Vec<ObjectId> {
         let mut attention = Vec::new();
         if self.set_owners(object, &metadata.owners, &mut attention) {
@@ -56,7 +56,7 @@ impl Graph {
         attention
     }
 
-    /// Takes in that an object is gone. Returns what is to be looked at because of it.
+    /// Removes a deleted object. Returns the objects to process because of it.
     pub(super) fn remove(&mut self, object: &ObjectId, uid: &str) -> Vec<ObjectId> {
         let mut attention = Vec::new();
         self.set_owners(object, &[], &mut attention);
@@ -65,7 +65,7 @@ impl Graph {
         attention
     }
 
-    /// Forgets the objects of a kind. Returns all others that have owners: some of those may be gone.
+    /// Removes the objects of a kind. Returns all others that have owners: some of those may not exist any more.
     pub(super) fn forget(&mut self, prefix: &str) -> Vec<ObjectId> {
         let of_kind = self.owners.keys().filter(|object| *object.prefix == *prefix);
         for object in of_kind.cloned().collect::<Vec<_>>() {
@@ -75,13 +75,13 @@ impl Graph {
         self.owners.keys().cloned().collect()
     }
 
-    /// Those who name the owner.
+    /// Returns the dependents of an owner.
     pub(super) fn dependents(&self, uid: &str) -> Vec<ObjectId> {
         let dependents = self.dependents.get(uid);
         dependents.map_or_else(Vec::new, |dependents| dependents.iter().cloned().collect())
     }
 
-    /// Those who name the owner and hold it.
+    /// Returns the dependents that block the deletion of an owner.
     pub(super) fn blocking(&self, uid: &str) -> Vec<ObjectId> {
         let mut dependents = self.dependents(uid);
         dependents.retain(|object| {
@@ -91,8 +91,8 @@ impl Graph {
         dependents
     }
 
-    /// Sets the owners of an object; whether it has some that it had not. Those who wait for it no longer are to be looked
-    /// at.
+    /// Sets the owners of an object. Returns true if it has a new one. Owners that no longer wait for it are to be
+    /// processed.
     fn set_owners(&mut self, object: &ObjectId, owners: &[OwnerReference], attention: &mut Vec<ObjectId>) -> bool {
         if owners.is_empty() && !self.owners.contains_key(object) {
             return false;

@@ -16,33 +16,33 @@ use crate::work_queue::Outcome;
 /// The state of an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
-    /// There, and to stay.
+    /// Exists, and is not waiting for dependents.
     Solid,
-    /// Deleted, and waiting for its dependents.
+    /// Deleted in the foreground, and waiting for its dependents.
     Waiting,
-    /// Not there.
+    /// Does not exist.
     Absent,
-    /// It lives in a namespace and the object does not, which cannot be.
+    /// Lives in a namespace while the object does not, which is invalid.
     Impossible,
-    /// Of a kind that is not served: nobody knows.
+    /// Of a kind that is not served, so that its state is unknown.
     Unknown,
 }
 
 /// The decision on an object whose owners are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Verdict {
-    /// Nothing.
+    /// Leave the object as it is.
     Keep,
-    /// Nothing before its owners' kinds are served.
+    /// Leave it until its owners' kinds are served.
     Wait,
-    /// It keeps these owners.
+    /// Replace its owners by these.
     SetOwners(Vec<OwnerReference>),
-    /// It goes.
+    /// Delete the object.
     Delete(Propagation),
 }
 
 impl Shared {
-    /// Looks at an object as it is now, and does what is to be done.
+    /// Reads the current state of an object, decides on it, and carries out the decision.
     pub(super) async fn look_at(&self, id: &ObjectId) -> Result<Outcome, LoopbackError> {
         let kinds = self.kinds();
         let Some(object) = kinds.object(&self.loopback, id).await? else {
@@ -71,7 +71,7 @@ impl Shared {
             Verdict::Keep => Ok(Outcome::Done),
             Verdict::Wait => {
                 lock(&self.unresolved).insert(id.clone());
-                // Kinds that came during the look did not find it there.
+                // Kinds that were added meanwhile did not find it in `unresolved`.
                 if !self.kinds().are(&kinds) && lock(&self.unresolved).remove(id) {
                     self.queue.add([id.clone()]);
                 }
@@ -79,10 +79,10 @@ impl Shared {
             }
             Verdict::SetOwners(owners) => object.set_owners(&self.loopback, &owners).await,
             Verdict::Delete(propagation) => {
-                // Two that wait for each other would wait for ever.
+                // Two objects that wait for each other would wait for ever.
                 if owners.iter().any(OwnerReference::blocks) && self.any_waits(&kinds, &dependents).await? {
                     let outcome = object.set_owners(&self.loopback, &released(owners)).await?;
-                    // It is deleted at the next look, which reads its new state.
+                    // It is deleted when it is processed again, with its new state.
                     self.queue.add([id.clone()]);
                     return Ok(outcome);
                 }
@@ -102,7 +102,7 @@ impl Shared {
         Ok(false)
     }
 
-    /// Lets go of an object whose dependents no longer hold it.
+    /// Removes the finalizer of an object whose dependents no longer block it.
     async fn finish(&self, kinds: &AllKinds, object: &Object) -> Result<Outcome, LoopbackError> {
         self.catch_up(object).await;
         let blocking = self.graph().blocking(&object.metadata().uid);
@@ -118,7 +118,7 @@ impl Shared {
         Ok(Outcome::Done)
     }
 
-    /// Takes an object from the owners of its dependents, then lets go of it.
+    /// Removes an object from the owners of its dependents, and then its finalizer.
     async fn orphan(&self, kinds: &AllKinds, owner: &Object) -> Result<Outcome, LoopbackError> {
         self.catch_up(owner).await;
         let uid = &owner.metadata().uid;
@@ -142,9 +142,9 @@ impl Shared {
         }
     }
 
-    /// Waits until the graph knows all that is stored here and older than the object. Other servers count versions of
-    /// their own: what is stored here by now is waited for because of their objects, and those that belong to an object
-    /// here come when they come, after the servers were asked once.
+    /// Waits until the graph has all stored changes that are older than the object. Other servers count versions of
+    /// their own, so for their objects it waits for everything stored by now; dependents on other servers may arrive
+    /// later, once each server was queried.
     async fn catch_up(&self, object: &Object) {
         let newest = match &object.kind {
             Kind::Stored(_) => object.state.resource_version.parse().ok().map(Revision),
@@ -175,7 +175,7 @@ impl Shared {
         })
     }
 
-    /// Reports owners that are there, but in another namespace.
+    /// Reports owners that exist, but in another namespace.
     async fn report(&self, kinds: &AllKinds, object: &Object, states: &[Owner]) {
         for (owner, state) in object.metadata().owners.iter().zip(states) {
             if matches!(state, Owner::Absent | Owner::Impossible) && self.is_elsewhere(kinds, owner) {
@@ -202,7 +202,7 @@ impl Shared {
     }
 }
 
-/// The last owners that were found nowhere.
+/// The last owners that were found in no namespace.
 #[derive(Debug, Default)]
 pub(super) struct Nowhere {
     known: HashSet<String>,
@@ -262,7 +262,7 @@ fn judge(object: &Metadata, owners: &[Owner], has_dependents: bool) -> Verdict {
     }
 }
 
-/// The owners, none of which waits for the object.
+/// Returns the owners with `blockOwnerDeletion` switched off.
 fn released(owners: &[OwnerReference]) -> Vec<OwnerReference> {
     let mut owners = owners.to_vec();
     for owner in owners.iter_mut().filter(|owner| owner.blocks()) {

@@ -15,7 +15,7 @@ use crate::work_queue::Outcome;
 /// The component that reports events.
 const COMPONENT: &str = "garbage-collector-controller";
 
-/// An object as it is at the moment.
+/// A current object.
 #[derive(Debug)]
 pub(super) struct Object {
     /// Its kind.
@@ -31,11 +31,11 @@ pub(super) struct Object {
 /// The treatment of the dependents of an object that is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Propagation {
-    /// They are deleted first.
+    /// The dependents are deleted first.
     Foreground,
-    /// They are deleted when it is gone.
+    /// The dependents are deleted after the object.
     Background,
-    /// They stay.
+    /// The dependents stay.
     Orphan,
 }
 
@@ -45,7 +45,7 @@ impl Object {
         &self.state.metadata
     }
 
-    /// Deletes it as it is: if it changed meanwhile it is looked at again.
+    /// Deletes the object unless it changed meanwhile, in which case it is processed again.
     pub(super) async fn delete(&self, loopback: &Loopback, propagation: Propagation) -> Result<Outcome, LoopbackError> {
         let policy = match propagation {
             Propagation::Foreground => "Foreground",
@@ -64,7 +64,7 @@ impl Object {
         self.send(loopback, Method::DELETE, options).await
     }
 
-    /// Sets its owners, unless it changed meanwhile.
+    /// Sets the owners of the object, unless it changed meanwhile.
     pub(super) async fn set_owners(
         &self,
         loopback: &Loopback,
@@ -73,14 +73,14 @@ impl Object {
         self.patch(loopback, "ownerReferences", list(owners)).await
     }
 
-    /// Takes a finalizer from it, unless it changed meanwhile.
+    /// Removes a finalizer from the object, unless it changed meanwhile.
     pub(super) async fn release(&self, loopback: &Loopback, finalizer: &str) -> Result<Outcome, LoopbackError> {
         let mut finalizers = self.state.metadata.finalizers.clone();
         finalizers.retain(|held| held != finalizer);
         self.patch(loopback, "finalizers", list(&finalizers)).await
     }
 
-    /// Reports that an owner is in another namespace, where it cannot be an owner. A report that fails is not repeated.
+    /// Reports an owner in another namespace, which is invalid. A report that fails is not repeated.
     pub(super) async fn report_owner_elsewhere(&self, loopback: &Loopback, owner: &OwnerReference) {
         let message = format!(
             "ownerRef [{}/{}, namespace: {}, name: {}, uid: {}] does not exist in namespace {}",
@@ -140,7 +140,7 @@ impl Object {
     }
 }
 
-/// A list in a merge patch, which takes the field away when it is empty.
+/// Returns a list for a merge patch, `null` if it is empty, which removes the field.
 fn list<T: serde::Serialize>(items: &[T]) -> Value {
     match items {
         [] => Value::Null,

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::contents::Contents;
 
-/// The conditions of a namespace in the light of what is left in it. Conditions of other types stay, and so does one that
-/// says the same as before.
+/// Returns the conditions of a namespace with these remaining contents. Conditions of other types stay, and so does
+/// one whose status is unchanged.
 pub(super) fn updated(conditions: &[Value], contents: &Contents, now: &str) -> Vec<Value> {
     let mut status = json!({"conditions": conditions});
     for (name, verdict) in said(contents) {
@@ -18,7 +18,7 @@ pub(super) fn updated(conditions: &[Value], contents: &Contents, now: &str) -> V
     }
 }
 
-/// All conditions that say something about contents, in their order.
+/// Returns all conditions about contents, in their order.
 fn said(contents: &Contents) -> [(&'static str, Verdict); 5] {
     let fine = |name, reason: &str, message: &str| (name, Verdict::no(reason, message));
     let wrong = |name, reason: &str, message: String| (name, Verdict::yes(reason, message));

@@ -14,7 +14,7 @@ use crate::controllers::metadata::Metadata;
 use crate::controllers::served_kinds::{Kinds, ServedKind};
 use crate::loopback::{Loopback, LoopbackError};
 
-/// Objects that one request deletes.
+/// The number of objects that one request deletes.
 const PAGE: usize = 500;
 
 /// The contents of a namespace that remain after everything was deleted that could be.
@@ -31,8 +31,8 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// Deletes what is in `namespace`: pods first, and the rest once they are gone, since they may need it to end. What
-    /// `others` have of it goes at the same time, as either may wait for the other.
+    /// Deletes the contents of `namespace`: pods first, and the rest once they are deleted, since they may need it to
+    /// terminate. Objects of `others` are deleted at the same time, as either may wait for the other.
     pub(super) async fn delete(loopback: &Loopback, kinds: &Kinds, others: &[RemoteVersion], namespace: &str) -> Self {
         let mut contents = Self {
             undiscovered: remote::undiscovered(others),
@@ -58,7 +58,7 @@ impl Contents {
         self.remaining.is_empty() && self.failures.is_empty()
     }
 
-    /// The kinds that are stored here and have objects left.
+    /// Returns the stored kinds that have objects left.
     pub(super) fn left(&self, kinds: &Kinds) -> Vec<Arc<ServedKind>> {
         let left = kinds
             .iter()
@@ -66,7 +66,7 @@ impl Contents {
         left.map(Arc::clone).collect()
     }
 
-    /// Counts objects of another server that are left.
+    /// Counts the remaining objects of a kind of another server.
     pub(super) fn add(&mut self, resource: String, left: &[Metadata]) {
         self.remaining.insert(resource, left.len());
         for finalizer in left.iter().flat_map(|metadata| &metadata.finalizers) {
@@ -79,7 +79,7 @@ impl Contents {
             return;
         }
         let is_ending = |entry: &Arc<Entry>| Metadata::read(entry.bytes()).deleted;
-        // What has been told to go is not told again.
+        // An object that is being deleted is not deleted again.
         if !kind.entries_in(namespace).iter().all(is_ending)
             && let Err(error) = delete_all(loopback, kind, namespace).await
         {
@@ -127,7 +127,7 @@ async fn delete_all(loopback: &Loopback, kind: &ServedKind, namespace: &str) -> 
     }
     let mut left = kind.entries_in(namespace).len();
     loop {
-        // Objects that stay while they are ending would fill every page.
+        // Terminating objects would fill every page.
         let limit = match left {
             left if left > PAGE => format!("?limit={PAGE}"),
             _ => String::new(),

@@ -1,4 +1,4 @@
-//! Hears when what was left of a namespace has gone.
+//! Requeues namespaces once their remaining objects are deleted.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use crate::work_queue::WorkQueue;
 /// A pending wait: a namespace, and the kinds that have objects left in it.
 type Wait = (String, Vec<Arc<ServedKind>>);
 
-/// Takes what is to be waited for.
+/// The sender of waits.
 #[derive(Debug)]
 pub(super) struct Departures(mpsc::UnboundedSender<Wait>);
 
-/// Waits for it.
+/// The receiver of waits.
 #[derive(Debug)]
 pub(super) struct Left(mpsc::UnboundedReceiver<Wait>);
 
@@ -28,20 +28,20 @@ impl Departures {
         (Self(sender), Left(receiver))
     }
 
-    /// Has a namespace looked at again when none of these kinds has anything left in it.
+    /// Requeues a namespace when none of these kinds has objects left in it.
     pub(super) fn await_all(&self, namespace: &str, kinds: Vec<Arc<ServedKind>>) {
         if !kinds.is_empty() {
-            // Nobody waits any more when the server stops.
+            // The receiver is dropped when the server stops.
             let _ = self.0.send((namespace.to_owned(), kinds));
         }
     }
 }
 
 impl Left {
-    /// Adds namespaces of which has gone what was waited for, for ever.
+    /// Requeues the namespaces whose waits are over, for ever.
     pub(super) async fn tell(mut self, queue: &WorkQueue<String>) {
         let mut waits = FuturesUnordered::new();
-        // What is waited for once is not waited for again: after that it is looked at anew.
+        // A namespace that is waited for already is not added again: it is processed anew after the first wait.
         let mut names = HashSet::new();
         loop {
             tokio::select! {
@@ -59,7 +59,7 @@ impl Left {
     }
 }
 
-/// Waits until none of the kinds has anything in the namespace, whose name is returned.
+/// Waits until none of the kinds has objects in the namespace. Returns its name.
 async fn all_gone(namespace: String, kinds: Vec<Arc<ServedKind>>) -> String {
     for kind in kinds {
         let prefix = kind.store.prefix(&namespace);
@@ -68,7 +68,7 @@ async fn all_gone(namespace: String, kinds: Vec<Arc<ServedKind>>) -> String {
             let Ok(mut watcher) = watcher else {
                 return std::future::pending().await;
             };
-            // It may have gone before it was watched.
+            // The last object may have been deleted before the watch began.
             while !kind.is_empty_in(&namespace) {
                 match watcher.next().await {
                     Ok(_) => {}

@@ -13,8 +13,8 @@ use crate::controllers::remote_objects::read_all;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::objects::text;
 
-/// Deletes what other servers have in `namespace`. A server that cannot be reached holds no namespace: it is named among
-/// what was not discovered, and its objects stay until somebody deletes them there.
+/// Deletes the objects of other servers in `namespace`. A server that cannot be reached does not block the namespace:
+/// it is reported as undiscovered, and its objects stay until a client deletes them there.
 pub(super) async fn delete(contents: &mut Contents, loopback: &Loopback, versions: &[RemoteVersion], namespace: &str) {
     let mut unreachable: Vec<&str> = Vec::new();
     let kinds = RemoteKinds::of(versions);
@@ -41,7 +41,7 @@ pub(super) async fn delete(contents: &mut Contents, loopback: &Loopback, version
     contents.undiscovered.extend(unreachable.into_iter().map(str::to_owned));
 }
 
-/// The group versions of servers that are known not to be there.
+/// Returns the group versions of servers that are known to be unavailable.
 pub(super) fn undiscovered(versions: &[RemoteVersion]) -> Vec<String> {
     versions
         .iter()
@@ -71,7 +71,7 @@ struct Remains<'k> {
 }
 
 impl Remains<'_> {
-    /// Deletes them; those that are left.
+    /// Deletes the objects. Returns those that are left.
     async fn delete(&self) -> Result<Vec<Metadata>, LoopbackError> {
         let there = self.list().await?;
         if there.is_empty() {
@@ -99,7 +99,7 @@ impl Remains<'_> {
         }
     }
 
-    /// Deletes what is at `path`; what is not there is no failure.
+    /// Deletes the objects at `path`; a missing one is no failure.
     async fn delete_at(&self, path: &str) -> Result<(), LoopbackError> {
         let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"});
         match self.loopback.call(Method::DELETE, path, Some(&options)).await {
