@@ -1,8 +1,8 @@
-//! Kinds that are defined while serving, and their objects.
+//! Kinds that are defined at run time, and their objects.
 //!
-//! A custom kind has the same facts as a declared one, made from its definition instead of by a derive; from there on
-//! the same code serves both. Facts live as long as the process: a definition that comes back unchanged should be given
-//! the facts that it had.
+//! A custom kind has the same facts as a declared one, created from its definition instead of by a derive, so that the
+//! same code serves both. Facts live as long as the process: a definition that is restored unchanged should reuse its
+//! former facts.
 
 mod member;
 mod object;
@@ -45,17 +45,17 @@ struct Versions {
 
 /// The checks of custom objects beyond those of all objects.
 pub trait Checks: Send + Sync {
-    /// Reports what is wrong with a new object.
+    /// Reports errors of a new object.
     fn check(&self, schema: &Structural, object: &CustomObject, errors: &mut FieldErrors);
 
-    /// Reports what is wrong with an object that replaces `old`; what was wrong before may be let pass.
+    /// Reports errors of an object that replaces `old`; existing errors may be tolerated.
     fn check_update(&self, schema: &Structural, object: &CustomObject, old: &CustomObject, errors: &mut FieldErrors);
 
-    /// Reports what is wrong with an object whose status alone may differ from that of `old`.
+    /// Reports errors of an object of which only the status can differ from `old`.
     fn check_status(&self, schema: &Structural, object: &CustomObject, old: &CustomObject, errors: &mut FieldErrors);
 
-    /// Processor time, in nanoseconds, that patterns and rules are expected to take at most for an object of `bytes` bytes.
-    /// Answers at once.
+    /// Returns the expected maximum processor time, in nanoseconds, of patterns and rules for an object of `bytes`
+    /// bytes. Returns immediately.
     fn cost(&self, schema: &Structural, bytes: usize) -> u64;
 }
 
@@ -102,14 +102,14 @@ impl CustomKind {
         Box::leak(Box::new(facts))
     }
 
-    /// Makes facts the versions of one kind, of which `hub` is stored. Facts that belong together already stay so.
+    /// Joins facts as the versions of one kind with the storage version `hub`. Facts that are already joined remain so.
     pub fn join(all: &[&'static ResourceFacts], hub: &'static ResourceFacts) {
         for custom in all.iter().filter_map(|facts| CustomKind::of(facts)) {
             let _ = custom.versions.set(Versions { all: all.to_vec(), hub });
         }
     }
 
-    /// Lets `converter` turn objects of one of these versions into another one. Only the first one counts.
+    /// Sets the converter between these versions. Only the first call has an effect.
     pub fn convert_by(all: &[&'static ResourceFacts], converter: &Arc<dyn Converter>) {
         for custom in all.iter().filter_map(|facts| CustomKind::of(facts)) {
             let _ = custom.converter.set(Arc::clone(converter));
@@ -132,7 +132,8 @@ impl CustomKind {
         &self.schema
     }
 
-    /// Processor time, in nanoseconds, that patterns and rules are expected to take at most for an object of `bytes` bytes.
+    /// Returns the expected maximum processor time, in nanoseconds, of patterns and rules for an object of `bytes`
+    /// bytes.
     #[must_use]
     pub fn check_cost(&self, bytes: usize) -> u64 {
         self.checks.cost(&self.schema, bytes)
@@ -229,7 +230,7 @@ impl fmt::Debug for CustomKind {
     }
 }
 
-/// The top of an object as a table: metadata, a field for each property, and what takes the rest.
+/// Returns the top-level table of an object: metadata, a field for each property, and an inlined map for the rest.
 fn fields(facts: &ResourceFacts, schema: &Structural) -> StructFacts {
     const TREE: TypeFacts = TypeFacts::Optional(&<Tree as Shape>::TYPE);
     const REST: TypeFacts = TypeFacts::Map(&<Tree as Shape>::TYPE);

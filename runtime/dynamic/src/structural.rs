@@ -1,4 +1,4 @@
-//! Types that are known only while serving: the structural schemas of custom resource definitions.
+//! Types that are defined at run time: the structural schemas of custom resource definitions.
 //!
 //! Reading order: [`Structural`] (one node of a schema), `compile` (out of its JSON form), then what walks it, as an
 //! object comes in: [`Structural::prune`], [`Structural::complete_embedded`], [`Structural::fill_defaults`],
@@ -48,11 +48,11 @@ pub struct Structural {
     pub additional: Additional,
     /// Elements of a list.
     pub items: Option<Arc<Structural>>,
-    /// The way in which elements of a list are told apart.
+    /// The identity of list elements.
     pub list: ListKind,
     /// An object is owned and replaced as a whole.
     pub atomic: bool,
-    /// Taken when the value is absent.
+    /// Default for an absent value.
     pub default: Option<Box<Value>>,
     /// Further rules for the value.
     pub limits: Option<Box<Limits>>,
@@ -62,7 +62,7 @@ pub struct Structural {
     pub has_rules: bool,
     /// True if this value or anything in it has metadata of its own.
     pub has_embedded: bool,
-    /// True if this value or anything in it is a list whose elements are told apart.
+    /// True if this value or anything in it is a list whose elements have an identity.
     pub has_keyed_lists: bool,
 }
 
@@ -100,10 +100,10 @@ pub enum Additional {
     Typed(Arc<Structural>),
 }
 
-/// The way in which elements of a list are told apart.
+/// The identity of list elements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ListKind {
-    /// Not at all.
+    /// None: the list is replaced as a whole.
     #[default]
     Atomic,
     /// By value.

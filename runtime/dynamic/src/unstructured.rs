@@ -1,6 +1,6 @@
-//! Documents as objects, where kube-apiserver has them as trees already: the outcome of a strategic merge patch and of an
-//! apply. Its converter goes by rules of its own: numbers without a fraction are integers, those that are too large wrap
-//! around, and what does not fit is told in other words than of JSON text.
+//! The conversion of documents to objects where kube-apiserver converts unstructured trees: after a strategic merge
+//! patch and after an apply. That converter has its own rules: numbers without a fraction are integers, too large
+//! numbers wrap around, and type errors have another wording than those of JSON text.
 
 mod nested;
 mod number;
@@ -22,7 +22,7 @@ use planesmith_wire::go_base64;
 ///
 /// What does not fit, in the words of kube-apiserver's converter.
 pub fn decode(document: &[u8], target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, String> {
-    // What fits reads the same by the rules of JSON, and faster.
+    // Valid documents have the same result under the rules of JSON, which is faster.
     let read = json::decode_sent(document, target, strictness);
     let read = read.or_else(|error| {
         let (tree, _) = json::parse_value(document, Strictness::Lenient).map_err(|_| error.to_string())?;
@@ -31,7 +31,7 @@ pub fn decode(document: &[u8], target: &mut dyn Struct, strictness: Strictness) 
     read.map(Findings::sorted)
 }
 
-/// Reads a document over `target`, a zero object; what is unknown is not told.
+/// Reads a document into `target`, a zero object; unknown fields are not reported.
 ///
 /// # Errors
 ///
@@ -129,7 +129,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Reads the fields in their order: the first one that does not fit is told.
+    /// Reads the fields in their order and reports the first type error.
     fn fields(
         &mut self,
         target: &mut dyn Struct,
@@ -179,14 +179,14 @@ fn bytes(tree: &Tree) -> Result<Vec<u8>, String> {
     }
 }
 
-/// A leaf reads JSON itself, and does not know where it stands.
+/// Reads a leaf, which decodes JSON itself and does not know its path.
 fn leaf(target: &mut dyn Scalar, tree: &Tree) -> Result<(), String> {
     let mut text = Vec::new();
     json::encode_value(tree, &mut text);
     json::decode_leaf(&text, target).map_err(|error| error.to_string())
 }
 
-/// Go's name for the type in which it holds a value.
+/// Returns the name of the Go type that represents a value.
 fn kind(tree: &Tree) -> &'static str {
     match tree {
         Tree::Null => "invalid",

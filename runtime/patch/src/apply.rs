@@ -1,7 +1,8 @@
-//! Server-side apply: a manager says all that it wants of an object, and fields that it no longer wants go away.
+//! Server-side apply: a manager sends all fields that it owns in an object, and fields that it does not send any more
+//! are removed.
 //!
-//! Everything here works on documents, because a typed object cannot tell `false` that was said from `false` that was
-//! not. Reading order: [`Sent`], `managers` (an apply to a document and its managers), [`apply`] (to an object) and
+//! This module works on documents, because a typed object cannot distinguish an explicit `false` from an absent field.
+//! Reading order: [`Sent`], `managers` (an apply to a document and its managers), [`apply`] (to an object) and
 //! [`apply_scale`].
 
 mod conflict;
@@ -33,22 +34,22 @@ pub struct Applied {
 /// The reason why a document was not applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
-    /// The document does not fit the kind; what is wrong with it.
+    /// The document does not match the kind; contains the problem.
     #[error("{0}")]
     Unfit(String),
-    /// Other managers have said something else; at least one.
+    /// Other managers own fields with other values; at least one conflict.
     #[error("{} conflicts", .0.len())]
     Conflicts(Vec<Conflict>),
-    /// The outcome is no object of the kind.
+    /// The result is not an object of the kind.
     #[error("{0}")]
     Unconvertible(String),
-    /// The object could not be had in a version that a manager uses; why, for the client.
+    /// The object could not be converted to the version of a manager; contains the reason for the client.
     #[error("{0}")]
     Unversioned(String),
 }
 
 impl ApplyError {
-    /// The same, told by whoever did `what`.
+    /// Adds the operation `what` to the message.
     fn while_doing(self, what: &str) -> Self {
         match self {
             ApplyError::Unversioned(why) => ApplyError::Unversioned(format!("{what}: {why}")),

@@ -1,4 +1,4 @@
-//! Keeps `metadata.managedFields` up to date: who set which fields, in which version, when.
+//! Maintenance of `metadata.managedFields`: the ownership of fields by manager, version and time.
 
 mod cap;
 mod entries;
@@ -29,7 +29,7 @@ pub(crate) use scale::SCALE;
 pub use scale::{ScaleManagers, ScaleWrite};
 pub use times::keep_times;
 
-/// Fields of metadata that nobody can manage.
+/// Fields of metadata that no manager can own.
 pub(crate) const SYSTEM_FIELDS: [&str; 8] = [
     "name",
     "namespace",
@@ -46,7 +46,7 @@ const SYSTEM: Ignored<'static> = Ignored {
     below: &[],
 };
 
-/// Fields that nobody can manage.
+/// Returns the fields that no manager can own.
 pub(crate) fn unmanaged() -> Set<'static> {
     let mut fields = Set::of([["apiVersion"], ["kind"], ["metadata"]].map(|path| path.map(PathElement::field)));
     for field in SYSTEM_FIELDS {
@@ -55,24 +55,24 @@ pub(crate) fn unmanaged() -> Set<'static> {
     fields
 }
 
-/// A write whose fields are to be tracked.
+/// A write whose field ownership is tracked.
 #[derive(Clone, Copy, Debug)]
 pub struct Tracking<'a> {
     /// The manager that writes; see [`manager_name`].
     pub manager: &'a str,
-    /// The subresource that is written; empty for the object itself.
+    /// The written subresource; empty for the object itself.
     pub subresource: &'a str,
-    /// When.
+    /// Time of the write.
     pub now: Time,
-    /// Fields that the write does not change, whatever it says, as dotted paths; with all that is below them, and besides
-    /// those of the kind.
+    /// Dotted paths of fields that the write cannot change, including everything below them, in addition to those of
+    /// the kind.
     pub resets: &'a [&'a str],
     /// Fields that the request sends empty; see [`crate::fields::emptied`].
     pub emptied: Option<&'a Set<'static>>,
 }
 
 impl Tracking<'_> {
-    /// Leaves of a set only what the write can change.
+    /// Removes the fields from a set that the write cannot change.
     pub(crate) fn limit(&self, set: &mut Set<'_>) {
         if !self.resets.is_empty() {
             set.remove_below(&paths(self.resets));
@@ -80,34 +80,34 @@ impl Tracking<'_> {
     }
 }
 
-/// Turns objects into other versions, for the entries of managers that name their fields in those.
+/// Converts objects to the versions that entries of managers use.
 pub trait Versions {
-    /// `object` in the version `api_version`; `None` when its kind has no such version any more, whose managers are
-    /// forgotten then.
+    /// Returns `object` in the version `api_version`; `None` if the kind does not have this version any more. Managers
+    /// of that version are dropped.
     ///
     /// # Errors
     ///
-    /// When there is such a version, but no way to it at present; and for a custom kind that has no such version, because
-    /// kube-apiserver does not tell the two apart.
+    /// If the conversion to an existing version fails. Also if a custom kind has no such version, because
+    /// kube-apiserver does not distinguish the two cases.
     fn convert(&self, object: &dyn Object, api_version: &str) -> ApiResult<Option<Box<dyn Object>>>;
 
-    /// A zero object of the kind of `object` in the version `api_version`; `None` when there is no such version.
+    /// Returns a zero object of the kind of `object` in the version `api_version`; `None` if there is no such version.
     fn zero(&self, object: &dyn Object, api_version: &str) -> Option<Box<dyn Object>>;
 }
 
-/// Brings the managed fields of `new` up to date with a create, update or patch that turned `live` into `new`.
+/// Updates the managed fields of `new` after a create, update or patch that changed `live` to `new`.
 ///
 /// Both are in the version of the request and defaulted; `live` is absent on create. Whatever `new` says about
 /// managers is taken into account as kube-apiserver does: `[{}]` forgets them all, valid entries replace those of
 /// `live`, anything else is ignored; through a subresource it is ignored always. An existing object without managers
 /// stays without. Who creates an object may send managers, too: they keep what the write does not give to its own.
 ///
-/// An entry's time changes only when the write gave its manager new fields or values.
+/// The time of an entry changes only if the write gave its manager new fields or values.
 ///
 /// # Errors
 ///
-/// When an object cannot be converted to the version in which a manager named its fields: without that nobody knows
-/// which of them the write took. `new` has no managers then.
+/// If an object cannot be converted to the version of an entry: the fields that the manager lost are unknown in that
+/// case. `new` has no managers then.
 pub fn track_write(
     live: Option<&dyn Object>,
     new: &mut dyn Object,
@@ -139,7 +139,7 @@ pub fn track_write(
     Ok(())
 }
 
-/// The entries to start from.
+/// Returns the entries to start from.
 fn known_entries<'a>(
     sent: &'a [ManagedFieldsEntry],
     stored: &'a [ManagedFieldsEntry],
@@ -158,7 +158,7 @@ fn known_entries<'a>(
     }
 }
 
-/// One empty entry asks to forget all managers.
+/// True for a single empty entry, which requests the removal of all managers.
 fn is_reset(sent: &[ManagedFieldsEntry]) -> bool {
     matches!(sent, [only] if *only == ManagedFieldsEntry::default())
 }
@@ -213,7 +213,7 @@ impl<'a> Update<'a> {
                     .find(|(version, _)| *version == entry.api_version)
                     .and_then(|(_, changes)| changes.as_ref())
             };
-            // Fields named in a version that is gone cannot be compared with anything.
+            // Fields in a removed version cannot be compared.
             let Some(changes) = changes else { return false };
             entry.give_up(&changes.taken);
             entry.give_up(&changes.removed);
@@ -232,8 +232,8 @@ impl<'a> Update<'a> {
         Ok(entries.write())
     }
 
-    /// Of the fields that are sent empty those that were empty before: one that was not keeps its managers, but for those of
-    /// what was in it.
+    /// Returns the fields that are sent empty and were empty before. Other fields keep their managers, except for the
+    /// managers of their former content.
     fn emptied_anew(&self, emptied: &Set<'static>) -> Set<'static> {
         let mut anew = Set::new();
         emptied.each(&mut |path| {
@@ -292,7 +292,7 @@ impl<'a> Update<'a> {
     }
 }
 
-/// True if entries that a client made up name fields that nobody can manage. Those are compared, then.
+/// True if entries of a client contain fields that no manager can own; such fields are compared as well.
 fn names_system_fields(entries: &Entries<'_>) -> bool {
     entries.as_slice().iter().any(|entry| {
         let metadata = PathElement::field("metadata");
@@ -309,19 +309,20 @@ fn names_system_fields(entries: &Entries<'_>) -> bool {
 /// The effect of a write, in one version.
 struct Changes<'a> {
     removed: Set<'a>,
-    /// Modified or added: now managed by the writer alone.
+    /// Modified or added fields: owned by the writer alone from now on.
     taken: Set<'a>,
 }
 
-/// Fields that a write does not change, whatever it says, so that its writer does not come to manage them: only a write
-/// to `/status` changes the status, and it changes nothing else but metadata. Kinds add to that.
+/// Returns the fields that a write cannot change, so that the writer does not own them: only a write to `/status`
+/// changes the status, and it changes nothing else except metadata. Kinds add further fields.
 pub(crate) fn reset_fields(kind: &ResourceFacts, subresource: &str) -> Set<'static> {
     let has_status = kind
         .subresources
         .iter()
         .any(|subresource| matches!(subresource.kind, SubresourceKind::Status));
     let paths: Vec<&str> = match subresource {
-        // Other fields at the top of custom objects are left alone just so, but Kubernetes does not say so.
+        // Writes to the status leave other top-level fields of custom objects unchanged as well, but Kubernetes does
+        // not list these.
         "status" if kind.custom.is_some() => vec!["metadata", "spec"],
         "status" if has_status => {
             let fields = kind.fields().fields.iter().map(|field| field.name);
@@ -336,13 +337,13 @@ pub(crate) fn reset_fields(kind: &ResourceFacts, subresource: &str) -> Set<'stat
                 .chain(resets.filter(|_| subresource.is_empty()))
                 .collect()
         }
-        // Writes to other parts say themselves what they change.
+        // Writes to other subresources declare their fields themselves.
         _ => Vec::new(),
     };
     self::paths(&paths)
 }
 
-/// The fields at dotted paths.
+/// Returns the fields at dotted paths.
 fn paths(dotted: &[&str]) -> Set<'static> {
     let steps = |path: &&str| {
         path.split('.')

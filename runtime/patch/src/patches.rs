@@ -1,5 +1,5 @@
-//! Patches of JSON documents: merge patch, JSON patch and strategic merge patch, with the answers of kube-apiserver to
-//! those that cannot be carried out.
+//! Patches of JSON documents: merge patch, JSON patch and strategic merge patch, with the errors of kube-apiserver for
+//! patches that cannot be applied.
 //!
 //! All of them take the document as its JSON text and give the new text. Merge patch and JSON patch read only the parts
 //! of the document that they touch.
@@ -27,7 +27,7 @@ pub struct Patched<'p> {
     pub document: Vec<u8>,
     /// The findings of strict reading of the patch, each as the text of a warning.
     pub findings: Vec<String>,
-    /// The patch, when errors show it in place of the document.
+    /// The patch, if errors contain it in place of the document.
     patch: Option<&'p [u8]>,
 }
 
@@ -52,7 +52,7 @@ impl Patched<'_> {
         ApiError::invalid(&GroupKind::default(), "", &errors)
     }
 
-    /// 422: strict reading noticed something, in the patch or (`decoded`) in the new document. `None` when it did not.
+    /// Returns 422 if strict validation has findings in the patch or (`decoded`) in the new document; otherwise `None`.
     #[must_use]
     pub fn refuse_strictly(&self, decoded: &Findings) -> Option<ApiError> {
         let mut findings = self.findings.clone();
@@ -61,8 +61,8 @@ impl Patched<'_> {
     }
 }
 
-/// The same JSON with all fields in the order of their names, in which kube-apiserver shows them; `None` when it cannot be read,
-/// or when there is more to say of it: that a key stands twice is not to be forgotten.
+/// Returns the same JSON with sorted keys, as kube-apiserver prints it; `None` if it is malformed or has findings such
+/// as duplicate keys, which must not be lost.
 #[must_use]
 pub fn sorted(json: &[u8]) -> Option<Vec<u8>> {
     let (document, findings) = json::parse_value(json, Strictness::Strict).ok()?;
@@ -74,7 +74,7 @@ pub fn sorted(json: &[u8]) -> Option<Vec<u8>> {
     Some(sorted)
 }
 
-/// Reads a patch as a tree, with what strict reading noticed.
+/// Reads a patch as a tree, with the findings of strict validation.
 fn read(patch: &[u8], strictness: Strictness) -> Result<(serde_json::Value, Vec<String>), DecodeError> {
     let (value, findings) = json::parse_value(patch, strictness)?;
     Ok((value, findings.messages().to_vec()))

@@ -23,7 +23,7 @@ pub struct CustomObject {
     kind: &'static ResourceFacts,
     custom: Option<&'static CustomKind>,
     metadata: ObjectMeta,
-    /// As the fields of the kind behind its metadata.
+    /// Values of the fields of the kind after its metadata.
     fields: Vec<Member>,
     /// The members that no field takes, if the kind keeps them.
     rest: BTreeMap<String, Tree>,
@@ -102,7 +102,7 @@ impl CustomObject {
         json::to_value(&metadata)
     }
 
-    /// The value of the field `name` at the top of the document, `null` if it is not there; without a name all of it.
+    /// Returns the top-level field `name` of the document, `null` if it is absent; without a name the whole document.
     pub(super) fn to_part(&self, name: Option<&str>) -> Cow<'_, Tree> {
         let text = |text: &str| Cow::Owned(Tree::String(text.to_owned()));
         match name {
@@ -119,7 +119,7 @@ impl CustomObject {
         }
     }
 
-    /// Lets `change` work on the parts of the object that its schema describes: all but its metadata.
+    /// Applies `change` to the parts of the object that its schema describes: everything except its metadata.
     pub fn change(&mut self, change: impl FnOnce(&mut Tree)) {
         let mut document = Tree::Object(self.take_content());
         change(&mut document);
@@ -128,8 +128,8 @@ impl CustomObject {
         }
     }
 
-    /// Drops what the schema does not know, and every `null` that is no value. Says what the former was, each as a finding of
-    /// strict reading.
+    /// Removes unknown fields and every `null` that is not a value. Returns each unknown field as a finding of strict
+    /// validation.
     pub fn prune(&mut self) -> Vec<String> {
         let Some(custom) = self.custom else {
             return Vec::new();
@@ -142,7 +142,7 @@ impl CustomObject {
         paths.iter().map(unknown).collect()
     }
 
-    /// Completes embedded objects, and says which fields these cannot have, each as a finding of strict reading.
+    /// Completes embedded objects. Returns each field that these cannot have as a finding of strict validation.
     fn complete_embedded(&mut self, malformed: Malformed) -> Result<Vec<String>, DecodeError> {
         let Some(custom) = self.custom.filter(|custom| custom.schema.has_embedded) else {
             return Ok(Vec::new());
@@ -285,7 +285,7 @@ fn unknown(path: impl AsRef<str>) -> String {
     format!("unknown field {path:?}")
 }
 
-/// Reads the JSON of an object that a client sent and, if its kind is custom, drops what its schema does not know.
+/// Reads the JSON of an object that a client sent and, if its kind is custom, removes unknown fields.
 ///
 /// # Errors
 ///
@@ -294,8 +294,8 @@ pub fn decode(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> 
     read(input, target, strictness, Malformed::Refused)
 }
 
-/// Reads the JSON of an object that was stored. What it holds was right once; what its schema or that of its metadata
-/// does not take any more is dropped, and what its schema has a default for by now is filled in.
+/// Reads the JSON of a stored object, which was valid when it was written. Fields that the schema or the metadata does
+/// not have any more are removed, and new defaults are set.
 ///
 /// # Errors
 ///
@@ -310,8 +310,8 @@ pub fn decode_stored(input: &[u8], target: &mut dyn Struct) -> Result<Findings, 
     Ok(findings)
 }
 
-/// Makes `target`, a zero object of a custom kind, what an apply came out as: nothing is dropped, so that a `null` that is no
-/// value is told by whoever checks the object.
+/// Sets `target`, a zero object of a custom kind, to the result of an apply. Nothing is removed, so that validation
+/// reports a `null` that is not a value.
 ///
 /// # Errors
 ///
@@ -323,7 +323,7 @@ pub fn read_applied(document: Tree, target: &mut dyn Object) -> Result<(), Decod
     }
 }
 
-/// Reads a document over `target`, as [`decode`] does with its text; what is unknown or stands twice is not told.
+/// Reads a document into `target`, as [`decode`] does with its text; unknown and duplicate fields are not reported.
 ///
 /// # Errors
 ///
@@ -361,7 +361,7 @@ fn read(
     if strictness != Strictness::Strict {
         return Ok(noticed);
     }
-    // Unknown fields are told after those that stand twice, first those of the metadata, then all others by their path.
+    // Unknown fields are reported after duplicates, first those of the metadata, then all others by their path.
     let (unknown, twice): (Vec<String>, Vec<String>) = noticed
         .messages()
         .iter()

@@ -11,20 +11,20 @@ use serde_json::Value as Tree;
 
 use super::{CustomKind, CustomObject, decode_stored, read_document};
 
-/// Objects that are on their way to another version, or why there will be none; the reason is for the client.
+/// A pending conversion; the error is the reason for the client.
 pub type Converting<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send + 'a>>;
 
-/// Turns objects of one version into another one. Without it only their `apiVersion` changes.
+/// Converts objects between versions. Without a converter only their `apiVersion` changes.
 pub trait Converter: Send + Sync {
-    /// The objects `documents`, which are of other versions, in the version `to` and in the same order. All of them are
-    /// converted at once: the caller bounds how many these are.
+    /// Converts `documents`, which are of other versions, to the version `to` in the same order. All of them are
+    /// converted at once: the caller limits their number.
     fn convert(&self, documents: Vec<Tree>, to: &'static ResourceFacts) -> Converting<'_, Vec<Tree>>;
 
-    /// The same of one object, for those who cannot await it: the thread waits.
+    /// Converts one object in a synchronous context: the thread blocks.
     ///
     /// # Errors
     ///
-    /// Why there is none, for the client.
+    /// The reason for the client.
     fn convert_now(&self, document: Tree, to: &'static ResourceFacts) -> Result<Tree, String>;
 }
 
@@ -57,7 +57,7 @@ pub fn document_in(object: &CustomObject, target: &'static ResourceFacts) -> Api
     Ok(document)
 }
 
-/// As [`convert`], without a thread that waits.
+/// Like [`convert`], without blocking the thread.
 ///
 /// # Errors
 ///
@@ -80,7 +80,7 @@ pub fn needs_converter(bytes: &[u8], target: &ResourceFacts) -> bool {
         && json::type_meta(bytes).is_ok_and(|stored| stored.api_version != target.api_version)
 }
 
-/// Reads stored custom objects as [`read`] does; the converter is asked once about all that need it.
+/// Reads stored custom objects as [`read`] does, with one converter call for all objects that need it.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! From the JSON form of a schema.
+//! The compilation of schemas from their JSON form.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ impl Compiler<'_> {
         compiled.has_embedded = compiled.any(compiled.embedded, |schema| schema.has_embedded);
         let is_keyed = compiled.list != ListKind::Atomic;
         compiled.has_keyed_lists = compiled.any(is_keyed, |schema| schema.has_keyed_lists);
-        // What the schema does not know is no default either.
+        // Unknown fields are removed from defaults.
         if let Some(mut default) = schema.get("default").filter(|default| !default.is_null()).cloned() {
             compiled.prune_part(&mut default);
             compiled.default = Some(Box::new(default));

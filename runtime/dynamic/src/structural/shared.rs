@@ -1,4 +1,4 @@
-//! Schemas that are alike, kept once.
+//! Deduplication of equal schemas.
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
@@ -14,7 +14,7 @@ use super::{Additional, Limits, Structural};
 pub struct SharedSchemas(HashSet<Arc<Structural>>);
 
 impl SharedSchemas {
-    /// The schema that is kept of those that are equal to `schema`.
+    /// Returns the shared schema that is equal to `schema`.
     pub(super) fn share(&mut self, schema: Structural) -> Arc<Structural> {
         if let Some(known) = self.0.get(&schema) {
             return Arc::clone(known);
@@ -25,7 +25,7 @@ impl SharedSchemas {
     }
 }
 
-/// Only what is cheap to look at: names tell most schemas apart, and equality looks at the rest.
+/// Hashes only cheap parts: names distinguish most schemas, and equality compares the rest.
 impl Hash for Structural {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (self.form, self.nullable, self.preserve_unknown, self.rules.is_some()).hash(state);

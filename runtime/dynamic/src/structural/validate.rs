@@ -1,6 +1,6 @@
-//! Checks a document against its schema, in the order and words of kube-apiserver.
+//! Validation of a document against its schema, in the order and wording of kube-apiserver.
 //!
-//! A replacement is let pass what was wrong before: errors of a part that equals its counterpart in the old document are
+//! Existing errors are tolerated in a replacement: errors of a part that equals its counterpart in the old document are
 //! dropped. Counterparts are fields of the same name and elements of keyed lists with the same keys.
 
 mod before;
@@ -38,12 +38,12 @@ struct Subject<'v, 'p> {
 }
 
 impl Structural {
-    /// Reports what is wrong with `document`, the value of the field `root` of an object; empty for a whole object.
+    /// Reports errors of `document`, the value of the field `root` of an object; `root` is empty for a whole object.
     pub fn validate(&self, document: &Value, root: &str, errors: &mut FieldErrors) {
         self.subject(document, None).report(root, errors);
     }
 
-    /// Reports what is wrong with `document` in place of `old`, as [`Structural::validate`] does.
+    /// Reports errors of `document` as a replacement of `old`, like [`Structural::validate`].
     pub fn validate_update(&self, document: &Value, old: &Value, root: &str, errors: &mut FieldErrors) {
         self.subject(document, Some(old)).report(root, errors);
     }
@@ -57,7 +57,7 @@ impl Structural {
         })
     }
 
-    /// Checks a value, and lets errors pass if nothing changed.
+    /// Checks a value; errors are dropped if the value is unchanged.
     fn check(&self, subject: Subject<'_, '_>) -> Outcome {
         let outcome = self.check_as_new(subject);
         match subject.old {
@@ -73,7 +73,7 @@ impl Structural {
             self.check_allowed(subject, &mut outcome);
             return outcome;
         }
-        // Each check that applies counts, found it something or not: that decides which alternative was meant.
+        // Every applicable check counts, independent of its result: the count selects the alternative to report.
         outcome.count(usize::from(typed));
         outcome.count(1);
         self.check_combined(subject, &mut outcome);
@@ -105,7 +105,7 @@ impl Structural {
         outcome
     }
 
-    /// Checks the type of a value; whether the schema says anything about it.
+    /// Checks the type of a value. Returns true if the schema declares a type or a format.
     fn check_type(&self, subject: Subject<'_, '_>, outcome: &mut Outcome) -> bool {
         let applies = self.form != Form::Any || self.format().is_some();
         match self.type_mismatch(subject.value) {

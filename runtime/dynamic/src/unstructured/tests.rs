@@ -32,7 +32,7 @@ struct Thing {
     raw: ByteString,
     /// Number or text.
     port: Option<IntOrString>,
-    /// When.
+    /// Time.
     at: Option<Time>,
     /// Texts.
     list: Vec<String>,

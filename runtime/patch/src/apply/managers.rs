@@ -1,4 +1,4 @@
-//! Brings the managers of a document up to date with an apply.
+//! Updates the managers of a document after an apply.
 
 use serde_json::Value;
 
@@ -23,14 +23,14 @@ pub(super) trait Conversions {
     fn schema(&self, api_version: &str) -> Option<Schema>;
 }
 
-/// Something that can be applied to: its type, and who applies.
+/// The target of an apply: its type and the applying manager.
 pub(super) struct Target<'a> {
     pub(super) api_version: &'a str,
     pub(super) schema: Schema,
     pub(super) conversions: &'a dyn Conversions,
-    /// Fields that this apply does not change, whatever it says; with all that is below them.
+    /// Fields that this apply cannot change, including everything below them.
     pub(super) ignored: Set<'static>,
-    /// Fields that nobody can manage.
+    /// Fields that no manager can own.
     pub(super) unmanaged: Set<'static>,
     pub(super) write: Tracking<'a>,
     /// True if fields are taken from other managers.
@@ -38,7 +38,7 @@ pub(super) struct Target<'a> {
 }
 
 impl Target<'_> {
-    /// Applies a document, and brings `entries` up to date. Returns the new document.
+    /// Applies a document and updates `entries`. Returns the new document.
     pub(super) fn apply(&self, live: &Value, applied: &Value, entries: &mut Entries<'_>) -> Result<Value, ApplyError> {
         if let Some(why) = check(applied, self.schema) {
             return Err(ApplyError::Unfit(why));
@@ -82,7 +82,7 @@ impl Target<'_> {
         Ok(new)
     }
 
-    /// Finds what others have set to something else, or takes it from them.
+    /// Finds fields that other managers own with other values; takes these fields from them if `force` is set.
     fn settle_with_others(&self, live: &Value, new: &Value, entries: &mut Entries<'_>) -> Result<(), ApplyError> {
         let mut versions: Vec<Changes> = vec![self.changes(self.api_version, live, new, self.schema)];
         for version in entries.other_versions(self.api_version) {
@@ -122,7 +122,7 @@ impl Target<'_> {
             }
         }
         entries.retain(|entry| {
-            // Fields named in a version that is gone cannot be compared with anything.
+            // Fields in a removed version cannot be compared.
             let Some(changes) = changes(&entry.api_version) else {
                 return false;
             };

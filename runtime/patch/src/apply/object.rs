@@ -13,16 +13,16 @@ use super::{Applied, ApplyError};
 use crate::documents::Schema;
 use crate::managers::{Entries, Tracking, Versions, reset_fields, track_write, unmanaged};
 
-/// The manager of what an object holds that nobody is known to have set.
+/// The manager of fields that were set before the first apply.
 pub(super) const BEFORE: &str = "before-first-apply";
 
-/// Applies `applied` to `live`, a zero object when there is none. Both are in the version of the request.
+/// Applies `applied` to `live`, a zero object if the object does not exist. Both are in the version of the request.
 ///
-/// `force` takes fields from other managers instead of refusing.
+/// `force` takes fields from other managers instead of reporting conflicts.
 ///
 /// # Errors
 ///
-/// When the document does not fit the kind, or others have set fields of it to something else.
+/// If the document does not match the kind, or other managers own its fields with other values.
 pub fn apply(
     live: &dyn Object,
     applied: &Value,
@@ -82,7 +82,7 @@ pub fn apply(
     Ok(outcome)
 }
 
-/// The managers of an object without any: what it holds is said to come from before.
+/// Returns the managers of an object without any: one that owns the existing fields.
 fn managers_from_before(
     live: &dyn Object,
     write: &Tracking<'_>,
@@ -98,7 +98,7 @@ fn managers_from_before(
     Ok(std::mem::take(&mut object.meta_mut().managed_fields))
 }
 
-/// The object as a document, without managed fields.
+/// Returns the object as a document without managed fields.
 fn document_of(object: &dyn Object) -> Result<Value, ApplyError> {
     if let Some(object) = object.as_custom() {
         return Ok(object.to_unmanaged_document());

@@ -10,12 +10,13 @@ use crate::documents::{Schema, owned, remove, with_declared};
 use crate::fields::Set;
 use crate::managers::Entries;
 
-/// Removes from a merged document what a manager applied before and does not any more, unless somebody else manages it.
+/// Removes from a merged document the fields that a manager applied before and does not apply any more, unless another
+/// manager owns them.
 pub(super) struct Pruning<'p, 'e> {
     pub(super) api_version: &'p str,
     pub(super) schema: Schema,
     pub(super) conversions: &'p dyn Conversions,
-    /// The version in which the manager named its fields the last time, and those fields.
+    /// The version of the last apply of the manager, and the fields of that apply.
     pub(super) last_version: &'p str,
     pub(super) last: &'p Set<'e>,
     /// The fields that the manager applies now.
@@ -31,7 +32,7 @@ struct Version {
 }
 
 impl Pruning<'_, '_> {
-    /// The document without what its manager let go of.
+    /// Returns the document without the fields that its manager gave up.
     pub(super) fn prune(&self, merged: Value) -> Result<Value, ApplyError> {
         let mut dropped = self.last.clone();
         if self.last_version == self.api_version {
@@ -62,7 +63,7 @@ impl Pruning<'_, '_> {
         let Some(pruned) = pruned else {
             return Ok(current.document);
         };
-        // Only what the manager had is taken away: what nobody manages stays.
+        // Only fields of the manager are removed; fields without an owner remain.
         let mut gone = with_declared(&owned(&merged.document, merged.schema), merged.schema);
         gone.remove(&with_declared(&owned(&pruned.document, merged.schema), merged.schema));
         let gone = gone.intersection(&last);
@@ -75,7 +76,7 @@ impl Pruning<'_, '_> {
             .map_or(current.document, |pruned| pruned.document))
     }
 
-    /// Puts back what some manager has, the applier included; in the version of `merged`.
+    /// Restores the fields that any manager owns, including the applier, in the version of `merged`.
     fn with_managed_again(&self, merged: &Version, mut pruned: Version) -> Result<Option<Version>, ApplyError> {
         let mut managed: BTreeMap<&str, Vec<Set<'_>>> = BTreeMap::new();
         managed.insert(self.api_version, vec![self.own.clone()]);

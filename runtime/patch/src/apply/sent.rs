@@ -18,11 +18,11 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// Reads a document. Nothing at all counts as an empty object.
+    /// Reads a document. An empty body counts as an empty object.
     ///
     /// # Errors
     ///
-    /// 400 when it cannot be read, or is no object.
+    /// 400 if the body is malformed or not an object.
     pub fn read(body: &[u8]) -> Result<Self, ApiError> {
         if let Some(document) = plain_json(body) {
             return Ok(Self {
@@ -49,11 +49,11 @@ impl Sent {
         })
     }
 
-    /// Checks that the document is of a kind, and leaves to the server who manages what.
+    /// Checks that the document has the expected kind and contains no managed fields.
     ///
     /// # Errors
     ///
-    /// 400 when it is not, or does not.
+    /// 400 if one of the two checks fails.
     pub fn check(&self, api_version: &str, kind: &str) -> Result<(), ApiError> {
         if self.text("apiVersion") != api_version || self.text("kind") != kind {
             return Err(ApiError::bad_request(format!("invalid object type: {}", self.kind())));
@@ -62,12 +62,12 @@ impl Sent {
             Some(Value::Array(entries)) if entries.iter().all(is_entry) => {
                 Err(ApiError::bad_request("metadata.managedFields must be nil"))
             }
-            // What cannot be read as a list of entries counts as none here.
+            // A value that is not a list of entries counts as absent.
             _ => Ok(()),
         }
     }
 
-    /// The name of the document in errors: its namespace, name and kind.
+    /// Returns the name of the document for errors: its namespace, name and kind.
     #[must_use]
     pub fn subject(&self) -> String {
         let metadata = |name: &str| {
@@ -83,7 +83,7 @@ impl Sent {
         &self.duplicates
     }
 
-    /// 400: a key stands twice, and strict reading refuses that; `None` when none does.
+    /// Returns 400 if the document has duplicate keys, for strict validation; otherwise `None`.
     #[must_use]
     pub fn refuse_strictly(&self) -> Option<ApiError> {
         (!self.duplicates.is_empty()).then(|| {
@@ -98,7 +98,7 @@ impl Sent {
         self.document.get(field).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Version and kind as errors show them, e.g. `apps/v1, Kind=Deployment`.
+    /// Returns version and kind for errors, e.g. `apps/v1, Kind=Deployment`.
     #[must_use]
     pub fn kind(&self) -> String {
         match GroupVersion::parse(self.text("apiVersion")) {
@@ -112,8 +112,8 @@ fn is_entry(value: &Value) -> bool {
     value.is_object() && unstructured::read(value, &mut ManagedFieldsEntry::default()).is_ok()
 }
 
-/// The object in a body that is JSON and means the same as YAML: most are, and reading YAML takes several times as long.
-/// `None` for anything in which the two could differ, or in which there is something to be said about.
+/// Returns the object in a body that is JSON with the same meaning as YAML. Most bodies are, and a YAML parser takes
+/// several times as long. `None` if the two could differ, or if there are findings to report.
 fn plain_json(body: &[u8]) -> Option<Value> {
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\r');
     let is_special = |pair: &[u8]| pair == b"\\u" || pair == b"<<";
@@ -125,7 +125,7 @@ fn plain_json(body: &[u8]) -> Option<Value> {
     findings.is_empty().then_some(document)
 }
 
-/// YAML does not keep `1.0` apart from `1`.
+/// Converts whole floating point numbers to integers, because YAML does not distinguish `1.0` from `1`.
 fn make_whole(value: &mut Value) {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     match value {

@@ -17,9 +17,9 @@ pub(super) enum Relation {
     Struct,
     /// Entry by entry.
     Map(&'static TypeFacts),
-    /// Element by element, told apart by keys; with the type of the elements.
+    /// Element by element, identified by keys; with the type of the elements.
     Keyed(&'static [&'static str], &'static TypeFacts),
-    /// Element by element, told apart by value; with the type of the elements.
+    /// Element by element, identified by value; with the type of the elements.
     Set(&'static TypeFacts),
 }
 

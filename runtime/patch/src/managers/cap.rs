@@ -1,4 +1,4 @@
-//! Keeps the number of managers within bounds.
+//! The limit on the number of managers.
 
 use std::collections::HashMap;
 
@@ -7,17 +7,17 @@ use planesmith_machinery::json;
 use super::entries::{Entries, Entry, Operation, seconds};
 use crate::fields::Set;
 
-/// The number of entries of updates that an object keeps.
+/// Maximum number of update entries of an object.
 const MAX_UPDATES: usize = 10;
 
-/// The manager that the oldest updates are merged under, one for each version.
+/// The manager of the merged oldest updates; one entry per version.
 const ANCIENT: &str = "ancient-changes";
 
 /// The merged updates of one version.
 struct Bucket<'a> {
-    /// The first of them that came up. It stays as it is until there is another to merge with it.
+    /// The first of them. It is unchanged until another one is merged with it.
     first: usize,
-    /// The entry that others are merged into: the first, or one that was made by an earlier write.
+    /// The entry that others are merged into: the first one, or one from an earlier write.
     into: Option<usize>,
     merged: Vec<Set<'a>>,
 }
@@ -25,8 +25,9 @@ struct Bucket<'a> {
 /// Merges the oldest updates of one version until at most [`MAX_UPDATES`] are left. The merged entry takes the time of the
 /// last one merged.
 ///
-/// A merged entry of an earlier write is an update like others: when it is not the oldest, because somebody sent it or because
-/// all were made in one second, its turn comes, and it goes with all that was merged into it, as in kube-apiserver.
+/// A merged entry of an earlier write is an update like others. If it is not the oldest, because a client sent it or
+/// because all entries have the same time, it is eventually removed with everything that was merged into it, as in
+/// kube-apiserver.
 pub(super) fn limit_updates(entries: &mut Entries<'_>) {
     let all = entries.as_mut();
     let mut updates: Vec<usize> = (0..all.len())
@@ -77,7 +78,7 @@ pub(super) fn limit_updates(entries: &mut Entries<'_>) {
     all.retain(|_| !gone.next().unwrap_or_default());
 }
 
-/// The merged entry of an earlier write.
+/// Returns the merged entry of an earlier write.
 fn made_before(all: &[Entry<'_>], version: &str) -> Option<usize> {
     all.iter().position(|entry| {
         entry.operation == Operation::Update
@@ -87,7 +88,7 @@ fn made_before(all: &[Entry<'_>], version: &str) -> Option<usize> {
     })
 }
 
-/// The identity of an update among others of the same second: the JSON of its entry without the fields.
+/// Returns the sort key of an update among others with the same time: the JSON of its entry without the fields.
 fn identifier(entry: &Entry<'_>) -> Vec<u8> {
     let mut text = Vec::with_capacity(64);
     for (name, value) in [

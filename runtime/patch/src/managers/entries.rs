@@ -42,7 +42,7 @@ pub(crate) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// The entry of a manager: its name, how and in which version it sets fields, and through which subresource.
+    /// Returns the entry of a manager: its name, operation, version and subresource.
     pub(crate) fn new(
         (manager, operation, api_version, subresource): (&str, Operation, &str, &str),
         time: Option<Time>,
@@ -67,7 +67,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Lets fields stand as a whole: they are members, and nothing below them is.
+    /// Makes fields leaves of the set: the fields are members, and nothing below them is.
     pub(crate) fn close(&mut self, fields: Set<'static>) {
         if !fields.is_empty() {
             self.set.remove_below(&fields);
@@ -81,7 +81,8 @@ impl<'a> Entry<'a> {
         self.json = None;
     }
 
-    /// True if two entries belong to one manager. Appliers are told apart by name alone, others by version too.
+    /// True if two entries belong to one manager. The identity of an applier is its name; that of other managers
+    /// includes the version.
     fn is(&self, manager: &str, operation: Operation, api_version: &str, subresource: &str) -> bool {
         self.operation == operation
             && self.manager == manager
@@ -89,7 +90,7 @@ impl<'a> Entry<'a> {
             && (operation == Operation::Apply || self.api_version == api_version)
     }
 
-    /// The parts that [`Self::is`] compares, as the key of a map: a client can send thousands of entries.
+    /// Returns the parts that [`Self::is`] compares as a map key: a client can send thousands of entries.
     pub(crate) fn identity(&self) -> Identity<String> {
         let (operation, manager, subresource, version) =
             identity(self.operation, &self.manager, &self.api_version, &self.subresource);
@@ -135,12 +136,12 @@ fn identity<'e>(
     (operation, manager, subresource, version)
 }
 
-/// The entries of one object; each manager stands once.
+/// The entries of one object; each manager has one entry.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entries<'a>(Vec<Entry<'a>>);
 
 impl<'a> Entries<'a> {
-    /// Reads entries; `None` when one of them is malformed.
+    /// Reads entries; `None` if one of them is malformed.
     pub(crate) fn read(entries: &'a [ManagedFieldsEntry]) -> Option<Self> {
         let mut read = Self(Vec::with_capacity(entries.len() + 1));
         let mut indexes = HashMap::with_capacity(entries.len());
@@ -189,7 +190,7 @@ impl<'a> Entries<'a> {
         self.0.retain_mut(keep);
     }
 
-    /// The versions that entries name their fields in, each once, without `version`.
+    /// Returns the versions of the entries without duplicates and without `version`.
     pub(crate) fn other_versions(&self, version: &str) -> Vec<&str> {
         let mut versions: Vec<&str> = self
             .0
@@ -202,7 +203,7 @@ impl<'a> Entries<'a> {
         versions
     }
 
-    /// Takes out the entry of an applier.
+    /// Removes and returns the entry of an applier.
     pub(crate) fn take_applied(&mut self, manager: &str, subresource: &str) -> Option<Entry<'a>> {
         let index = self.index(manager, Operation::Apply, "", subresource)?;
         Some(self.0.remove(index))
@@ -212,7 +213,7 @@ impl<'a> Entries<'a> {
         &self.0
     }
 
-    /// Gives fields to a manager, whose entry is made when there is none.
+    /// Adds fields to the entry of a manager, which is created if necessary.
     pub(crate) fn add(
         &mut self,
         manager: &str,
@@ -231,7 +232,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// Adds an entry as one of its own, whoever else it may stand for.
+    /// Adds an entry without a check for another entry of the same manager.
     pub(crate) fn push(&mut self, entry: Entry<'a>) {
         self.0.push(entry);
     }
@@ -248,14 +249,14 @@ impl<'a> Entries<'a> {
             .position(|entry| entry.is(manager, operation, api_version, subresource))
     }
 
-    /// The entries in their stored form and order: appliers first, then by time, name, version and subresource.
+    /// Returns the entries in their stored form and order: appliers first, then by time, name, version and subresource.
     pub(crate) fn write(mut self) -> Vec<ManagedFieldsEntry> {
         self.0.sort_by(order);
         self.0.into_iter().map(Entry::write).collect()
     }
 }
 
-/// The order of entries: appliers first, then by time, name, version and subresource.
+/// Compares entries: appliers first, then by time, name, version and subresource.
 pub(crate) fn order(left: &Entry<'_>, right: &Entry<'_>) -> Ordering {
     left.operation
         .cmp(&right.operation)
@@ -265,7 +266,7 @@ pub(crate) fn order(left: &Entry<'_>, right: &Entry<'_>) -> Ordering {
         .then_with(|| left.subresource.cmp(&right.subresource))
 }
 
-/// Seconds of a time; an entry without one is the oldest.
+/// Returns the seconds of a time; an entry without a time is the oldest.
 pub(crate) fn seconds(time: Option<Time>) -> i64 {
     time.and_then(|time| time.timestamp())
         .map_or(0, |timestamp| timestamp.as_second())

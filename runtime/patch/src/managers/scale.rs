@@ -24,19 +24,19 @@ pub(crate) const IN_SCALE: [&str; 2] = ["spec", "replicas"];
 pub struct ScaleWrite<'w> {
     /// The manager that writes.
     pub manager: &'w str,
-    /// When.
+    /// Time of the write.
     pub now: Time,
-    /// The number before.
+    /// Number of replicas before the write.
     pub old: i32,
-    /// The number that is wanted.
+    /// Desired number of replicas.
     pub new: i32,
 }
 
-/// The managers of an object as those of its Scale, and the other way round.
+/// The conversion between the managers of an object and those of its Scale.
 ///
-/// A Scale has the managers of the number of replicas, and each of them manages nothing else there. What they are told apart by
-/// has a version in it, but for appliers; so kube-apiserver does not find others again on the way back. It takes the number
-/// from them and gives it to a new entry, which has no time, even when the number stays.
+/// The managers of a Scale are the owners of the number of replicas, and own nothing else in it. Except for appliers,
+/// their identity includes the version, so kube-apiserver does not find the others on the way back: it removes the
+/// number from them and assigns it to a new entry without a time, even if the number is unchanged.
 #[derive(Debug)]
 pub struct ScaleManagers<'a> {
     parent: Entries<'a>,
@@ -45,7 +45,7 @@ pub struct ScaleManagers<'a> {
     custom: Option<&'static dyn DynamicKind>,
 }
 
-/// The place of the number of replicas in some version of a kind.
+/// The location of the number of replicas in a version of a kind.
 enum Replicas<'p> {
     At(&'p str),
     /// The version has no Scale.
@@ -55,8 +55,8 @@ enum Replicas<'p> {
 }
 
 impl<'a> ScaleManagers<'a> {
-    /// The managers `stored` of an object of the kind `kind`, which has its replicas at the dotted `path`. `None` when they
-    /// cannot be read.
+    /// Reads the managers `stored` of an object of the kind `kind`, whose replicas are at the dotted `path`. `None` if
+    /// they are malformed.
     #[must_use]
     pub fn read(stored: &'a [ManagedFieldsEntry], kind: &'a ResourceFacts, path: &'a str) -> Option<Self> {
         Some(Self {
@@ -67,17 +67,17 @@ impl<'a> ScaleManagers<'a> {
         })
     }
 
-    /// The managers of the Scale.
+    /// Returns the managers of the Scale.
     #[must_use]
     pub fn of_scale(&self) -> Vec<ManagedFieldsEntry> {
         self.scalers().write()
     }
 
-    /// The managers of the object after a write that made a Scale out of another.
+    /// Returns the managers of the object after a write that replaced one Scale by another.
     #[must_use]
     pub fn track(self, write: &ScaleWrite<'_>) -> Vec<ManagedFieldsEntry> {
         let mut scalers = self.scalers();
-        // Of a Scale that nobody manages nobody becomes the manager, and zero is no field at all.
+        // A Scale without managers does not get one, and zero replicas are an absent field.
         if !scalers.is_empty() && write.old != write.new {
             scalers = Entries::default();
             if write.new != 0 {
@@ -100,7 +100,7 @@ impl<'a> ScaleManagers<'a> {
             }
             let who = (&*entry.manager, entry.operation, SCALE, &*entry.subresource);
             let scaler = Entry::new(who, entry.time, in_scale());
-            // Managers that only a version tells apart are one.
+            // Managers that differ only in the version are one manager.
             match indexes.entry(who) {
                 Occupied(known) => scalers.as_mut()[*known.get()] = scaler,
                 Vacant(new) => {
@@ -112,7 +112,7 @@ impl<'a> ScaleManagers<'a> {
         scalers
     }
 
-    /// The managers of the object when its Scale has those.
+    /// Returns the managers of the object if its Scale has `scalers`.
     pub(crate) fn of_object(mut self, scalers: &Entries<'_>) -> Vec<ManagedFieldsEntry> {
         let mut parent = std::mem::take(&mut self.parent);
         let mut scalers: HashMap<Identity<String>, (&Entry<'_>, Option<Time>)> = scalers
@@ -134,7 +134,7 @@ impl<'a> ScaleManagers<'a> {
             if !entry.set.contains(&path) {
                 return true;
             }
-            // Who has a say about the Scale keeps what it had, even when it has let go of the number.
+            // A manager of the Scale keeps its other fields even if it gave up the number.
             if scalers.remove(&entry.identity()).is_none() {
                 entry.give_up(&Set::of([path]));
             }
@@ -157,7 +157,7 @@ impl<'a> ScaleManagers<'a> {
 
     fn replicas_in(&self, version: &str) -> Replicas<'a> {
         let Some(kind) = self.custom else {
-            // Former versions of a kind had them there, too.
+            // Former versions of a kind had the replicas at the same path.
             let group = |version: &str| GroupVersion::parse(version).ok().map(|version| version.group);
             return match group(version) == group(self.api_version) {
                 true => Replicas::At(self.path),

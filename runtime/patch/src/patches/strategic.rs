@@ -1,4 +1,4 @@
-//! Strategic merge patch: a merge patch that knows which lists are merged, and by which key.
+//! Strategic merge patch: a merge patch that merges lists by declared keys.
 
 mod directives;
 mod element_order;
@@ -14,9 +14,9 @@ use serde_json::{Map, Value};
 use super::{Patched, read};
 use schema::Schema;
 
-/// `$patch`: what to do with the map or list element it stands in.
+/// `$patch`: the operation on the enclosing map or list element.
 const DIRECTIVE: &str = "$patch";
-/// `$retainKeys`: which keys of a map may stay.
+/// `$retainKeys`: the keys of a map that are retained.
 const RETAIN_KEYS: &str = "$retainKeys";
 /// `$deleteFromPrimitiveList/<field>`: values to remove from a list.
 const DELETE_FROM_LIST: &str = "$deleteFromPrimitiveList";
@@ -27,7 +27,7 @@ const SET_ORDER: &str = "$setElementOrder";
 ///
 /// # Errors
 ///
-/// 400, 422 or 500, as kube-apiserver answers to patches that make no sense.
+/// 400, 422 or 500, as in kube-apiserver, for invalid patches.
 pub fn strategic_merge_patch<'p>(
     facts: &'static StructFacts,
     document: &[u8],
@@ -65,7 +65,7 @@ pub fn strategic_merge_patch<'p>(
     })
 }
 
-/// A patch that was applied, as messages show it.
+/// Returns an applied patch for messages.
 pub(super) fn shown(patch: &[u8]) -> String {
     match read(patch, Strictness::Lenient) {
         Ok((Value::Object(patch), _)) => go_format::map(&patch),
@@ -169,12 +169,12 @@ fn delete_from_list(
     Ok(())
 }
 
-/// True if Go would hold two values in the same type.
+/// True if Go represents two values by the same type.
 fn same_type(left: Option<&Value>, right: &Value) -> bool {
     left.is_some_and(|left| go_format::type_of(left) == go_format::type_of(right))
 }
 
-/// 500 without a reason: what kube-apiserver answers when merging itself fails.
+/// 500 without a reason, which kube-apiserver returns if the merge itself fails.
 fn failed(message: impl Into<String>) -> ApiError {
     ApiError::unnamed(500, message)
 }

@@ -32,7 +32,7 @@ impl Identity<'_> {
     }
 }
 
-/// Obeys each `$setElementOrder` of the patch: merges the list it is about and orders the result.
+/// Executes each `$setElementOrder` of the patch: merges its list and orders the result.
 pub(super) fn apply(
     original: &mut Map<String, Value>,
     patch: &mut Map<String, Value>,

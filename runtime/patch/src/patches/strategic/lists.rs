@@ -73,7 +73,7 @@ pub(super) fn element_type(original: &[Value], patch: &[Value]) -> Result<&'stat
     Ok(first)
 }
 
-/// Obeys elements with a directive, which vanish from the patch.
+/// Executes elements with a directive and removes them from the patch.
 fn take_directives(
     mut original: Vec<Value>,
     patch: Vec<Value>,
@@ -139,7 +139,7 @@ fn merge_elements(mut merged: Vec<Value>, patch: &[Value], key: &str, schema: &S
     Ok(merged)
 }
 
-/// The failure of an element without the key that tells elements apart.
+/// The failure of an element without the merge key.
 pub(super) fn no_merge_key(entries: &Map<String, Value>, key: &str) -> ApiError {
     failed(format!(
         "map: {} does not contain declared merge key: {key}",
