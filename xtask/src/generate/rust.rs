@@ -148,7 +148,7 @@ fn program(package: &PackageModel) -> String {
         )
     });
     text.push_str(&format!(
-        "\n/// The server with all of them.\npub const PROGRAM: Program = Program {{\n    name: \"{name}\",\n    groups: {},\n",
+        "\n/// The server with all groups.\npub const PROGRAM: Program = Program {{\n    name: \"{name}\",\n    groups: {},\n",
         structs("GroupVersion", &entries.collect::<Vec<_>>())
     ));
     text.push_str("    openapi: Documents {\n        v2: openapi::V2,\n        v3: openapi::V3,\n    },\n");
@@ -208,7 +208,7 @@ fn messages(package: &PackageModel) -> String {
         format!("{listed}        Box::new({path}::default()),\n")
     });
     format!(
-        "//! Types that say what they are and are no objects: reviews, options, records.\n//!\n{}\n\
+        "//! Types with a kind and an API version that are not objects: reviews, options, records.\n//!\n{}\n\
          use planesmith_machinery::value::Struct;\n\n\
          /// A zero value of each.\n#[must_use]\npub fn messages() -> Vec<Box<dyn Struct>> {{\n    \
          vec![\n{listed}    ]\n}}\n",
@@ -219,7 +219,7 @@ fn messages(package: &PackageModel) -> String {
 /// Renders the tests that apply to all definitions.
 fn round_trips(package: &PackageModel) -> String {
     format!(
-        "//! Objects of every kind, through JSON and through other versions.\n//!\n{}\n\
+        "//! Round trips of objects of every kind through JSON and through other versions.\n//!\n{}\n\
          use planesmith_machinery::testing;\n\n\
          use super::register;\n\n\
          #[test]\nfn json_loses_nothing() {{\n    testing::assert_json_loses_nothing(register);\n}}\n\n\
@@ -259,7 +259,7 @@ fn version_module(package: &PackageModel, group: &Group, version: &Version) -> S
         Role::Library | Role::BuiltIn => first.crate_name(),
     };
     let mut text = format!(
-        "//! {title}: what the server registers and where it serves it.\n//!\n{}\n",
+        "//! {title}: registration of its kinds and their routes.\n//!\n{}\n",
         origin(&sources)
     );
     let mut uses = [

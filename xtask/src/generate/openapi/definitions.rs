@@ -121,10 +121,7 @@ impl<'a> Document<'a> {
             .any(|operation| operation.action == Action::Patch)
         {
             let mut patch = Map::new();
-            describe(
-                &mut patch,
-                "A change to an object, in the notation that the content type names.",
-            );
+            describe(&mut patch, "A patch of an object, in the format of the content type.");
             patch.insert("type".to_owned(), "object".into());
             definitions.insert(format!("{META}.Patch"), patch.into());
         }
@@ -252,15 +249,15 @@ pub(super) fn is_scale(definition: &Definition) -> bool {
 /// Returns the description of a leaf.
 fn scalar_doc(go_name: &str) -> &'static str {
     match go_name {
-        "v1.Time" => "A time to the second, such as 2006-01-02T15:04:05Z.",
-        "v1.MicroTime" => "A time to the microsecond, such as 2006-01-02T15:04:05.000000Z.",
-        "v1.Duration" => "A span of time, such as 1h30m.",
+        "v1.Time" => "A time with a precision of seconds, such as 2006-01-02T15:04:05Z.",
+        "v1.MicroTime" => "A time with a precision of microseconds, such as 2006-01-02T15:04:05.000000Z.",
+        "v1.Duration" => "A duration, such as 1h30m.",
         "resource.Quantity" => {
             "An amount: a number, with an ending such as m (a thousandth), k, M, G, Ki, Mi or Gi, or with an exponent. \
              Amounts are written back in a canonical form, such as 1500m for 1.5."
         }
-        "intstr.IntOrString" => "A number or a text, such as 8080 or http.",
-        "v1.FieldsV1" => "A set of fields as nested objects, with names such as f:metadata.",
+        "intstr.IntOrString" => "An integer or a string, such as 8080 or http.",
+        "v1.FieldsV1" => "A set of field paths as nested objects, with keys such as f:metadata.",
         _ => "Any JSON object.",
     }
 }

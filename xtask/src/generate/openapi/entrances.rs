@@ -19,48 +19,36 @@ const INFO_FIELDS: &[(&str, bool, &str)] = &[
     (
         "major",
         true,
-        "First number of the Kubernetes version whose API is served.",
+        "Major number of the Kubernetes version whose API is served.",
     ),
     (
         "minor",
         true,
-        "Second number of the Kubernetes version whose API is served.",
+        "Minor number of the Kubernetes version whose API is served.",
     ),
-    (
-        "emulationMajor",
-        false,
-        "First number of the version whose behaviour is shown.",
-    ),
-    (
-        "emulationMinor",
-        false,
-        "Second number of the version whose behaviour is shown.",
-    ),
+    ("emulationMajor", false, "Major number of the emulated version."),
+    ("emulationMinor", false, "Minor number of the emulated version."),
     (
         "minCompatibilityMajor",
         false,
-        "First number of the oldest version that stored data stays readable for.",
+        "Major number of the oldest version that can read the stored data.",
     ),
     (
         "minCompatibilityMinor",
         false,
-        "Second number of the oldest version that stored data stays readable for.",
+        "Minor number of the oldest version that can read the stored data.",
     ),
-    ("gitVersion", true, "The whole version."),
-    ("gitCommit", true, "The commit that was built."),
+    ("gitVersion", true, "Full version of the build."),
+    ("gitCommit", true, "Commit of the build."),
     (
         "gitTreeState",
         true,
-        "Whether there were changes besides the commit: clean or dirty.",
+        "State of the source tree at build time: clean, or dirty with uncommitted changes.",
     ),
-    ("buildDate", true, "When it was built."),
-    ("goVersion", true, "Version of the language that it was built with."),
-    ("compiler", true, "The compiler that built it."),
-    (
-        "platform",
-        true,
-        "Operating system and processor that it was built for.",
-    ),
+    ("buildDate", true, "Time of the build."),
+    ("goVersion", true, "Version of the toolchain of the build."),
+    ("compiler", true, "Compiler of the build."),
+    ("platform", true, "Operating system and architecture of the build."),
 ];
 
 /// A path with a single operation.
@@ -98,7 +86,7 @@ impl Entrance {
                 ".well-known/openid-configuration",
                 "WellKnown",
                 "getServiceAccountIssuerOpenIDConfiguration",
-                "Tells who signs tokens of service accounts, and where the keys are.",
+                "Returns the issuer of service account tokens and the location of its keys.",
                 Answer::Text("application/json"),
             ),
             entrance(
@@ -119,7 +107,7 @@ impl Entrance {
                 "openid/v1/jwks",
                 "openid",
                 "getServiceAccountIssuerOpenIDKeyset",
-                "Reads the keys that tokens of service accounts are checked with.",
+                "Returns the public keys that verify service account tokens.",
                 Answer::Text("application/jwk-set+json"),
             ),
             entrance(
@@ -292,7 +280,7 @@ fn info(dialect: Dialect) -> Value {
         .map(|field| field.0)
         .collect();
     json!({
-        "description": "What a server says about its build.",
+        "description": "Version information of the server.",
         "type": "object",
         "properties": properties,
         "required": required,

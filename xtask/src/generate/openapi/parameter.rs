@@ -45,69 +45,70 @@ pub(super) const PRETTY: Parameter = query(
     "pretty",
     "string",
     "tJGM1-ng",
-    "true indents the answer; the default depends on the user agent.",
+    "true indents the response. The default depends on the user agent.",
 );
 
 const BOOKMARKS: Parameter = query(
     "allowWatchBookmarks",
     "boolean",
     "HC2hJt-J",
-    "Lets a watch send bookmarks: events with nothing but a newer resourceVersion to resume from.",
+    "Enables bookmarks in a watch: events that carry only a newer resourceVersion to resume from.",
 );
 const CONTINUE: Parameter = query(
     "continue",
     "string",
     "QfD61s0i",
-    "Where the last page ended, from its metadata. Too old a value is answered with 410; start over then.",
+    "Continue token from the metadata of the previous page. An expired token fails with 410; the list must then be \
+     restarted.",
 );
 const DRY_RUN: Parameter = query(
     "dryRun",
     "string",
     "",
-    "All goes through every step but stores nothing.",
+    "All processes the request without persisting changes.",
 );
 const FIELD_MANAGER: Parameter = query(
     "fieldManager",
     "string",
     "Qy4HdaTW",
-    "Who is changing fields; up to 128 printable characters. The user agent when absent.",
+    "Name of the field manager, up to 128 printable characters. Defaults to the user agent.",
 );
 const PATCH_MANAGER: Parameter = query(
     "fieldManager",
     "string",
     "7c6nTn1T",
-    "Who is changing fields; up to 128 printable characters. Must be given to apply; else the user agent when absent.",
+    "Name of the field manager, up to 128 printable characters. Required for apply; otherwise defaults to the user agent.",
 );
 const FIELD_SELECTOR: Parameter = query(
     "fieldSelector",
     "string",
     "xIcQKXFG",
-    "Takes only objects whose fields have these values, such as metadata.name=web.",
+    "Restricts the result to objects with these field values, such as metadata.name=web.",
 );
 const FIELD_VALIDATION: Parameter = query(
     "fieldValidation",
     "string",
     "",
-    "What to do about unknown and repeated fields: Strict refuses them, Warn warns, which is the default, Ignore drops \
-     them.",
+    "Handling of unknown and duplicate fields: Strict rejects the request, Warn (the default) returns warnings, Ignore \
+     drops the fields.",
 );
 const FORCE: Parameter = query(
     "force",
     "boolean",
     "tOGGb0Yi",
-    "Takes over fields that others own. For apply only.",
+    "true takes ownership of fields of other managers. Only for apply.",
 );
 const GRACE_PERIOD: Parameter = query(
     "gracePeriodSeconds",
     "integer",
     "-K5HaBOS",
-    "Seconds before the object is deleted; 0 deletes at once. The default depends on the kind.",
+    "Seconds before the object is deleted; 0 deletes immediately. The default depends on the kind.",
 );
 const IGNORE_BROKEN: Parameter = query(
     "ignoreStoreReadErrorWithClusterBreakingPotential",
     "boolean",
     "QbNkfIqj",
-    "Deletes an object even when it cannot be read from the store, past its finalizers.",
+    "Deletes an object even if it cannot be read from the store; bypasses its finalizers.",
 );
 const LABEL_SELECTOR: Parameter = query(
     "labelSelector",
@@ -119,50 +120,50 @@ const LIMIT: Parameter = query(
     "limit",
     "integer",
     "1NfNmdNH",
-    "The most objects in one answer; continue in its metadata leads to the next page of the same list.",
+    "Maximum number of objects in one response. The continue token in its metadata requests the next page.",
 );
 const ORPHAN_DEPENDENTS: Parameter = query(
     "orphanDependents",
     "boolean",
     "uRB25kX5",
-    "Whether dependents are left behind. Use propagationPolicy instead.",
+    "true orphans dependents. Deprecated: use propagationPolicy.",
 );
 const PROPAGATION_POLICY: Parameter = query(
     "propagationPolicy",
     "string",
     "6jk3prlO",
-    "What happens to dependents: Orphan leaves them, Background deletes them afterwards, Foreground before.",
+    "Propagation to dependents: Orphan keeps them, Background deletes them after the object, Foreground before it.",
 );
 const RESOURCE_VERSION: Parameter = query(
     "resourceVersion",
     "string",
     "5WAnf1kx",
-    "How fresh the answer must be, or where a watch starts. Absent means the newest state, 0 any.",
+    "Minimum resource version of the result, or start of a watch. Absent means the newest version, 0 means any.",
 );
 const RESOURCE_VERSION_MATCH: Parameter = query(
     "resourceVersionMatch",
     "string",
     "t8XhRHeC",
-    "What resourceVersion means for a list: Exact that state, NotOlderThan that one or a newer one.",
+    "Interpretation of resourceVersion in a list: Exact means that version, NotOlderThan that version or a newer one.",
 );
 const INITIAL_EVENTS: Parameter = query(
     "sendInitialEvents",
     "boolean",
     "rLXlEK_k",
-    "Lets a watch begin with all objects there are, closed by a bookmark with the annotation \
-     k8s.io/initial-events-end. Needs resourceVersionMatch=NotOlderThan.",
+    "true starts a watch with all existing objects, followed by a bookmark with the annotation \
+     k8s.io/initial-events-end. Requires resourceVersionMatch=NotOlderThan.",
 );
 const SHARD_SELECTOR: Parameter = query(
     "shardSelector",
     "string",
     "Kgyki_3_",
-    "Restricts the answer to one shard of the collection. Alpha; needs the feature ShardedListAndWatch.",
+    "Restricts the result to one shard of the collection. Alpha; requires the feature ShardedListAndWatch.",
 );
 const TIMEOUT: Parameter = query(
     "timeoutSeconds",
     "integer",
     "yvYezaOC",
-    "Seconds after which a list or watch ends by itself.",
+    "Timeout of a list or watch in seconds.",
 );
 const WATCH: Parameter = query(
     "watch",
@@ -171,18 +172,18 @@ const WATCH: Parameter = query(
     "Watch for changes to the described resources, sent as they happen, instead of a list.",
 );
 
-const PATH_BELOW: Parameter = path("path", "z6Ciiujn", "Path behind the proxy.");
+const PATH_BELOW: Parameter = path("path", "z6Ciiujn", "Path of the proxied request.");
 
 /// Parameters of connections to the main process of a container.
 pub(super) const ATTACH: &[Parameter] = &[
     query("container", "string", "_Q-EJ3nR", ONLY_CONTAINER),
-    query("stderr", "boolean", "26jJhFUR", "Connects standard error."),
-    query("stdin", "boolean", "sEFnN3IS", "Connects standard input."),
-    query("stdout", "boolean", "005YMKE6", "Connects standard output."),
-    query("tty", "boolean", "g7MlET_l", "The process has a terminal."),
+    query("stderr", "boolean", "26jJhFUR", "true connects standard error."),
+    query("stdin", "boolean", "sEFnN3IS", "true connects standard input."),
+    query("stdout", "boolean", "005YMKE6", "true connects standard output."),
+    query("tty", "boolean", "g7MlET_l", "true if the process has a terminal."),
 ];
 
-const ONLY_CONTAINER: &str = "The container; may be left out when the pod has only one.";
+const ONLY_CONTAINER: &str = "Name of the container; optional if the pod has only one.";
 
 /// Parameters of new processes in a container.
 pub(super) const EXEC: &[Parameter] = &[
@@ -190,13 +191,18 @@ pub(super) const EXEC: &[Parameter] = &[
         "command",
         "string",
         "Py3eQybp",
-        "The program and its arguments, one parameter each.",
+        "Program and arguments, one parameter each.",
     ),
     query("container", "string", "i5dOmRiM", ONLY_CONTAINER),
-    query("stderr", "boolean", "W_1TNlWc", "Connects standard error."),
-    query("stdin", "boolean", "PSzNhyUC", "Connects standard input."),
-    query("stdout", "boolean", "-EZLRwV1", "Connects standard output."),
-    query("tty", "boolean", "s0flW37O", "Gives the process a terminal."),
+    query("stderr", "boolean", "W_1TNlWc", "true connects standard error."),
+    query("stdin", "boolean", "PSzNhyUC", "true connects standard input."),
+    query("stdout", "boolean", "-EZLRwV1", "true connects standard output."),
+    query(
+        "tty",
+        "boolean",
+        "s0flW37O",
+        "true allocates a terminal for the process.",
+    ),
 ];
 
 /// Parameters of connections to ports of a pod.
@@ -204,7 +210,7 @@ pub(super) const PORT_FORWARD: &[Parameter] = &[query(
     "ports",
     "integer",
     "91KROJmm",
-    "The ports; needed with WebSockets only.",
+    "Ports to forward; required with WebSockets only.",
 )];
 
 /// Parameters of node proxies, including the path of the target.
@@ -216,7 +222,7 @@ pub(super) const POD_PROXY: &[Parameter] = &[query("path", "string", "oPbzgLUj",
 /// Parameters of service proxies, including the path of the target.
 pub(super) const SERVICE_PROXY: &[Parameter] = &[query("path", "string", "QCf0eosM", PROXIED_PATH), PATH_BELOW];
 
-const PROXIED_PATH: &str = "Path of the request that is passed on.";
+const PROXIED_PATH: &str = "Path of the proxied request.";
 
 /// Parameters of logs.
 pub(super) const LOG: &[Parameter] = &[
@@ -225,34 +231,49 @@ pub(super) const LOG: &[Parameter] = &[
         "follow",
         "boolean",
         "9OIXh_2R",
-        "Goes on with what is written from now on.",
+        "true streams the log as it is written.",
     ),
     query(
         "insecureSkipTLSVerifyBackend",
         "boolean",
         "gM00jVbe",
-        "Does not check who the kubelet is.",
+        "true skips the verification of the serving certificate of the kubelet.",
     ),
-    query("limitBytes", "integer", "zwd1RXuc", "No more than so many bytes."),
+    query(
+        "limitBytes",
+        "integer",
+        "zwd1RXuc",
+        "Maximum number of bytes of the log.",
+    ),
     query(
         "previous",
         "boolean",
         "1jxDPu3y",
-        "The log of the container that ran before the present one.",
+        "true returns the log of the previous instance of the container.",
     ),
     query(
         "sinceSeconds",
         "integer",
         "vE2NLdnP",
-        "Only what is at most so many seconds old.",
+        "Maximum age of log lines in seconds.",
     ),
-    query("stream", "string", "l-48cgXv", "Which stream: All, Stdout or Stderr."),
-    query("tailLines", "integer", "9xQLWHMV", "Only so many lines from the end."),
+    query(
+        "stream",
+        "string",
+        "l-48cgXv",
+        "Stream of the log: All, Stdout or Stderr.",
+    ),
+    query(
+        "tailLines",
+        "integer",
+        "9xQLWHMV",
+        "Maximum number of lines from the end of the log.",
+    ),
     query(
         "timestamps",
         "boolean",
         "c17fW1w_",
-        "Puts the time in front of each line.",
+        "true prefixes each line with its time.",
     ),
 ];
 

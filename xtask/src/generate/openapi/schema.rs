@@ -298,10 +298,7 @@ pub(in crate::generate) const TYPE_META: &[(&str, &str)] = &[
         "apiVersion",
         "APIVersion defines the format that the object is written in by its group and version, such as apps/v1.",
     ),
-    (
-        "kind",
-        "Kind names the type of the object in camel case. Cannot change.",
-    ),
+    ("kind", "Kind names the type of the object in camel case. Immutable."),
 ];
 
 pub(super) fn describe(schema: &mut Map<String, Value>, doc: &str) {

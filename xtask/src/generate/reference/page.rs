@@ -208,9 +208,9 @@ fn told(rule: &RuleModel, ty: &Type) -> String {
                 other => other,
             };
             let rules: Vec<String> = rules.iter().map(|rule| told(rule, inner)).collect();
-            format!("Each of them: {}", rules.join(" "))
+            format!("Each element: {}", rules.join(" "))
         }
-        RuleModel::Unique(_) => "None stands twice.".to_owned(),
+        RuleModel::Unique(_) => "Elements are unique.".to_owned(),
         RuleModel::Immutable => "Cannot change.".to_owned(),
     }
 }
@@ -228,9 +228,9 @@ fn notes(field: &Field) -> Vec<String> {
     notes.extend(facts.rules.iter().map(|rule| told(rule, field.ty.present())));
     match &facts.list {
         ListType::Unspecified => {}
-        ListType::Atomic => notes.push("Applied as a whole.".to_owned()),
+        ListType::Atomic => notes.push("Owned and replaced as a whole.".to_owned()),
         ListType::Set => notes.push("A set.".to_owned()),
-        ListType::Map(keys) => notes.push(format!("Elements are told apart by `{}`.", keys.join("`, `"))),
+        ListType::Map(keys) => notes.push(format!("Elements are identified by `{}`.", keys.join("`, `"))),
     }
     notes
 }
