@@ -19,7 +19,8 @@ use crate::program::Program;
 
 /// Serves the Kubernetes API from one binary, on an embedded store.
 ///
-/// Without flags it makes its certificates, writes an admin kubeconfig, listens on loopback and prints the next command.
+/// Without flags it creates its certificates, writes an admin kubeconfig, listens on loopback and prints the next
+/// command.
 #[derive(Debug, Parser)]
 #[command(disable_version_flag = true, disable_help_subcommand = true, max_term_width = 100)]
 #[command(args_conflicts_with_subcommands = true, args_override_self = true)]

@@ -75,11 +75,11 @@ pub struct Options {
     )]
     pub authorization_mode: Vec<AuthorizationMode>,
 
-    /// Admission plugins to ask besides those that are on by default; the order does not matter.
+    /// Admission plugins to enable besides those that are on by default; the order does not matter.
     #[arg(long, value_delimiter = ',', value_name = "PLUGINS")]
     pub enable_admission_plugins: Vec<String>,
 
-    /// Admission plugins not to ask although they are on by default.
+    /// Admission plugins to disable although they are on by default.
     #[arg(long, value_delimiter = ',', value_name = "PLUGINS")]
     pub disable_admission_plugins: Vec<String>,
 
@@ -99,14 +99,14 @@ pub struct Options {
     #[command(flatten)]
     pub aggregation: AggregationOptions,
 
-    /// Group versions and resources to switch on or off: apps/v1=false, apps/v1/deployments=false, api/beta=true. Also
-    /// api/all, api/ga and api/alpha. A key without a value is on. Alpha and beta versions of Kubernetes are off unless they are named. A group that nobody
-    /// has is refused.
+    /// Group versions and resources to switch on or off: apps/v1=false, apps/v1/deployments=false, api/beta=true.
+    /// Also api/all, api/ga and api/alpha. A key without a value is on. Alpha and beta versions of Kubernetes are off
+    /// unless they are named. An unknown group is refused.
     #[arg(long, value_name = "KEY=BOOL,...")]
     pub runtime_config: Vec<Switches>,
 
-    /// Features of Kubernetes to switch on or off, by its names: ClusterTrustBundle=true. AllAlpha and AllBeta stand for all
-    /// of a stage. Those that nothing here depends on are taken and change nothing.
+    /// Features of Kubernetes to switch on or off, by its names: ClusterTrustBundle=true. AllAlpha and AllBeta stand
+    /// for all of a stage. Features without an effect here are accepted and change nothing.
     #[arg(long, value_name = "NAME=BOOL,...")]
     pub feature_gates: Vec<FeatureGates>,
 
@@ -135,7 +135,7 @@ pub struct Options {
     #[arg(long, value_delimiter = ',', value_parser = parse_watch_cache_size, value_name = "RESOURCE#SIZE,...")]
     pub watch_cache_sizes: Vec<String>,
 
-    /// File that says where traces of requests go, and of how many (a TracingConfiguration).
+    /// File that configures the export of traces (a TracingConfiguration).
     #[arg(long, value_name = "FILE")]
     pub tracing_config_file: Option<PathBuf>,
 
@@ -143,11 +143,11 @@ pub struct Options {
     #[arg(short = 'v', long = "v", default_value_t = 2, value_name = "LEVEL")]
     pub verbosity: u8,
 
-    /// Form of the log.
+    /// Format of the log.
     #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
     pub logging_format: LogFormat,
 
-    /// Folder for everything the server keeps: objects, certificates, the admin kubeconfig.
+    /// Folder for all data of the server: objects, certificates, the admin kubeconfig.
     #[arg(long, default_value = "planesmith-data", value_name = "DIR")]
     pub data_dir: PathBuf,
 
@@ -155,16 +155,17 @@ pub struct Options {
     #[arg(long, value_enum, default_value = "sled", value_name = "STORE")]
     pub storage: StorageKind,
 
-    /// Start even if acknowledged writes cannot be read any more: the newest ones are given up, listed in the log, and kept
-    /// aside in the store's folder. Without it a damaged store does not start.
+    /// Start even if acknowledged writes cannot be read any more: the newest ones are dropped, listed in the log, and
+    /// saved in the store's folder. Without it a damaged store does not start.
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
     pub store_accept_data_loss: bool,
 
-    /// Embedded controllers: * all, -name without one, -* none. Behind another server it collects garbage, unless it is named.
+    /// Embedded controllers: * all, -name without one, -* none. Behind another server the garbage collector is off
+    /// unless it is named: that server collects garbage.
     #[arg(long, default_value = "*", allow_hyphen_values = true, value_name = "LIST")]
     pub controllers: Controllers,
 
-    /// Print the version and exit; raw prints all that is known of it. v1.36.0+SUFFIX instead is the version that the server
+    /// Print the version and exit; raw prints all its fields. v1.36.0+SUFFIX instead is the version that the server
     /// reports.
     #[arg(
         short = 'V',
@@ -206,7 +207,7 @@ pub enum StorageKind {
     Memory,
 }
 
-/// Form of the log.
+/// A format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
     /// Lines for people.

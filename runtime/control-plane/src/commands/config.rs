@@ -17,7 +17,7 @@ use crate::objects::text;
 use crate::private_file::write_private;
 use crate::program::Program;
 
-/// Makes files that clients need.
+/// Creates files that clients need.
 #[derive(Debug, Parser)]
 #[command(
     disable_version_flag = true,
@@ -34,10 +34,10 @@ enum Command {
     CreateKubeconfig(CreateKubeconfig),
 }
 
-/// Makes a kubeconfig for a user, with a client certificate that the server's authority signs.
+/// Creates a kubeconfig for a user, with a client certificate that the server's authority signs.
 ///
-/// The certificate is valid for a year and cannot be taken back: what the user may do is what counts. The file is for its
-/// owner only.
+/// The certificate is valid for a year and cannot be revoked; the permissions of the user decide what it is good for.
+/// Only the file's owner may read it.
 #[derive(Args, Debug)]
 #[command(disable_version_flag = true)]
 struct CreateKubeconfig {

@@ -30,7 +30,7 @@ pub(super) struct Convert {
     #[arg(long, value_name = "GROUP/VERSION")]
     output_version: String,
 
-    /// Form of what is printed; several objects are a stream of YAML documents or a JSON list.
+    /// Format of the output; several objects are a stream of YAML documents or a JSON list.
     #[arg(short = 'o', long, value_enum, default_value = "yaml", value_name = "FORM")]
     output: Form,
 }

@@ -17,9 +17,9 @@ use crate::running::Running;
 /// The longest time the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Says whether the server of a data folder runs, where, and how it is.
+/// Reports if the server of a data folder runs, its address, and its health.
 ///
-/// Ends with 0 if it is ready for requests, and with 1 if it is not.
+/// Exits with 0 if it is ready for requests, and with 1 if it is not.
 #[derive(Debug, Parser)]
 #[command(disable_version_flag = true)]
 pub(super) struct Status {

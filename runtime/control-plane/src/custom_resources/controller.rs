@@ -1,4 +1,4 @@
-//! Follows definitions: judges their names, serves them, and empties those that are on their way out.
+//! Follows definitions: accepts or refuses their names, serves them, and deletes the objects of terminating ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use tokio::time::MissedTickBehavior;
 use super::{relocation, remover};
 use crate::loopback::{Loopback, LoopbackError};
 
-/// The finalizer that stands for the objects of a definition.
+/// The finalizer of definitions with objects.
 const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// The delay after which a definition is processed again whose objects have finalizers, or that could not be written.
@@ -33,16 +33,17 @@ const RETRY: Duration = Duration::from_secs(1);
 /// the same.
 const LISTED_WITHIN: Duration = Duration::from_secs(1);
 
-/// Turns definitions that are stored into resources that are served.
+/// Serves the resources of stored definitions.
 pub(super) struct DefinitionController {
     store: Arc<ResourceStore>,
     definitions: Definitions,
     loopback: Loopback,
     directory: GroupDirectory,
-    /// By group: the names that definitions have been given.
+    /// The accepted names of definitions, by group.
     names: BTreeMap<String, TakenNames>,
     known: BTreeMap<String, Known>,
-    /// Definitions whose objects are being removed, which can be many: nobody else waits for that.
+    /// Definitions whose objects are being removed. There may be many objects, so other definitions do not wait for
+    /// that.
     removals: JoinSet<String>,
     removing: BTreeSet<String>,
 }
@@ -50,7 +51,7 @@ pub(super) struct DefinitionController {
 /// The state of a definition.
 struct Known {
     group: String,
-    /// It wants names that others have.
+    /// True if it needs names that other definitions have.
     waits: bool,
     /// The revision at which the controller wrote its status: the event of that write is ignored.
     written: Option<Revision>,
@@ -75,7 +76,7 @@ impl DefinitionController {
         }
     }
 
-    /// Serves what is defined now, and then follows changes in the background.
+    /// Serves the stored definitions, and then follows changes in the background.
     pub(super) async fn start(mut self, shutdown: Shutdown) {
         let (entries, watcher) = self.look();
         let mut unfinished = BTreeSet::new();
@@ -86,7 +87,7 @@ impl DefinitionController {
         tokio::spawn(self.follow(watcher, unfinished, shutdown));
     }
 
-    /// Brings objects of a definition to the keys where they are served.
+    /// Moves objects of a definition to the keys under which they are served.
     async fn relocate(&self, definition: &Entry) {
         let document: Value = serde_json::from_slice(definition.bytes()).unwrap_or_default();
         if let Some(kind) = self.definitions.facts(&document).first() {
@@ -130,14 +131,14 @@ impl DefinitionController {
         }
     }
 
-    /// The definitions that there are, and what happens from now on.
+    /// Returns the stored definitions, and a watcher of later changes.
     fn look(&self) -> (Vec<Arc<Entry>>, Watcher) {
         let collection = self.store.collection();
         let (page, watcher) = collection.list_and_watch(&ListQuery::all(collection.prefix()));
         (page.entries, watcher)
     }
 
-    /// Goes on with a definition whose objects were removed, as far as nothing holds them.
+    /// Continues with a definition whose objects were removed, except for those with finalizers.
     async fn removed(&mut self, name: &str, unfinished: &mut BTreeSet<String>) {
         let stays = self.stored(name).and_then(|entry| {
             let document: Value = serde_json::from_slice(entry.bytes()).ok()?;
@@ -161,7 +162,7 @@ impl DefinitionController {
         }
     }
 
-    /// Brings what is served, and the status of the definition, up to date.
+    /// Updates the served resources and the status of a definition.
     async fn settle(&mut self, entry: &Entry, unfinished: &mut BTreeSet<String>) {
         let Ok(mut document) = serde_json::from_slice::<Value>(entry.bytes()) else {
             return;
@@ -183,8 +184,7 @@ impl DefinitionController {
             if changed {
                 self.wait_for_listing(Definition::new(&document)).await;
             }
-            // Served before it says so, which it does at once: who reads that it is established can use it, and hardly
-            // anybody uses it before.
+            // Served just before the status says so: a client that reads Established can use the resource.
             self.serve(&document);
             if changed {
                 self.write_status(&document).await
@@ -194,7 +194,7 @@ impl DefinitionController {
         };
         match outcome {
             Ok(()) => {}
-            // Somebody was faster; the next event tells.
+            // Another writer was faster; its event follows.
             Err(error) if error.status() == Some(StatusCode::CONFLICT) => {}
             Err(error) => {
                 tracing::warn!(definition = name, %error, "a definition is not settled yet");
@@ -203,7 +203,7 @@ impl DefinitionController {
         }
     }
 
-    /// Says what is wrong with the definition itself, if it is one of those that were taken in earlier days.
+    /// Reports problems of a definition that was stored by an earlier version with weaker checks.
     fn judge(&self, entry: &Entry, status: &mut Value) {
         let Some(definition) = self.store.typed::<CustomResourceDefinition>(entry) else {
             return;
@@ -229,7 +229,7 @@ impl DefinitionController {
         }
     }
 
-    /// Waits until the group versions of an established definition are listed, which somebody else sees to.
+    /// Waits until another task has listed the group versions of an established definition.
     async fn wait_for_listing(&self, definition: Definition<'_>) {
         if !definition.is("Established") {
             return;
@@ -283,14 +283,14 @@ impl DefinitionController {
         Ok(())
     }
 
-    /// Writes the status, and what of the metadata may be written with it.
+    /// Writes the status, and the parts of the metadata that can be written with it.
     async fn write(&self, document: &Value) -> Result<Value, LoopbackError> {
         let name = Definition::new(document).name();
         let path = format!("{}/status", path_of(self.store.facts(), name));
         self.loopback.send(Method::PUT, &path, Some(document)).await
     }
 
-    /// Serves a definition no more that is gone; those that wait for its names are looked at again.
+    /// Stops serving a deleted definition. Those that wait for its names are processed again.
     async fn forget(&mut self, entry: &Entry, unfinished: &mut BTreeSet<String>) {
         let (_, name) = self.store.names(entry.key());
         self.definitions.remove(name);
@@ -308,7 +308,7 @@ impl DefinitionController {
         }
     }
 
-    /// Begins to delete the objects of a definition that is on its way out, or lets it go when none is left.
+    /// Starts to delete the objects of a terminating definition, or removes its finalizer if none is left.
     async fn empty(&mut self, document: &Value) -> Result<(), LoopbackError> {
         let finalizers = document.pointer("/metadata/finalizers").and_then(Value::as_array);
         if !finalizers.is_some_and(|finalizers| finalizers.contains(&json!(CLEANUP))) {

@@ -1,5 +1,5 @@
-//! Objects of custom kinds at keys of earlier programs, which left the group out of those of `*.k8s.io`: kinds of two groups
-//! met there.
+//! Objects of custom kinds at keys of earlier programs, which left the group out of those of `*.k8s.io`, so that
+//! kinds of two groups shared keys.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::objects::text;
 
-/// Moves the objects of a kind to its own keys. Nobody may be served the kind yet.
+/// Moves the objects of a kind to its own keys. The kind must not be served yet.
 pub(super) async fn relocate(definitions: &Definitions, kind: &'static ResourceFacts) {
     // A definition whose names were never accepted has no objects.
     if !kind.group.ends_with(".k8s.io") || kind.plural.is_empty() {
@@ -23,7 +23,7 @@ pub(super) async fn relocate(definitions: &Definitions, kind: &'static ResourceF
     }
     let store = definitions.stores().resource(kind);
     let prefix = format!("/registry/{}/", kind.plural);
-    // A built-in kind may be there already, and then stays.
+    // A built-in kind may have an object there, which stays.
     let earlier = store.storage().collection(&prefix, Arc::new(NoIndex));
     // The newest state is never compacted.
     let page = earlier.list(&ListQuery::all(&prefix));
@@ -34,7 +34,7 @@ pub(super) async fn relocate(definitions: &Definitions, kind: &'static ResourceF
     }
 }
 
-/// Moves an object if it is of `kind`: it has the new key before it loses the old one.
+/// Moves an object if it is of `kind`: the new key is written before the old one is deleted.
 async fn move_entry(
     store: &ResourceStore,
     kind: &'static ResourceFacts,
@@ -54,7 +54,7 @@ async fn move_entry(
         ttl: None,
     };
     match store.collection().write(op).await {
-        // An earlier start got so far.
+        // An earlier start was interrupted here.
         Ok(_) | Err(WriteError::Conflict { .. }) => {}
         Err(error) => return Err(error),
     }
@@ -66,7 +66,7 @@ async fn move_entry(
     earlier.write(op).await.map(drop)
 }
 
-/// The object in the version in which it is stored; `None` for objects of other kinds.
+/// Returns the object in its storage version; `None` for objects of other kinds.
 fn read(kind: &'static ResourceFacts, entry: &Entry) -> Option<Box<dyn Object>> {
     let document: Value = serde_json::from_slice(entry.bytes()).ok()?;
     let api_version = text(&document, "/apiVersion");
@@ -132,7 +132,7 @@ mod tests {
             let moved = store.collection().get(&store.key("n", name).unwrap()).unwrap();
             assert_eq!(store.decode(&moved).unwrap().meta().name, name);
         }
-        // A kind that is not defined any more keeps its objects.
+        // The objects of a kind without a definition stay.
         let left = earlier.list(&ListQuery::all(earlier.prefix())).unwrap().entries;
         assert_eq!(&**left[0].key(), "/registry/widgets/n/three");
         assert_eq!(left.len(), 1);

@@ -1,7 +1,7 @@
-//! Takes the objects of a definition away that is on its way out.
+//! Removes the objects of a terminating definition.
 //!
-//! They are removed as they are stored, in whatever version that is: a webhook that does not answer cannot hold them. One
-//! whose version is not known any more is marked in the storage version, in which whoever holds it can see it.
+//! They are removed in the version in which they are stored: a webhook that does not answer cannot block that. An
+//! object of an unknown version is marked in the storage version, so that the owner of a finalizer can read it.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::objects::text;
 /// The number of objects that are removed at once: writes that wait together become durable together.
 const AT_ONCE: usize = 256;
 
-/// Removes the objects of a kind; those with finalizers are marked, and go when nothing holds them any more.
+/// Removes the objects of a kind. Those with finalizers are marked, and deleted once they have none.
 pub(super) async fn remove_all(definitions: &Definitions, kind: &'static ResourceFacts) {
     let store = &definitions.stores().resource(kind);
     let now = definitions.stores().options().clock.now() / 1000;
@@ -29,7 +29,7 @@ pub(super) async fn remove_all(definitions: &Definitions, kind: &'static Resourc
         let Some(op) = removal(store, kind, &entry, now) else {
             return;
         };
-        // Who was faster is found the next time.
+        // Changes by other writers are found in the next round.
         if let Err(error) = store.collection().write(op).await {
             tracing::debug!(kind = kind.kind, %error, "an object is not removed yet");
         }

@@ -1,4 +1,4 @@
-//! Objects that a webhook converts.
+//! Conversion of objects by a webhook.
 
 mod metadata;
 mod review;
@@ -21,7 +21,7 @@ use crate::service_resolver::ServiceResolver;
 /// The time limit of a webhook, which is part of its URL.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Asks the webhook of a definition.
+/// Calls the webhook of a definition.
 pub(super) struct Webhook {
     asked: Arc<Asked>,
 }
@@ -50,7 +50,7 @@ struct Address {
 }
 
 impl Webhook {
-    /// The webhook of a definition that has one.
+    /// Returns the webhook of a definition; `None` if it has none.
     pub(super) fn of(definition: Definition<'_>, services: &Arc<dyn ServiceResolver>) -> Option<Arc<dyn Converter>> {
         let conversion = definition.spec().get("conversion")?;
         if conversion.get("strategy").and_then(Value::as_str) != Some("Webhook") {

@@ -16,7 +16,7 @@ const PATH: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 /// The text that a client reads when the server in front does not answer; the reason is only logged.
 const UNKNOWN: &str = "the action cannot be reviewed";
 
-/// Has actions reviewed.
+/// Authorizes by SubjectAccessReviews.
 #[derive(Debug)]
 pub(crate) struct AccessReviews {
     host: Host,
@@ -24,7 +24,7 @@ pub(crate) struct AccessReviews {
 }
 
 impl AccessReviews {
-    /// Asks `host`.
+    /// Creates the authorizer, which asks `host`.
     pub(crate) fn new(host: Host) -> Self {
         Self {
             host,
@@ -129,7 +129,7 @@ fn decision(answer: &Value) -> Decision {
     let says = |field| answer.pointer(field) == Some(&Value::Bool(true));
     let reason = text(answer, "/status/reason").to_owned();
     match (says("/status/allowed"), says("/status/denied")) {
-        // Whoever says both has forbidden it.
+        // An answer with both denies.
         (_, true) => Decision::Deny(reason),
         (true, false) => Decision::Allow,
         (false, false) => Decision::NoOpinion(reason),

@@ -1,4 +1,4 @@
-//! Another API server, as a kubeconfig describes it.
+//! Another API server, described by a kubeconfig.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::objects::text;
 /// The longest time the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// An API server and who this one is there; cheap to clone.
+/// An API server and the credentials there; cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
     link: Link,
@@ -31,7 +31,7 @@ pub(crate) struct Host {
 enum Token {
     None,
     Text(String),
-    /// Read again for each request: others exchange it.
+    /// Read again for each request, since other programs replace the file.
     File(PathBuf),
 }
 
@@ -40,7 +40,7 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// What is missing in the file, or cannot be used.
+    /// The entry that is missing in the file, or cannot be used.
     pub(crate) fn open(kubeconfig: &Path) -> Result<Self> {
         let read = || {
             let bytes = fs::read(kubeconfig)?;
@@ -92,7 +92,7 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// Every answer outside 2xx is one.
+    /// Every answer outside 2xx.
     pub(crate) async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, String> {
         let target = Target {
             secure: true,
@@ -119,7 +119,7 @@ impl Host {
         }
     }
 
-    /// The same where nothing can be awaited.
+    /// As [`Host::send`], where nothing can be awaited.
     pub(super) fn send_now(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, String> {
         let (host, path, body) = (self.clone(), path.to_owned(), body.cloned());
         apart::wait_for(async move { host.send(method, &path, body.as_ref()).await })?
@@ -146,14 +146,14 @@ impl std::fmt::Debug for Token {
     }
 }
 
-/// The element of a list that has this name.
+/// Returns the element of a list that has this name.
 fn named<'c>(config: &'c Value, list: &str, name: &str) -> Result<&'c Value> {
     let elements = config.get(list).and_then(Value::as_array);
     let found = elements.into_iter().flatten().find(|element| element["name"] == name);
     found.with_context(|| format!("{list} has no `{name}`"))
 }
 
-/// A certificate or key, inside or in a file beside the kubeconfig.
+/// Returns a certificate or key, embedded or in a file beside the kubeconfig.
 fn pem(holder: &Value, field: &str, folder: &Path) -> Result<Option<Pem>> {
     if let Some(data) = holder.get(format!("{field}-data")).and_then(Value::as_str) {
         let data = go_base64::decode(data).map_err(|why| anyhow!("{field}-data: {why}"))?;

@@ -7,14 +7,14 @@ use planesmith_machinery::names;
 use super::Host;
 use crate::objects::text;
 
-/// Knows the namespaces of this server, and those of the one in front of it.
+/// Finds namespaces of this server, and of the one in front of it.
 pub(crate) struct HostNamespaces<N> {
     own: N,
     host: Host,
 }
 
 impl<N: Namespaces> HostNamespaces<N> {
-    /// Asks `host` for namespaces that are not among `own`.
+    /// Creates the lookup, which asks `host` for namespaces that are not among `own`.
     pub(crate) fn new(own: N, host: Host) -> Self {
         Self { own, host }
     }
@@ -26,7 +26,7 @@ impl<N: Namespaces> Namespaces for HostNamespaces<N> {
             return Some(phase);
         }
         let path = path_of(name)?;
-        // Not remembered: nothing may be made in a namespace that has just begun to go.
+        // Not cached: no object may be created in a namespace whose deletion has just begun.
         match self.host.send_now(Method::GET, &path, None) {
             Ok(namespace) if text(&namespace, "/status/phase") == "Terminating" => Some(NamespacePhase::Terminating),
             Ok(_) => Some(NamespacePhase::Active),

@@ -1,4 +1,4 @@
-//! Answers that hold for a while.
+//! A cache of answers with a time limit.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 /// The time for which an answer is cached; kube-apiserver's value for servers behind it.
 pub(super) const HOLDS: Duration = Duration::from_secs(10);
 
-/// Answers that are kept at once. They are forgotten together when there are more.
+/// The most cached answers. All are dropped when there are more.
 const ROOM: usize = 4096;
 
-/// Bytes that a question may have whose answer is kept; kube-apiserver's limit for what clients can make long.
+/// The longest question whose answer is cached, in bytes; kube-apiserver's limit for requests that clients can make
+/// long.
 const LONGEST: usize = 10_000;
 
 /// Answers by question.
@@ -20,21 +21,21 @@ pub(super) struct Remembered<T> {
 }
 
 impl<T: Clone> Remembered<T> {
-    /// None so far.
+    /// Creates an empty cache.
     pub(super) fn new() -> Self {
         Self {
             answers: Mutex::default(),
         }
     }
 
-    /// The answer, if it still holds at `now`.
+    /// Returns the cached answer, if it is still valid at `now`.
     pub(super) fn get(&self, question: &str, now: Instant) -> Option<T> {
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let (since, answer) = answers.get(question)?;
         (now.saturating_duration_since(*since) < HOLDS).then(|| answer.clone())
     }
 
-    /// Keeps an answer that was given at `now`, unless the question is long.
+    /// Caches an answer that was given at `now`, unless the question is long.
     pub(super) fn put(&self, question: String, answer: T, now: Instant) {
         if question.len() > LONGEST {
             return;

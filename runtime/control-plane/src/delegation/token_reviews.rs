@@ -1,4 +1,4 @@
-//! Tokens that the server in front knows.
+//! Authentication of tokens by the server in front.
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -15,7 +15,7 @@ use crate::objects::text;
 
 const PATH: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
 
-/// Has tokens reviewed.
+/// Authenticates by TokenReviews.
 #[derive(Debug)]
 pub(crate) struct TokenReviews {
     host: Host,
@@ -23,7 +23,7 @@ pub(crate) struct TokenReviews {
 }
 
 impl TokenReviews {
-    /// Asks `host`.
+    /// Creates the authenticator, which asks `host`.
     pub(crate) fn new(host: Host) -> Self {
         Self {
             host,
@@ -35,7 +35,7 @@ impl TokenReviews {
 impl TokenAuthenticator for TokenReviews {
     fn authenticate_token(&self, token: &str, _audiences: &[String]) -> TokenVerdict {
         let now = Instant::now();
-        // Tokens themselves do not stay in memory.
+        // Tokens themselves are not kept in memory.
         let digest = Sha256::digest(token.as_bytes());
         let question: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         if let Some(verdict) = self.known.get(&question, now) {
@@ -55,7 +55,7 @@ impl TokenAuthenticator for TokenReviews {
         };
         let mut verdict = verdict(&answer);
         if let TokenVerdict::Valid(found) = &mut verdict {
-            // Who keeps this answer too does not keep it longer.
+            // Limits other caches of this verdict, too.
             found.until = Some(SystemTime::now() + HOLDS);
         }
         self.known.put(question, verdict.clone(), now);

@@ -21,7 +21,7 @@ const EVERY: Duration = Duration::from_secs(60);
 /// The delay after a failure until the next read.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Follows what the server in front publishes for servers behind it.
+/// Follows the settings that the server in front publishes for servers behind it.
 pub(crate) struct TrustedProxies {
     pub(crate) host: Host,
     pub(crate) tls: Arc<Tls>,
@@ -34,7 +34,7 @@ pub(crate) struct TrustedProxies {
 }
 
 impl TrustedProxies {
-    /// Reads once, and then follows.
+    /// Returns the hook that reads the settings once, and then follows them.
     pub(crate) fn hook(self) -> Hook {
         Hook::new("start-authentication-lookup", move |mut shutdown| async move {
             let mut known = match self.read().await {
@@ -108,8 +108,8 @@ struct Published {
 }
 
 impl Published {
-    /// Reads the data of the ConfigMap. What is not there is empty; what is there and no list or certificate is an error,
-    /// because as an empty list of names it would stand for everybody.
+    /// Reads the data of the ConfigMap. A missing entry is empty; an entry that is no list or certificate is an
+    /// error, because an empty list of names would allow any name.
     fn read(data: &Value) -> Result<Self, String> {
         let text = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
         let authorities = |key: &str| match text(key) {
@@ -165,7 +165,7 @@ mod tests {
         Authority::open(dir.path()).unwrap().certificate_pem().to_owned()
     }
 
-    /// Names and headers that count when the ConfigMap has a proxy authority and these names.
+    /// Returns the names and headers in effect when the ConfigMap has a proxy authority and these names.
     fn believed(lookup: Lookup, authority: &str, names: &str) -> Result<(bool, Vec<String>, Vec<String>), String> {
         let published = Published::read(&json!({
             "requestheader-client-ca-file": authority,

@@ -7,8 +7,8 @@ use clap::{ArgAction, Args};
 /// Flags about servers behind this one, and in front of it.
 #[derive(Args, Clone, Debug)]
 pub struct AggregationOptions {
-    /// Certificate, PEM, that shows to servers behind this one that it may say who asks; needs --proxy-client-key-file
-    /// [default: one that the server makes].
+    /// Client certificate, PEM, that servers behind this one trust to name the user of a request; needs
+    /// --proxy-client-key-file [default: one that the server creates].
     #[arg(long, value_name = "FILE", requires = "proxy_client_key_file")]
     pub proxy_client_cert_file: Option<PathBuf>,
 
@@ -21,12 +21,12 @@ pub struct AggregationOptions {
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     pub enable_aggregator_routing: Option<bool>,
 
-    /// Answer 502 when a server behind would send a client elsewhere, instead of passing that on.
+    /// Answer 502 when a server behind this one redirects a client, instead of passing that on.
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = true, value_name = "BOOL")]
     pub aggregator_reject_forwarding_redirect: bool,
 
-    /// Authorities, PEM, of the certificates of proxies, which say in headers who asks [default: the one that the server
-    /// makes for itself].
+    /// Authorities, PEM, of the certificates of proxies, which name the user in headers [default: the one that the
+    /// server creates for itself].
     #[arg(long, value_name = "FILE")]
     pub requestheader_client_ca_file: Option<PathBuf>,
 
@@ -60,8 +60,8 @@ pub struct AggregationOptions {
     )]
     pub requestheader_extra_headers_prefix: Vec<String>,
 
-    /// Kubeconfig of the server in front of this one: it reviews tokens, and tells in a ConfigMap whom to believe where
-    /// --client-ca-file and --requestheader-client-ca-file do not.
+    /// Kubeconfig of the server in front of this one: it reviews tokens, and publishes in a ConfigMap the authorities
+    /// to trust where --client-ca-file and --requestheader-client-ca-file are not set.
     #[arg(long, value_name = "FILE")]
     pub authentication_kubeconfig: Option<PathBuf>,
 
@@ -69,7 +69,7 @@ pub struct AggregationOptions {
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
 
-    /// Do not look for that ConfigMap: flags say whom to believe.
+    /// Do not read that ConfigMap: flags name the authorities to trust.
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
     pub authentication_skip_lookup: bool,
 
@@ -77,11 +77,11 @@ pub struct AggregationOptions {
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
     pub authentication_tolerate_lookup_failure: bool,
 
-    /// Kubeconfig of the server that decides who may do what, instead of --authorization-mode.
+    /// Kubeconfig of the server that authorizes requests, instead of --authorization-mode.
     #[arg(long, value_name = "FILE")]
     pub authorization_kubeconfig: Option<PathBuf>,
 
-    /// Paths that everybody may read without that server being asked.
+    /// Paths that every user may read, without a request to that server.
     #[arg(
         long,
         value_delimiter = ',',

@@ -5,7 +5,7 @@ use std::str::FromStr;
 /// The name of a controller in `--controllers`.
 #[derive(Clone, Copy, Debug)]
 pub struct ControllerName {
-    /// The name, as kube-controller-manager has it.
+    /// The name, that of kube-controller-manager.
     pub name: &'static str,
     /// A former name that is still accepted.
     pub former: Option<&'static str>,
@@ -63,8 +63,8 @@ impl Controllers {
         self.terms.iter().any(|term| term == "*")
     }
 
-    /// The same for a server behind another one, which collects garbage there, too: it alone knows owners and dependents on
-    /// both sides. Who names the collector gets it.
+    /// Returns the controllers of a server behind another one. The garbage collector is off unless it is named: the
+    /// server in front collects garbage on both sides, as it alone knows all owners and dependents.
     #[must_use]
     pub fn behind_another(&self) -> Self {
         let mut terms = self.terms.clone();
@@ -86,7 +86,7 @@ impl Controllers {
     ///
     /// # Errors
     ///
-    /// An unknown name, with those that are known.
+    /// An unknown name, with the known ones.
     pub fn parse(text: &str, known: &[ControllerName]) -> Result<Self, String> {
         let mut terms = Vec::new();
         for term in text.split(',').map(str::trim).filter(|term| !term.is_empty()) {

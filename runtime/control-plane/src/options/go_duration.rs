@@ -1,12 +1,12 @@
-//! Durations as Go writes them.
+//! Durations in the form of Go.
 
 use std::time::Duration;
 
-/// Reads `1m30s`, `500ms`, `1.5h`, `0`.
+/// Parses `1m30s`, `500ms`, `1.5h`, `0`.
 ///
 /// # Errors
 ///
-/// When the text is no duration or a negative one.
+/// If the text is no duration, or a negative one.
 pub fn parse_go_duration(text: &str) -> Result<Duration, String> {
     parse(text).ok_or_else(|| "expected a duration such as 30s or 1m30s".to_owned())
 }

@@ -16,14 +16,14 @@ impl Switches {
         self.values.get(name).copied()
     }
 
-    /// These, and what `later` says.
+    /// Returns these switches, overridden by `later`.
     #[must_use]
     pub fn and(mut self, later: Self) -> Self {
         self.values.extend(later.values);
         self
     }
 
-    /// The same switches with the names that `rename` returns.
+    /// Returns the same switches, with the names that `rename` returns.
     pub(crate) fn renamed(&self, rename: impl Fn(&str) -> String) -> Self {
         let values = self.values.iter();
         Self {
@@ -31,7 +31,7 @@ impl Switches {
         }
     }
 
-    /// The names that are switched, in alphabetical order.
+    /// Returns the switched names, in alphabetical order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.values.keys().map(String::as_str)
     }

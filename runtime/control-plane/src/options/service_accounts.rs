@@ -26,7 +26,7 @@ pub struct ServiceAccountOptions {
     #[arg(long, default_value = "0s", value_parser = parse_go_duration, value_name = "DURATION")]
     pub service_account_max_token_expiration: Duration,
 
-    /// Let tokens that nodes ask for live a year, for programs that do not read them again.
+    /// Extend tokens that nodes request to a year, for programs that do not read them again.
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = true, value_name = "BOOL")]
     pub service_account_extend_token_expiration: bool,
 

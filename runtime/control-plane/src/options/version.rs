@@ -32,7 +32,7 @@ impl FromStr for VersionFlag {
     }
 }
 
-/// `text` if it is a semantic version whose numbers are those of the served API.
+/// Returns `text` if it is a semantic version whose numbers are those of the served API.
 fn reported(text: &str) -> Result<String, String> {
     let own = Version::default().git_version;
     let numbers = own.split(['-', '+']).next().unwrap_or_default();

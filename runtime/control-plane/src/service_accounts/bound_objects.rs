@@ -1,4 +1,4 @@
-//! The objects that tokens end with, as the store holds them.
+//! The objects that tokens are bound to, in the store.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(crate) struct StoredObjects {
 }
 
 impl StoredObjects {
-    /// The objects of a server, which may have only some of the kinds.
+    /// Opens the stores of a server, which may have only some of the kinds.
     pub(crate) fn new(stores: &Stores) -> Self {
         let store = |plural| {
             stores
@@ -33,11 +33,11 @@ impl StoredObjects {
         }
     }
 
-    /// The object.
+    /// Returns the object.
     ///
     /// # Errors
     ///
-    /// 404 when there is none.
+    /// 404 if there is none.
     pub(crate) fn get(&self, bound: Bound, namespace: &str, name: &str) -> ApiResult<Box<dyn Object>> {
         let store = match bound {
             Bound::ServiceAccount => &self.accounts,

@@ -11,7 +11,7 @@ use planesmith_access::authentication::service_account::{KeyError, KeyRing, Publ
 use crate::options::Options;
 use crate::private_file::{make_private, write_private};
 
-/// Name of the key that the server makes for itself, among its certificates.
+/// The file of the key that the server creates for itself, among its certificates.
 const OWN_KEY: &str = "sa.key";
 
 /// The keys that sign tokens of service accounts, and those that verify them.
@@ -21,18 +21,18 @@ pub struct ServiceAccountKeys {
     pub issuer: Arc<TokenIssuer>,
     /// Keys of tokens that are accepted.
     pub keys: KeyRing,
-    /// In whose name tokens are signed; tokens of all of them are accepted.
+    /// The issuers that are accepted; the first one is in new tokens.
     pub issuers: Vec<String>,
-    /// By which names the server is called, which is whom tokens are meant for that name nobody else.
+    /// The audiences that stand for the server, also given to tokens that request none.
     pub audiences: Vec<String>,
 }
 
 impl ServiceAccountKeys {
-    /// Reads the keys that the flags name, and makes the one that signs when they name none.
+    /// Reads the keys that the flags name, and creates the signing key if they name none.
     ///
     /// # Errors
     ///
-    /// When files cannot be read or written, or hold no keys.
+    /// If files cannot be read or written, or contain no keys.
     pub fn open(options: &Options) -> Result<Self> {
         let flags = &options.service_accounts;
         let mut public = Vec::new();
@@ -71,11 +71,12 @@ fn read_signing_key(path: &Path) -> Result<SigningKey> {
     Ok(SigningKey::from_pem(&fs::read(path)?)?)
 }
 
-/// The key that the server made for itself, when it started for the first time; now it is made while the server starts.
+/// Returns the key that the server created when it started for the first time; at that start, it is created in the
+/// background.
 fn own_key(path: &Path, others: Vec<PublicKey>) -> Result<KeyRing> {
     match fs::read(path) {
         Ok(pem) => {
-            // It may come out of a copy or an archive that did not keep the rights.
+            // A copy or an archive may not have kept its permissions.
             make_private(path)?;
             Ok(KeyRing::new(SigningKey::from_pem(&pem)?, others))
         }
@@ -87,7 +88,8 @@ fn own_key(path: &Path, others: Vec<PublicKey>) -> Result<KeyRing> {
     }
 }
 
-/// Makes the key and keeps it; one that cannot be kept signs nothing, or the next start would refuse its tokens.
+/// Creates the key and stores it. A key that cannot be stored signs nothing, or the next start would refuse its
+/// tokens.
 fn make_own_key(path: &Path) -> Result<SigningKey, KeyError> {
     let pem = SigningKey::make_pem()?;
     if let Err(error) = write_private(path, pem.as_bytes()) {

@@ -18,15 +18,15 @@ const CONFIGURATION_PATH: &str = "/.well-known/openid-configuration";
 const KEYS_PATH: &str = "/openid/v1/jwks";
 const KEYS_TYPE: &str = "application/jwk-set+json";
 
-/// A document that is written when it is asked for: at start the keys may still be in the making.
+/// A document that is rendered when it is requested: at start the keys may not exist yet.
 #[derive(Clone)]
 struct Document {
     media_type: &'static str,
     write: Arc<dyn Fn() -> String + Send + Sync>,
 }
 
-/// Serves the documents, where the issuer is an address at which clients can ask for them. `keys_url` is where the keys are
-/// to be had, when that is not this server at `public_address`.
+/// Serves the documents, if the issuer is a URL that clients can reach. `keys_url` is the URL of the keys, if that is
+/// not this server at `public_address`.
 pub(crate) fn with_openid(
     server: ApiServer,
     keys: &ServiceAccountKeys,

@@ -1,4 +1,4 @@
-//! `serviceaccounts/token`: tokens on request.
+//! `serviceaccounts/token`: issues tokens.
 
 use std::sync::Arc;
 
@@ -29,10 +29,10 @@ const POSTED: Posted = Posted {
     keeps_system_fields: true,
 };
 
-/// Seconds for which nodes ask for tokens of pods; tokens that are asked for so long live longer, because programs are
-/// about that forget to read their token again.
+/// The lifetime in seconds that nodes request for tokens of pods. Such tokens live longer, because some programs do
+/// not read their token again.
 const ASKED_BY_NODES: i64 = 60 * 60 + 7;
-/// Seconds that such tokens live.
+/// The lifetime of such tokens, in seconds.
 const LONGER: i64 = 365 * 24 * 60 * 60;
 
 /// Answers `serviceaccounts/token`.
@@ -44,7 +44,7 @@ pub(crate) struct TokenRequests {
     extends: bool,
 }
 
-/// The objects that a token ends with, beside its account.
+/// The objects that a token is bound to, besides its account.
 #[derive(Default)]
 struct BoundTo {
     pod: Option<Reference>,
@@ -136,7 +136,7 @@ impl TokenRequests {
         }
     }
 
-    /// Finds the object that the token shall end with.
+    /// Finds the object to bind the token to.
     fn bind(&self, wanted: &BoundObjectReference, call: &Call) -> ApiResult<BoundTo> {
         let (group, version) = match wanted.api_version.split_once('/') {
             Some((group, version)) => (group, version),
@@ -174,7 +174,7 @@ impl TokenRequests {
         Ok(bound)
     }
 
-    /// The node that a pod of the account `account` runs on, which may have no object yet.
+    /// Returns the node that a pod of the account `account` runs on, which may not exist as an object yet.
     fn node_of(&self, pod: &dyn Object, account: &str) -> ApiResult<Option<Reference>> {
         let pod = json::to_value(pod);
         let (own_account, node_name) = (text(&pod, "/spec/serviceAccountName"), text(&pod, "/spec/nodeName"));

@@ -1,4 +1,4 @@
-//! Secrets that hold tokens of service accounts: what is in them, and when they were used last.
+//! Secrets with tokens of service accounts: their contents and their last use.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -16,21 +16,21 @@ use crate::objects::{Objects, text};
 
 /// The type of such secrets.
 pub(crate) const TYPE: &str = "kubernetes.io/service-account-token";
-/// Names the account of a secret.
+/// The annotation with the name of the account.
 pub(crate) const ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
-/// Says which account of that name it is.
+/// The annotation with the UID of the account.
 pub(crate) const ACCOUNT_UID: &str = "kubernetes.io/service-account.uid";
-/// The day on which the token was used last.
+/// The label with the day on which the token was last used.
 pub(crate) const LAST_USED: &str = "kubernetes.io/legacy-token-last-used";
-/// The day since when the token is not good any more.
+/// The label with the day on which the token was invalidated.
 pub(crate) const INVALID_SINCE: &str = "kubernetes.io/legacy-token-invalid-since";
 
 const DAY: i64 = 24 * 60 * 60;
 
-/// Secrets in the store. Their use is written down once a day.
+/// Secrets in the store. Their use is recorded once a day.
 pub(crate) struct StoredTokenSecrets {
     secrets: Objects,
-    /// Namespace and name of secrets whose use is being written down.
+    /// Namespace and name of secrets whose use is being recorded.
     noting: Arc<Mutex<HashSet<(String, String)>>>,
 }
 
@@ -80,19 +80,19 @@ impl TokenSecrets for StoredTokenSecrets {
     }
 }
 
-/// The day of a time, such as 2026-01-31.
+/// Returns the day of a time, such as 2026-01-31.
 pub(crate) fn day(time: Time) -> String {
     let mut text = time.to_string();
     text.truncate(text.find('T').unwrap_or(text.len()));
     text
 }
 
-/// The beginning of a day such as 2026-01-31; `None` for other texts.
+/// Returns the beginning of a day such as 2026-01-31; `None` for other texts.
 pub(crate) fn start_of(day: &str) -> Option<Time> {
     format!("{day}T00:00:00Z").parse().ok()
 }
 
-/// The label of an object.
+/// Returns the value of an object's label.
 pub(crate) fn label<'o>(object: &'o Value, name: &str) -> Option<&'o str> {
     object["metadata"]["labels"].get(name)?.as_str()
 }

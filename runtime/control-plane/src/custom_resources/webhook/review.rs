@@ -1,4 +1,4 @@
-//! The question to a webhook, and its answer.
+//! The request to a webhook, and its answer.
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ pub(super) struct Review {
 }
 
 impl Review {
-    /// Asks for `objects` in the version `wanted`, in the first version of reviews that both sides know.
+    /// Requests `objects` in the version `wanted`, in the first version of reviews that both sides support.
     pub(super) fn new(known: &[String], objects: &[Value], wanted: &str) -> Result<Self, String> {
         let version = known.iter().find_map(|version| match version.as_str() {
             "v1" => Some("v1"),
@@ -32,7 +32,7 @@ impl Review {
         &self.question
     }
 
-    /// The objects in an answer, unless it says that there are none.
+    /// Returns the objects in an answer, or the webhook's refusal.
     pub(super) fn answer(&self, mut answer: Value) -> Result<Vec<Value>, String> {
         let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         if self.version == "v1"

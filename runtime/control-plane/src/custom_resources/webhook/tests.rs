@@ -78,7 +78,7 @@ async fn a_webhook_that_does_not_answer_is_not_waited_for_forever() {
         services: Arc::new(NoServices),
     };
     let webhook = Webhook { asked: Arc::new(asked) };
-    // Whoever listens has the connection before it is taken; nobody speaks.
+    // The system completes the connection before it is accepted; nothing answers on it.
     let why = webhook.convert(vec![stored()], &V2).await.unwrap_err();
     drop(listener);
     let expected = "conversion webhook for shop.example.com/v1, Kind=Order failed";
