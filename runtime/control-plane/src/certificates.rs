@@ -100,7 +100,7 @@ impl Authority {
         Self::open_as(dir, AUTHORITY_FILE)
     }
 
-    /// The same under another name than `ca`.
+    /// As [`Authority::open`], with another file name than `ca`.
     ///
     /// # Errors
     ///

@@ -88,7 +88,7 @@ impl<'a> Controller<'a> {
         })
     }
 
-    /// The same for a controller that works at intervals.
+    /// As [`Controller::new`], for a controller that works at intervals.
     #[must_use]
     pub fn periodic<P: Periodic>(hook: &'static str, prepare: impl FnOnce(&ApiServer) -> Option<P> + 'a) -> Self {
         Self::new(hook, |server| {

@@ -65,7 +65,7 @@ impl Running {
     /// Removes the record.
     pub(crate) fn remove(data_dir: &Path) {
         if let Err(error) = fs::remove_file(data_dir.join(FILE)) {
-            tracing::debug!(%error, "the note about the running server is gone already");
+            tracing::debug!(%error, "the record of the running server is deleted already");
         }
     }
 

@@ -45,9 +45,9 @@ pub(super) struct Follower {
 /// The place in an object that names its service.
 #[derive(Clone, Copy)]
 pub(super) enum NamesService {
-    /// It has the name of the service.
+    /// Its own name.
     Itself,
-    /// Its label [`SERVICE_NAME`] does.
+    /// Its label [`SERVICE_NAME`].
     InLabel,
 }
 

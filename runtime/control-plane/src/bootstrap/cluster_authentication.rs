@@ -44,7 +44,7 @@ pub(crate) fn lists(headers: &mut RequestHeaders) -> [(&'static str, &mut Vec<St
     ]
 }
 
-/// Creates and maintains the ConfigMap with what is `believed`; `None` for a server without ConfigMaps.
+/// Creates and maintains the ConfigMap with the trusted authorities and headers; `None` for a server without ConfigMaps.
 pub(super) fn hook(stores: &Stores, loopback: &Loopback, believed: &Believed) -> Option<Hook> {
     let name = "start-cluster-authentication-info-controller";
     kept_config_map::hook(name, stores, loopback, believed.clone())

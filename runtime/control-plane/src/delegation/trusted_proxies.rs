@@ -53,7 +53,7 @@ impl TrustedProxies {
                     }
                     let read = self.read().await;
                     if let Err(error) = &read {
-                        tracing::warn!(error, "whom to believe cannot be read from the server in front");
+                        tracing::warn!(error, "the trusted authorities cannot be read from the server in front");
                     }
                     known = read.is_ok();
                 }

@@ -19,7 +19,7 @@ pub(super) struct Few {
 }
 
 impl Few {
-    /// With one more, written as JSON.
+    /// Adds an object, written as JSON.
     pub(super) fn with<R: Resource>(mut self, value: Value) -> Self {
         self.objects.push(Arc::new(object::<R>(value)));
         self
@@ -88,7 +88,7 @@ impl Request {
         }
     }
 
-    /// The same for a subresource.
+    /// Directs the request to a subresource.
     pub(super) fn below(mut self, subresource: &'static str) -> Self {
         self.subresource = subresource;
         self

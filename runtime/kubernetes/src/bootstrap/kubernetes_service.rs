@@ -141,7 +141,7 @@ impl KubernetesService {
         match own.filter(|_| !self.withdrawn.load(Ordering::Acquire)) {
             Some(own) => {
                 if let Err(error) = self.leases.renew(own).await {
-                    tracing::warn!(%error, "other servers cannot be told that this one is there");
+                    tracing::warn!(%error, "the lease of this server's address cannot be renewed");
                 }
                 let addresses = self.addresses();
                 match addresses.is_empty() {
@@ -203,7 +203,7 @@ impl KubernetesService {
         if let Some(own) = self.announcement.endpoint
             && let Err(error) = self.leases.give_up(own).await
         {
-            tracing::warn!(%error, "other servers cannot be told that this one is gone");
+            tracing::warn!(%error, "the lease of this server's address cannot be removed");
         }
         if let Err(error) = despite_others(|| self.publish_others()).await {
             tracing::warn!(%error, "the server's address cannot be taken out of the service kubernetes");

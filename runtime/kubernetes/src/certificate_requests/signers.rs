@@ -147,7 +147,7 @@ const KEY_USAGES: [(&str, KeyUsages); 10] = [
     ("decipher only", KeyUsages::DecipherOnly),
 ];
 
-/// In the order in which Go writes them.
+/// Extended usages by name, in the order in which Go writes them.
 const EXTENDED_USAGES: [(&str, ObjectIdentifier); 13] = [
     ("any", db::rfc5280::ANY_EXTENDED_KEY_USAGE),
     ("server auth", db::rfc5280::ID_KP_SERVER_AUTH),

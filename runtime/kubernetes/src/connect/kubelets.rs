@@ -24,7 +24,7 @@ pub(super) struct Kubelets {
     preferred: Vec<String>,
     default_port: u16,
     link: Link,
-    /// The same without verification of the certificate.
+    /// The client that does not verify certificates.
     trusting: Link,
 }
 
@@ -68,7 +68,7 @@ impl Kubelets {
     ///
     /// # Errors
     ///
-    /// As of [`Kubelets::find`], but the 404 is about a pod of the node's name: kube-apiserver names the resource of the
+    /// Those of [`Kubelets::find`], but the 404 is about a pod of the node's name: kube-apiserver names the resource of the
     /// request.
     pub(super) fn find_for_pod(&self, node: &str) -> ApiResult<Kubelet> {
         let node: Node = self.objects.get("", node).map_err(|error| match error.reason() {

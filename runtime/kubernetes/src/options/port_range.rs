@@ -12,7 +12,7 @@ pub struct PortRange {
 }
 
 impl PortRange {
-    /// From `first` to `last`; `None` when that is no port or port 0.
+    /// Returns the range from `first` to `last`; `None` if it is empty or contains port 0.
     #[must_use]
     pub fn new(first: u16, last: u16) -> Option<Self> {
         (first > 0 && first <= last).then_some(Self { first, last })

@@ -175,7 +175,7 @@ impl Addresses {
         let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": uid}});
         match self.loopback.call(Method::DELETE, &path, Some(&options)).await {
             Err(error) if !matches!(error.status(), Some(StatusCode::NOT_FOUND | StatusCode::CONFLICT)) => {
-                tracing::warn!(address, %error, "an address of a service cannot be given back");
+                tracing::warn!(address, %error, "an address of a service cannot be released");
             }
             _ => {}
         }
