@@ -22,8 +22,8 @@ use crate::loopback::Loopback;
 use crate::options::{ControllerName, Options};
 use crate::service_resolver::ServiceResolver;
 
-/// A part of a program that does more than store and serve kinds: it answers subresources, makes objects at start, runs
-/// controllers, and has flags of its own.
+/// A part of a program that does more than store and serve kinds: it handles subresources, creates objects at start,
+/// runs controllers, and has flags of its own.
 ///
 /// A program lists its components in [`Program::components`](crate::Program::components). Each method has a default that
 /// contributes nothing, and is called once per start.
@@ -48,7 +48,7 @@ pub trait Component: fmt::Debug + Sync {
         &[]
     }
 
-    /// Returns further addresses of the server, for the serving certificate that it makes for itself.
+    /// Returns further addresses of the server, for the serving certificate that it creates for itself.
     ///
     /// # Errors
     ///
@@ -69,8 +69,8 @@ pub trait Component: fmt::Debug + Sync {
         Vec::new()
     }
 
-    /// Registers handlers of subresources in `context.stores`, and returns what the component adds to the server. Kinds are
-    /// registered, but none is served yet.
+    /// Registers handlers of subresources in `context.stores`, and returns the component's contribution to the
+    /// server. Kinds are registered, but none is served yet.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ impl fmt::Debug for Contribution<'_> {
 }
 
 impl<'a> Contribution<'a> {
-    /// Adds what `later` adds. The last resolver of services and the last classifier of requests count.
+    /// Adds the parts of `later`. The last resolver of services and the last classifier of requests count.
     #[must_use]
     pub(crate) fn and(mut self, later: Contribution<'a>) -> Self {
         self.start_hooks.extend(later.start_hooks);

@@ -40,7 +40,7 @@ pub struct Options {
     #[arg(long, value_name = "IP")]
     pub advertise_address: Option<IpAddr>,
 
-    /// Folder for the certificates that the server makes [default: DATA_DIR/pki].
+    /// Folder for the certificates that the server creates [default: DATA_DIR/pki].
     #[arg(long, value_name = "DIR")]
     pub cert_dir: Option<PathBuf>,
 

@@ -27,7 +27,7 @@ pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// When the file cannot be written; `path` then holds what it held before.
+/// If the file cannot be written; `path` then has its former content.
 pub fn write_public(path: &Path, content: &[u8]) -> io::Result<()> {
     replace(path, content, 0o644)
 }

@@ -47,7 +47,8 @@ impl Program {
 }
 
 impl Documents {
-    /// Returns the documents of the enabled group versions, of their groups, and of what every server has.
+    /// Returns the documents of the enabled group versions, of their groups, and of the endpoints that every server
+    /// has.
     #[must_use]
     pub fn of(&self, served: &[GroupVersion]) -> OpenApi {
         let paths: Vec<String> = served.iter().map(GroupVersion::path).collect();

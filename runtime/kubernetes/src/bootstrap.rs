@@ -1,4 +1,4 @@
-//! Objects of built-in kinds that a control plane makes for itself at start, as hooks in a fixed order.
+//! Objects of built-in kinds that a control plane creates for itself at start, as hooks in a fixed order.
 
 mod default_roles;
 mod flow_control;

@@ -1,9 +1,9 @@
 //! The behaviour of Kubernetes' built-in kinds beyond being stored: the [`COMPONENT`] of a program that serves them,
 //! and its [`ADMISSION`] plugins.
 //!
-//! Reading order: `component` (what is added to a server), [`options`] (flags), `admission`, `bootstrap`, `controllers`, then
-//! what single kinds do: `pods` and `connect`, `services` and `service_addresses`, `certificate_requests`, `reviews`,
-//! `component_statuses`, `flows`.
+//! Reading order: `component` (the contribution to a server), [`options`] (flags), `admission`, `bootstrap`,
+//! `controllers`, then the behaviour of single kinds: `pods` and `connect`, `services` and `service_addresses`,
+//! `certificate_requests`, `reviews`, `component_statuses`, `flows`.
 
 mod admission;
 mod bootstrap;

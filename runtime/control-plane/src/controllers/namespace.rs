@@ -153,7 +153,7 @@ impl NamespaceController {
         Ok(true)
     }
 
-    /// Reports in the conditions what is left. Returns the namespace with these.
+    /// Reports the remaining contents in the conditions. Returns the namespace with these.
     async fn report(&self, path: &str, mut namespace: Value, contents: &Contents) -> Result<Value, LoopbackError> {
         let conditions = namespace.pointer("/status/conditions").and_then(Value::as_array);
         let before = conditions.cloned().unwrap_or_default();

@@ -196,7 +196,7 @@ mod tests {
         let flags = Lookup { proxies: false, ..BOTH };
         let own = Ok((false, said(&["front-proxy-client"]), said(&["X-Remote-User"])));
         assert_eq!(believed(flags, &authority(), ""), own);
-        // Nor without an authority that it could be said of.
+        // Names and headers without an authority are ignored.
         assert_eq!(believed(BOTH, "", "[]"), own);
         let published = json!({"client-ca-file": authority()});
         let flags = Lookup { clients: false, ..BOTH };

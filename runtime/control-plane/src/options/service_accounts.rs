@@ -14,7 +14,7 @@ pub struct ServiceAccountOptions {
     #[arg(long, default_value = "https://kubernetes.default.svc", value_name = "URL")]
     pub service_account_issuer: Vec<String>,
 
-    /// Private key, PEM, that signs service account tokens [default: one that the server makes].
+    /// Private key, PEM, that signs service account tokens [default: one that the server creates].
     #[arg(long, value_name = "FILE")]
     pub service_account_signing_key_file: Option<PathBuf>,
 

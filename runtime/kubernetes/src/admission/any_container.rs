@@ -49,5 +49,5 @@ macro_rules! view_of {
     )*};
 }
 
-// The two have the same fields by accident of history; what they share has no type of its own.
+// The two have the same fields for historical reasons; there is no type for the common ones.
 view_of!(Container, EphemeralContainerCommon);

@@ -18,7 +18,7 @@ use super::table;
 const GROUP: &str = "flowcontrol.apiserver.k8s.io";
 const API_VERSION: &str = "flowcontrol.apiserver.k8s.io/v1";
 
-/// The annotation that says if the server maintains the spec of an object.
+/// The annotation that tells the server to maintain the spec of an object, or not.
 const AUTO_UPDATE: &str = "apf.kubernetes.io/autoupdate-spec";
 
 /// The field manager of the objects.

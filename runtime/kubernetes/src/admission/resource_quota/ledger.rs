@@ -155,7 +155,7 @@ impl Ledger {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Whatever a panic left behind is written with what was stored, or refused there.
+        // A panic leaves at worst a charge behind, which is stored or refused with the next ones.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

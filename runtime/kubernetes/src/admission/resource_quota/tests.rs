@@ -307,7 +307,7 @@ async fn a_client_that_leaves_takes_no_part_of_the_quota_with_it() {
     // The gate is passed on when the usage is stored.
     gate.notified().await;
     gate.notify_one();
-    // The stored quota still says that there is none.
+    // The stored quota still has no usage.
     assert_eq!(request.answer(&scene.plugin, Some(&mut pod("1")), None).await, Ok(()));
 }
 
