@@ -35,7 +35,7 @@ pub mod storagemigration;
 use planesmith_control_plane::{Documents, GroupVersion, Program};
 use planesmith_machinery::scheme::Scheme;
 
-/// The server with all of them.
+/// The server with all groups.
 pub const PROGRAM: Program = Program {
     name: "planesmith",
     groups: &[

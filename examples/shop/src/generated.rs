@@ -10,7 +10,7 @@ pub mod shop;
 use planesmith_control_plane::{Documents, GroupVersion, Program};
 use planesmith_machinery::scheme::Scheme;
 
-/// The server with all of them.
+/// The server with all groups.
 pub const PROGRAM: Program = Program {
     name: "planesmith-shop",
     groups: &[

@@ -46,6 +46,8 @@ pub(super) struct DefinitionController {
     /// that.
     removals: JoinSet<String>,
     removing: BTreeSet<String>,
+    /// Keys of the definitions at start whose objects may be at keys of an earlier program.
+    unmoved: BTreeSet<String>,
 }
 
 /// The state of a definition.
@@ -73,6 +75,7 @@ impl DefinitionController {
             known: BTreeMap::new(),
             removals: JoinSet::new(),
             removing: BTreeSet::new(),
+            unmoved: BTreeSet::new(),
         }
     }
 
@@ -81,18 +84,24 @@ impl DefinitionController {
         let (entries, watcher) = self.look();
         let mut unfinished = BTreeSet::new();
         for entry in entries {
-            self.relocate(&entry).await;
+            self.unmoved.insert(entry.key().to_string());
             self.settle(&entry, &mut unfinished).await;
         }
         tokio::spawn(self.follow(watcher, unfinished, shutdown));
     }
 
-    /// Moves objects of a definition to the keys under which they are served.
-    async fn relocate(&self, definition: &Entry) {
-        let document: Value = serde_json::from_slice(definition.bytes()).unwrap_or_default();
-        if let Some(kind) = self.definitions.facts(&document).first() {
-            relocation::relocate(&self.definitions, kind).await;
+    /// Moves objects of a definition that was there at start to the keys under which they are served. True if all are there.
+    async fn relocate(&mut self, entry: &Entry, document: &Value) -> bool {
+        if !self.unmoved.contains(&**entry.key()) {
+            return true;
         }
+        if let Some(kind) = self.definitions.facts(document).first()
+            && relocation::relocate(self.definitions.stores(), kind).await.is_err()
+        {
+            return false;
+        }
+        self.unmoved.remove(&**entry.key());
+        true
     }
 
     async fn follow(mut self, mut watcher: Watcher, mut unfinished: BTreeSet<String>, mut shutdown: Shutdown) {
@@ -169,6 +178,11 @@ impl DefinitionController {
         };
         let definition = Definition::new(&document);
         let name = definition.name().to_owned();
+        // An object at an old key would look deleted.
+        if !self.relocate(entry, &document).await {
+            unfinished.insert(name);
+            return;
+        }
         let outcome = if definition.is_leaving() {
             self.serve(&document);
             self.empty(&document).await
