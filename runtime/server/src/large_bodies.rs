@@ -6,10 +6,13 @@ use planesmith_machinery::room::most_for;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+use crate::offload::Cost;
+
 const MIB: usize = 1 << 20;
-/// Memory for work on large bodies, in MiB: enough for two of the largest size at a time, or for a hundred of the
-/// smallest that count.
-const WORKED_ON: usize = 1024;
+/// Memory for long work on large bodies, in MiB: enough for two of the largest size at a time.
+const LONG_WORK: usize = 768;
+/// The same for short work, which would otherwise wait behind long work: enough for thirty of the smallest that count.
+const SHORT_WORK: usize = 256;
 /// Bytes of objects of writes that wait. Two hundred typical objects of the largest size take less.
 const WAITING: usize = 2 << 30;
 /// Size in bytes from which on work on a document reserves memory. Concurrent work on smaller ones takes little.
@@ -26,7 +29,8 @@ const COUNTED: usize = 8 << 10;
 /// memory of objects that wait meanwhile is only counted, and a write beyond the limit is refused.
 #[derive(Debug)]
 pub(crate) struct LargeBodies {
-    turns: Semaphore,
+    long: Semaphore,
+    short: Semaphore,
     waiting: AtomicUsize,
 }
 
@@ -40,23 +44,29 @@ pub(crate) struct Counted<'a> {
 impl Default for LargeBodies {
     fn default() -> Self {
         Self {
-            turns: Semaphore::new(WORKED_ON),
+            long: Semaphore::new(LONG_WORK),
+            short: Semaphore::new(SHORT_WORK),
             waiting: AtomicUsize::new(0),
         }
     }
 }
 
 impl LargeBodies {
-    /// Reserves memory for work on documents of about `size` bytes, until the result is dropped. Requests are served in
-    /// the order of their calls, which they make once they have a thread. Small documents need no reservation.
-    pub(crate) async fn reserve(&self, size: usize) -> Option<SemaphorePermit<'_>> {
+    /// Reserves memory for work of the expected cost `cost` on documents of about `size` bytes, until the result is
+    /// dropped. Requests are served in the order of their calls, which they make once they have a thread. Small documents
+    /// need no reservation, and short work does not wait for the memory of long work.
+    pub(crate) async fn reserve(&self, size: usize, cost: Cost) -> Option<SemaphorePermit<'_>> {
         if size < LARGE {
             return None;
         }
-        let wanted = (most_for(size) / MIB).min(WORKED_ON);
+        let (memory, most) = match cost.is_long() {
+            true => (&self.long, LONG_WORK),
+            false => (&self.short, SHORT_WORK),
+        };
+        let wanted = (most_for(size) / MIB).min(most);
         // The semaphore is never closed.
         let wanted = u32::try_from(wanted).unwrap_or_default();
-        self.turns.acquire_many(wanted).await.ok()
+        memory.acquire_many(wanted).await.ok()
     }
 
     /// Counts the bytes that `weigh` returns, for documents of about `size` bytes, for the lifetime of the result.
@@ -92,15 +102,20 @@ mod tests {
     #[test]
     fn large_bodies_wait_for_memory_and_small_ones_do_not() {
         let bodies = LargeBodies::default();
-        let taken = bodies.turns.try_acquire_many(900).expect("free");
-        let mut waiting = pin!(bodies.reserve(3 * MIB));
+        let taken = bodies.long.try_acquire_many(700).expect("free");
+        let mut waiting = pin!(bodies.reserve(3 * MIB, Cost::LONG));
         let mut cx = Context::from_waker(Waker::noop());
         assert!(waiting.poll_unpin(&mut cx).is_pending());
         assert!(
             bodies
-                .reserve(1000)
+                .reserve(1000, Cost::LONG)
                 .now_or_never()
                 .is_some_and(|reserved| reserved.is_none())
+        );
+        let short = bodies.reserve(MIB, Cost::INLINE).now_or_never();
+        assert!(
+            short.is_some_and(|reserved| reserved.is_some()),
+            "short work has memory"
         );
         drop(taken);
         assert!(waiting.poll_unpin(&mut cx).is_ready());
@@ -109,8 +124,10 @@ mod tests {
     #[test]
     fn a_body_of_any_size_gets_memory_in_the_end() {
         let bodies = LargeBodies::default();
-        let reserved = bodies.reserve(usize::MAX / 1000).now_or_never();
-        assert!(reserved.is_some_and(|reserved| reserved.is_some()));
+        for cost in [Cost::INLINE, Cost::LONG] {
+            let reserved = bodies.reserve(usize::MAX / 1000, cost).now_or_never();
+            assert!(reserved.is_some_and(|reserved| reserved.is_some()));
+        }
     }
 
     #[test]

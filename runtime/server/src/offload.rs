@@ -53,7 +53,7 @@ impl Offload {
     }
 
     fn lane(&self, cost: Cost) -> &Arc<Lane> {
-        match cost >= Cost::LONG {
+        match cost.is_long() {
             true => &self.long,
             false => &self.short,
         }

@@ -22,7 +22,7 @@ impl Endpoint {
         if cost < Cost::INLINE {
             return Ok(work());
         }
-        let memory = self.stores().large_bodies().reserve(size);
+        let memory = self.stores().large_bodies().reserve(size, cost);
         self.turns(call).run_with(cost, memory, work).await
     }
 
@@ -31,7 +31,7 @@ impl Endpoint {
         if cost < Cost::INLINE {
             return work();
         }
-        let memory = self.stores().large_bodies().reserve(size);
+        let memory = self.stores().large_bodies().reserve(size, cost);
         self.turns(call).finish_with(cost, memory, work).await
     }
 }

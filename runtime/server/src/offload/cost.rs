@@ -18,6 +18,11 @@ impl Cost {
     /// Work from this cost on is long, and waits for other long work only.
     pub(crate) const LONG: Cost = Cost { nanos: 20_000_000 };
 
+    /// True if the work waits for other long work only.
+    pub(crate) fn is_long(self) -> bool {
+        self >= Self::LONG
+    }
+
     /// A cost of `nanos` nanoseconds.
     pub(crate) const fn of_nanos(nanos: u64) -> Self {
         Self { nanos }
