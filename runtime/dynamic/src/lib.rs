@@ -5,4 +5,5 @@
 
 pub mod custom;
 pub mod structural;
+pub mod testing;
 pub mod unstructured;

@@ -6,41 +6,9 @@ use planesmith_machinery::value::{self, View};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::testing::kind;
 
 mod written;
-
-/// A kind in two versions.
-fn kind(extra: &Value) -> [&'static ResourceFacts; 2] {
-    let mut schema = json!({"type": "object", "properties": {
-        "spec": {"type": "object", "properties": {
-            "replicas": {"type": "integer", "default": 1},
-            "parts": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
-                      "items": {"type": "object", "properties": {
-                          "name": {"type": "string"}, "size": {"type": "integer"}}}},
-            "tags": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}}},
-        "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}});
-    if let (Value::Object(schema), Value::Object(extra)) = (&mut schema, extra.clone()) {
-        schema.extend(extra);
-    }
-    let facts = |version, api_version| {
-        CustomKind::leak(
-            ResourceFacts {
-                group: "example.com",
-                version,
-                api_version,
-                kind: "Widget",
-                list_kind: "WidgetList",
-                plural: "widgets",
-                ..CustomKind::FACTS
-            },
-            Arc::new(Structural::compile(&schema)),
-            Arc::new(Unchecked),
-        )
-    };
-    let versions = [facts("v1", "example.com/v1"), facts("v1beta1", "example.com/v1beta1")];
-    CustomKind::join(&versions, versions[0]);
-    versions
-}
 
 fn read(kind: &'static ResourceFacts, document: &Value) -> (Box<dyn Object>, Vec<String>) {
     let mut object = kind.zero();
