@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 /// Blocks until `work` is done. It runs on a dedicated runtime, so it progresses however many threads of the server
 /// are blocked here.
 ///
-/// Where possible, the calling thread passes its tasks on to other threads meanwhile.
+/// The calling thread passes its tasks on to other threads meanwhile, if the runtime has several.
 ///
 /// # Errors
 ///

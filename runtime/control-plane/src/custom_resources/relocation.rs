@@ -44,9 +44,8 @@ pub(super) async fn relocate(stores: &Stores, kind: &'static ResourceFacts) -> R
 
 /// True if the server has a kind of this name itself. Its objects stay where they are, whatever a definition says.
 fn is_built_in(scheme: &Scheme, kind: &ResourceFacts) -> bool {
-    let has_name =
-        |own: &&ResourceFacts| own.group == kind.group && (own.kind == kind.kind || own.plural == kind.plural);
-    scheme.iter().any(|own| has_name(&own))
+    let mut own = scheme.iter().filter(|own| own.group == kind.group);
+    own.any(|own| own.kind == kind.kind || own.plural == kind.plural)
 }
 
 /// True if the object says that it is of `kind`.
