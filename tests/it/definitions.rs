@@ -85,6 +85,42 @@ async fn what_is_established_is_found_everywhere() {
 }
 
 #[tokio::test]
+async fn a_definition_never_shares_the_keys_of_a_built_in_kind() {
+    let home = Home::new().unwrap();
+    let binary = Binary::Planesmith.path().unwrap();
+    let server = home.start(&binary, &["--storage=memory"]).await.unwrap();
+    let connection = server.connect().await.unwrap();
+    let mut wanted = definition("apiregistration.k8s.io");
+    wanted["metadata"] = json!({
+        "name": "apiservices.apiregistration.k8s.io",
+        "annotations": {"api-approved.kubernetes.io": "https://github.com/kubernetes/enhancements/pull/1111"},
+    });
+    wanted["spec"]["names"]["plural"] = json!("apiservices");
+    wanted["spec"]["versions"][0]["name"] = json!("v7");
+    let mut watch = connection.watch(&format!("{DEFINITIONS}?watch=1")).await.unwrap();
+    let made = connection.call(Method::POST, DEFINITIONS, wanted.to_string()).await;
+    made.unwrap().expect(201).unwrap();
+    let conditions = async {
+        loop {
+            let mut event = watch.event().await.unwrap().expect("the watch goes on");
+            if event["object"]["status"]["conditions"].is_array() {
+                return event["object"]["status"]["conditions"].take();
+            }
+        }
+    };
+    let conditions = tokio::time::timeout(SHOWN_WITHIN, conditions).await.unwrap();
+    let status = |name: &str| {
+        let mut all = conditions.as_array().unwrap().iter();
+        let found = all.find(|condition| condition["type"] == name).unwrap();
+        (found["status"].clone(), found["reason"].clone())
+    };
+    assert_eq!(status("NamesAccepted"), (json!("False"), json!("PluralConflict")));
+    assert_eq!(status("Established"), (json!("False"), json!("NotAccepted")));
+    let path = "/apis/apiregistration.k8s.io/v7/apiservices";
+    assert_eq!(connection.get(path).await.unwrap().status, 404);
+}
+
+#[tokio::test]
 async fn watches_end_with_what_they_watch() {
     let home = Home::new().unwrap();
     let binary = Binary::Planesmith.path().unwrap();

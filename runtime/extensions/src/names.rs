@@ -17,7 +17,8 @@ pub struct TakenNames {
     given: BTreeMap<String, [Vec<String>; 2]>,
 }
 
-/// The owners of each name. Definitions accepted before names were compared can share one.
+/// The owners of each name; a reserved name has an owner without a name. Definitions accepted before names were compared can
+/// share one.
 type Owners = BTreeMap<String, BTreeSet<String>>;
 
 impl TakenNames {
@@ -37,6 +38,15 @@ impl TakenNames {
             }
         }
         self.given.insert(owner.to_owned(), [resources, kinds]);
+    }
+
+    /// Records that the objects of another server's kind are stored under the name `plural` of the group, so that no
+    /// definition can have it.
+    pub fn reserve(&mut self, plural: &str) {
+        self.resources
+            .entry(plural.to_owned())
+            .or_default()
+            .insert(String::new());
     }
 
     /// Releases the names of the definition `owner`.

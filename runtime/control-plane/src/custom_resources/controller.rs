@@ -187,11 +187,7 @@ impl DefinitionController {
             self.serve(&document);
             self.empty(&document).await
         } else {
-            let mut status = settled(
-                &document,
-                self.names.entry(definition.group().to_owned()).or_default(),
-                &now(),
-            );
+            let mut status = settled(&document, self.names_of(definition.group()), &now());
             self.judge(entry, &mut status);
             let changed = document.get("status") != Some(&status);
             document["status"] = status;
@@ -264,10 +260,24 @@ impl DefinitionController {
         }
     }
 
+    /// Returns the names of a group's definitions. A plural under which the server itself stores objects is never free.
+    fn names_of(&mut self, group: &str) -> &mut TakenNames {
+        let scheme = self.definitions.stores().scheme();
+        self.names.entry(group.to_owned()).or_insert_with(|| {
+            let keys = format!("/registry/{group}/");
+            let mut names = TakenNames::default();
+            for own in scheme.iter() {
+                if let Some(plural) = own.storage_prefix().strip_prefix(&keys) {
+                    names.reserve(plural.trim_end_matches('/'));
+                }
+            }
+            names
+        })
+    }
+
     fn serve(&mut self, document: &Value) {
         let definition = Definition::new(document);
-        let names = self.names.entry(definition.group().to_owned()).or_default();
-        names.take(definition);
+        self.names_of(definition.group()).take(definition);
         let known = Known {
             group: definition.group().to_owned(),
             waits: !definition.is("NamesAccepted"),

@@ -75,3 +75,20 @@ fn names_are_free_again_when_their_definition_goes_or_is_renamed() {
     names.give_back("widgets.example.com");
     assert_eq!(names, TakenNames::default());
 }
+
+#[test]
+fn a_plural_of_the_server_itself_is_never_given() {
+    let mut names = TakenNames::default();
+    names.reserve("widgets");
+    let document = definition("widgets", "Widget", &[]);
+    let wanted = Definition::new(&document);
+    let verdict = judge(wanted, &names);
+    assert_eq!(
+        verdict.condition,
+        Verdict::no("PluralConflict", "\"widgets\" is already in use")
+    );
+    assert_eq!(verdict.accepted["plural"], "");
+    names.take(wanted);
+    names.give_back(wanted.name());
+    assert_eq!(judge(wanted, &names), verdict);
+}
