@@ -44,10 +44,10 @@ pub struct Registration {
 /// # Errors
 ///
 /// An invalid configuration.
-pub type Make = fn(&Setup<'_>) -> Result<Option<Arc<dyn Plugin>>>;
+pub type Make = fn(&PluginInitializer<'_>) -> Result<Option<Arc<dyn Plugin>>>;
 
 /// The parts of a server from which plugins are created.
-pub struct Setup<'a> {
+pub struct PluginInitializer<'a> {
     /// The stored objects.
     pub storage: &'a Storage,
     /// The kinds of the server.
@@ -115,19 +115,19 @@ impl Registration {
 /// # Errors
 ///
 /// Flags with unknown plugins, or a configuration file that cannot be read or that a plugin cannot use.
-pub fn chain(registrations: &[Registration], setup: &Setup<'_>) -> Result<Chain> {
-    check_switches(registrations, setup.options)?;
-    let configuration = match &setup.options.admission_control_config_file {
+pub fn chain(registrations: &[Registration], initializer: &PluginInitializer<'_>) -> Result<Chain> {
+    check_switches(registrations, initializer.options)?;
+    let configuration = match &initializer.options.admission_control_config_file {
         Some(path) => Configuration::open(path)?,
         None => Configuration::default(),
     };
     let mut chain = Chain::default();
     for registration in registrations {
-        if !switches::is_on(registration, setup.options) {
+        if !switches::is_on(registration, initializer.options) {
             continue;
         }
         let Some(make) = registration.make else {
-            if setup
+            if initializer
                 .options
                 .enable_admission_plugins
                 .iter()
@@ -140,11 +140,11 @@ pub fn chain(registrations: &[Registration], setup: &Setup<'_>) -> Result<Chain>
             }
             continue;
         };
-        let own = Setup {
+        let own = PluginInitializer {
             configuration: configuration.of(registration.name),
-            objects: Arc::clone(&setup.objects),
-            authorizer: Arc::clone(&setup.authorizer),
-            ..*setup
+            objects: Arc::clone(&initializer.objects),
+            authorizer: Arc::clone(&initializer.authorizer),
+            ..*initializer
         };
         let plugin = make(&own).with_context(|| format!("couldn't init admission plugin {:?}", registration.name))?;
         if let Some(plugin) = plugin {
@@ -164,9 +164,9 @@ impl fmt::Debug for Registration {
     }
 }
 
-impl fmt::Debug for Setup<'_> {
+impl fmt::Debug for PluginInitializer<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Setup")
+        f.debug_struct("PluginInitializer")
             .field("configuration", &self.configuration)
             .finish_non_exhaustive()
     }

@@ -25,9 +25,9 @@ use self::follower::{Follower, NamesService};
 pub(crate) use self::priorities::priorities;
 use self::registration::Registration;
 use crate::loopback::Loopback;
-use crate::objects::Objects;
 use crate::program::GroupVersion;
 use crate::reconciler;
+use crate::resource_client::ResourceClient;
 use crate::service_resolver::ServiceResolver;
 
 const GROUP: &str = "apiregistration.k8s.io";
@@ -53,7 +53,7 @@ impl Aggregation<'_> {
         let Some(facts) = self.stores.scheme().resource(GROUP, "v1", "apiservices") else {
             return server;
         };
-        let of = |group, version, plural| Objects::of(self.stores, self.loopback, group, version, plural);
+        let of = |group, version, plural| ResourceClient::of(self.stores, self.loopback, group, version, plural);
         let Some(api_services) = of(GROUP, "v1", "apiservices") else {
             return server;
         };
@@ -95,7 +95,7 @@ impl Aggregation<'_> {
                 services,
                 metrics,
                 shutdown: shutdown.clone(),
-                lookouts: Mutex::default(),
+                probes: Mutex::default(),
             };
             reconciler::start(follower, shutdown).await;
             Ok(())

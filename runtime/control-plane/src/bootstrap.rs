@@ -3,7 +3,7 @@
 mod authority_file;
 pub(crate) mod cluster_authentication;
 pub(crate) mod identity_lease;
-mod kept_config_map;
+mod maintained_config_map;
 pub(crate) mod storage_versions;
 pub mod system_namespaces;
 pub(crate) mod token_tracking;
@@ -15,7 +15,7 @@ use planesmith_server::hooks::Hook;
 use planesmith_server::stores::Stores;
 
 pub use self::authority_file::AuthorityFile;
-pub use self::cluster_authentication::Believed;
+pub use self::cluster_authentication::ClusterAuthentication;
 use crate::feature_gates::FeatureGates;
 use crate::loopback::Loopback;
 
@@ -29,7 +29,7 @@ pub struct Announcement {
     /// The port that it listens on.
     pub port: u16,
     /// The authorities and headers that servers behind this one can trust.
-    pub believed: Believed,
+    pub authentication: ClusterAuthentication,
     /// The authority of the serving certificate, PEM.
     pub root_authority: String,
 }
@@ -53,7 +53,7 @@ pub fn with_bootstrap(
 ) -> ApiServer {
     let storage_versions = storage_versions::hook(&server, stores, loopback, gates);
     let namespaces = system_namespaces::hook(stores, loopback).into_iter();
-    let in_namespaces = cluster_authentication::hook(stores, loopback, &announcement.believed).into_iter();
+    let in_namespaces = cluster_authentication::hook(stores, loopback, &announcement.authentication).into_iter();
     let in_namespaces = in_namespaces.chain(token_tracking::hook(stores, loopback));
     let identity = gates.enabled(identity_lease::GATE);
     let identity = identity.then(|| identity_lease::hooks(stores, loopback, announcement));

@@ -41,7 +41,7 @@ enum Command {
 
 /// A parsed command line.
 #[derive(Debug)]
-pub(crate) enum Asked {
+pub(crate) enum ParsedCommand {
     /// Run the server.
     Serve(Box<Options>),
     /// A command that is finished, with its exit code.
@@ -50,7 +50,7 @@ pub(crate) enum Asked {
 
 /// Parses the command line of this process, and runs its command, unless that is to serve. After a mistake it prints
 /// the problem and exits with 2.
-pub(crate) fn read(program: &Program) -> Asked {
+pub(crate) fn read(program: &Program) -> ParsedCommand {
     // One command for both kinds of mistakes: it knows under which name the program was started.
     let mut command = help::in_sections(command(program));
     let matches = command.get_matches_mut();
@@ -72,14 +72,24 @@ pub(crate) fn read(program: &Program) -> Asked {
             }
             line.options.listed = flags::listed(&command, &matches);
             line.options.matches = matches;
-            return Asked::Serve(Box::new(line.options));
+            return ParsedCommand::Serve(Box::new(line.options));
         }
         Some(Command::Convert(convert)) => convert.run(program),
         Some(Command::Config(config)) => config.run(program),
         Some(Command::Status(status)) => status.run(program),
         Some(Command::Completion(completion)) => completion.run(program, &mut command),
     };
-    Asked::Done(result.map_or_else(|error| crate::run::fail(&error), |()| ExitCode::SUCCESS))
+    ParsedCommand::Done(result.map_or_else(|error| fail(&error), |()| ExitCode::SUCCESS))
+}
+
+/// Prints the reason of a failure, and returns the exit code for it.
+#[expect(
+    clippy::print_stderr,
+    reason = "the reason of an early end is for the person at the terminal, whatever the log level"
+)]
+pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
+    eprintln!("error: {error:#}");
+    ExitCode::FAILURE
 }
 
 /// Returns the command line of `program`: that of every server, with the flags and the controllers of its components.

@@ -13,7 +13,7 @@ use planesmith_server::filters::Flows;
 use planesmith_server::hooks::Hook;
 use planesmith_server::stores::Stores;
 
-use crate::admission::Setup;
+use crate::admission::PluginInitializer;
 use crate::bootstrap::Announcement;
 use crate::certificates::Authority;
 use crate::controllers::Controller;
@@ -64,8 +64,8 @@ pub trait Component: fmt::Debug + Sync {
     }
 
     /// Returns admission plugins that no flag switches. They run after those of [`Program::admission`](crate::Program::admission).
-    fn admission_plugins(&self, setup: &Setup<'_>) -> Vec<Arc<dyn Plugin>> {
-        let _ = setup;
+    fn admission_plugins(&self, initializer: &PluginInitializer<'_>) -> Vec<Arc<dyn Plugin>> {
+        let _ = initializer;
         Vec::new()
     }
 

@@ -40,10 +40,10 @@ use self::unused_tokens::UnusedTokens;
 use crate::bootstrap::Announcement;
 use crate::feature_gates::FeatureGates;
 use crate::loopback::Loopback;
-use crate::objects::{Objects, text};
 use crate::options::Controllers;
 use crate::periodic::{self, Periodic};
 use crate::reconciler::{self, Reconcile};
+use crate::resource_client::{ResourceClient, text};
 
 /// The field manager of controllers: the same as with a kube-controller-manager.
 pub const MANAGER: &str = "kube-controller-manager";
@@ -174,7 +174,7 @@ pub fn with_controllers<'a>(
 }
 
 /// True if the namespace `name` exists and is not being deleted, so that objects can be created in it.
-fn is_active(namespaces: &Objects, name: &str) -> bool {
+fn is_active(namespaces: &ResourceClient, name: &str) -> bool {
     let namespace = namespaces.get("", name);
     namespace.is_some_and(|namespace| text(&namespace, "/status/phase") == "Active")
 }

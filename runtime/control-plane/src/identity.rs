@@ -11,7 +11,7 @@ use planesmith_access::authentication::RequestHeaders;
 use planesmith_server::listener::{Tls, TlsFiles};
 use planesmith_server::proxy::ClientIdentity;
 
-use crate::bootstrap::{AuthorityFile, Believed};
+use crate::bootstrap::{AuthorityFile, ClusterAuthentication};
 use crate::certificates::renewal::Renewal;
 use crate::certificates::{Authority, CertificatePair};
 use crate::kubeconfig::{self, Access};
@@ -113,9 +113,9 @@ impl Identity {
     /// # Errors
     ///
     /// When a file that was given cannot be read.
-    pub fn believed(&self) -> Result<Believed> {
+    pub fn authentication(&self) -> Result<ClusterAuthentication> {
         let clients = std::iter::once(&self.authority_file).chain(&self.client_ca_file);
-        Ok(Believed {
+        Ok(ClusterAuthentication {
             client_authorities: clients.map(|file| AuthorityFile::open(file)).collect::<Result<_>>()?,
             proxy_authorities: vec![AuthorityFile::open(&self.proxy.authority_file)?],
             headers: self.proxy.headers.clone(),

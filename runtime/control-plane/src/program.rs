@@ -6,7 +6,6 @@ use planesmith_server::routes::Routes;
 use planesmith_server::stores::Stores;
 
 use crate::admission::Registration;
-use crate::bare;
 use crate::component::Component;
 
 /// A server binary: its name and the group versions that it can serve. Written by `cargo xtask generate`.
@@ -31,19 +30,6 @@ pub struct Documents {
     pub v2: &'static [Part],
     /// Version 3.
     pub v3: &'static [Part],
-}
-
-impl Program {
-    /// Returns the group versions of the program, and those that a bare control plane adds.
-    pub fn all_groups(&self) -> impl Iterator<Item = &'static GroupVersion> {
-        let brings = |bare: &GroupVersion| {
-            let own = self.groups.iter();
-            own.into_iter()
-                .any(|own| own.group == bare.group && own.version == bare.version)
-        };
-        let missing: Vec<&GroupVersion> = bare::GROUPS.iter().filter(|bare| !brings(bare)).collect();
-        missing.into_iter().chain(self.groups)
-    }
 }
 
 impl Documents {

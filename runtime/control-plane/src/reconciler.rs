@@ -10,9 +10,9 @@ use planesmith_server::shutdown::Shutdown;
 use planesmith_store::{Event, WatchError, Watcher};
 use std::sync::Arc;
 
-use crate::later::{Delays, Later};
+use crate::delaying_queue::{DelayingQueue, Delays};
 use crate::loopback::LoopbackError;
-use crate::objects::{self, Objects};
+use crate::resource_client::{self, ResourceClient};
 
 /// The number of objects that are reconciled at once; writes that wait for the disk together are one write.
 const AT_ONCE: usize = 64;
@@ -29,7 +29,7 @@ pub trait Reconcile: Send + Sync + 'static {
     const NAME: &'static str;
 
     /// Returns the kinds to follow.
-    fn watched(&self) -> Vec<&Objects>;
+    fn watched(&self) -> Vec<&ResourceClient>;
 
     /// Returns all keys; by default those of the objects of the first kind in [`Reconcile::watched`].
     fn all(&self) -> Vec<String> {
@@ -40,7 +40,7 @@ pub trait Reconcile: Send + Sync + 'static {
     /// default the key of that object.
     fn touched(&self, kind: usize, namespace: &str, name: &str) -> Vec<String> {
         let _ = kind;
-        vec![objects::key(namespace, name)]
+        vec![resource_client::key(namespace, name)]
     }
 
     /// As [`Reconcile::touched`], with the event.
@@ -60,16 +60,21 @@ pub trait Reconcile: Send + Sync + 'static {
 
 /// Reconciles all keys once, and then follows the changes in the background.
 pub async fn start<R: Reconcile>(work: R, shutdown: Shutdown) {
-    let watchers: Vec<Watcher> = work.watched().into_iter().map(Objects::watch).collect();
-    let mut later = Later::new(RETRY);
-    look(&work, work.all().into_iter().collect(), &mut later).await;
-    tokio::spawn(follow(work, watchers, later, shutdown));
+    let watchers: Vec<Watcher> = work.watched().into_iter().map(ResourceClient::watch).collect();
+    let mut queue = DelayingQueue::new(RETRY);
+    reconcile_due(&work, work.all().into_iter().collect(), &mut queue).await;
+    tokio::spawn(follow(work, watchers, queue, shutdown));
 }
 
-async fn follow<R: Reconcile>(work: R, mut watchers: Vec<Watcher>, mut later: Later<String>, mut shutdown: Shutdown) {
+async fn follow<R: Reconcile>(
+    work: R,
+    mut watchers: Vec<Watcher>,
+    mut queue: DelayingQueue<String>,
+    mut shutdown: Shutdown,
+) {
     loop {
-        let next_time = later.next_time();
-        let delayed = async {
+        let next_time = queue.next_time();
+        let delay = async {
             match next_time {
                 Some(at) => tokio::time::sleep_until(at.into()).await,
                 None => std::future::pending().await,
@@ -78,7 +83,7 @@ async fn follow<R: Reconcile>(work: R, mut watchers: Vec<Watcher>, mut later: La
         let mut due = BTreeSet::new();
         tokio::select! {
             () = shutdown.requested() => return,
-            () = delayed => due.extend(later.take(Instant::now())),
+            () = delay => due.extend(queue.take(Instant::now())),
             (kind, events) = next_of(&mut watchers) => match events {
                 Ok(events) => due.extend(events.iter().flat_map(|event| work.touched_by(kind, event))),
                 Err(WatchError::Closed) => return,
@@ -89,7 +94,7 @@ async fn follow<R: Reconcile>(work: R, mut watchers: Vec<Watcher>, mut later: La
                 }
             },
         }
-        look(&work, due, &mut later).await;
+        reconcile_due(&work, due, &mut queue).await;
     }
 }
 
@@ -101,7 +106,7 @@ pub async fn next_of(watchers: &mut [Watcher]) -> (usize, Result<Vec<Arc<Event>>
 }
 
 /// Reconciles all of `due`. Failed keys are retried later.
-async fn look<R: Reconcile>(work: &R, due: BTreeSet<String>, later: &mut Later<String>) {
+async fn reconcile_due<R: Reconcile>(work: &R, due: BTreeSet<String>, queue: &mut DelayingQueue<String>) {
     let each = stream::iter(due).map(|key| async move {
         let outcome = work.reconcile(&key).await;
         if let Err(error) = &outcome {
@@ -113,12 +118,12 @@ async fn look<R: Reconcile>(work: &R, due: BTreeSet<String>, later: &mut Later<S
     let now = Instant::now();
     for (key, is_done) in done {
         if !is_done {
-            later.retry(key, now);
+            queue.retry(key, now);
             continue;
         }
-        later.forget(&key);
+        queue.forget(&key);
         if let Some(delay) = work.again_in(&key) {
-            later.put(key, now + delay);
+            queue.put(key, now + delay);
         }
     }
 }

@@ -30,11 +30,12 @@ use planesmith_store::log::LogError;
 use planesmith_store::{Alarm, MemoryLog, OpenError, Storage, StorageOptions, WriteError};
 use planesmith_store_sled::SledLog;
 
-use crate::admission::{self, Setup};
+use crate::admission::{self, PluginInitializer};
 use crate::api_services::{self, Aggregation};
 use crate::authentication::{authenticator, authorizer, bearer_tokens};
+use crate::base_groups;
 use crate::bootstrap::Announcement;
-use crate::commands::{self, Asked};
+use crate::commands::{self, ParsedCommand, fail};
 use crate::component::{Contribution, ServerContext};
 use crate::data_folder::DataFolder;
 use crate::delegation::{Host, Lookup, TrustedProxies};
@@ -57,8 +58,8 @@ use crate::{bootstrap, controllers, custom_resources, namespaces, service_accoun
 #[must_use]
 pub fn run(program: &Program) -> ExitCode {
     let options = match commands::read(program) {
-        Asked::Serve(options) => options,
-        Asked::Done(code) => return code,
+        ParsedCommand::Serve(options) => options,
+        ParsedCommand::Done(code) => return code,
     };
     crate::logging::start_logging(options.logging_format, options.verbosity);
     log_version(program);
@@ -72,15 +73,6 @@ pub fn run(program: &Program) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error),
     }
-}
-
-#[expect(
-    clippy::print_stderr,
-    reason = "the reason of an early end is for the person at the terminal, whatever the log level"
-)]
-pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
-    eprintln!("error: {error:#}");
-    ExitCode::FAILURE
 }
 
 /// Logs the versions of the program and of its environment, as the first line of the log.
@@ -132,7 +124,7 @@ async fn serve(program: &Program, options: &Options, descriptors: Descriptors) -
         address: options.client_address(),
         endpoint: options.endpoint_address(),
         port: listener.local_addr()?.port(),
-        believed: identity.believed()?,
+        authentication: identity.authentication()?,
         root_authority: identity.root_authority()?,
     };
     let local = SocketAddr::new(options.local_address(), announcement.port);
@@ -315,7 +307,7 @@ fn assemble(
     identity: &Identity,
 ) -> Result<Assembled> {
     let mut scheme = Scheme::new();
-    for group_version in program.all_groups() {
+    for group_version in base_groups::with_groups_of(program) {
         (group_version.register)(&mut scheme);
     }
     if let Err(problems) = scheme.check() {
@@ -326,7 +318,7 @@ fn assemble(
     let authorizer = authorizer(options)?;
     let kinds = LiveKinds::default();
     let objects: Arc<dyn Lister> = Arc::new(ObjectLister::new(storage, &scheme));
-    let setup = Setup {
+    let initializer = PluginInitializer {
         storage,
         kinds: &kinds,
         scheme: &scheme,
@@ -336,7 +328,7 @@ fn assemble(
         options,
         configuration: None,
     };
-    let admission = admission_chain(program, &setup)?;
+    let admission = admission_chain(program, &initializer)?;
     let stores = Stores::with_options(storage.clone(), scheme, admission, store_options(&authorizer));
     let keys = ServiceAccountKeys::open(options)?;
     let tokens = bearer_tokens(options, loopback, &keys, &stores)?;
@@ -361,13 +353,13 @@ fn assemble(
     let enablement = enablement(program, options, &gates)?;
     let resources = enablement.clone();
     let mut routes = Routes::new().only(move |facts| resources.resource(facts));
-    let groups = program.all_groups();
+    let groups = base_groups::with_groups_of(program);
     for group_version in groups.filter(|group| enablement.version(group)) {
         (group_version.install)(&mut routes, &stores);
     }
     subresources::check(&stores, &routes)?;
     // Versions that only exist for conversions serve nothing.
-    let served = program.all_groups().copied();
+    let served = base_groups::with_groups_of(program).copied();
     let served: Vec<GroupVersion> = served
         .filter(|group| routes.serves(group.group, group.version))
         .collect();
@@ -413,10 +405,10 @@ fn assemble(
 }
 
 /// Returns the chain of the program's admission plugins, followed by those of its components.
-fn admission_chain(program: &Program, setup: &Setup<'_>) -> Result<Chain> {
-    let mut chain = admission::chain(program.admission, setup)?;
+fn admission_chain(program: &Program, initializer: &PluginInitializer<'_>) -> Result<Chain> {
+    let mut chain = admission::chain(program.admission, initializer)?;
     for component in program.components {
-        for plugin in component.admission_plugins(setup) {
+        for plugin in component.admission_plugins(initializer) {
             chain.push(plugin);
         }
     }
@@ -427,7 +419,7 @@ fn admission_chain(program: &Program, setup: &Setup<'_>) -> Result<Chain> {
 fn enablement(program: &Program, options: &Options, gates: &FeatureGates) -> Result<Enablement> {
     let components = program.components.iter();
     let gated = components.flat_map(|component| component.gated_resources());
-    let enablement = Enablement::new(program.all_groups(), gated, &options.versions(), gates);
+    let enablement = Enablement::new(base_groups::with_groups_of(program), gated, &options.versions(), gates);
     enablement.map_err(|problem| anyhow::anyhow!(problem))
 }
 

@@ -10,7 +10,7 @@ use futures_util::stream::FuturesUnordered;
 use planesmith_server::metrics::{QueueMeter, Ticket};
 use tokio::sync::Notify;
 
-use crate::later::{Delays, Later};
+use crate::delaying_queue::{DelayingQueue, Delays};
 
 /// A queue of keys.
 #[derive(Debug)]
@@ -26,14 +26,14 @@ struct State<K> {
     ready: VecDeque<(K, Instant)>,
     queued: HashSet<K>,
     /// Keys that are being processed.
-    under_way: HashMap<K, Look>,
+    in_flight: HashMap<K, InFlight>,
     /// Keys that wait to be retried.
-    later: Later<K>,
+    delayed: DelayingQueue<K>,
 }
 
 /// A key that is being processed.
 #[derive(Debug)]
-struct Look {
+struct InFlight {
     ticket: Ticket,
     /// The time at which the key was added again; `None` if it was not.
     again: Option<Instant>,
@@ -45,7 +45,7 @@ pub(crate) enum Outcome {
     /// Nothing is left to do.
     Done,
     /// The key is to be processed again, after a delay that grows with each failure.
-    Again,
+    Requeue,
 }
 
 impl<K: Clone + Eq + Hash> WorkQueue<K> {
@@ -55,8 +55,8 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
             state: Mutex::new(State {
                 ready: VecDeque::new(),
                 queued: HashSet::new(),
-                under_way: HashMap::new(),
-                later: Later::new(delays),
+                in_flight: HashMap::new(),
+                delayed: DelayingQueue::new(delays),
             }),
             woken: Notify::new(),
             meter,
@@ -64,14 +64,14 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
     }
 
     /// Processes the keys of the queue, for ever, up to `at_once` at a time.
-    pub(crate) async fn work<W: Future<Output = Outcome>>(&self, at_once: usize, look: impl Fn(K) -> W) {
-        let mut under_way = FuturesUnordered::new();
+    pub(crate) async fn work<W: Future<Output = Outcome>>(&self, at_once: usize, reconcile: impl Fn(K) -> W) {
+        let mut in_flight = FuturesUnordered::new();
         loop {
-            while under_way.len() < at_once
+            while in_flight.len() < at_once
                 && let Some(key) = self.take(Instant::now())
             {
-                let looked = look(key.clone());
-                under_way.push(async move { (key, looked.await) });
+                let reconciled = reconcile(key.clone());
+                in_flight.push(async move { (key, reconciled.await) });
             }
             let next_time = self.next_time();
             let delayed = async {
@@ -80,9 +80,9 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
                     None => std::future::pending().await,
                 }
             };
-            let is_full = under_way.len() >= at_once;
+            let is_full = in_flight.len() >= at_once;
             tokio::select! {
-                Some((key, outcome)) = under_way.next() => self.finish(key, outcome, Instant::now()),
+                Some((key, outcome)) = in_flight.next() => self.finish(key, outcome, Instant::now()),
                 () = self.woken.notified(), if !is_full => {}
                 () = delayed, if !is_full => {}
             }
@@ -106,29 +106,29 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
     /// Takes the next key. No other caller gets it until [`WorkQueue::finish`].
     fn take(&self, now: Instant) -> Option<K> {
         let mut state = self.lock();
-        for key in state.later.take(now) {
+        for key in state.delayed.take(now) {
             state.add(key, now, &self.meter);
         }
         let (key, since) = state.ready.pop_front()?;
         state.queued.remove(&key);
         let ticket = self.meter.taken(now.saturating_duration_since(since), now);
-        state.under_way.insert(key.clone(), Look { ticket, again: None });
+        state.in_flight.insert(key.clone(), InFlight { ticket, again: None });
         Some(key)
     }
 
     /// Records the outcome of a key that was taken.
     fn finish(&self, key: K, outcome: Outcome, now: Instant) {
         let mut state = self.lock();
-        let look = state.under_way.remove(&key);
-        if let Some(look) = &look {
-            self.meter.finished(&look.ticket, now);
+        let taken = state.in_flight.remove(&key);
+        if let Some(taken) = &taken {
+            self.meter.finished(&taken.ticket, now);
         }
-        let again = look.and_then(|look| look.again);
+        let again = taken.and_then(|taken| taken.again);
         match outcome {
-            Outcome::Done => state.later.forget(&key),
-            Outcome::Again => {
+            Outcome::Done => state.delayed.forget(&key),
+            Outcome::Requeue => {
                 self.meter.retried();
-                state.later.retry(key.clone(), now);
+                state.delayed.retry(key.clone(), now);
             }
         }
         if let Some(since) = again {
@@ -139,7 +139,7 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
 
     /// Returns the time at which the next key is retried.
     fn next_time(&self) -> Option<Instant> {
-        self.lock().later.next_time()
+        self.lock().delayed.next_time()
     }
 
     fn lock(&self) -> MutexGuard<'_, State<K>> {
@@ -150,9 +150,9 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
 impl<K: Clone + Eq + Hash> State<K> {
     /// Adds a key that is not in the queue already. Returns true if it can be taken now.
     fn add(&mut self, key: K, now: Instant, meter: &QueueMeter) -> bool {
-        if let Some(look) = self.under_way.get_mut(&key) {
-            if look.again.is_none() {
-                look.again = Some(now);
+        if let Some(taken) = self.in_flight.get_mut(&key) {
+            if taken.again.is_none() {
+                taken.again = Some(now);
                 meter.added();
             }
             return false;
@@ -212,7 +212,7 @@ mod tests {
         queue.add(["a"]);
         for round in 0..3 {
             assert_eq!(queue.take(now), Some("a"));
-            queue.finish("a", Outcome::Again, now);
+            queue.finish("a", Outcome::Requeue, now);
             assert_eq!(queue.take(now), None);
             let next = queue.next_time().unwrap();
             assert_eq!(next - now, (DELAYS.first * (1 << round)).min(DELAYS.longest));
@@ -231,7 +231,7 @@ mod tests {
             now += Duration::from_millis(1);
             queue.add(["a"]);
             assert_eq!(queue.take(now), Some("a"));
-            queue.finish("a", Outcome::Again, now);
+            queue.finish("a", Outcome::Requeue, now);
         }
         now = queue.next_time().unwrap();
         assert_eq!(queue.take(now), Some("a"));
@@ -246,7 +246,7 @@ mod tests {
         queue.add(["bad", "good"]);
         let looking = queue.work(2, |key| {
             let _ = tell.send(key);
-            let outcome = if key == "bad" { Outcome::Again } else { Outcome::Done };
+            let outcome = if key == "bad" { Outcome::Requeue } else { Outcome::Done };
             std::future::ready(outcome)
         });
         let watching = async {

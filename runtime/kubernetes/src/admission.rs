@@ -40,7 +40,9 @@ use anyhow::Result;
 use planesmith_access::admission::{Lister, Plugin};
 use planesmith_access::authorization::Authorizer;
 use planesmith_api_defs::resource::v1::ResourceClaim;
-use planesmith_control_plane::admission::{ALWAYS_ADMIT, ALWAYS_DENY, NAMESPACE_LIFECYCLE, Registration, Setup};
+use planesmith_control_plane::admission::{
+    ALWAYS_ADMIT, ALWAYS_DENY, NAMESPACE_LIFECYCLE, PluginInitializer, Registration,
+};
 use planesmith_machinery::object::Resource;
 use planesmith_machinery::resource::ResourceFacts;
 
@@ -78,163 +80,166 @@ use crate::options::KubernetesOptions;
 /// The plugins of a kube-apiserver, in its order.
 pub const ADMISSION: &[Registration] = &[
     ALWAYS_ADMIT,
-    Registration::off("NamespaceAutoProvision", |setup| {
-        let (objects, loopback) = (Arc::clone(&setup.objects), setup.loopback.clone());
+    Registration::off("NamespaceAutoProvision", |initializer| {
+        let (objects, loopback) = (Arc::clone(&initializer.objects), initializer.loopback.clone());
         made(NamespaceAutoProvision { objects, loopback })
     }),
     NAMESPACE_LIFECYCLE,
-    Registration::off("NamespaceExists", |setup| {
+    Registration::off("NamespaceExists", |initializer| {
         made(NamespaceExists {
-            objects: objects(setup),
+            objects: objects(initializer),
         })
     }),
     Registration::off("LimitPodHardAntiAffinityTopology", |_| {
         made(LimitPodHardAntiAffinityTopology)
     }),
-    Registration::on("LimitRanger", |setup| {
+    Registration::on("LimitRanger", |initializer| {
         made(LimitRanger {
-            objects: objects(setup),
+            objects: objects(initializer),
         })
     }),
-    Registration::on("ServiceAccount", |setup| {
+    Registration::on("ServiceAccount", |initializer| {
         made(ServiceAccounts {
-            objects: objects(setup),
+            objects: objects(initializer),
         })
     }),
     Registration::place("NodeRestriction", false),
     Registration::on("TaintNodesByCondition", |_| made(TaintNodesByCondition)),
     Registration::off("AlwaysPullImages", |_| made(AlwaysPullImages)),
     Registration::place("ImagePolicyWebhook", false),
-    Registration::on("PodSecurity", |setup| {
-        made(PodSecurity::new(objects(setup), setup.configuration)?)
+    Registration::on("PodSecurity", |initializer| {
+        made(PodSecurity::new(objects(initializer), initializer.configuration)?)
     }),
-    Registration::off("PodNodeSelector", |setup| {
-        made(PodNodeSelector::new(objects(setup), setup.configuration)?)
+    Registration::off("PodNodeSelector", |initializer| {
+        made(PodNodeSelector::new(objects(initializer), initializer.configuration)?)
     }),
-    Registration::on("Priority", |setup| {
+    Registration::on("Priority", |initializer| {
         made(Priority {
-            objects: objects(setup),
+            objects: objects(initializer),
         })
     }),
-    Registration::on("DefaultTolerationSeconds", |setup| {
-        let flags = KubernetesOptions::of(setup.options)?;
+    Registration::on("DefaultTolerationSeconds", |initializer| {
+        let flags = KubernetesOptions::of(initializer.options)?;
         made(DefaultTolerationSeconds {
             not_ready: flags.default_not_ready_toleration_seconds,
             unreachable: flags.default_unreachable_toleration_seconds,
         })
     }),
-    Registration::off("PodTolerationRestriction", |setup| {
-        made(PodTolerationRestriction::new(objects(setup), setup.configuration)?)
+    Registration::off("PodTolerationRestriction", |initializer| {
+        made(PodTolerationRestriction::new(
+            objects(initializer),
+            initializer.configuration,
+        )?)
     }),
-    Registration::off("EventRateLimit", |setup| {
-        made(EventRateLimit::new(setup.configuration)?)
+    Registration::off("EventRateLimit", |initializer| {
+        made(EventRateLimit::new(initializer.configuration)?)
     }),
     Registration::off("ExtendedResourceToleration", |_| made(ExtendedResourceToleration)),
-    Registration::on("DefaultStorageClass", |setup| {
+    Registration::on("DefaultStorageClass", |initializer| {
         made(DefaultStorageClass {
-            objects: objects(setup),
+            objects: objects(initializer),
         })
     }),
     Registration::on("StorageObjectInUseProtection", |_| made(StorageObjectInUseProtection)),
     Registration::place("PodGroupProtection", true),
-    Registration::off("OwnerReferencesPermissionEnforcement", |setup| {
+    Registration::off("OwnerReferencesPermissionEnforcement", |initializer| {
         made(OwnerReferencesPermissionEnforcement {
-            authorizer: authorizer(setup),
-            kinds: setup.kinds.clone(),
+            authorizer: authorizer(initializer),
+            kinds: initializer.kinds.clone(),
         })
     }),
-    Registration::on("PersistentVolumeClaimResize", |setup| {
+    Registration::on("PersistentVolumeClaimResize", |initializer| {
         made(PersistentVolumeClaimResize {
-            objects: objects(setup),
+            objects: objects(initializer),
         })
     }),
-    Registration::on("RuntimeClass", |setup| {
+    Registration::on("RuntimeClass", |initializer| {
         made(RuntimeClasses {
-            objects: objects(setup),
+            objects: objects(initializer),
         })
     }),
-    Registration::on("CertificateApproval", |setup| {
+    Registration::on("CertificateApproval", |initializer| {
         made(CertificateApproval {
-            authorizer: authorizer(setup),
+            authorizer: authorizer(initializer),
         })
     }),
-    Registration::on("CertificateSigning", |setup| {
+    Registration::on("CertificateSigning", |initializer| {
         made(CertificateSigning {
-            authorizer: authorizer(setup),
+            authorizer: authorizer(initializer),
         })
     }),
-    Registration::on("ClusterTrustBundleAttest", |setup| {
+    Registration::on("ClusterTrustBundleAttest", |initializer| {
         made(ClusterTrustBundleAttest {
-            authorizer: authorizer(setup),
+            authorizer: authorizer(initializer),
         })
     }),
     Registration::on("CertificateSubjectRestriction", |_| made(CertificateSubjectRestriction)),
-    Registration::on("DefaultIngressClass", |setup| {
+    Registration::on("DefaultIngressClass", |initializer| {
         made(DefaultIngressClass {
-            objects: objects(setup),
+            objects: objects(initializer),
         })
     }),
     Registration::off("DenyServiceExternalIPs", |_| made(DenyServiceExternalIPs)),
-    Registration::on("PodTopologyLabels", |setup| {
+    Registration::on("PodTopologyLabels", |initializer| {
         made(PodTopologyLabels {
-            objects: objects(setup),
+            objects: objects(initializer),
         })
     })
     .switched_by("PodTopologyLabelsAdmission"),
     Registration::place("PodGroupWorkloadExists", true),
-    Registration::on("NodeDeclaredFeatureValidator", |setup| {
+    Registration::on("NodeDeclaredFeatureValidator", |initializer| {
         made(NodeDeclaredFeatures {
-            objects: objects(setup),
+            objects: objects(initializer),
         })
     })
     .switched_by("NodeDeclaredFeatures"),
     Registration::place("JobValidation", true),
-    Registration::on("PodResizeValidator", |setup| {
+    Registration::on("PodResizeValidator", |initializer| {
         made(PodResizeValidator {
-            objects: objects(setup),
+            objects: objects(initializer),
         })
     }),
     Registration::place("MutatingAdmissionPolicy", true),
     Registration::place("MutatingAdmissionWebhook", true),
     Registration::place("ValidatingAdmissionPolicy", true),
     Registration::place("ValidatingAdmissionWebhook", true),
-    Registration::on("ResourceQuota", |setup| {
+    Registration::on("ResourceQuota", |initializer| {
         made(ResourceQuotas::new(
-            objects(setup),
-            setup.loopback,
-            setup.configuration,
+            objects(initializer),
+            initializer.loopback,
+            initializer.configuration,
         )?)
     }),
     ALWAYS_DENY,
 ];
 
 /// Returns the checks of resource claims, which no flag switches.
-pub(crate) fn unswitched(setup: &Setup<'_>) -> Vec<Arc<dyn Plugin>> {
+pub(crate) fn unswitched(initializer: &PluginInitializer<'_>) -> Vec<Arc<dyn Plugin>> {
     let has_claims = |kind: &'static ResourceFacts| std::ptr::eq(kind, ResourceClaim::RESOURCE);
-    if !setup.scheme.iter().any(has_claims) {
+    if !initializer.scheme.iter().any(has_claims) {
         return Vec::new();
     }
     let mut plugins: Vec<Arc<dyn Plugin>> = vec![Arc::new(DeviceAdminAccess {
-        objects: objects(setup),
+        objects: objects(initializer),
     })];
-    if setup
+    if initializer
         .options
         .features()
         .enabled("DRAResourceClaimGranularStatusAuthorization")
     {
         plugins.push(Arc::new(ClaimStatusAuthorization {
-            authorizer: authorizer(setup),
+            authorizer: authorizer(initializer),
         }));
     }
     plugins
 }
 
-fn objects(setup: &Setup<'_>) -> Arc<dyn Lister> {
-    Arc::clone(&setup.objects)
+fn objects(initializer: &PluginInitializer<'_>) -> Arc<dyn Lister> {
+    Arc::clone(&initializer.objects)
 }
 
-fn authorizer(setup: &Setup<'_>) -> Arc<dyn Authorizer> {
-    Arc::clone(&setup.authorizer)
+fn authorizer(initializer: &PluginInitializer<'_>) -> Arc<dyn Authorizer> {
+    Arc::clone(&initializer.authorizer)
 }
 
 fn made(plugin: impl Plugin + 'static) -> Result<Option<Arc<dyn Plugin>>> {

@@ -8,7 +8,7 @@ use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
 use planesmith_access::admission::Plugin;
 use planesmith_api_defs::core::v1::allow_privileged_containers;
 use planesmith_control_plane::Component;
-use planesmith_control_plane::admission::Setup;
+use planesmith_control_plane::admission::PluginInitializer;
 use planesmith_control_plane::component::{Contribution, GatedResource, ServerContext};
 use planesmith_control_plane::options::{ControllerName, Options};
 use planesmith_server::filters::Flows;
@@ -79,8 +79,8 @@ impl Component for Kubernetes {
         &GATED_RESOURCES
     }
 
-    fn admission_plugins(&self, setup: &Setup<'_>) -> Vec<Arc<dyn Plugin>> {
-        admission::unswitched(setup)
+    fn admission_plugins(&self, initializer: &PluginInitializer<'_>) -> Vec<Arc<dyn Plugin>> {
+        admission::unswitched(initializer)
     }
 
     fn install<'a>(&self, context: &ServerContext<'a>) -> Result<Contribution<'a>> {

@@ -25,13 +25,13 @@ const ALL: &str = "*";
 pub(crate) struct StoredFlows {
     schemas: Arc<ResourceStore>,
     levels: Arc<ResourceStore>,
-    known: RwLock<Known>,
+    cache: RwLock<SchemaCache>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Known {
+struct SchemaCache {
     /// The time of the last check for changes; `None` before the first one, and while there are no schemas.
-    looked: Option<Instant>,
+    checked: Option<Instant>,
     /// The positions of the stores of schemas and levels when they were last read.
     read_at: Option<[Position; 2]>,
     /// The schemas in the order in which they are matched.
@@ -49,32 +49,32 @@ impl StoredFlows {
         Self {
             schemas: stores.resource(FlowSchema::RESOURCE),
             levels: stores.resource(PriorityLevelConfiguration::RESOURCE),
-            known: RwLock::default(),
+            cache: RwLock::default(),
         }
     }
 
     /// Returns the stored schemas as of `now`, at most [`FRESH`] old.
     fn schemas(&self, now: Instant) -> Arc<[Schema]> {
-        let is_fresh = |known: &Known| known.looked.is_some_and(|looked| now.duration_since(looked) < FRESH);
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
-        if is_fresh(&known) {
-            return known.schemas;
+        let is_fresh = |cache: &SchemaCache| cache.checked.is_some_and(|checked| now.duration_since(checked) < FRESH);
+        let cache = self.cache.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if is_fresh(&cache) {
+            return cache.schemas;
         }
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.cache.write().unwrap_or_else(PoisonError::into_inner);
         // Another request may have checked meanwhile.
-        if !is_fresh(&known) {
-            if self.has_changed(&known) {
+        if !is_fresh(&cache) {
+            if self.has_changed(&cache) {
                 // Taken before reading: a change in between is found at the next check.
-                known.read_at = Some(self.stores().map(|store| store.collection().position()));
-                known.schemas = self.read().into();
+                cache.read_at = Some(self.stores().map(|store| store.collection().position()));
+                cache.schemas = self.read().into();
             }
-            known.looked = (!known.schemas.is_empty()).then_some(now);
+            cache.checked = (!cache.schemas.is_empty()).then_some(now);
         }
-        Arc::clone(&known.schemas)
+        Arc::clone(&cache.schemas)
     }
 
-    fn has_changed(&self, known: &Known) -> bool {
-        let Some(read_at) = known.read_at else {
+    fn has_changed(&self, cache: &SchemaCache) -> bool {
+        let Some(read_at) = cache.read_at else {
             return true;
         };
         let mut stores = self.stores().into_iter().zip(read_at);
@@ -172,7 +172,7 @@ fn is_of_path(rule: &NonResourcePolicyRule, info: &RequestInfo) -> bool {
 }
 
 fn names(list: &[String], name: &str) -> bool {
-    list.iter().any(|known| known == ALL || known == name)
+    list.iter().any(|cache| cache == ALL || cache == name)
 }
 
 #[cfg(test)]
@@ -206,7 +206,7 @@ mod tests {
         let flows = StoredFlows {
             schemas: Arc::new(ResourceStore::open(&storage, FlowSchema::RESOURCE)),
             levels: Arc::new(ResourceStore::open(&storage, PriorityLevelConfiguration::RESOURCE)),
-            known: RwLock::default(),
+            cache: RwLock::default(),
         };
         let begin = Instant::now();
         assert!(flows.schemas(begin).is_empty());

@@ -11,14 +11,18 @@ use planesmith_access::authorization::Authorizer;
 use planesmith_server::stores::Stores;
 
 use self::access::{LocalAccess, OwnAccess, OwnRules, SubjectAccess};
-use self::identity::{Myself, Tokens};
+use self::identity::{SelfSubjectReviews, TokenReviews};
 
 /// Registers the handlers of reviews. To be called before the kinds are installed.
 pub(crate) fn handle(stores: &Stores, tokens: &Arc<BearerTokens>, authorizer: &Arc<dyn Authorizer>) {
     const AUTHENTICATION: &str = "authentication.k8s.io";
     const AUTHORIZATION: &str = "authorization.k8s.io";
-    stores.answer(AUTHENTICATION, "selfsubjectreviews", Arc::new(Myself));
-    stores.answer(AUTHENTICATION, "tokenreviews", Arc::new(Tokens(Arc::clone(tokens))));
+    stores.answer(AUTHENTICATION, "selfsubjectreviews", Arc::new(SelfSubjectReviews));
+    stores.answer(
+        AUTHENTICATION,
+        "tokenreviews",
+        Arc::new(TokenReviews(Arc::clone(tokens))),
+    );
     let authorizer = || Arc::clone(authorizer);
     stores.answer(
         AUTHORIZATION,

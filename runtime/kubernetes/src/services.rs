@@ -24,7 +24,7 @@ pub(crate) struct Services {
 }
 
 /// The endpoints behind a port of a service at the moment.
-pub(crate) struct Behind {
+pub(crate) struct ServiceEndpoints {
     /// True if any EndpointSlice or Endpoints object describes the service.
     pub(crate) is_known: bool,
     /// The ready addresses, each with its port.
@@ -68,7 +68,7 @@ impl Services {
         let found = spec.ports.iter().find(|known| known.port == i32::from(port));
         if self.to_endpoints != Some(false)
             && let Some(found) = found
-            && let Some((host, port)) = fastrand::choice(self.behind(namespace, name, &found.name).ready)
+            && let Some((host, port)) = fastrand::choice(self.endpoints_of(namespace, name, &found.name).ready)
         {
             return Ok(Destination::of_object(host, port));
         }
@@ -81,10 +81,10 @@ impl Services {
     }
 
     /// Returns the ready endpoints behind the port named `port` of a service.
-    pub(crate) fn behind(&self, namespace: &str, name: &str, port: &str) -> Behind {
+    pub(crate) fn endpoints_of(&self, namespace: &str, name: &str, port: &str) -> ServiceEndpoints {
         let slices = self.slices_of(namespace, name);
         if !slices.is_empty() {
-            return Behind {
+            return ServiceEndpoints {
                 is_known: true,
                 ready: slices.iter().flat_map(|slice| ready_in(slice, port)).collect(),
             };
@@ -93,7 +93,7 @@ impl Services {
         let endpoints = self.endpoints.as_ref();
         let endpoints: Option<Endpoints> = endpoints.and_then(|store| get(store, namespace, name));
         let Some(endpoints) = endpoints else {
-            return Behind {
+            return ServiceEndpoints {
                 is_known: false,
                 ready: Vec::new(),
             };
@@ -104,7 +104,7 @@ impl Services {
             let addresses = subset.addresses.iter();
             addresses.filter_map(move |address| Some((address.ip.clone(), number?)))
         });
-        Behind {
+        ServiceEndpoints {
             is_known: true,
             ready: ready.collect(),
         }
@@ -159,12 +159,12 @@ impl ServiceResolver for Services {
             let message = format!("{place} is not listening on port {port}");
             return refused("ServicePortError", message);
         };
-        let behind = self.behind(namespace, name, &known.name);
-        if !behind.is_known {
+        let endpoints = self.endpoints_of(namespace, name, &known.name);
+        if !endpoints.is_known {
             let message = format!("cannot find endpointslices for {place}");
             return refused("EndpointsNotFound", message);
         }
-        if behind.ready.is_empty() {
+        if endpoints.ready.is_empty() {
             let port = quote(&known.name);
             let message = format!("endpointslices for {place} have no addresses with port name {port}");
             return refused("MissingEndpoints", message);
@@ -216,7 +216,7 @@ mod tests {
             address(&near, 443).unwrap_err(),
             r#"no endpoints available for service "s""#
         );
-        assert!(!near.behind("a", "s", "https").is_known);
+        assert!(!near.endpoints_of("a", "s", "https").is_known);
         let either = Services::new(&stores, None);
         assert_eq!(address(&either, 443).unwrap(), Destination::of_object("10.0.0.9", 443));
 

@@ -15,12 +15,12 @@ use crate::namespaces;
 const QUESTIONS: &[(&str, &str)] = &[("authorization.k8s.io", "localsubjectaccessreviews")];
 
 /// Refuses new objects in namespaces that are missing or being deleted.
-pub const NAMESPACE_LIFECYCLE: Registration = Registration::on("NamespaceLifecycle", |setup| {
-    let Some(facts) = namespaces::facts(setup.scheme) else {
+pub const NAMESPACE_LIFECYCLE: Registration = Registration::on("NamespaceLifecycle", |initializer| {
+    let Some(facts) = namespaces::facts(initializer.scheme) else {
         return Ok(None);
     };
-    let own = ResourceStore::with_versions(setup.storage, facts, setup.scheme);
-    let namespaces: Arc<dyn Namespaces> = match setup.options.aggregation.core_kubeconfig() {
+    let own = ResourceStore::with_versions(initializer.storage, facts, initializer.scheme);
+    let namespaces: Arc<dyn Namespaces> = match initializer.options.aggregation.core_kubeconfig() {
         Some(kubeconfig) => Arc::new(HostNamespaces::new(own, Host::open(kubeconfig)?)),
         None => Arc::new(own),
     };

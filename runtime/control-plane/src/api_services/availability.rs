@@ -6,7 +6,7 @@ use planesmith_machinery::time::Time;
 use serde_json::Value;
 
 use crate::loopback::LoopbackError;
-use crate::objects::Objects;
+use crate::resource_client::ResourceClient;
 use crate::service_resolver::ServiceResolver;
 
 /// The number of attempts to write a status that others change at the same time.
@@ -80,7 +80,7 @@ impl Availability {
     }
 
     /// Writes the condition to the status of the APIService, unless it is there already.
-    pub(super) async fn tell(&self, api_services: &Objects, name: &str) -> Result<(), LoopbackError> {
+    pub(super) async fn tell(&self, api_services: &ResourceClient, name: &str) -> Result<(), LoopbackError> {
         // Another writer may change the object between reading and writing; then it is read again.
         for _ in 0..ATTEMPTS {
             let Some(mut object) = api_services.get("", name) else {

@@ -16,8 +16,8 @@ use tokio::task::AbortHandle;
 
 use super::availability::Availability;
 use crate::loopback::LoopbackError;
-use crate::objects::Objects;
 use crate::reconciler::Reconcile;
+use crate::resource_client::ResourceClient;
 use crate::service_resolver::{SERVICE_NAME, ServiceResolver};
 
 /// The time between probes of a server that answers, or that only a change of objects can bring back.
@@ -31,15 +31,15 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// Turns APIServices into routes, and reports in their status if the servers are available.
 pub(super) struct Follower {
-    pub(super) api_services: Objects,
+    pub(super) api_services: ResourceClient,
     pub(super) store: Arc<ResourceStore>,
     /// The kinds of objects on the way to a server. Their changes may make it available or unavailable.
-    pub(super) ways: Vec<(Objects, NamesService)>,
+    pub(super) ways: Vec<(ResourceClient, NamesService)>,
     pub(super) aggregator: Aggregator,
     pub(super) services: Arc<dyn ServiceResolver>,
     pub(super) metrics: SharedMetrics,
     pub(super) shutdown: Shutdown,
-    pub(super) lookouts: Mutex<BTreeMap<String, Lookout>>,
+    pub(super) probes: Mutex<BTreeMap<String, AvailabilityProbe>>,
 }
 
 /// The place in an object that names its service.
@@ -52,14 +52,14 @@ pub(super) enum NamesService {
 }
 
 /// The availability probe of one server; stops when dropped.
-pub(super) struct Lookout {
+pub(super) struct AvailabilityProbe {
     service: ServicePort,
     backend: Arc<Backend>,
     nudge: Arc<Notify>,
     task: AbortHandle,
 }
 
-impl Drop for Lookout {
+impl Drop for AvailabilityProbe {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -71,14 +71,14 @@ impl Follower {
         self.store.typed(&*self.store.collection().get(&key)?)
     }
 
-    fn lookouts(&self) -> MutexGuard<'_, BTreeMap<String, Lookout>> {
-        self.lookouts.lock().unwrap_or_else(PoisonError::into_inner)
+    fn probes(&self) -> MutexGuard<'_, BTreeMap<String, AvailabilityProbe>> {
+        self.probes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts the probe of an APIService's server, replacing one of a former server.
-    fn watch_over(&self, name: &str, service: ServicePort, backend: Arc<Backend>) {
-        let mut lookouts = self.lookouts();
-        let known = lookouts.get(name);
+    fn start_probe(&self, name: &str, service: ServicePort, backend: Arc<Backend>) {
+        let mut probes = self.probes();
+        let known = probes.get(name);
         if known.is_some_and(|known| Arc::ptr_eq(&known.backend, &backend)) {
             return;
         }
@@ -94,20 +94,20 @@ impl Follower {
             aggregator: self.aggregator.clone(),
         };
         let task = tokio::spawn(watch.run(self.shutdown.clone())).abort_handle();
-        let lookout = Lookout {
+        let probe = AvailabilityProbe {
             service,
             backend,
             nudge,
             task,
         };
-        lookouts.insert(name.to_owned(), lookout);
+        probes.insert(name.to_owned(), probe);
     }
 
     /// Requests an immediate probe of servers behind a service.
     fn nudge(&self, namespace: &str, service: &str) {
-        for lookout in self.lookouts().values() {
-            if (namespace, service) == (&*lookout.service.namespace, &*lookout.service.name) {
-                lookout.nudge.notify_one();
+        for probe in self.probes().values() {
+            if (namespace, service) == (&*probe.service.namespace, &*probe.service.name) {
+                probe.nudge.notify_one();
             }
         }
     }
@@ -116,7 +116,7 @@ impl Follower {
 impl Reconcile for Follower {
     const NAME: &'static str = "availability of a group version";
 
-    fn watched(&self) -> Vec<&Objects> {
+    fn watched(&self) -> Vec<&ResourceClient> {
         let ways = self.ways.iter().map(|(objects, _)| objects);
         std::iter::once(&self.api_services).chain(ways).collect()
     }
@@ -148,7 +148,7 @@ impl Reconcile for Follower {
 
     async fn reconcile(&self, name: &str) -> Result<(), LoopbackError> {
         let Some(api_service) = self.get(name) else {
-            self.lookouts().remove(name);
+            self.probes().remove(name);
             self.aggregator.remove(name);
             self.metrics.api_services().forget(name);
             return Ok(());
@@ -159,15 +159,15 @@ impl Reconcile for Follower {
         match self.aggregator.set(registration).zip(service) {
             Some((backend, service)) => {
                 let is_wrong = said != backend.is_available();
-                self.watch_over(name, service, backend);
-                if is_wrong && let Some(lookout) = self.lookouts().get(name) {
+                self.start_probe(name, service, backend);
+                if is_wrong && let Some(probe) = self.probes().get(name) {
                     // Another writer wrote it, or it is about to be written.
-                    lookout.nudge.notify_one();
+                    probe.nudge.notify_one();
                 }
                 Ok(())
             }
             None => {
-                self.lookouts().remove(name);
+                self.probes().remove(name);
                 let availability = Availability::local();
                 self.metrics.api_services().show(name, said, availability.outcome());
                 availability.tell(&self.api_services, name).await
@@ -216,7 +216,7 @@ struct Watch {
     service: ServicePort,
     backend: Arc<Backend>,
     nudge: Arc<Notify>,
-    api_services: Objects,
+    api_services: ResourceClient,
     services: Arc<dyn ServiceResolver>,
     metrics: SharedMetrics,
     aggregator: Aggregator,

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use super::priorities::place;
 use crate::loopback::{Loopback, LoopbackError};
-use crate::objects::{Objects, text};
 use crate::program::GroupVersion;
 use crate::reconciler::Reconcile;
+use crate::resource_client::{ResourceClient, text};
 
 /// The label of APIServices that are created here, and its values.
 const MANAGED: &str = "kube-aggregator.kubernetes.io/automanaged";
@@ -23,8 +23,8 @@ const MANAGED_ALWAYS: &str = "true";
 
 /// Creates and deletes APIServices.
 pub(super) struct Registration {
-    api_services: Objects,
-    definitions: Option<Objects>,
+    api_services: ResourceClient,
+    definitions: Option<ResourceClient>,
     /// APIServices of built-in group versions, by name.
     built_in: BTreeMap<String, Value>,
     /// Names of the APIServices that the store had when the server started.
@@ -63,7 +63,12 @@ struct DefinitionVersion {
 
 impl Registration {
     /// APIServices for `served`, and for definitions.
-    pub(super) fn new(stores: &Stores, loopback: &Loopback, api_services: &Objects, served: &[GroupVersion]) -> Self {
+    pub(super) fn new(
+        stores: &Stores,
+        loopback: &Loopback,
+        api_services: &ResourceClient,
+        served: &[GroupVersion],
+    ) -> Self {
         let built_in = served.iter().filter(|version| version.group != super::GROUP);
         let built_in = built_in.map(|version| {
             let object = api_service(version.group, version.version, MANAGED_AT_START);
@@ -72,7 +77,7 @@ impl Registration {
         let group = "apiextensions.k8s.io";
         Self {
             api_services: api_services.clone(),
-            definitions: Objects::of(stores, loopback, group, "v1", "customresourcedefinitions"),
+            definitions: ResourceClient::of(stores, loopback, group, "v1", "customresourcedefinitions"),
             built_in: built_in.collect(),
             at_start: api_services.names().into_iter().collect(),
             state: Mutex::default(),
@@ -137,12 +142,12 @@ impl State {
 impl Reconcile for Arc<Registration> {
     const NAME: &'static str = "registration of a group version";
 
-    fn watched(&self) -> Vec<&Objects> {
+    fn watched(&self) -> Vec<&ResourceClient> {
         std::iter::once(&self.api_services).chain(&self.definitions).collect()
     }
 
     fn all(&self) -> Vec<String> {
-        let definitions = self.definitions.iter().flat_map(Objects::names);
+        let definitions = self.definitions.iter().flat_map(ResourceClient::names);
         let mut all: Vec<String> = definitions.flat_map(|definition| self.read(&definition)).collect();
         all.extend(self.built_in.keys().cloned());
         all.extend(self.api_services.names());

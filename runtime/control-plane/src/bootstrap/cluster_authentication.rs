@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use x509_parser::pem::Pem;
 
 use super::authority_file::AuthorityFile;
-use super::kept_config_map::{self, Content};
+use super::maintained_config_map::{self, Content};
 use crate::loopback::Loopback;
 
 /// Time between two reads of the files of authorities; kube-apiserver's.
@@ -24,7 +24,7 @@ pub(crate) const ALLOWED_NAMES: &str = "requestheader-allowed-names";
 
 /// The authorities and headers that servers behind this one can trust.
 #[derive(Clone, Debug, Default)]
-pub struct Believed {
+pub struct ClusterAuthentication {
     /// Authorities that sign the certificates of clients.
     pub client_authorities: Vec<AuthorityFile>,
     /// Authorities that sign the certificate with which this server authenticates when it names the user of a request.
@@ -45,12 +45,12 @@ pub(crate) fn lists(headers: &mut RequestHeaders) -> [(&'static str, &mut Vec<St
 }
 
 /// Creates and maintains the ConfigMap with the trusted authorities and headers; `None` for a server without ConfigMaps.
-pub(super) fn hook(stores: &Stores, loopback: &Loopback, believed: &Believed) -> Option<Hook> {
+pub(super) fn hook(stores: &Stores, loopback: &Loopback, authentication: &ClusterAuthentication) -> Option<Hook> {
     let name = "start-cluster-authentication-info-controller";
-    kept_config_map::hook(name, stores, loopback, believed.clone())
+    maintained_config_map::hook(name, stores, loopback, authentication.clone())
 }
 
-impl Content for Believed {
+impl Content for ClusterAuthentication {
     const NAME: &'static str = "extension-apiserver-authentication";
     const WORK: &'static str = "authentication of the cluster";
     const REFRESH: Option<Duration> = Some(REFRESH);
@@ -61,7 +61,7 @@ impl Content for Believed {
     }
 }
 
-impl Believed {
+impl ClusterAuthentication {
     /// Returns the data of the ConfigMap, merged with that of other servers.
     fn completed(&self, have: &Map<String, Value>) -> Map<String, Value> {
         let others = |key: &str| have.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -139,7 +139,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("ca.crt");
         std::fs::write(&file, authority()).unwrap();
-        let believed = Believed {
+        let authentication = ClusterAuthentication {
             client_authorities: Vec::new(),
             proxy_authorities: vec![AuthorityFile::open(&file).unwrap()],
             headers: RequestHeaders {
@@ -148,7 +148,7 @@ mod tests {
             },
         };
         let have = json!({"mine": "x", "requestheader-username-headers": "[\"X-User\"]"});
-        let data = believed.completed(have.as_object().unwrap());
+        let data = authentication.completed(have.as_object().unwrap());
         let keys: Vec<&String> = data.keys().collect();
         assert_eq!(
             keys,
@@ -162,7 +162,7 @@ mod tests {
             ]
         );
         assert_eq!(data["requestheader-username-headers"], r#"["X-Remote-User","X-User"]"#);
-        assert_eq!(believed.completed(&data), data);
+        assert_eq!(authentication.completed(&data), data);
     }
 
     #[test]
@@ -171,20 +171,20 @@ mod tests {
         let file = dir.path().join("ca.crt");
         let [first, second, others] = [authority(), authority(), authority()];
         std::fs::write(&file, &first).unwrap();
-        let believed = Believed {
+        let authentication = ClusterAuthentication {
             client_authorities: vec![AuthorityFile::open(&file).unwrap()],
-            ..Believed::default()
+            ..ClusterAuthentication::default()
         };
         let mut have = Map::new();
         have.insert(CLIENT_AUTHORITIES.to_owned(), others.clone().into());
-        let before = believed.data(&have).expect("its own is added");
+        let before = authentication.data(&have).expect("its own is added");
         assert_eq!(before[CLIENT_AUTHORITIES], format!("{first}{others}"));
-        assert_eq!(believed.data(&before), None);
+        assert_eq!(authentication.data(&before), None);
 
         std::fs::write(&file, &second).unwrap();
-        let after = believed.data(&before).expect("the file has changed");
+        let after = authentication.data(&before).expect("the file has changed");
         assert_eq!(after[CLIENT_AUTHORITIES], format!("{second}{first}{others}"));
-        assert!(Believed::REFRESH.is_some(), "somebody looks");
+        assert!(ClusterAuthentication::REFRESH.is_some(), "somebody looks");
     }
 
     #[test]

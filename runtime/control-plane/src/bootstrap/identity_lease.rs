@@ -11,8 +11,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::Announcement;
 use crate::loopback::{Loopback, LoopbackError};
-use crate::objects::{Objects, text};
 use crate::periodic::{self, Periodic};
+use crate::resource_client::{ResourceClient, text};
 
 /// The feature gate.
 pub(crate) const GATE: &str = "APIServerIdentity";
@@ -35,7 +35,7 @@ const RENEWAL: Duration = Duration::from_secs(10);
 
 /// Renews the server's lease, and deletes those of stopped servers. Empty for a server without leases.
 pub(super) fn hooks(stores: &Stores, loopback: &Loopback, announcement: &Announcement) -> Vec<Hook> {
-    let Some(leases) = Objects::of(stores, loopback, "coordination.k8s.io", "v1", "leases") else {
+    let Some(leases) = ResourceClient::of(stores, loopback, "coordination.k8s.io", "v1", "leases") else {
         return Vec::new();
     };
     let host = own_host();
@@ -63,7 +63,7 @@ pub(super) fn hooks(stores: &Stores, loopback: &Loopback, announcement: &Announc
 }
 
 struct IdentityLease {
-    leases: Objects,
+    leases: ResourceClient,
     name: String,
     holder: String,
     host: String,
@@ -156,7 +156,7 @@ fn base32(bytes: &[u8]) -> String {
 
 /// Deletes leases that were not renewed.
 struct OldLeases {
-    leases: Objects,
+    leases: ResourceClient,
 }
 
 impl Periodic for OldLeases {

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use super::identity_lease;
 use crate::feature_gates::FeatureGates;
 use crate::loopback::{Loopback, LoopbackError};
-use crate::objects::{Objects, text};
 use crate::reconciler::{self, Reconcile};
+use crate::resource_client::{ResourceClient, text};
 
 /// The feature gate; off unless it is named, as in kube-apiserver.
 pub(crate) const GATE: &str = "StorageVersionAPI";
@@ -56,12 +56,12 @@ pub(crate) fn are_served(server: &ApiServer) -> bool {
 }
 
 /// The StorageVersion objects.
-pub(crate) fn objects(stores: &Stores, loopback: &Loopback) -> Option<Objects> {
-    Objects::of(stores, loopback, GROUP, VERSION, "storageversions")
+pub(crate) fn objects(stores: &Stores, loopback: &Loopback) -> Option<ResourceClient> {
+    ResourceClient::of(stores, loopback, GROUP, VERSION, "storageversions")
 }
 
 struct StorageVersions {
-    objects: Objects,
+    objects: ResourceClient,
     /// The name of the server.
     server: String,
     resources: BTreeMap<String, Versions>,
@@ -103,7 +103,7 @@ fn resources(table: &SharedTable, stores: &Stores) -> BTreeMap<String, Versions>
 impl Reconcile for StorageVersions {
     const NAME: &'static str = "versions that objects are stored in";
 
-    fn watched(&self) -> Vec<&Objects> {
+    fn watched(&self) -> Vec<&ResourceClient> {
         vec![&self.objects]
     }
 

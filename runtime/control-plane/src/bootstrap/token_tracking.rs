@@ -5,7 +5,7 @@ use planesmith_server::hooks::Hook;
 use planesmith_server::stores::Stores;
 use serde_json::{Map, Value};
 
-use super::kept_config_map::{self, Content};
+use super::maintained_config_map::{self, Content};
 use crate::loopback::Loopback;
 use crate::service_accounts::token_secrets::{day, start_of};
 
@@ -14,7 +14,7 @@ pub(crate) const NAME: &str = "kube-apiserver-legacy-service-account-token-track
 
 /// Creates and maintains the ConfigMap with the day; `None` for a server without ConfigMaps.
 pub(super) fn hook(stores: &Stores, loopback: &Loopback) -> Option<Hook> {
-    kept_config_map::hook("start-legacy-token-tracking-controller", stores, loopback, FirstDay)
+    maintained_config_map::hook("start-legacy-token-tracking-controller", stores, loopback, FirstDay)
 }
 
 struct FirstDay;

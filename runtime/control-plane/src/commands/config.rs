@@ -13,9 +13,9 @@ use serde_json::Value;
 use crate::certificates::Authority;
 use crate::identity;
 use crate::kubeconfig::{self, Access};
-use crate::objects::text;
 use crate::private_file::write_private;
 use crate::program::Program;
+use crate::resource_client::text;
 
 /// Creates files that clients need.
 #[derive(Debug, Parser)]
@@ -58,12 +58,12 @@ struct CreateKubeconfig {
     output: Option<PathBuf>,
 
     #[command(flatten)]
-    place: Place,
+    folders: Folders,
 }
 
 /// The folders in which a server keeps its files.
 #[derive(Args, Debug)]
-pub(super) struct Place {
+pub(super) struct Folders {
     /// Folder of the server.
     #[arg(long, default_value = "planesmith-data", value_name = "DIR")]
     pub(super) data_dir: PathBuf,
@@ -73,7 +73,7 @@ pub(super) struct Place {
     pub(super) cert_dir: Option<PathBuf>,
 }
 
-impl Place {
+impl Folders {
     fn cert_dir(&self) -> PathBuf {
         self.cert_dir.clone().unwrap_or_else(|| self.data_dir.join("pki"))
     }
@@ -97,7 +97,7 @@ impl CreateKubeconfig {
             Some(path) => path.clone(),
             None => {
                 let path = self
-                    .place
+                    .folders
                     .data_dir
                     .join(format!("{}.kubeconfig", file_name(&self.user)));
                 ensure!(
@@ -118,8 +118,8 @@ impl CreateKubeconfig {
             !self.group.iter().any(String::is_empty),
             "--group is empty; expected a name"
         );
-        let dir = self.place.cert_dir();
-        let data_dir = self.place.data_dir.display();
+        let dir = self.folders.cert_dir();
+        let data_dir = self.folders.data_dir.display();
         if !Authority::is_in(&dir) {
             bail!(
                 "there is no authority in {}; start {} with --data-dir {data_dir} once, or name its folder",
@@ -127,7 +127,7 @@ impl CreateKubeconfig {
                 program.name
             );
         }
-        let known = known_server(&self.place.data_dir)?;
+        let known = known_server(&self.folders.data_dir)?;
         let authority = Authority::open(&dir)?;
         let groups: Vec<&str> = self.group.iter().map(String::as_str).collect();
         let (certificate, key) = authority.client_pair(&self.user, &groups)?;

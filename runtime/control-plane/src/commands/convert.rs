@@ -14,6 +14,7 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::yaml;
 use serde_json::{Map, Value, value::RawValue};
 
+use crate::base_groups;
 use crate::program::Program;
 
 /// Converts objects in files between the versions of their kinds, and prints them.
@@ -31,12 +32,12 @@ pub(super) struct Convert {
     output_version: String,
 
     /// Format of the output; several objects are a stream of YAML documents or a JSON list.
-    #[arg(short = 'o', long, value_enum, default_value = "yaml", value_name = "FORM")]
-    output: Form,
+    #[arg(short = 'o', long, value_enum, default_value = "yaml", value_name = "FORMAT")]
+    output: OutputFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Form {
+enum OutputFormat {
     Yaml,
     Json,
 }
@@ -44,7 +45,7 @@ enum Form {
 impl Convert {
     pub(super) fn run(&self, program: &Program) -> Result<()> {
         let mut scheme = Scheme::new();
-        for group_version in program.all_groups() {
+        for group_version in base_groups::with_groups_of(program) {
             (group_version.register)(&mut scheme);
         }
         let mut converted = Vec::new();
@@ -179,11 +180,11 @@ fn warn(object: &dyn Object, findings: &[String]) {
 }
 
 /// Formats the objects.
-fn print(objects: &[Box<dyn Object>], form: Form) -> Result<Vec<u8>> {
+fn print(objects: &[Box<dyn Object>], form: OutputFormat) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     match (form, objects) {
-        (Form::Json, [object]) => json::indent(&json::to_vec(&**object), &mut text),
-        (Form::Json, objects) => {
+        (OutputFormat::Json, [object]) => json::indent(&json::to_vec(&**object), &mut text),
+        (OutputFormat::Json, objects) => {
             let items: Vec<String> = objects
                 .iter()
                 .map(|object| String::from_utf8_lossy(&json::to_vec(&**object)).into_owned())
@@ -197,7 +198,7 @@ fn print(objects: &[Box<dyn Object>], form: Form) -> Result<Vec<u8>> {
             );
             json::indent(list.as_bytes(), &mut text);
         }
-        (Form::Yaml, objects) => {
+        (OutputFormat::Yaml, objects) => {
             for (index, object) in objects.iter().enumerate() {
                 if index > 0 {
                     text.extend_from_slice(b"---\n");
@@ -220,7 +221,7 @@ mod tests {
     use super::*;
 
     /// Converts a stream. Returns the output or the error.
-    fn converted(text: &str, version: &str, form: Form) -> String {
+    fn converted(text: &str, version: &str, form: OutputFormat) -> String {
         let mut scheme = Scheme::new();
         scheme.add::<v2::HorizontalPodAutoscaler>();
         scheme.add::<v1::HorizontalPodAutoscaler>();
@@ -248,7 +249,7 @@ mod tests {
     #[test]
     fn documents_of_a_stream_are_converted_one_by_one() {
         let stream = format!("# a comment\n---\n{OLD}---\n---\n{OLD}");
-        let text = converted(&stream, "autoscaling/v2", Form::Yaml);
+        let text = converted(&stream, "autoscaling/v2", OutputFormat::Yaml);
         assert_eq!(text.matches("apiVersion: autoscaling/v2\n").count(), 2, "{text}");
         assert_eq!(text.matches("---\n").count(), 1, "{text}");
         assert!(text.contains("averageUtilization: 70"), "{text}");
@@ -258,7 +259,7 @@ mod tests {
     fn lists_are_converted_item_by_item() {
         let list = r#"{"apiVersion":"autoscaling/v1","kind":"HorizontalPodAutoscalerList","items":[
             {"metadata":{"name":"a"},"spec":{"maxReplicas":1}},{"metadata":{"name":"b"},"spec":{"maxReplicas":2}}]}"#;
-        let text = converted(list, "autoscaling/v2", Form::Json);
+        let text = converted(list, "autoscaling/v2", OutputFormat::Json);
         let list: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(list["kind"], "List");
         assert_eq!(list["items"][1]["apiVersion"], "autoscaling/v2");
@@ -277,7 +278,7 @@ mod tests {
             ("apiVersion: v1\nkind: X", "v1", "v1 has no kind X"),
             ("{", "v1", "not JSON"),
         ] {
-            let error = converted(text, version, Form::Yaml);
+            let error = converted(text, version, OutputFormat::Yaml);
             assert!(error.starts_with("error: ") && error.contains(expected), "{error}");
         }
     }

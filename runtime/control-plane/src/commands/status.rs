@@ -10,7 +10,7 @@ use http::{StatusCode, Uri};
 use http_body_util::BodyExt as _;
 use planesmith_server::proxy::{ClientIdentity, Destination, Link, Target, client_tls, fetch};
 
-use super::config::Place;
+use super::config::Folders;
 use crate::program::Program;
 use crate::running::Running;
 
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[command(disable_version_flag = true)]
 pub(super) struct Status {
     #[command(flatten)]
-    place: Place,
+    folders: Folders,
 }
 
 /// The answer of the server's health check.
@@ -37,7 +37,7 @@ struct Health {
 
 impl Status {
     pub(super) fn run(&self, program: &Program) -> Result<()> {
-        let data_dir = &self.place.data_dir;
+        let data_dir = &self.folders.data_dir;
         let running = Running::read(data_dir)?;
         let shown = data_dir.display();
         let Some(running) = running else {

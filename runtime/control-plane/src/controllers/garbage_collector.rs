@@ -9,10 +9,10 @@
 //! processed; the graph may be late on them, as it always is in Kubernetes.
 
 mod anywhere;
+mod decision;
 mod follow;
 mod follow_remote;
 mod graph;
-mod look;
 mod request;
 
 use std::collections::{HashMap, HashSet};
@@ -29,13 +29,13 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 use self::anywhere::AllKinds;
+use self::decision::AbsentOwnerCache;
 use self::follow::Follower;
 use self::follow_remote::RemoteFollower;
 use self::graph::{Graph, ObjectId};
-use self::look::Nowhere;
 use super::remote_kinds::RemoteKinds;
 use super::served_kinds::{Kinds, ServedKind, ServedKinds};
-use crate::later::Delays;
+use crate::delaying_queue::Delays;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::work_queue::{Outcome, WorkQueue};
 
@@ -77,7 +77,7 @@ struct Shared {
     /// Objects with an owner of a kind that is not served.
     unresolved: Mutex<HashSet<ObjectId>>,
     /// Owners that are in no namespace; many dependents may name them.
-    nowhere: Mutex<Nowhere>,
+    absent_owners: Mutex<AbsentOwnerCache>,
 }
 
 impl GarbageCollector {
@@ -97,7 +97,7 @@ impl GarbageCollector {
                 remote_followers: Mutex::default(),
                 progress: Notify::new(),
                 unresolved: Mutex::default(),
-                nowhere: Mutex::default(),
+                absent_owners: Mutex::default(),
             }),
         }
     }
@@ -180,7 +180,7 @@ impl Shared {
     async fn work(self: Arc<Self>) {
         let look = |object: ObjectId| {
             let shared = Arc::clone(&self);
-            async move { outcome_of(&object, shared.look_at(&object).await) }
+            async move { outcome_of(&object, shared.reconcile_object(&object).await) }
         };
         self.queue.work(AT_ONCE, look).await;
     }
@@ -199,7 +199,7 @@ fn outcome_of(object: &ObjectId, result: Result<Outcome, LoopbackError>) -> Outc
         Ok(outcome) => outcome,
         Err(error) => {
             tracing::warn!(key = %object.key, %error, "an object cannot be collected yet");
-            Outcome::Again
+            Outcome::Requeue
         }
     }
 }

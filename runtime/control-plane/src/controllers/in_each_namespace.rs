@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::{MANAGER, is_active};
 use crate::loopback::{Loopback, LoopbackError};
-use crate::objects::Objects;
 use crate::reconciler::Reconcile;
+use crate::resource_client::ResourceClient;
 
 /// An object of which every namespace has one.
 pub(super) trait EachNamespace: Send + Sync + 'static {
@@ -31,8 +31,8 @@ pub(super) trait EachNamespace: Send + Sync + 'static {
 
 /// Creates the object in each namespace, and creates it again when it is deleted.
 pub(super) struct InEachNamespace<E> {
-    namespaces: Objects,
-    objects: Objects,
+    namespaces: ResourceClient,
+    objects: ResourceClient,
     each: E,
 }
 
@@ -40,8 +40,8 @@ impl<E: EachNamespace> InEachNamespace<E> {
     /// `None` for a server without the kind.
     pub(super) fn new(stores: &Stores, loopback: &Loopback, each: E) -> Option<Self> {
         Some(Self {
-            namespaces: Objects::of(stores, loopback, "", "v1", "namespaces")?,
-            objects: Objects::of(stores, loopback, "", "v1", E::PLURAL)?.managed_by(MANAGER),
+            namespaces: ResourceClient::of(stores, loopback, "", "v1", "namespaces")?,
+            objects: ResourceClient::of(stores, loopback, "", "v1", E::PLURAL)?.managed_by(MANAGER),
             each,
         })
     }
@@ -50,7 +50,7 @@ impl<E: EachNamespace> InEachNamespace<E> {
 impl<E: EachNamespace> Reconcile for InEachNamespace<E> {
     const NAME: &'static str = E::WORK;
 
-    fn watched(&self) -> Vec<&Objects> {
+    fn watched(&self) -> Vec<&ResourceClient> {
         vec![&self.namespaces, &self.objects]
     }
 

@@ -2,7 +2,7 @@
 
 mod conditions;
 mod contents;
-mod departures;
+mod drain;
 mod remote;
 
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use planesmith_store::{Entry, Event, ListQuery, WatchError};
 use serde_json::{Value, json};
 
 use self::contents::Contents;
-use self::departures::Departures;
+use self::drain::DrainSender;
 use super::MANAGER;
 use super::served_kinds::ServedKinds;
-use crate::later::Delays;
+use crate::delaying_queue::Delays;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::work_queue::{Outcome, WorkQueue};
 
@@ -70,12 +70,12 @@ impl NamespaceController {
     /// Runs until the server stops.
     pub(super) async fn run(self, mut shutdown: Shutdown) {
         let queue = WorkQueue::new(DELAYS, Arc::clone(&self.meter));
-        let (departures, left) = Departures::new();
+        let (drain, left) = DrainSender::new();
         tokio::select! {
             () = shutdown.requested() => {}
-            () = queue.work(AT_ONCE, |name| self.look_at(name, &departures)) => {}
+            () = queue.work(AT_ONCE, |name| self.look_at(name, &drain)) => {}
             () = self.follow(&queue) => {}
-            () = left.tell(&queue) => {}
+            () = left.requeue_drained(&queue) => {}
         }
     }
 
@@ -97,15 +97,15 @@ impl NamespaceController {
         }
     }
 
-    async fn look_at(&self, name: String, departures: &Departures) -> Outcome {
-        match self.finish(&name, departures).await {
+    async fn look_at(&self, name: String, drain: &DrainSender) -> Outcome {
+        match self.finish(&name, drain).await {
             Ok(true) => Outcome::Done,
-            Ok(false) => Outcome::Again,
+            Ok(false) => Outcome::Requeue,
             // Another writer changed it meanwhile.
-            Err(error) if error.status() == Some(StatusCode::CONFLICT) => Outcome::Again,
+            Err(error) if error.status() == Some(StatusCode::CONFLICT) => Outcome::Requeue,
             Err(error) => {
                 tracing::warn!(namespace = name, %error, "a namespace cannot be emptied yet");
-                Outcome::Again
+                Outcome::Requeue
             }
         }
     }
@@ -131,7 +131,7 @@ impl NamespaceController {
 
     /// Deletes the contents of the namespace, and its finalizer when nothing is left. Returns true if it was
     /// released. Otherwise it is processed again as soon as the remaining objects are deleted.
-    async fn finish(&self, name: &str, departures: &Departures) -> Result<bool, LoopbackError> {
+    async fn finish(&self, name: &str, drain: &DrainSender) -> Result<bool, LoopbackError> {
         let path = format!("/api/v1/namespaces/{name}");
         let namespace = match self.loopback.send(Method::GET, &path, None).await {
             Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => return Ok(true),
@@ -146,7 +146,7 @@ impl NamespaceController {
         let contents = Contents::delete(&self.loopback, &kinds, &others.remote, name).await;
         let namespace = self.report(&path, namespace, &contents).await?;
         if !contents.is_gone() {
-            departures.await_all(name, contents.left(&kinds));
+            drain.await_all(name, contents.left(&kinds));
             return Ok(false);
         }
         self.let_go(&path, namespace).await?;

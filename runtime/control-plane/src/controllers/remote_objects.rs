@@ -6,7 +6,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 use crate::loopback::{Loopback, LoopbackError};
-use crate::objects::text;
+use crate::resource_client::text;
 
 /// Requests only metadata, from servers that support that.
 const ACCEPT: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";

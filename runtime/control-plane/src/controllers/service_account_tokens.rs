@@ -11,16 +11,16 @@ use serde_json::Value;
 
 use super::MANAGER;
 use crate::loopback::{Loopback, LoopbackError};
-use crate::objects::{Objects, parse, text};
 use crate::reconciler::Reconcile;
+use crate::resource_client::{ResourceClient, parse, text};
 use crate::service_accounts::token_secrets::{ACCOUNT_NAME, ACCOUNT_UID, TYPE};
 
 /// Keeps secrets with tokens in line with their accounts.
 ///
 /// A key is the namespace and name of a secret; for a deleted secret, also the account that may still list it.
 pub(super) struct TokenController {
-    secrets: Objects,
-    accounts: Objects,
+    secrets: ResourceClient,
+    accounts: ResourceClient,
     issuer: Arc<TokenIssuer>,
     authority: String,
 }
@@ -34,7 +34,7 @@ impl TokenController {
         issuer: &Arc<TokenIssuer>,
         authority: &str,
     ) -> Option<Self> {
-        let objects = |plural| Some(Objects::of(stores, loopback, "", "v1", plural)?.managed_by(MANAGER));
+        let objects = |plural| Some(ResourceClient::of(stores, loopback, "", "v1", plural)?.managed_by(MANAGER));
         Some(Self {
             secrets: objects("secrets")?,
             accounts: objects("serviceaccounts")?,
@@ -117,7 +117,7 @@ impl TokenController {
 impl Reconcile for TokenController {
     const NAME: &'static str = "token in a secret";
 
-    fn watched(&self) -> Vec<&Objects> {
+    fn watched(&self) -> Vec<&ResourceClient> {
         vec![&self.secrets, &self.accounts]
     }
 

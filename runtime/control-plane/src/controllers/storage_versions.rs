@@ -11,13 +11,13 @@ use crate::bootstrap::identity_lease::{self, LABEL, LABEL_VALUE, NAMESPACE};
 use crate::bootstrap::storage_versions;
 use crate::feature_gates::FeatureGates;
 use crate::loopback::{Loopback, LoopbackError};
-use crate::objects::{Objects, text};
 use crate::reconciler::Reconcile;
+use crate::resource_client::{ResourceClient, text};
 
 /// Removes the entries of servers without a lease, and objects without entries.
 pub(super) struct StaleStorageVersions {
-    versions: Objects,
-    leases: Objects,
+    versions: ResourceClient,
+    leases: ResourceClient,
     /// The name of this server, which counts as present whatever its lease says.
     own: String,
 }
@@ -31,7 +31,7 @@ impl StaleStorageVersions {
         }
         Some(Self {
             versions: storage_versions::objects(stores, loopback)?.managed_by(MANAGER),
-            leases: Objects::of(stores, loopback, "coordination.k8s.io", "v1", "leases")?,
+            leases: ResourceClient::of(stores, loopback, "coordination.k8s.io", "v1", "leases")?,
             own: identity_lease::own_name(),
         })
     }
@@ -44,7 +44,7 @@ impl StaleStorageVersions {
 impl Reconcile for StaleStorageVersions {
     const NAME: &'static str = "removal of versions that servers which are gone stored objects in";
 
-    fn watched(&self) -> Vec<&Objects> {
+    fn watched(&self) -> Vec<&ResourceClient> {
         vec![&self.versions, &self.leases]
     }
 

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::MANAGER;
 use crate::bootstrap::token_tracking;
 use crate::loopback::{Loopback, LoopbackError};
-use crate::objects::{Objects, text};
 use crate::periodic::Periodic;
+use crate::resource_client::{ResourceClient, text};
 use crate::service_accounts::token_secrets::{
     ACCOUNT_NAME, ACCOUNT_UID, INVALID_SINCE, LAST_USED, TYPE, day, label, start_of,
 };
@@ -23,11 +23,11 @@ const UNUSED: i64 = 365 * DAY;
 /// Invalidates unused tokens and, after the same time again, deletes their secrets. Only secrets that an account
 /// lists are affected, which were once created with it.
 pub(super) struct UnusedTokens {
-    secrets: Objects,
-    accounts: Objects,
+    secrets: ResourceClient,
+    accounts: ResourceClient,
     /// A program without pods has none.
-    pods: Option<Objects>,
-    config_maps: Objects,
+    pods: Option<ResourceClient>,
+    config_maps: ResourceClient,
 }
 
 /// An action on a token.
@@ -40,7 +40,7 @@ enum Step {
 impl UnusedTokens {
     /// `None` for a server without secrets or service accounts.
     pub(super) fn new(stores: &Stores, loopback: &Loopback) -> Option<Self> {
-        let objects = |plural| Some(Objects::of(stores, loopback, "", "v1", plural)?.managed_by(MANAGER));
+        let objects = |plural| Some(ResourceClient::of(stores, loopback, "", "v1", plural)?.managed_by(MANAGER));
         Some(Self {
             secrets: objects("secrets")?,
             accounts: objects("serviceaccounts")?,

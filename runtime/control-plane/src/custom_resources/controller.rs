@@ -41,7 +41,7 @@ pub(super) struct DefinitionController {
     directory: GroupDirectory,
     /// The accepted names of definitions, by group.
     names: BTreeMap<String, TakenNames>,
-    known: BTreeMap<String, Known>,
+    states: BTreeMap<String, DefinitionState>,
     /// Definitions whose objects are being removed. There may be many objects, so other definitions do not wait for
     /// that.
     removals: JoinSet<String>,
@@ -51,7 +51,7 @@ pub(super) struct DefinitionController {
 }
 
 /// The state of a definition.
-struct Known {
+struct DefinitionState {
     group: String,
     /// True if it needs names that other definitions have.
     waits: bool,
@@ -72,7 +72,7 @@ impl DefinitionController {
             loopback: loopback.clone(),
             directory: directory.clone(),
             names: BTreeMap::new(),
-            known: BTreeMap::new(),
+            states: BTreeMap::new(),
             removals: JoinSet::new(),
             removing: BTreeSet::new(),
             unmoved: BTreeSet::new(),
@@ -188,7 +188,7 @@ impl DefinitionController {
             self.empty(&document).await
         } else {
             let mut status = settled(&document, self.names_of(definition.group()), &now());
-            self.judge(entry, &mut status);
+            self.set_problems(entry, &mut status);
             let changed = document.get("status") != Some(&status);
             document["status"] = status;
             if changed {
@@ -214,7 +214,7 @@ impl DefinitionController {
     }
 
     /// Reports problems of a definition that was stored by an earlier version with weaker checks.
-    fn judge(&self, entry: &Entry, status: &mut Value) {
+    fn set_problems(&self, entry: &Entry, status: &mut Value) {
         let Some(definition) = self.store.typed::<CustomResourceDefinition>(entry) else {
             return;
         };
@@ -278,12 +278,12 @@ impl DefinitionController {
     fn serve(&mut self, document: &Value) {
         let definition = Definition::new(document);
         self.names_of(definition.group()).take(definition);
-        let known = Known {
+        let known = DefinitionState {
             group: definition.group().to_owned(),
             waits: !definition.is("NamesAccepted"),
             written: None,
         };
-        self.known.insert(definition.name().to_owned(), known);
+        self.states.insert(definition.name().to_owned(), known);
         if definition.is("Established") {
             self.definitions.serve(document);
         } else {
@@ -294,13 +294,13 @@ impl DefinitionController {
     /// True if the controller itself wrote this state of a definition.
     fn wrote(&self, entry: &Entry) -> bool {
         let (_, name) = self.store.names(entry.key());
-        let known = self.known.get(name);
+        let known = self.states.get(name);
         known.is_some_and(|known| known.written == Some(entry.revision()))
     }
 
     async fn write_status(&mut self, document: &Value) -> Result<(), LoopbackError> {
         let written = self.write(document).await?;
-        if let Some(known) = self.known.get_mut(Definition::new(document).name()) {
+        if let Some(known) = self.states.get_mut(Definition::new(document).name()) {
             let version = written.pointer("/metadata/resourceVersion").and_then(Value::as_str);
             known.written = version.and_then(|version| version.parse().ok()).map(Revision);
         }
@@ -318,12 +318,12 @@ impl DefinitionController {
     async fn forget(&mut self, entry: &Entry, unfinished: &mut BTreeSet<String>) {
         let (_, name) = self.store.names(entry.key());
         self.definitions.remove(name);
-        let Some(gone) = self.known.remove(name) else { return };
+        let Some(gone) = self.states.remove(name) else { return };
         if let Some(names) = self.names.get_mut(&gone.group) {
             names.give_back(name);
         }
         let waiting = self
-            .known
+            .states
             .iter()
             .filter(|(_, known)| known.waits && known.group == gone.group);
         let waiting: Vec<String> = waiting.map(|(name, _)| name.clone()).collect();

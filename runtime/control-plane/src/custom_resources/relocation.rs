@@ -13,7 +13,7 @@ use planesmith_server::stores::{ResourceStore, Stores, row_of};
 use planesmith_store::{Collection, Draft, Entry, Expect, ListQuery, NoIndex, Op, WriteError};
 use serde_json::Value;
 
-use crate::objects::text;
+use crate::resource_client::text;
 
 /// Moves the objects of a kind to its own keys. The kind must not be served before all are moved.
 ///

@@ -15,7 +15,7 @@ use planesmith_server::stores::{ResourceStore, row_of};
 use planesmith_store::{Draft, Entry, Expect, Op};
 use serde_json::Value;
 
-use crate::objects::text;
+use crate::resource_client::text;
 
 /// The number of objects that are removed at once: writes that wait together become durable together.
 const AT_ONCE: usize = 256;

@@ -15,7 +15,7 @@ use planesmith_server::proxy::{Destination, Link, LinkError, Target, client_tls_
 use serde_json::Value;
 
 use self::review::Review;
-use crate::apart;
+use crate::dedicated_runtime;
 use crate::service_resolver::ServiceResolver;
 
 /// The time limit of a webhook, which is part of its URL.
@@ -23,12 +23,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Calls the webhook of a definition.
 pub(super) struct Webhook {
-    asked: Arc<Asked>,
+    client: Arc<WebhookClient>,
 }
 
 /// The webhook that is called.
-struct Asked {
-    place: Place,
+struct WebhookClient {
+    location: Location,
     link: Result<Link, String>,
     /// The time limit of a call.
     patience: Duration,
@@ -36,8 +36,8 @@ struct Asked {
     services: Arc<dyn ServiceResolver>,
 }
 
-/// The place of a webhook.
-enum Place {
+/// The location of a webhook.
+enum Location {
     Url(String),
     Service { service: ServicePort, path: String },
 }
@@ -58,9 +58,9 @@ impl Webhook {
         }
         let config = conversion.pointer("/webhook/clientConfig")?;
         let text = |pointer: &str| config.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-        let place = match text("/url") {
-            Some(url) => Place::Url(url),
-            None => Place::Service {
+        let location = match text("/url") {
+            Some(url) => Location::Url(url),
+            None => Location::Service {
                 service: ServicePort {
                     namespace: text("/service/namespace").unwrap_or_default(),
                     name: text("/service/name").unwrap_or_default(),
@@ -81,22 +81,22 @@ impl Webhook {
             .pointer("/webhook/conversionReviewVersions")
             .and_then(Value::as_array);
         let reviews = reviews.into_iter().flatten().filter_map(Value::as_str);
-        let asked = Arc::new(Asked {
-            place,
+        let client = Arc::new(WebhookClient {
+            location,
             link: link.map_err(|error| error.to_string()),
             patience: PATIENCE,
             reviews: reviews.map(str::to_owned).collect(),
             services: Arc::clone(services),
         });
-        Some(Arc::new(Self { asked }))
+        Some(Arc::new(Self { client }))
     }
 }
 
-impl Asked {
+impl WebhookClient {
     fn address(&self) -> Result<Address, String> {
         let query = format!("timeout={}s", PATIENCE.as_secs());
-        match &self.place {
-            Place::Url(url) => {
+        match &self.location {
+            Location::Url(url) => {
                 let uri: http::Uri = url.parse().map_err(|_| format!("parse {url:?}: invalid URL"))?;
                 let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
                 Ok(Address {
@@ -113,7 +113,7 @@ impl Asked {
                     },
                 })
             }
-            Place::Service { service, path } => {
+            Location::Service { service, path } => {
                 let ServicePort { namespace, name, port } = service;
                 let host = format!("{name}.{namespace}.svc");
                 let url = format!("https://{host}:{port}{path}?{query}");
@@ -180,13 +180,13 @@ fn kind_of(document: &Value) -> String {
 
 impl Converter for Webhook {
     fn convert(&self, documents: Vec<Value>, to: &'static ResourceFacts) -> Converting<'_, Vec<Value>> {
-        let asked = Arc::clone(&self.asked);
-        Box::pin(async move { apart::done(async move { asked.convert(&documents, to).await }).await? })
+        let client = Arc::clone(&self.client);
+        Box::pin(async move { dedicated_runtime::done(async move { client.convert(&documents, to).await }).await? })
     }
 
     fn convert_now(&self, document: Value, to: &'static ResourceFacts) -> Result<Value, String> {
-        let asked = Arc::clone(&self.asked);
-        let mut converted = apart::wait_for(async move { asked.convert(&[document], to).await })??;
+        let client = Arc::clone(&self.client);
+        let mut converted = dedicated_runtime::wait_for(async move { client.convert(&[document], to).await })??;
         Ok(converted.pop().unwrap_or_default())
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Host;
 use super::remembered::Remembered;
-use crate::objects::text;
+use crate::resource_client::text;
 
 const PATH: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 

@@ -11,8 +11,8 @@ use planesmith_machinery::{go_base64, yaml};
 use planesmith_server::proxy::{ClientIdentity, Destination, Link, Pem, Question, Target, Trust, ask, client_tls_to};
 use serde_json::Value;
 
-use crate::apart;
-use crate::objects::text;
+use crate::dedicated_runtime;
+use crate::resource_client::text;
 
 /// The longest time the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -122,7 +122,7 @@ impl Host {
     /// As [`Host::send`], where nothing can be awaited.
     pub(super) fn send_now(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, String> {
         let (host, path, body) = (self.clone(), path.to_owned(), body.cloned());
-        apart::wait_for(async move { host.send(method, &path, body.as_ref()).await })?
+        dedicated_runtime::wait_for(async move { host.send(method, &path, body.as_ref()).await })?
     }
 }
 

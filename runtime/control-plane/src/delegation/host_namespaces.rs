@@ -5,7 +5,7 @@ use planesmith_access::admission::{NamespacePhase, Namespaces};
 use planesmith_machinery::names;
 
 use super::Host;
-use crate::objects::text;
+use crate::resource_client::text;
 
 /// Finds namespaces of this server, and of the one in front of it.
 pub(crate) struct HostNamespaces<N> {

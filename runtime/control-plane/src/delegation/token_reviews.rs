@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::Host;
 use super::remembered::{HOLDS, Remembered};
-use crate::objects::text;
+use crate::resource_client::text;
 
 const PATH: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
 

@@ -21,8 +21,8 @@ use planesmith_server::request::Verb;
 use planesmith_server::routes::{ServedKind, ServedSubresource};
 
 use super::{ServiceAccountKeys, StoredObjects};
-use crate::objects::text;
 use crate::options::ServiceAccountOptions;
+use crate::resource_client::text;
 
 const POSTED: Posted = Posted {
     kinds: &[TokenRequest::RESOURCE],

@@ -12,7 +12,7 @@ use planesmith_server::stores::Stores;
 use serde_json::{Value, json};
 
 use crate::loopback::Loopback;
-use crate::objects::{Objects, text};
+use crate::resource_client::{ResourceClient, text};
 
 /// The type of such secrets.
 pub(crate) const TYPE: &str = "kubernetes.io/service-account-token";
@@ -29,7 +29,7 @@ const DAY: i64 = 24 * 60 * 60;
 
 /// Secrets in the store. Their use is recorded once a day.
 pub(crate) struct StoredTokenSecrets {
-    secrets: Objects,
+    secrets: ResourceClient,
     /// Namespace and name of secrets whose use is being recorded.
     noting: Arc<Mutex<HashSet<(String, String)>>>,
 }
@@ -38,7 +38,7 @@ impl StoredTokenSecrets {
     /// `None` for a server without secrets.
     pub(crate) fn new(stores: &Stores, loopback: &Loopback) -> Option<Self> {
         Some(Self {
-            secrets: Objects::of(stores, loopback, "", "v1", "secrets")?,
+            secrets: ResourceClient::of(stores, loopback, "", "v1", "secrets")?,
             noting: Arc::default(),
         })
     }

@@ -10,7 +10,7 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::status::ApiResult;
 
 use super::pod_amounts::{Side, total};
-use bounds::Asked;
+use bounds::RequestedResources;
 
 /// The type of bounds on claims, which have no limits.
 const CLAIM: &str = "PersistentVolumeClaim";
@@ -90,11 +90,11 @@ fn asked_for(objects: &Objects<'_>) -> Option<Vec<(&'static str, ResourceList, R
 
 fn check_item(item: &LimitRangeItem, asked: &[(&'static str, ResourceList, ResourceList)], problems: &mut Vec<String>) {
     for (sort, requests, limits) in asked.iter().filter(|(sort, ..)| *sort == item.type_) {
-        let asked = Asked { sort, requests, limits };
+        let asked = RequestedResources { sort, requests, limits };
         problems.extend(item.min.iter().filter_map(|(name, bound)| asked.below(name, bound)));
         let above = match item.type_ == CLAIM {
-            true => Asked::requested_above,
-            false => Asked::above,
+            true => RequestedResources::requested_above,
+            false => RequestedResources::above,
         };
         problems.extend(item.max.iter().filter_map(|(name, bound)| above(&asked, name, bound)));
         if item.type_ == CLAIM {

@@ -23,9 +23,9 @@ use planesmith_machinery::status::ApiResult;
 
 use configuration::LimitedResource;
 use evaluator::Evaluator;
-use ledger::{Ledger, Void};
+use ledger::{Ledger, RejectedCharge};
 pub(super) use pods::is_extended;
-use request::{Asked, charged};
+use request::{QuotaRequest, charged};
 use writer::{ThroughLoopback, Writer};
 
 /// The number of times a charge is repeated because another writer changed the quota meanwhile.
@@ -76,7 +76,7 @@ impl ResourceQuotas {
             return Ok(());
         }
         let evaluator = Evaluator::of(attributes, &*self.objects);
-        let Some(asked) = Asked::new(&evaluator, attributes, objects) else {
+        let Some(asked) = QuotaRequest::new(&evaluator, attributes, objects) else {
             return Ok(());
         };
         if self.limited.is_empty() && self.objects.all::<ResourceQuota>(attributes.namespace)?.is_empty() {
@@ -100,7 +100,7 @@ impl ResourceQuotas {
             let Some(charge) = ledger.charge(stored, work, attributes.dry_run)? else {
                 return Ok(());
             };
-            let Err(Void { quotas, why }) = ledger.store(charge, &self.writer).await? else {
+            let Err(RejectedCharge { quotas, why }) = ledger.store(charge, &self.writer).await? else {
                 return Ok(());
             };
             if retries == 0 {

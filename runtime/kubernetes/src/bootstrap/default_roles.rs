@@ -9,7 +9,7 @@ mod roles;
 
 use futures_util::future::try_join_all;
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
-use planesmith_control_plane::objects::{Objects, text};
+use planesmith_control_plane::resource_client::{ResourceClient, text};
 use planesmith_server::hooks::{Hook, HookError};
 use planesmith_server::stores::Stores;
 use serde_json::{Map, Value, json};
@@ -27,7 +27,7 @@ const CONTROLLER: &str = "system:controller:";
 
 /// Creates the roles and bindings, and completes existing ones; `None` for a server without roles.
 pub(super) fn hook(stores: &Stores, loopback: &Loopback) -> Option<Hook> {
-    let of = |plural| Objects::of(stores, loopback, GROUP, "v1", plural);
+    let of = |plural| ResourceClient::of(stores, loopback, GROUP, "v1", plural);
     let cluster_roles = of("clusterroles")?;
     let cluster_bindings = of("clusterrolebindings")?;
     let roles = of("roles")?;
@@ -47,7 +47,7 @@ pub(super) fn hook(stores: &Stores, loopback: &Loopback) -> Option<Hook> {
 
 /// Creates missing objects, and replaces those that `completed` changes.
 async fn reconcile(
-    objects: &Objects,
+    objects: &ResourceClient,
     wanted: &[Value],
     completed: fn(&Value, &Value) -> Option<Value>,
 ) -> Result<(), LoopbackError> {
@@ -65,7 +65,7 @@ async fn reconcile(
 }
 
 /// As [`reconcile`]; but the role of a binding is immutable, so one that refers to another role is created anew.
-async fn reconcile_bindings(objects: &Objects, wanted: &[Value]) -> Result<(), LoopbackError> {
+async fn reconcile_bindings(objects: &ResourceClient, wanted: &[Value]) -> Result<(), LoopbackError> {
     for wanted in wanted {
         if let Some(stored) = stored(objects, wanted)
             && !is_protected(&stored)
@@ -78,7 +78,7 @@ async fn reconcile_bindings(objects: &Objects, wanted: &[Value]) -> Result<(), L
     reconcile(objects, wanted, bindings::completed).await
 }
 
-fn stored(objects: &Objects, wanted: &Value) -> Option<Value> {
+fn stored(objects: &ResourceClient, wanted: &Value) -> Option<Value> {
     objects.get(text(wanted, "/metadata/namespace"), text(wanted, "/metadata/name"))
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::try_join_all;
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
-use planesmith_control_plane::objects::{Objects, text};
+use planesmith_control_plane::resource_client::{ResourceClient, text};
 use planesmith_server::hooks::{Hook, HookError};
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::Stores;
@@ -32,7 +32,7 @@ const INTERVAL: Duration = Duration::from_secs(60);
 /// Creates the objects and maintains them, and sets the condition Dangling of schemas. Empty for a server without the
 /// kinds.
 pub(super) fn hooks(stores: &Stores, loopback: &Loopback) -> Vec<Hook> {
-    let of = |plural| Objects::of(stores, loopback, GROUP, "v1", plural);
+    let of = |plural| ResourceClient::of(stores, loopback, GROUP, "v1", plural);
     let Some((levels, schemas)) = of("prioritylevelconfigurations").zip(of("flowschemas")) else {
         return Vec::new();
     };
@@ -64,7 +64,7 @@ const MANDATORY: &str = "mandatory";
 const SUGGESTED: &str = "suggested";
 
 struct Kind {
-    objects: Objects,
+    objects: ResourceClient,
     name: &'static str,
     table: Value,
 }

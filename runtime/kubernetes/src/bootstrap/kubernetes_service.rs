@@ -352,7 +352,7 @@ fn is_same_service(stored: &Value, wanted: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use planesmith_control_plane::bootstrap::Believed;
+    use planesmith_control_plane::bootstrap::ClusterAuthentication;
     use planesmith_machinery::scheme::Scheme;
     use planesmith_server::shutdown::Stop;
     use planesmith_server::stores::Stores;
@@ -380,7 +380,7 @@ mod tests {
                 address: IpAddr::from([192, 0, 2, 1]),
                 endpoint: Some(IpAddr::from([192, 0, 2, 1])),
                 port: 6443,
-                believed: Believed::default(),
+                authentication: ClusterAuthentication::default(),
                 root_authority: String::new(),
             },
             slices: None,

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use planesmith_control_plane::controllers::MANAGER;
 use planesmith_control_plane::loopback::Loopback;
-use planesmith_control_plane::objects::{Objects, text};
+use planesmith_control_plane::resource_client::{ResourceClient, text};
 use planesmith_server::stores::Stores;
 use serde_json::Value;
 
@@ -19,8 +19,8 @@ pub(super) use signing::Signer;
 use crate::certificate_requests::Request;
 
 /// Returns the requests; `None` for a server without them.
-fn requests(stores: &Stores, loopback: &Loopback) -> Option<Objects> {
-    let requests = Objects::of(
+fn requests(stores: &Stores, loopback: &Loopback) -> Option<ResourceClient> {
+    let requests = ResourceClient::of(
         stores,
         loopback,
         "certificates.k8s.io",

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
-use planesmith_control_plane::objects::{Objects, text};
 use planesmith_control_plane::reconciler::Reconcile;
+use planesmith_control_plane::resource_client::{ResourceClient, text};
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::meta::LabelSelector;
 use planesmith_machinery::selector::LabelQuery;
@@ -19,13 +19,13 @@ const MANAGER: &str = "clusterrole-aggregation-controller";
 
 /// Gives roles with an aggregation rule the rules of the roles that it selects.
 pub(super) struct ClusterRoleAggregation {
-    roles: Objects,
+    roles: ResourceClient,
 }
 
 impl ClusterRoleAggregation {
     /// `None` for a server without cluster roles.
     pub(super) fn new(stores: &Stores, loopback: &Loopback) -> Option<Self> {
-        let roles = Objects::of(stores, loopback, "rbac.authorization.k8s.io", "v1", "clusterroles")?;
+        let roles = ResourceClient::of(stores, loopback, "rbac.authorization.k8s.io", "v1", "clusterroles")?;
         Some(Self {
             roles: roles.managed_by(MANAGER),
         })
@@ -35,7 +35,7 @@ impl ClusterRoleAggregation {
 impl Reconcile for ClusterRoleAggregation {
     const NAME: &'static str = "aggregated cluster role";
 
-    fn watched(&self) -> Vec<&Objects> {
+    fn watched(&self) -> Vec<&ResourceClient> {
         vec![&self.roles]
     }
 

@@ -4,21 +4,21 @@ use std::time::Duration;
 
 use planesmith_control_plane::controllers::MANAGER;
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
-use planesmith_control_plane::objects::{Objects, text};
 use planesmith_control_plane::reconciler::Reconcile;
+use planesmith_control_plane::resource_client::{ResourceClient, text};
 use planesmith_machinery::time::Time;
 use planesmith_server::stores::Stores;
 use serde_json::Value;
 
 /// Deletes finished jobs and their dependents.
 pub(super) struct FinishedJobs {
-    jobs: Objects,
+    jobs: ResourceClient,
 }
 
 impl FinishedJobs {
     /// `None` for a server without jobs.
     pub(super) fn new(stores: &Stores, loopback: &Loopback) -> Option<Self> {
-        let jobs = Objects::of(stores, loopback, "batch", "v1", "jobs")?.managed_by(MANAGER);
+        let jobs = ResourceClient::of(stores, loopback, "batch", "v1", "jobs")?.managed_by(MANAGER);
         Some(Self { jobs })
     }
 
@@ -34,7 +34,7 @@ impl FinishedJobs {
 impl Reconcile for FinishedJobs {
     const NAME: &'static str = "removal of a finished job";
 
-    fn watched(&self) -> Vec<&Objects> {
+    fn watched(&self) -> Vec<&ResourceClient> {
         vec![&self.jobs]
     }
 

@@ -8,10 +8,10 @@ use planesmith_access::admission::Lister;
 use planesmith_api_defs::core::v1::ResourceQuota;
 use planesmith_control_plane::controllers::MANAGER;
 use planesmith_control_plane::controllers::served_kinds::{ServedKind, ServedKinds};
-use planesmith_control_plane::later::Later;
+use planesmith_control_plane::delaying_queue::DelayingQueue;
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
-use planesmith_control_plane::objects::Objects;
 use planesmith_control_plane::reconciler::{self, next_of};
+use planesmith_control_plane::resource_client::ResourceClient;
 use planesmith_machinery::json;
 use planesmith_machinery::object::Object;
 use planesmith_server::chain::ApiServer;
@@ -38,12 +38,12 @@ pub(super) struct QuotaController {
     served: ServedKinds,
     /// The objects that counted objects refer to.
     objects: Arc<dyn Lister>,
-    quotas: Objects,
+    quotas: ResourceClient,
     /// The kinds that some quota bounds; their watchers follow that of the quotas.
     followed: Vec<Arc<ServedKind>>,
     watchers: Vec<Watcher>,
     /// Namespaces and names of quotas, and the times at which to count them.
-    due: Later<String>,
+    due: DelayingQueue<String>,
 }
 
 impl QuotaController {
@@ -55,14 +55,14 @@ impl QuotaController {
         objects: Arc<dyn Lister>,
         loopback: &Loopback,
     ) -> Option<Self> {
-        let quotas = Objects::of(stores, loopback, "", "v1", "resourcequotas")?.managed_by(MANAGER);
+        let quotas = ResourceClient::of(stores, loopback, "", "v1", "resourcequotas")?.managed_by(MANAGER);
         Some(Self {
             served: ServedKinds::of(server),
             watchers: vec![quotas.watch()],
             objects,
             quotas,
             followed: Vec::new(),
-            due: Later::new(reconciler::RETRY),
+            due: DelayingQueue::new(reconciler::RETRY),
         })
     }
 
@@ -101,7 +101,7 @@ impl QuotaController {
         let quotas = self.quotas.all_typed::<ResourceQuota>("");
         self.follow(&quotas);
         for quota in &quotas {
-            self.due.hasten(key_of(quota), Instant::now());
+            self.due.add_before(key_of(quota), Instant::now());
         }
     }
 
@@ -133,7 +133,7 @@ impl QuotaController {
         let bounding: Vec<String> = bounding.map(key_of).collect();
         if !bounding.is_empty() && gives_back(kind, event, &evaluator) {
             for key in bounding {
-                self.due.hasten(key, Instant::now() + GATHERED);
+                self.due.add_before(key, Instant::now() + GATHERED);
             }
         }
     }
@@ -149,7 +149,7 @@ impl QuotaController {
         };
         if is_uncounted(&quota) {
             self.follow(std::slice::from_ref(&quota));
-            self.due.hasten(key, Instant::now());
+            self.due.add_before(key, Instant::now());
         }
     }
 
@@ -165,7 +165,7 @@ impl QuotaController {
                     RETRY
                 }
             };
-            self.due.hasten(key, Instant::now() + next);
+            self.due.add_before(key, Instant::now() + next);
         }
     }
 

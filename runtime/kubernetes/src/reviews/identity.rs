@@ -12,9 +12,9 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::endpoint::{Call, Responder, Submission};
 
 /// Answers SelfSubjectReview.
-pub(super) struct Myself;
+pub(super) struct SelfSubjectReviews;
 
-impl Responder for Myself {
+impl Responder for SelfSubjectReviews {
     fn answer<'a>(&'a self, call: &'a Call, submission: &'a mut Submission<'_>) -> BoxFuture<'a, ApiResult<Response>> {
         Box::pin(async move {
             submission.admit().await?;
@@ -33,9 +33,9 @@ impl Responder for Myself {
 }
 
 /// Answers TokenReview.
-pub(super) struct Tokens(pub(super) Arc<BearerTokens>);
+pub(super) struct TokenReviews(pub(super) Arc<BearerTokens>);
 
-impl Responder for Tokens {
+impl Responder for TokenReviews {
     fn answer<'a>(&'a self, _: &'a Call, submission: &'a mut Submission<'_>) -> BoxFuture<'a, ApiResult<Response>> {
         Box::pin(async move {
             if submission.as_kind::<v1::TokenReview>()?.spec.token.is_empty() {

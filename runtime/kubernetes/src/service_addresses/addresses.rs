@@ -7,7 +7,7 @@ use http::{Method, StatusCode};
 use planesmith_api_defs::core::v1::Service;
 use planesmith_api_defs::networking::v1::{IPAddress, ServiceCIDR};
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
-use planesmith_control_plane::objects::text;
+use planesmith_control_plane::resource_client::text;
 use planesmith_machinery::ip::{Family, parse_range};
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Resource as _;
@@ -98,7 +98,7 @@ impl Addresses {
     }
 
     /// Returns the addresses with the label of this manager.
-    pub(super) fn kept(&self) -> Vec<IPAddress> {
+    pub(super) fn managed(&self) -> Vec<IPAddress> {
         let mut addresses = self.taken.all::<IPAddress>();
         addresses.retain(|address| {
             address

@@ -129,7 +129,7 @@ impl ServiceAddresses {
         for service in self.services.all::<Service>() {
             self.repair_addresses(&service).await;
         }
-        for address in self.addresses.kept() {
+        for address in self.addresses.managed() {
             self.repair_object(&address).await;
         }
     }

@@ -11,7 +11,7 @@ use crate::controllers::metadata::Metadata;
 use crate::controllers::remote_kinds::{RemoteKind, RemoteKinds};
 use crate::controllers::served_kinds::{Kinds, ServedKind};
 use crate::loopback::{Loopback, LoopbackError};
-use crate::objects::text;
+use crate::resource_client::text;
 
 /// A snapshot of all kinds.
 #[derive(Clone, Debug, Default)]

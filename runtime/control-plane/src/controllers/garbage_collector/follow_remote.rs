@@ -17,7 +17,7 @@ use crate::controllers::metadata::Metadata;
 use crate::controllers::remote_kinds::RemoteKind;
 use crate::controllers::remote_objects::read_all;
 use crate::loopback::LoopbackError;
-use crate::objects::text;
+use crate::resource_client::text;
 
 /// Requests only metadata, from servers that support that.
 const WATCH: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";

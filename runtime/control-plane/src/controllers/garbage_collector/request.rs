@@ -133,7 +133,7 @@ impl Object {
             Ok(()) => Ok(Outcome::Done),
             Err(error) => match error.status() {
                 Some(StatusCode::NOT_FOUND) => Ok(Outcome::Done),
-                Some(StatusCode::CONFLICT) => Ok(Outcome::Again),
+                Some(StatusCode::CONFLICT) => Ok(Outcome::Requeue),
                 _ => Err(error),
             },
         }

@@ -11,7 +11,7 @@ use crate::controllers::metadata::Metadata;
 use crate::controllers::remote_kinds::RemoteKinds;
 use crate::controllers::remote_objects::read_all;
 use crate::loopback::{Loopback, LoopbackError};
-use crate::objects::text;
+use crate::resource_client::text;
 
 /// Deletes the objects of other servers in `namespace`. A server that cannot be reached does not block the namespace:
 /// it is reported as undiscovered, and its objects stay until a client deletes them there.

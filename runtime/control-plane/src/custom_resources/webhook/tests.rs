@@ -70,14 +70,16 @@ async fn a_webhook_that_does_not_answer_is_not_waited_for_forever() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}/convert", listener.local_addr().unwrap());
     let link = client_tls_by(&[]).map(|tls| Link::new(tls, PATIENCE));
-    let asked = Asked {
-        place: Place::Url(url.clone()),
+    let client = WebhookClient {
+        location: Location::Url(url.clone()),
         link: link.map_err(|error| error.to_string()),
         patience: Duration::from_millis(20),
         reviews: vec!["v1".to_owned()],
         services: Arc::new(NoServices),
     };
-    let webhook = Webhook { asked: Arc::new(asked) };
+    let webhook = Webhook {
+        client: Arc::new(client),
+    };
     // The system completes the connection before it is accepted; nothing answers on it.
     let why = webhook.convert(vec![stored()], &V2).await.unwrap_err();
     drop(listener);

@@ -7,13 +7,13 @@ use planesmith_machinery::quantity::Quantity;
 const MOST_IN_MILLI: i64 = i64::MAX / 1000;
 
 /// The requests and limits of one object of a sort.
-pub(super) struct Asked<'a> {
+pub(super) struct RequestedResources<'a> {
     pub(super) sort: &'a str,
     pub(super) requests: &'a ResourceList,
     pub(super) limits: &'a ResourceList,
 }
 
-impl Asked<'_> {
+impl RequestedResources<'_> {
     /// Returns the message of a violation if the request or limit is below `bound`.
     pub(super) fn below(&self, name: &str, bound: &Quantity) -> Option<String> {
         let found = self.found(name, bound);

@@ -62,7 +62,7 @@ pub(super) struct Charge {
 
 /// A charge that has to be repeated.
 #[derive(Debug)]
-pub(super) struct Void {
+pub(super) struct RejectedCharge {
     /// The quotas in which it was not stored.
     pub(super) quotas: BTreeSet<Key>,
     pub(super) why: ApiError,
@@ -115,7 +115,7 @@ impl Ledger {
         self: &Arc<Self>,
         charge: Charge,
         writer: &Arc<dyn Writer>,
-    ) -> ApiResult<Result<(), Void>> {
+    ) -> ApiResult<Result<(), RejectedCharge>> {
         let (ledger, writer) = (Arc::clone(self), Arc::clone(writer));
         // In a task of its own, since the client may disconnect: a charge that is never stored would count for ever.
         let stored = tokio::spawn(async move { ledger.settle(&charge, &*writer).await });
@@ -125,7 +125,7 @@ impl Ledger {
         Ok(outcome)
     }
 
-    async fn settle(&self, charge: &Charge, writer: &dyn Writer) -> Result<(), Void> {
+    async fn settle(&self, charge: &Charge, writer: &dyn Writer) -> Result<(), RejectedCharge> {
         let _turn = self.turn.lock().await;
         let (pending, tried) = {
             let state = self.lock();
@@ -162,7 +162,7 @@ impl Ledger {
 
 impl State {
     /// Returns the outcome of a charge; `None` while it is pending.
-    fn outcome_of(&self, charge: &Charge) -> Option<Result<(), Void>> {
+    fn outcome_of(&self, charge: &Charge) -> Option<Result<(), RejectedCharge>> {
         if charge.epoch == self.epoch {
             return (charge.number <= self.stored).then_some(Ok(()));
         }
@@ -170,7 +170,7 @@ impl State {
         let Some(failure) = failure else {
             let why = ApiError::internal("resource quota evaluation timed out");
             let quotas = charge.quotas.clone();
-            return Some(Err(Void { quotas, why }));
+            return Some(Err(RejectedCharge { quotas, why }));
         };
         let quotas: BTreeSet<Key> = match charge.number <= failure.tried {
             true => charge.quotas.intersection(&failure.quotas).cloned().collect(),
@@ -179,7 +179,7 @@ impl State {
         let why = failure.why.clone();
         Some(match quotas.is_empty() {
             true => Ok(()),
-            false => Err(Void { quotas, why }),
+            false => Err(RejectedCharge { quotas, why }),
         })
     }
 

@@ -11,14 +11,14 @@ use super::configuration::LimitedResource;
 use super::evaluator::{Evaluator, number};
 
 /// A write that may be charged.
-pub(super) struct Asked<'a> {
+pub(super) struct QuotaRequest<'a> {
     evaluator: &'a Evaluator<'a>,
     attributes: &'a Attributes<'a>,
     object: &'a dyn Object,
     old: Option<&'a dyn Object>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> QuotaRequest<'a> {
     /// `None` for a write that does not change the usage.
     pub(super) fn new(
         evaluator: &'a Evaluator<'a>,
@@ -75,39 +75,41 @@ impl<'a> Asked<'a> {
 /// 403 when a quota is exceeded.
 pub(super) fn charged(
     quotas: &[ResourceQuota],
-    asked: &Asked<'_>,
+    request: &QuotaRequest<'_>,
     limited: &[LimitedResource],
 ) -> ApiResult<Vec<ResourceQuota>> {
     let mut counting = Vec::new();
     let mut covered_scopes = BTreeSet::new();
     for (index, quota) in quotas.iter().enumerate() {
-        let scopes = scopes_of(quota).filter(|scope| asked.evaluator.is_in_scope(asked.object, scope));
+        let scopes = scopes_of(quota).filter(|scope| request.evaluator.is_in_scope(request.object, scope));
         covered_scopes.extend(scopes.map(|scope| scope.scope_name));
-        if asked.is_counted_by(quota, asked.object) {
-            asked.check_against(quota)?;
+        if request.is_counted_by(quota, request.object) {
+            request.check_against(quota)?;
             counting.push(index);
         }
     }
-    let usage = asked.evaluator.usage(asked.object);
+    let usage = request.evaluator.usage(request.object);
     let negative: Vec<&str> = usage
         .iter()
         .filter(|(_, amount)| amount.is_negative())
         .map(|(name, _)| name.as_str())
         .collect();
     if !negative.is_empty() {
-        return asked.refuse(format_args!(
+        return request.refuse(format_args!(
             "quota usage is negative for resource(s): {}",
             negative.join(",")
         ));
     }
-    let grown = match asked.old {
-        Some(old) if asked.attributes.operation == Operation::Update => grown(&usage, &asked.evaluator.usage(old)),
+    let grown = match request.old {
+        Some(old) if request.attributes.operation == Operation::Update => grown(&usage, &request.evaluator.usage(old)),
         _ => usage.clone(),
     };
     let mut charges = Vec::new();
     for index in counting.iter().copied() {
         // An object that was not counted before is counted in full.
-        let was_counted = asked.old.is_some_and(|old| asked.is_counted_by(&quotas[index], old));
+        let was_counted = request
+            .old
+            .is_some_and(|old| request.is_counted_by(&quotas[index], old));
         let charge = if was_counted { &grown } else { &usage };
         charges.push((index, without_zeros(charge)));
     }
@@ -115,24 +117,24 @@ pub(super) fn charged(
     if charges.is_empty() && (!counting.is_empty() || without_zeros(&grown).is_empty()) {
         return Ok(quotas.to_vec());
     }
-    check_covered(asked, limited, &usage, quotas, &counting, &covered_scopes)?;
+    check_covered(request, limited, &usage, quotas, &counting, &covered_scopes)?;
     let mut charged = quotas.to_vec();
     for (index, charge) in charges {
-        add_to(&mut charged[index], &charge, asked)?;
+        add_to(&mut charged[index], &charge, request)?;
     }
     Ok(charged)
 }
 
 /// Checks that resources that need a quota have one.
 fn check_covered(
-    asked: &Asked<'_>,
+    request: &QuotaRequest<'_>,
     limited: &[LimitedResource],
     usage: &ResourceList,
     quotas: &[ResourceQuota],
     counting: &[usize],
     covered_scopes: &BTreeSet<String>,
 ) -> ApiResult<()> {
-    let resource = asked.attributes.resource;
+    let resource = request.attributes.resource;
     let limits_name = |name: &str| {
         let own = limited
             .iter()
@@ -143,7 +145,7 @@ fn check_covered(
     let is_covered = |name: &str| {
         counting
             .iter()
-            .any(|index| asked.counted(&quotas[*index]).contains(&name))
+            .any(|index| request.counted(&quotas[*index]).contains(&name))
     };
     let uncovered: Vec<&str> = usage
         .iter()
@@ -151,12 +153,12 @@ fn check_covered(
         .map(|(name, _)| name.as_str())
         .collect();
     if !uncovered.is_empty() {
-        return asked.refuse(format_args!("insufficient quota to consume: {}", uncovered.join(",")));
+        return request.refuse(format_args!("insufficient quota to consume: {}", uncovered.join(",")));
     }
     let scopes: Vec<String> = limited
         .iter()
         .flat_map(LimitedResource::scopes)
-        .filter(|scope| asked.evaluator.is_in_scope(asked.object, scope))
+        .filter(|scope| request.evaluator.is_in_scope(request.object, scope))
         .filter(|scope| !covered_scopes.contains(&scope.scope_name))
         .map(|scope| {
             format!(
@@ -175,7 +177,7 @@ fn check_covered(
 }
 
 /// Adds a charge to the usage of a quota.
-fn add_to(quota: &mut ResourceQuota, charge: &ResourceList, asked: &Asked<'_>) -> ApiResult<()> {
+fn add_to(quota: &mut ResourceQuota, charge: &ResourceList, request: &QuotaRequest<'_>) -> ApiResult<()> {
     let hard = &quota.status.hard;
     let requested: ResourceList = charge
         .iter()
@@ -192,13 +194,13 @@ fn add_to(quota: &mut ResourceQuota, charge: &ResourceList, asked: &Asked<'_>) -
         .map(String::as_str)
         .filter(|name| used.get(*name) > hard.get(*name))
         .collect();
-    if !exceeded.is_empty() && asked.attributes.subresource != "status" {
+    if !exceeded.is_empty() && request.attributes.subresource != "status" {
         let shown = |list: &ResourceList| {
             let amounts = exceeded.iter().filter_map(|name| Some((name, list.get(*name)?)));
             let amounts: Vec<String> = amounts.map(|(name, amount)| format!("{name}={amount}")).collect();
             amounts.join(",")
         };
-        return asked.refuse(format_args!(
+        return request.refuse(format_args!(
             "exceeded quota: {}, requested: {}, used: {}, limited: {}",
             quota.metadata.name,
             shown(&requested),

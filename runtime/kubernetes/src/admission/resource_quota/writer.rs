@@ -6,7 +6,7 @@ use std::pin::Pin;
 use http::{Method, StatusCode};
 use planesmith_api_defs::core::v1::ResourceQuota;
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
-use planesmith_control_plane::objects::text;
+use planesmith_control_plane::resource_client::text;
 use planesmith_machinery::json;
 use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 

@@ -1,8 +1,8 @@
 //! Reports for every schema if its priority level exists.
 
 use planesmith_control_plane::loopback::LoopbackError;
-use planesmith_control_plane::objects::{Objects, text};
 use planesmith_control_plane::reconciler::{self, Reconcile};
+use planesmith_control_plane::resource_client::{ResourceClient, text};
 use planesmith_machinery::time::Time;
 use planesmith_server::hooks::Hook;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use super::API_VERSION;
 
 const CONSUMER: &str = "api-priority-and-fairness-config-consumer-v1";
 
-pub(super) fn hook(schemas: Objects, levels: Objects) -> Hook {
+pub(super) fn hook(schemas: ResourceClient, levels: ResourceClient) -> Hook {
     let schemas = schemas.managed_by(CONSUMER);
     Hook::new("priority-and-fairness-config-consumer", move |shutdown| async move {
         reconciler::start(Dangling { schemas, levels }, shutdown).await;
@@ -20,14 +20,14 @@ pub(super) fn hook(schemas: Objects, levels: Objects) -> Hook {
 }
 
 struct Dangling {
-    schemas: Objects,
-    levels: Objects,
+    schemas: ResourceClient,
+    levels: ResourceClient,
 }
 
 impl Reconcile for Dangling {
     const NAME: &'static str = "status of a flow schema";
 
-    fn watched(&self) -> Vec<&Objects> {
+    fn watched(&self) -> Vec<&ResourceClient> {
         vec![&self.schemas, &self.levels]
     }
 

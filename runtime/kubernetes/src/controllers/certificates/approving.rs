@@ -6,8 +6,8 @@ use std::sync::Arc;
 use planesmith_access::authorization::{Authorizer, Target};
 use planesmith_access::user::UserInfo;
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
-use planesmith_control_plane::objects::{Objects, text};
 use planesmith_control_plane::reconciler::Reconcile;
+use planesmith_control_plane::resource_client::{ResourceClient, text};
 use planesmith_server::stores::Stores;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use crate::certificate_requests::{Request, signers};
 
 /// Approves requests of nodes for client certificates, if the requesting user has the permission.
 pub(in crate::controllers) struct Approver {
-    requests: Objects,
+    requests: ResourceClient,
     authorizer: Arc<dyn Authorizer>,
 }
 
@@ -62,7 +62,7 @@ impl Approver {
 impl Reconcile for Approver {
     const NAME: &'static str = "approval of a certificate";
 
-    fn watched(&self) -> Vec<&Objects> {
+    fn watched(&self) -> Vec<&ResourceClient> {
         vec![&self.requests]
     }
 

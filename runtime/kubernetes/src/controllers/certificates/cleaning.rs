@@ -5,8 +5,8 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
-use planesmith_control_plane::objects::{Objects, text};
 use planesmith_control_plane::periodic::Periodic;
+use planesmith_control_plane::resource_client::{ResourceClient, text};
 use planesmith_machinery::time::Time;
 use planesmith_server::stores::Stores;
 use serde_json::Value;
@@ -22,7 +22,7 @@ const UNDECIDED: i64 = 24 * HOUR;
 
 /// Deletes requests that were issued or denied a while ago, that nobody decided on, or whose certificate has expired.
 pub(in crate::controllers) struct Cleaner {
-    requests: Objects,
+    requests: ResourceClient,
 }
 
 impl Cleaner {

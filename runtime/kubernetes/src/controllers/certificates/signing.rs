@@ -8,8 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 use planesmith_control_plane::certificates::Authority;
 use planesmith_control_plane::certificates::issue::{Contents, IssueError};
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
-use planesmith_control_plane::objects::{Objects, text};
 use planesmith_control_plane::reconciler::Reconcile;
+use planesmith_control_plane::resource_client::{ResourceClient, text};
 use planesmith_machinery::time::Time;
 use planesmith_server::stores::Stores;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ const SHORT: Duration = Duration::from_secs(8 * 60 * 60);
 
 /// Signs approved requests to the signers of Kubernetes with the server's authority.
 pub(in crate::controllers) struct Signer {
-    requests: Objects,
+    requests: ResourceClient,
     authority: Arc<Authority>,
 }
 
@@ -62,7 +62,7 @@ impl Signer {
 impl Reconcile for Signer {
     const NAME: &'static str = "signing of a certificate";
 
-    fn watched(&self) -> Vec<&Objects> {
+    fn watched(&self) -> Vec<&ResourceClient> {
         vec![&self.requests]
     }
 

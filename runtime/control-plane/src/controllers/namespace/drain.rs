@@ -16,16 +16,16 @@ type Wait = (String, Vec<Arc<ServedKind>>);
 
 /// The sender of waits.
 #[derive(Debug)]
-pub(super) struct Departures(mpsc::UnboundedSender<Wait>);
+pub(super) struct DrainSender(mpsc::UnboundedSender<Wait>);
 
 /// The receiver of waits.
 #[derive(Debug)]
-pub(super) struct Left(mpsc::UnboundedReceiver<Wait>);
+pub(super) struct DrainReceiver(mpsc::UnboundedReceiver<Wait>);
 
-impl Departures {
-    pub(super) fn new() -> (Self, Left) {
+impl DrainSender {
+    pub(super) fn new() -> (Self, DrainReceiver) {
         let (sender, receiver) = mpsc::unbounded_channel();
-        (Self(sender), Left(receiver))
+        (Self(sender), DrainReceiver(receiver))
     }
 
     /// Requeues a namespace when none of these kinds has objects left in it.
@@ -37,16 +37,16 @@ impl Departures {
     }
 }
 
-impl Left {
+impl DrainReceiver {
     /// Requeues the namespaces whose waits are over, for ever.
-    pub(super) async fn tell(mut self, queue: &WorkQueue<String>) {
+    pub(super) async fn requeue_drained(mut self, queue: &WorkQueue<String>) {
         let mut waits = FuturesUnordered::new();
         // A namespace that is waited for already is not added again: it is processed anew after the first wait.
         let mut names = HashSet::new();
         loop {
             tokio::select! {
                 wait = self.0.recv() => match wait {
-                    Some((name, kinds)) if names.insert(name.clone()) => waits.push(all_gone(name, kinds)),
+                    Some((name, kinds)) if names.insert(name.clone()) => waits.push(drained(name, kinds)),
                     Some(_) => {}
                     None => return std::future::pending().await,
                 },
@@ -60,7 +60,7 @@ impl Left {
 }
 
 /// Waits until none of the kinds has objects in the namespace. Returns its name.
-async fn all_gone(namespace: String, kinds: Vec<Arc<ServedKind>>) -> String {
+async fn drained(namespace: String, kinds: Vec<Arc<ServedKind>>) -> String {
     for kind in kinds {
         let prefix = kind.store.prefix(&namespace);
         while !kind.is_empty_in(&namespace) {
@@ -91,7 +91,7 @@ mod tests {
     use planesmith_store::{Draft, Expect, MemoryLog, Op, Row, Storage, StorageOptions};
 
     use super::*;
-    use crate::later::Delays;
+    use crate::delaying_queue::Delays;
     use crate::work_queue::Outcome;
 
     fn kind(storage: &Storage) -> Arc<ServedKind> {
@@ -130,23 +130,23 @@ mod tests {
             longest: std::time::Duration::from_secs(3600),
         };
         let queue = WorkQueue::new(delays, Metrics::new().queue("test"));
-        let (departures, left) = Departures::new();
+        let (sender, receiver) = DrainSender::new();
         for _ in 0..2 {
-            departures.await_all("a", vec![Arc::clone(&kind)]);
+            sender.await_all("a", vec![Arc::clone(&kind)]);
         }
-        let (looked, mut looks) = mpsc::unbounded_channel();
-        let look = |name: String| {
-            looked.send((name, kind.is_empty_in("a"))).unwrap();
+        let (processed, mut namespaces) = mpsc::unbounded_channel();
+        let process = |name: String| {
+            processed.send((name, kind.is_empty_in("a"))).unwrap();
             std::future::ready(Outcome::Done)
         };
         let going = async {
             write(&kind, "one", false).await;
             write(&kind, "two", false).await;
-            looks.recv().await
+            namespaces.recv().await
         };
         tokio::select! {
-            () = queue.work(1, look) => {}
-            () = left.tell(&queue) => {}
+            () = queue.work(1, process) => {}
+            () = receiver.requeue_drained(&queue) => {}
             told = going => assert_eq!(told, Some(("a".to_owned(), true))),
         }
     }

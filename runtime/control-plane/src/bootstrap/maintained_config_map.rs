@@ -7,8 +7,8 @@ use planesmith_server::stores::Stores;
 use serde_json::{Map, Value, json};
 
 use crate::loopback::{Loopback, LoopbackError};
-use crate::objects::Objects;
 use crate::reconciler::{self, Reconcile};
+use crate::resource_client::ResourceClient;
 
 const NAMESPACE: &str = "kube-system";
 
@@ -30,23 +30,23 @@ pub(super) trait Content: Send + Sync + 'static {
 /// The hook called `name` that creates and maintains the ConfigMap of `content`; `None` for a server without
 /// ConfigMaps.
 pub(super) fn hook<C: Content>(name: &'static str, stores: &Stores, loopback: &Loopback, content: C) -> Option<Hook> {
-    let config_maps = Objects::of(stores, loopback, "", "v1", "configmaps")?;
-    let kept = Kept { config_maps, content };
+    let config_maps = ResourceClient::of(stores, loopback, "", "v1", "configmaps")?;
+    let maintained = MaintainedConfigMap { config_maps, content };
     Some(Hook::new(name, move |shutdown| async move {
-        reconciler::start(kept, shutdown).await;
+        reconciler::start(maintained, shutdown).await;
         Ok(())
     }))
 }
 
-struct Kept<C> {
-    config_maps: Objects,
+struct MaintainedConfigMap<C> {
+    config_maps: ResourceClient,
     content: C,
 }
 
-impl<C: Content> Reconcile for Kept<C> {
+impl<C: Content> Reconcile for MaintainedConfigMap<C> {
     const NAME: &'static str = C::WORK;
 
-    fn watched(&self) -> Vec<&Objects> {
+    fn watched(&self) -> Vec<&ResourceClient> {
         vec![&self.config_maps]
     }
 

@@ -7,7 +7,7 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_server::routes::Routes;
 use planesmith_server::stores::Stores;
 
-use crate::program::GroupVersion;
+use crate::program::{GroupVersion, Program};
 
 /// The group versions that are served in addition to those of a program that does not bring them itself.
 pub const GROUPS: &[GroupVersion] = &[
@@ -28,6 +28,16 @@ pub const GROUPS: &[GroupVersion] = &[
         install: |routes, stores| routes.serve::<Lease>(stores),
     },
 ];
+
+/// Returns the group versions of the program, after those that it does not bring itself.
+pub(crate) fn with_groups_of(program: &Program) -> impl Iterator<Item = &'static GroupVersion> {
+    let groups = program.groups;
+    let brings = move |base: &GroupVersion| {
+        let mut own = groups.iter();
+        own.any(|own| own.group == base.group && own.version == base.version)
+    };
+    GROUPS.iter().filter(move |base| !brings(base)).chain(groups)
+}
 
 fn register_core(scheme: &mut Scheme) {
     scheme.add::<ConfigMap>();

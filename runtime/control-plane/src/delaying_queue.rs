@@ -18,7 +18,7 @@ type Time = (Instant, u64);
 
 /// Keys and the times at which they are due; each has one.
 #[derive(Debug)]
-pub struct Later<K> {
+pub struct DelayingQueue<K> {
     delays: Delays,
     by_time: BTreeMap<Time, K>,
     times: HashMap<K, Time>,
@@ -27,7 +27,7 @@ pub struct Later<K> {
     serial: u64,
 }
 
-impl<K: Clone + Eq + Hash> Later<K> {
+impl<K: Clone + Eq + Hash> DelayingQueue<K> {
     /// Creates an empty queue in which keys are retried after `delays`.
     pub fn new(delays: Delays) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl<K: Clone + Eq + Hash> Later<K> {
     }
 
     /// Sets the time of a key that has none, or only a later one.
-    pub fn hasten(&mut self, key: K, at: Instant) {
+    pub fn add_before(&mut self, key: K, at: Instant) {
         if self.times.get(&key).is_none_or(|(time, _)| *time > at) {
             self.put(key, at);
         }
@@ -99,8 +99,8 @@ impl<K: Clone + Eq + Hash> Later<K> {
 mod tests {
     use super::*;
 
-    fn later() -> Later<String> {
-        Later::new(Delays {
+    fn queue() -> DelayingQueue<String> {
+        DelayingQueue::new(Delays {
             first: Duration::from_secs(1),
             longest: Duration::from_secs(60),
         })
@@ -110,30 +110,30 @@ mod tests {
     fn keys_are_due_when_their_last_time_comes() {
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
-        let mut later = later();
+        let mut queue = queue();
         for (key, seconds) in [("a", 5), ("b", 1), ("a", 3), ("c", 2)] {
-            later.put(key.to_owned(), at(seconds));
+            queue.put(key.to_owned(), at(seconds));
         }
-        later.forget(&"c".to_owned());
-        later.hasten("a".to_owned(), at(4));
-        assert_eq!(later.next_time(), Some(at(1)));
-        assert_eq!(later.take(at(2)), ["b"]);
-        assert_eq!(later.take(at(9)), ["a"]);
-        assert_eq!(later.next_time(), None);
+        queue.forget(&"c".to_owned());
+        queue.add_before("a".to_owned(), at(4));
+        assert_eq!(queue.next_time(), Some(at(1)));
+        assert_eq!(queue.take(at(2)), ["b"]);
+        assert_eq!(queue.take(at(9)), ["a"]);
+        assert_eq!(queue.next_time(), None);
     }
 
     #[test]
     fn what_fails_comes_again_later_each_time() {
         let start = Instant::now();
-        let mut later = later();
+        let mut queue = queue();
         let mut waits = Vec::new();
         for _ in 0..8 {
-            later.retry("a".to_owned(), start);
-            waits.push((later.next_time().unwrap() - start).as_secs());
+            queue.retry("a".to_owned(), start);
+            waits.push((queue.next_time().unwrap() - start).as_secs());
         }
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
-        later.forget(&"a".to_owned());
-        later.retry("a".to_owned(), start);
-        assert_eq!(later.next_time(), Some(start + Duration::from_secs(1)));
+        queue.forget(&"a".to_owned());
+        queue.retry("a".to_owned(), start);
+        assert_eq!(queue.next_time(), Some(start + Duration::from_secs(1)));
     }
 }

@@ -43,7 +43,7 @@ enum Verdict {
 
 impl Shared {
     /// Reads the current state of an object, decides on it, and carries out the decision.
-    pub(super) async fn look_at(&self, id: &ObjectId) -> Result<Outcome, LoopbackError> {
+    pub(super) async fn reconcile_object(&self, id: &ObjectId) -> Result<Outcome, LoopbackError> {
         let kinds = self.kinds();
         let Some(object) = kinds.object(&self.loopback, id).await? else {
             return Ok(Outcome::Done);
@@ -67,7 +67,7 @@ impl Shared {
         } else {
             Vec::new()
         };
-        match judge(object.metadata(), &states, !dependents.is_empty()) {
+        match decide(object.metadata(), &states, !dependents.is_empty()) {
             Verdict::Keep => Ok(Outcome::Done),
             Verdict::Wait => {
                 lock(&self.unresolved).insert(id.clone());
@@ -131,14 +131,14 @@ impl Shared {
             let mut owners = dependent.metadata().owners.clone();
             owners.retain(|other| other.uid != *uid);
             if owners.len() < dependent.metadata().owners.len()
-                && dependent.set_owners(&self.loopback, &owners).await? == Outcome::Again
+                && dependent.set_owners(&self.loopback, &owners).await? == Outcome::Requeue
             {
-                outcome = Outcome::Again;
+                outcome = Outcome::Requeue;
             }
         }
         match outcome {
             Outcome::Done => owner.release(&self.loopback, ORPHAN).await,
-            Outcome::Again => Ok(Outcome::Again),
+            Outcome::Requeue => Ok(Outcome::Requeue),
         }
     }
 
@@ -187,7 +187,7 @@ impl Shared {
     /// True if the owner is in any namespace. All namespaces are searched once for all dependents that name the
     /// owner: an owner that was in none does not appear later.
     fn is_elsewhere(&self, kinds: &AllKinds, owner: &OwnerReference) -> bool {
-        if lock(&self.nowhere).has(&owner.uid) {
+        if lock(&self.absent_owners).has(&owner.uid) {
             return false;
         }
         let found = match kinds.named(&owner.api_version, &owner.kind) {
@@ -196,7 +196,7 @@ impl Shared {
             None => false,
         };
         if !found {
-            lock(&self.nowhere).add(&owner.uid);
+            lock(&self.absent_owners).add(&owner.uid);
         }
         found
     }
@@ -204,28 +204,28 @@ impl Shared {
 
 /// The last owners that were found in no namespace.
 #[derive(Debug, Default)]
-pub(super) struct Nowhere {
-    known: HashSet<String>,
+pub(super) struct AbsentOwnerCache {
+    uids: HashSet<String>,
     oldest_first: VecDeque<String>,
 }
 
-impl Nowhere {
+impl AbsentOwnerCache {
     /// The number of owners that are remembered.
-    const KEPT: usize = 512;
+    const CAPACITY: usize = 512;
 
     fn has(&self, uid: &str) -> bool {
-        self.known.contains(uid)
+        self.uids.contains(uid)
     }
 
     fn add(&mut self, uid: &str) {
-        if !self.known.insert(uid.to_owned()) {
+        if !self.uids.insert(uid.to_owned()) {
             return;
         }
         self.oldest_first.push_back(uid.to_owned());
-        if self.oldest_first.len() > Self::KEPT
+        if self.oldest_first.len() > Self::CAPACITY
             && let Some(oldest) = self.oldest_first.pop_front()
         {
-            self.known.remove(&oldest);
+            self.uids.remove(&oldest);
         }
     }
 }
@@ -244,7 +244,7 @@ fn is_in_any_namespace(kinds: &AllKinds, kind: &ServedKind, owner: &OwnerReferen
 }
 
 /// Decides on an object that is not deleted, by the states of its owners in their order.
-fn judge(object: &Metadata, owners: &[Owner], has_dependents: bool) -> Verdict {
+fn decide(object: &Metadata, owners: &[Owner], has_dependents: bool) -> Verdict {
     let count = |state: Owner| owners.iter().filter(|owner| **owner == state).count();
     match () {
         () if owners.is_empty() || count(Owner::Impossible) > 0 => Verdict::Keep,
@@ -285,7 +285,7 @@ mod tests {
             finalizers: finalizers.iter().map(|&finalizer| finalizer.to_owned()).collect(),
             ..Metadata::default()
         };
-        assert_eq!(judge(&metadata, owners, has_dependents), *expected, "{owners:?}");
+        assert_eq!(decide(&metadata, owners, has_dependents), *expected, "{owners:?}");
     }
 
     fn owner(number: usize) -> OwnerReference {
@@ -323,13 +323,17 @@ mod tests {
 
     #[test]
     fn only_the_last_who_are_nowhere_are_remembered() {
-        let mut nowhere = Nowhere::default();
-        for uid in 0..=Nowhere::KEPT {
-            nowhere.add(&uid.to_string());
-            nowhere.add("1");
+        let mut absent_owners = AbsentOwnerCache::default();
+        for uid in 0..=AbsentOwnerCache::CAPACITY {
+            absent_owners.add(&uid.to_string());
+            absent_owners.add("1");
         }
-        assert!(!nowhere.has("0") && nowhere.has("1") && nowhere.has(&Nowhere::KEPT.to_string()));
-        assert_eq!(nowhere.known.len(), Nowhere::KEPT);
+        assert!(
+            !absent_owners.has("0")
+                && absent_owners.has("1")
+                && absent_owners.has(&AbsentOwnerCache::CAPACITY.to_string())
+        );
+        assert_eq!(absent_owners.uids.len(), AbsentOwnerCache::CAPACITY);
     }
 
     #[test]

@@ -16,14 +16,14 @@ use crate::loopback::{Loopback, LoopbackError};
 
 /// The objects of one kind.
 #[derive(Clone, Debug)]
-pub struct Objects {
+pub struct ResourceClient {
     store: Arc<ResourceStore>,
     loopback: Loopback,
     /// The field manager of writes; `None` for the server itself.
     manager: Option<&'static str>,
 }
 
-impl Objects {
+impl ResourceClient {
     /// The objects of a resource in its storage version; `None` if the server does not have it.
     pub fn of(stores: &Stores, loopback: &Loopback, group: &str, version: &str, plural: &str) -> Option<Self> {
         let facts = stores.scheme().resource(group, version, plural)?;
@@ -86,7 +86,7 @@ impl Objects {
         names.collect()
     }
 
-    /// As [`Objects::all`], as the type of the storage version.
+    /// As [`ResourceClient::all`], as the type of the storage version.
     pub fn all_typed<R: Resource>(&self, namespace: &str) -> Vec<R> {
         self.entries(namespace)
             .iter()
@@ -94,7 +94,7 @@ impl Objects {
             .collect()
     }
 
-    /// As [`Objects::get`], as the type of the storage version.
+    /// As [`ResourceClient::get`], as the type of the storage version.
     pub fn get_typed<R: Resource>(&self, namespace: &str, name: &str) -> Option<R> {
         let key = self.store.key(namespace, name).ok()?;
         self.typed(&*self.store.collection().get(&key)?)
@@ -163,7 +163,7 @@ impl Objects {
         }
     }
 
-    /// Replaces an object by a changed copy of what [`Objects::get`] returned; the change of another writer wins.
+    /// Replaces an object by a changed copy of what [`ResourceClient::get`] returned; the change of another writer wins.
     ///
     /// # Errors
     ///
@@ -172,7 +172,7 @@ impl Objects {
         self.replace_part(object, "").await
     }
 
-    /// As [`Objects::replace`], for a subresource such as `/status`.
+    /// As [`ResourceClient::replace`], for a subresource such as `/status`.
     ///
     /// # Errors
     ///
@@ -181,7 +181,7 @@ impl Objects {
         gone_or_changed(self.try_replace_part(object, part).await)
     }
 
-    /// As [`Objects::replace_part`], but a deleted or changed object is an error.
+    /// As [`ResourceClient::replace_part`], but a deleted or changed object is an error.
     ///
     /// # Errors
     ///
