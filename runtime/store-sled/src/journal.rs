@@ -109,7 +109,7 @@ impl Journal {
             return Err(LogError::ReadOnly(reason.clone()));
         }
         if self.is_untrusted {
-            return self.rescue(batch, false);
+            return self.rescue(batch, false, from_reserve);
         }
         self.encode(batch);
         let position = self.active.position();
@@ -144,7 +144,7 @@ impl Journal {
             Err(AppendError::Untrusted(error)) => {
                 tracing::error!(%error, source = ?std::error::Error::source(&error), "the disk of the journal failed");
                 self.is_untrusted = true;
-                return self.rescue(batch, true);
+                return self.rescue(batch, true, from_reserve);
             }
         }
         // The memory of one huge batch is not kept forever.

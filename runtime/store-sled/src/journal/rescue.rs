@@ -6,7 +6,7 @@ use planesmith_store::Revision;
 use planesmith_store::log::{Batch, LogError};
 
 use super::segment::{Position, Segment};
-use super::{Journal, Sealed};
+use super::{FILE_SIZE, Journal, Sealed};
 use crate::folder::salt;
 use crate::frame::{self, FileHeader, Follows};
 
@@ -43,9 +43,13 @@ impl Journal {
     /// operating system treats their pages as written, so syncing the file again would succeed without writing them.
     ///
     /// On an error the batch does not count. If it is in the active file, zeros take its place; where these are not durable
-    /// either, the error is [`LogError::Unknown`].
-    pub(super) fn rescue(&mut self, batch: &Batch, is_in_active: bool) -> Result<(), LogError> {
-        if let Err(error) = self.persist(|journal| journal.replace(Some(batch))) {
+    /// either, the error is [`LogError::Unknown`]. As in [`Journal::append`], the reserve may give way to the batch.
+    pub(super) fn rescue(&mut self, batch: &Batch, is_in_active: bool, from_reserve: bool) -> Result<(), LogError> {
+        let mut replaced = self.persist(|journal| journal.replace(Some(batch)));
+        if from_reserve && matches!(replaced, Err(LogError::Full)) && self.space.give_way(FILE_SIZE) {
+            replaced = self.persist(|journal| journal.replace(Some(batch)));
+        }
+        if let Err(error) = replaced {
             let is_removed = !is_in_active || self.active.clean().is_ok();
             if is_removed && !self.files.has_ghost() {
                 return Err(error);

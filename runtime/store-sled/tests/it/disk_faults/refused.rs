@@ -76,11 +76,41 @@ async fn a_name_that_may_come_back_makes_the_outcome_unknown() {
 struct Quota {
     reserve: PathBuf,
     full: std::sync::atomic::AtomicU64,
+    /// The next sync of a file of the journal fails, and from then on the quota is exhausted.
+    fails: std::sync::atomic::AtomicBool,
+}
+
+impl Quota {
+    fn open(folder: &Path) -> (Arc<Self>, Storage, Arc<Collection>) {
+        let quota = Arc::new(Self {
+            reserve: folder.join("reserve"),
+            full: u64::MAX.into(),
+            fails: false.into(),
+        });
+        let log = SledLog::open_faulty(folder, Arc::clone(&quota) as Arc<Self>).unwrap();
+        let storage = Storage::open(log, &StorageOptions::default()).unwrap();
+        let things = storage.collection(THINGS, Arc::new(WordIndex));
+        (quota, storage, things)
+    }
+
+    /// Refuses writes from now on; returns the size of the reserve.
+    fn exhaust(&self) -> u64 {
+        let reserved = self.reserve.metadata().unwrap().len();
+        self.full.store(reserved, std::sync::atomic::Ordering::SeqCst);
+        reserved
+    }
 }
 
 impl DiskFault for Quota {
-    fn before_sync(&self, _path: &Path, _file: &File) -> io::Result<()> {
-        Ok(())
+    fn before_sync(&self, path: &Path, _file: &File) -> io::Result<()> {
+        let is_journal = path.extension().is_some_and(|extension| extension == "journal");
+        match is_journal && self.fails.swap(false, std::sync::atomic::Ordering::SeqCst) {
+            true => {
+                self.exhaust();
+                Err(io::Error::from_raw_os_error(EIO))
+            }
+            false => Ok(()),
+        }
     }
 
     fn before_write(&self, _path: &Path, _file: &File, _at: u64, _length: usize) -> Result<(), CutWrite> {
@@ -97,21 +127,34 @@ impl DiskFault for Quota {
 async fn deletions_take_the_reserve_where_a_quota_refuses_what_the_disk_has_space_for() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("store");
-    let quota = Arc::new(Quota {
-        reserve: folder.join("reserve"),
-        full: u64::MAX.into(),
-    });
-    let log = SledLog::open_faulty(&folder, Arc::clone(&quota) as Arc<Quota>).unwrap();
-    let storage = Storage::open(log, &StorageOptions::default()).unwrap();
-    let things = storage.collection(THINGS, Arc::new(WordIndex));
+    let (quota, storage, things) = Quota::open(&folder);
     fill(&things, 2).await;
-    let reserved = quota.reserve.metadata().unwrap().len();
-    quota.full.store(reserved, std::sync::atomic::Ordering::SeqCst);
+    let reserved = quota.exhaust();
     let refused = put(&things, "refused", "one", Expect::Any).await;
     assert!(matches!(refused, Err(WriteError::Full)), "{refused:?}");
     delete(&things, "n0", Expect::Any).await.unwrap();
     assert!(quota.reserve.metadata().unwrap().len() < reserved);
     assert_eq!(storage.alarms()[0].kind, AlarmKind::NoSpace, "growth is still refused");
+    let before = shown(&things);
+    storage.close().await;
+    drop((storage, things));
+    assert_eq!(reopened(&folder), before);
+}
+
+#[tokio::test]
+async fn deletions_take_the_reserve_after_a_failed_sync_too() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("store");
+    let (quota, storage, things) = Quota::open(&folder);
+    fill(&things, 2).await;
+    // The sync of a frame fails, and the new file that would have the frame is refused.
+    quota.fails.store(true, std::sync::atomic::Ordering::SeqCst);
+    let refused = put(&things, "refused", "one", Expect::Any).await;
+    assert!(
+        matches!(refused, Err(WriteError::Full | WriteError::Io(_))),
+        "{refused:?}"
+    );
+    delete(&things, "n0", Expect::Any).await.unwrap();
     let before = shown(&things);
     storage.close().await;
     drop((storage, things));
