@@ -88,6 +88,11 @@ impl Changes {
         self.hash
     }
 
+    /// The number of the files.
+    pub(crate) fn files(&self) -> usize {
+        self.files.len()
+    }
+
     /// The last write in the files.
     pub(crate) fn through(&self) -> Revision {
         self.files.last().map_or(Revision::ZERO, |file| file.last)

@@ -25,6 +25,11 @@ pub(crate) fn size_for(records: u64) -> u64 {
     database::size_for(records)
 }
 
+/// Maximum bytes by which a generation with `records` more bytes of records is larger on disk.
+pub(crate) fn growth_for(records: u64) -> u64 {
+    database::growth_for(records)
+}
+
 /// A complete generation.
 #[derive(Clone, Debug)]
 pub(crate) struct Generation {

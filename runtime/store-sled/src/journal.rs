@@ -178,6 +178,16 @@ impl Journal {
             .collect()
     }
 
+    /// Continues in a new file if all writes of the active one are before or at `floor`, so that it can be settled, too.
+    pub(crate) fn seal(&mut self, floor: Revision) -> Result<(), LogError> {
+        let position = self.active.position();
+        let has_content = position.end > START;
+        if has_content && position.last <= floor && self.read_only.is_none() && !self.is_untrusted {
+            self.roll()?;
+        }
+        Ok(())
+    }
+
     /// Forgets the file of `sealed`, which was removed.
     pub(crate) fn forget(&mut self, sealed: Sealed) {
         self.sealed.retain(|known| *known != sealed);

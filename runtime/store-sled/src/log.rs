@@ -190,6 +190,11 @@ impl SledLog {
         let mut journal = lock(&self.journal);
         let journal = journal.as_mut()?;
         self.note_room(journal);
+        if self.space.free() == 0
+            && let Err(error) = journal.seal(floor)
+        {
+            tracing::debug!(%error, "the newest file of the journal is not settled");
+        }
         let files = journal.behind(floor);
         let bytes: u64 = files.iter().map(|file| file.bytes).sum();
         let patience = patience(state.bytes(), self.worthwhile, self.room(journal));

@@ -10,7 +10,7 @@ use planesmith_store::log::LogError;
 
 use crate::changes::Changes;
 use crate::folder::upgrade_format;
-use crate::generation::Made;
+use crate::generation::{self, Made};
 use crate::journal::Sealed;
 use crate::merge::{self, Merge};
 use crate::space::Space;
@@ -35,6 +35,8 @@ pub(crate) struct Settling {
     pub(crate) state: State,
     space: Space,
     round: Option<Round>,
+    /// Maximum number of files of the next round, after a larger round lacked space.
+    most_files: Option<usize>,
     work: Option<Work>,
     /// Work that hangs. No other work starts meanwhile.
     stuck: Option<Work>,
@@ -94,6 +96,7 @@ impl Settling {
             state,
             space,
             round: None,
+            most_files: None,
             work: None,
             stuck: None,
         }
@@ -114,7 +117,7 @@ impl Settling {
         let done = match self.wait(STEP) {
             Ok(done) => done,
             Err(error) => {
-                self.round = None;
+                self.abandon_round();
                 return Err(error);
             }
         };
@@ -123,9 +126,13 @@ impl Settling {
         };
         let finished = self.finish(done, growth);
         if finished.is_err() {
-            self.round = None;
+            self.abandon_round();
         }
         finished
+    }
+
+    fn abandon_round(&mut self) {
+        (self.round, self.most_files) = (None, None);
     }
 
     /// Starts the next work, if there is any.
@@ -155,9 +162,10 @@ impl Settling {
             self.work = Some(Work::Merge(job, Worker::start(move |pulse| merge.run(pulse))?));
             return Ok(true);
         }
-        let Some(files) = files(&self.state) else {
+        let Some(mut files) = files(&self.state) else {
             return Ok(false);
         };
+        files.truncate(self.most_files.unwrap_or(usize::MAX));
         let (journal, settled, hash) = (self.path.join("journal"), self.state.settled(), self.state.hash());
         let read = Worker::start(move |pulse| Changes::read(&journal, files, settled, hash, pulse))?;
         self.work = Some(Work::Read(read));
@@ -207,8 +215,16 @@ impl Settling {
                 let jobs = self.state.plan(self.space.slot(), |part| changes.bytes_in(part));
                 // A round that stops half way has used space and freed none.
                 let most = jobs.iter().map(|job| merge::needed(job, &changes)).max();
-                self.space
-                    .check(growth.min(growth_by(&jobs, &changes)) + most.unwrap_or(0))?;
+                let needed = growth.min(growth_by(&jobs, &changes)) + most.unwrap_or(0);
+                if let Err(error) = self.space.check(needed) {
+                    // Each file that is settled and removed makes space for the next ones.
+                    let fewer = changes.files() / 2;
+                    if fewer == 0 {
+                        return Err(error);
+                    }
+                    self.most_files = Some(fewer);
+                    return Ok(Progress::Working);
+                }
                 self.round = Some(Round {
                     changes: Arc::new(changes),
                     jobs: jobs.into(),
@@ -234,6 +250,7 @@ impl Settling {
         };
         self.space.claim(FOR_LISTS)?;
         self.state.settle(round.changes.through())?;
+        self.most_files = None;
         Ok(Progress::Settled)
     }
 
@@ -258,16 +275,18 @@ impl Settling {
     }
 }
 
-/// Maximum growth of the state in bytes for all changes in the journal files, without deducting the objects that they
-/// replace.
+/// Maximum growth of the state in bytes by `jobs`, without deducting the objects that the changes replace.
 fn growth_by(jobs: &[Job], changes: &Changes) -> u64 {
     let growth = jobs.iter().map(|job| {
-        let replaced = job
-            .sources
-            .iter()
-            .filter_map(|part| part.home.as_ref())
-            .map(|home| home.size());
-        merge::size_of(job, changes).saturating_sub(replaced.sum())
+        let homes = || job.sources.iter().filter_map(|part| part.home.as_ref());
+        let replaced: u64 = homes().map(|home| home.size()).sum();
+        let growth = merge::size_of(job, changes).saturating_sub(replaced);
+        let is_rewritten = job.sources.len() == 1 && homes().all(|home| home.bytes() == job.sources[0].bytes);
+        match is_rewritten && homes().count() == 1 {
+            // The overhead of the old generation is that of the new one.
+            true => growth.min(generation::growth_for(changes.bytes_in(&job.sources[0]).unwrap_or(0))),
+            false => growth,
+        }
     });
     growth.sum()
 }

@@ -17,8 +17,9 @@ use crate::generation;
 /// Bytes that stay free while sled writes: after a failed write it would wait forever.
 pub(crate) const MARGIN: u64 = 2 << 20;
 
-/// Bytes that are reserved for writes that do not make the state larger.
-const FOR_WRITES: u64 = 2 << 20;
+/// Bytes that are reserved for writes that do not make the state larger: for the largest batch, which contains the
+/// objects that it deletes, with what a file takes ahead.
+const FOR_WRITES: u64 = 5 << 20;
 
 /// Bytes of the records in one slot, as a part of the disk, within these bounds.
 const PART_OF_DISK: u64 = 64;

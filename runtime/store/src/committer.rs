@@ -85,8 +85,7 @@ impl Committer {
 
     /// True if there is space for `work`, if necessary after history is forgotten and settled.
     fn has_room(&self, work: &Work) -> bool {
-        let bytes = work.bytes();
-        let has_room = || self.log.has_room(bytes);
+        let has_room = || self.log.has_room(work.bytes);
         has_room() || self.retention.make_room(false, has_room)
     }
 

@@ -134,7 +134,12 @@ impl Settling {
                 }
                 Err(error) => {
                     let pause = self.first_retry.saturating_mul(1 << state.failures.min(16));
-                    state.retry = Some(Instant::now() + pause.min(MAX_RETRY));
+                    // A run that was requested meanwhile has more to settle, and may succeed.
+                    let pause = match state.wanted > state.begun {
+                        true => Duration::ZERO,
+                        false => pause.min(MAX_RETRY),
+                    };
+                    state.retry = Some(Instant::now() + pause);
                     state.failures += 1;
                     let reason = format!("history cannot be settled: {}", error.reason());
                     let cause = std::error::Error::source(&error);
@@ -197,8 +202,9 @@ impl Settling {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::mpsc::{Receiver, channel};
+    use std::sync::{Arc, Mutex};
     use std::time::Duration;
 
     use super::Settling;
@@ -227,6 +233,72 @@ mod tests {
         fn size(&self) -> u64 {
             0
         }
+    }
+
+    /// A backend whose first run fails once `release` says so.
+    struct FailingOnce {
+        release: Mutex<Receiver<()>>,
+        runs: AtomicU32,
+    }
+
+    impl Log for FailingOnce {
+        fn load(&self, _loader: &mut dyn Loader) -> Result<Opened, LogError> {
+            Ok(Opened::default())
+        }
+
+        fn append(&self, _batch: &Batch) -> Result<(), LogError> {
+            Ok(())
+        }
+
+        fn compact(&self, _floor: Revision) -> Result<bool, LogError> {
+            match self.runs.fetch_add(1, Ordering::SeqCst) {
+                0 => {
+                    self.release.lock().unwrap().recv().unwrap();
+                    Err(LogError::Full)
+                }
+                _ => Ok(false),
+            }
+        }
+
+        fn size(&self) -> u64 {
+            0
+        }
+    }
+
+    #[test]
+    fn an_urgent_write_waits_for_a_run_of_its_own_when_an_earlier_one_fails() {
+        let settling = Arc::new(Settling::with_retry(Revision::ZERO, Duration::from_secs(600)));
+        let (sender, release) = channel();
+        let log = Arc::new(FailingOnce {
+            release: Mutex::new(release),
+            runs: AtomicU32::new(0),
+        });
+        settling.advance(Revision(1));
+        let thread = {
+            let (settling, log) = (Arc::clone(&settling), Arc::clone(&log) as Arc<dyn Log>);
+            std::thread::spawn(move || settling.run(&log, &Alarms::default()))
+        };
+        while log.runs.load(Ordering::SeqCst) == 0 {
+            std::thread::yield_now();
+        }
+        let writer = {
+            let (settling, log) = (Arc::clone(&settling), Arc::clone(&log));
+            std::thread::spawn(move || {
+                settling.make_room(true, || false);
+                log.runs.load(Ordering::SeqCst)
+            })
+        };
+        let is_requested = || {
+            let state = settling.lock();
+            state.wanted > state.begun
+        };
+        while !is_requested() {
+            std::thread::yield_now();
+        }
+        sender.send(()).unwrap();
+        assert_eq!(writer.join().unwrap(), 2, "runs before the writer continues");
+        settling.close();
+        thread.join().unwrap();
     }
 
     #[tokio::test]

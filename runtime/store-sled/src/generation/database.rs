@@ -42,6 +42,11 @@ pub(super) fn size_for(records: u64) -> u64 {
     records.max(SEGMENT) + records / 16 + OVERHEAD
 }
 
+/// Maximum bytes by which a database grows when it is written with `records` more bytes of records.
+pub(super) fn growth_for(records: u64) -> u64 {
+    records + records / 16 + BLOCK as u64
+}
+
 /// A database that is being written.
 pub(super) struct Builder<'a> {
     path: &'a Path,

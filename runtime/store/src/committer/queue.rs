@@ -49,23 +49,26 @@ impl Expiry {
 pub(crate) struct Work {
     pub(crate) submissions: Vec<Submission>,
     pub(crate) expired: Vec<Expiry>,
+    /// Approximate bytes of all of it once it is written.
+    pub(crate) bytes: u64,
 }
 
-impl Work {
-    /// Approximate bytes of all of it once it is written.
-    pub(crate) fn bytes(&self) -> u64 {
-        let submitted = self.submissions.iter().map(|submission| {
-            // The record of a deletion contains the object.
-            let object = match &submission.op {
-                Op::Delete { key, last: None, .. } => {
-                    submission.collection.get(key).map_or(0, |entry| entry.bytes().len())
-                }
-                Op::Delete { .. } | Op::Put { .. } => 0,
-            };
-            submission.op.weight() + object
-        });
-        let count = self.submissions.len() + self.expired.len();
-        (submitted.sum::<usize>() + count * RECORD_OVERHEAD + BATCH_OVERHEAD) as u64
+/// A submission, and the approximate bytes of its record.
+#[derive(Debug)]
+struct Waiting {
+    submission: Submission,
+    bytes: usize,
+}
+
+impl Waiting {
+    fn new(submission: Submission) -> Self {
+        // The record of a deletion contains the object.
+        let object = match &submission.op {
+            Op::Delete { key, last: None, .. } => submission.collection.get(key).map_or(0, |entry| entry.bytes().len()),
+            Op::Delete { .. } | Op::Put { .. } => 0,
+        };
+        let bytes = submission.op.weight() + object + RECORD_OVERHEAD;
+        Self { submission, bytes }
     }
 }
 
@@ -79,7 +82,7 @@ pub(crate) struct Queue {
 
 #[derive(Debug, Default)]
 struct State {
-    submissions: Vec<Submission>,
+    submissions: Vec<Waiting>,
     expiries: BinaryHeap<Reverse<Expiry>>,
     nudged: bool,
     closed: bool,
@@ -168,9 +171,14 @@ impl Queue {
             let now = clock.now();
             let expired = state.expired(now);
             if !state.submissions.is_empty() || !expired.is_empty() {
-                let submissions = state.batch();
-                state.pace.taken(submissions.len());
-                return Some(Work { submissions, expired });
+                let batch = state.batch();
+                state.pace.taken(batch.len());
+                let bytes = batch.iter().map(|waiting| waiting.bytes).sum::<usize>();
+                return Some(Work {
+                    submissions: batch.into_iter().map(|waiting| waiting.submission).collect(),
+                    bytes: (bytes + expired.len() * RECORD_OVERHEAD + BATCH_OVERHEAD) as u64,
+                    expired,
+                });
             }
             if state.closed {
                 return None;
@@ -214,14 +222,14 @@ impl Queue {
 impl State {
     /// Bytes of all submissions.
     fn bytes(&self) -> usize {
-        self.submissions.iter().map(|submission| submission.op.weight()).sum()
+        self.submissions.iter().map(|waiting| waiting.bytes).sum()
     }
 
-    fn batch(&mut self) -> Vec<Submission> {
+    fn batch(&mut self) -> Vec<Waiting> {
         let mut bytes = 0;
-        let fitting = self.submissions.iter().take(BATCH_WRITES).take_while(|submission| {
+        let fitting = self.submissions.iter().take(BATCH_WRITES).take_while(|waiting| {
             let first = bytes == 0;
-            bytes += submission.op.weight();
+            bytes += waiting.bytes;
             first || bytes <= BATCH_BYTES
         });
         let count = fitting.count();
@@ -246,15 +254,17 @@ impl State {
 
 impl Sequencer for Queue {
     fn submit(&self, submission: Submission) {
+        // Reads the collection, so before the lock.
+        let waiting = Waiting::new(submission);
         let mut state = self.lock();
         if state.closed {
             drop(state);
             // The caller may have been dropped.
-            let _ = submission.reply.send(Err(WriteError::Closed));
+            let _ = waiting.submission.reply.send(Err(WriteError::Closed));
             return;
         }
         state.pace.came(Instant::now());
-        state.submissions.push(submission);
+        state.submissions.push(waiting);
         let count = state.submissions.len();
         let is_awaited = count == 1 || count == state.awaited;
         drop(state);

@@ -168,6 +168,32 @@ async fn a_full_store_starts_and_becomes_less_full_by_deletions() {
     assert!(disk.most.load(Ordering::SeqCst) <= 24 * MB);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_store_deletes_large_objects_and_many_at_once() {
+    const LENGTH: usize = 100_000;
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("store");
+    let disk = Small::new(40 * MB);
+    let (storage, things) = open(&folder, &disk);
+    put(&things, "large", &word(0, 2_900_000), Expect::Any).await.unwrap();
+    let mut count = 0;
+    while put_all(&things, count..count + 20, usize::MAX, LENGTH).await == 0 {
+        count += 20;
+    }
+    assert!(count > 64, "{count} objects fill the disk");
+    // Nothing is free but the reserve.
+    disk.total.store(used(&folder), Ordering::SeqCst);
+    delete(&things, "large", Expect::Present).await.unwrap();
+    let deletions = (0..64).map(|number| {
+        let things = Arc::clone(&things);
+        tokio::spawn(async move { delete(&things, &format!("n{number}"), Expect::Present).await })
+    });
+    for deletion in deletions.collect::<Vec<_>>() {
+        deletion.await.unwrap().unwrap();
+    }
+    storage.close().await;
+}
+
 /// A batch of `count` new objects of 20 KB, the first one of revision `first`.
 fn batch(first: u64, count: u64) -> Batch {
     let record = |revision: u64| Record {
@@ -185,7 +211,7 @@ fn batch(first: u64, count: u64) -> Batch {
 fn settling_has_its_space_as_long_as_writes_have_theirs() {
     const COUNT: u64 = 20;
     let temporary = tempfile::tempdir().unwrap();
-    let disk = Small::new(24 * MB);
+    let disk = Small::new(27 * MB);
     let log = SledLog::open_measured(temporary.path().join("store"), Arc::clone(&disk) as Arc<Small>).unwrap();
     log.load(&mut Nobody).unwrap();
     let (mut last, mut live) = (0, 0);
