@@ -37,6 +37,8 @@ pub struct Collection {
     state: RwLock<State>,
     /// Bytes of all superseded states.
     superseded: AtomicU64,
+    /// States before this revision are unknown, even if the store knows those of other collections.
+    floor: AtomicU64,
     subscribers: Subscribers,
 }
 
@@ -77,6 +79,7 @@ impl Collection {
             sequencer,
             state: RwLock::default(),
             superseded: AtomicU64::default(),
+            floor: AtomicU64::default(),
             subscribers: Subscribers::default(),
         }
     }
@@ -91,6 +94,18 @@ impl Collection {
     #[must_use]
     pub fn indexer(&self) -> Arc<dyn Indexer> {
         Arc::clone(&self.indexer.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The oldest revision at which lists and after which watches are possible.
+    fn oldest(&self) -> Revision {
+        let floor = Revision(self.floor.load(Ordering::Acquire));
+        self.horizon.oldest().max(floor)
+    }
+
+    /// Refuses lists at revisions before `revision`, and watches from there, as if history were forgotten: the history of
+    /// entries that came from other keys does not tell their former states. Lasts until the store closes.
+    pub fn raise_floor(&self, revision: Revision) {
+        self.floor.fetch_max(revision.0, Ordering::AcqRel);
     }
 
     /// Computes the rows of all entries anew, and their bytes where the kind's encoding has changed. Revisions stay, so
@@ -147,7 +162,7 @@ impl Collection {
             let state = self.read();
             // The floor rises before history is trimmed, which waits for this lock: changes that are found here are
             // complete.
-            let oldest = self.horizon.oldest();
+            let oldest = self.oldest();
             if revision < oldest {
                 return Err(Compacted { oldest });
             }
@@ -166,7 +181,7 @@ impl Collection {
         for from in numbers.clone().step_by(STEP) {
             let state = self.read();
             let Some(events) = state.history.since(from) else {
-                let oldest = self.horizon.oldest();
+                let oldest = self.oldest();
                 return Err(Compacted { oldest });
             };
             let left = usize::try_from(numbers.end - from).unwrap_or(usize::MAX);
@@ -193,7 +208,7 @@ impl Collection {
         let (cursor, progress) = match from {
             WatchFrom::Now => (state.history.end(), state.newest(&self.horizon)),
             WatchFrom::After(revision) => {
-                let oldest = self.horizon.oldest();
+                let oldest = self.oldest();
                 if revision < oldest {
                     return Err(WatchError::Compacted { oldest });
                 }
@@ -368,9 +383,7 @@ impl Collection {
         };
         if watcher.subscription().has_events(read.cursor) {
             if watcher.subscription().has_forgotten(read.cursor) {
-                return Err(WatchError::Compacted {
-                    oldest: self.horizon.oldest(),
-                });
+                return Err(WatchError::Compacted { oldest: self.oldest() });
             }
             // Forgotten changes of other keys are skipped.
             read.cursor = read.cursor.max(state.history.numbers().start);

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use futures_util::stream::{self, StreamExt};
 use planesmith_dynamic::custom;
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::json;
@@ -10,12 +11,20 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::stores::{ResourceStore, Stores, row_of};
-use planesmith_store::{Collection, Draft, Entry, Expect, ListQuery, NoIndex, Op, WriteError};
+use planesmith_store::{
+    Collection, Draft, Entry, EventKind, Expect, ListQuery, NoIndex, Op, Revision, Storage, WatchError, WatchFrom,
+    WriteError,
+};
 use serde_json::Value;
 
 use crate::resource_client::text;
 
+/// Number of objects that are moved concurrently: writes that wait together become durable together.
+const CONCURRENT: usize = 64;
+
 /// Moves the objects of a kind to its own keys. The kind must not be served before all are moved.
+///
+/// Revisions before the last move are compacted for the kind, because its history does not tell the objects of that time.
 ///
 /// # Errors
 ///
@@ -25,21 +34,59 @@ pub(super) async fn relocate(stores: &Stores, kind: &'static ResourceFacts) -> R
     if !kind.group.ends_with(".k8s.io") || kind.plural.is_empty() || is_built_in(stores.scheme(), kind) {
         return Ok(());
     }
-    let store = stores.resource(kind);
+    let store = &stores.resource(kind);
     let prefix = format!("/registry/{}/", kind.plural);
-    let earlier = store.storage().collection(&prefix, Arc::new(NoIndex));
+    let earlier = &store.storage().collection(&prefix, Arc::new(NoIndex));
     // The newest state is never compacted.
     let page = earlier.list(&ListQuery::all(&prefix));
-    let mut outcome = Ok(());
-    for entry in page.map(|page| page.entries).unwrap_or_default() {
-        if is_of(kind, &entry)
-            && let Err(error) = move_entry(&store, kind, &earlier, &entry).await
-        {
+    let entries = page.map(|page| page.entries).unwrap_or_default();
+    let own = entries.into_iter().filter(|entry| is_of(kind, entry));
+    let moves = stream::iter(own).map(|entry| async move {
+        let moved = move_entry(store, kind, earlier, &entry).await;
+        if let Err(error) = &moved {
             tracing::warn!(key = &**entry.key(), %error, "an object could not be moved from the key of an earlier program");
-            outcome = Err(error);
+        }
+        moved
+    });
+    let results: Vec<_> = moves.buffer_unordered(CONCURRENT).collect().await;
+    if let Some(last) = last_removal(store.storage(), earlier, kind) {
+        store.collection().raise_floor(last);
+    }
+    results.into_iter().collect()
+}
+
+/// Returns the revision of the last deletion of an object of `kind` at an earlier key, by a start or by a user; `None` if
+/// the store has forgotten it, and every revision before it.
+fn last_removal(storage: &Storage, earlier: &Arc<Collection>, kind: &ResourceFacts) -> Option<Revision> {
+    let mut from = storage.oldest();
+    loop {
+        // Changes may be forgotten meanwhile.
+        match last_removal_after(from, earlier, kind) {
+            Err(WatchError::Compacted { oldest }) => from = oldest,
+            Err(WatchError::Closed) => return None,
+            Ok(last) => return last,
         }
     }
-    outcome
+}
+
+/// Returns the revision of the last deletion of an object of `kind` after `from`.
+fn last_removal_after(
+    from: Revision,
+    earlier: &Arc<Collection>,
+    kind: &ResourceFacts,
+) -> Result<Option<Revision>, WatchError> {
+    let mut watcher = earlier.watch(earlier.prefix(), WatchFrom::After(from))?;
+    let mut last = None;
+    loop {
+        let events = watcher.try_next()?;
+        if events.is_empty() {
+            return Ok(last);
+        }
+        let removals = events
+            .iter()
+            .filter(|event| event.kind() == EventKind::Delete && is_of(kind, event.entry()));
+        last = removals.map(|event| event.revision()).max().or(last);
+    }
 }
 
 /// True if the server has a kind of this name itself. Its objects stay where they are, whatever a definition says.
@@ -117,10 +164,15 @@ fn read(kind: &'static ResourceFacts, entry: &Entry) -> Option<Box<dyn Object>> 
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+    use std::sync::Mutex;
+
+    use futures_util::FutureExt as _;
     use planesmith_api_defs::coordination::v1::Lease;
     use planesmith_dynamic::custom::{CustomKind, Unchecked};
     use planesmith_dynamic::structural::Structural;
-    use planesmith_store::{MemoryLog, Row, Storage, StorageOptions};
+    use planesmith_store::log::{Batch, Loader, Log, LogError, Opened};
+    use planesmith_store::{At, MemoryLog, Row, StorageOptions};
     use serde_json::json;
 
     use super::*;
@@ -143,7 +195,11 @@ mod tests {
 
     /// Stores of `scheme`, and the collection in which earlier programs kept the objects of `plural`.
     fn stores(scheme: Scheme, plural: &str) -> (Stores, Arc<Collection>) {
-        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
+        stores_on(MemoryLog::new(), scheme, plural)
+    }
+
+    fn stores_on(log: impl Log + 'static, scheme: Scheme, plural: &str) -> (Stores, Arc<Collection>) {
+        let storage = Storage::open(log, &StorageOptions::default()).unwrap();
         let earlier = storage.collection(&format!("/registry/{plural}/"), Arc::new(NoIndex));
         (Stores::new(storage, Arc::new(scheme)), earlier)
     }
@@ -212,6 +268,95 @@ mod tests {
         relocate(&stores, kind).await.unwrap();
         assert_eq!(keys(&earlier), ["/registry/widgets/n/other"]);
         assert_eq!(moved.collection().stats().entries, 2);
+    }
+
+    #[tokio::test]
+    async fn revisions_before_a_move_are_compacted_also_after_a_restart() {
+        let kind = kind("e.k8s.io", "e.k8s.io/v1");
+        let log = MemoryLog::new();
+        let (stores, earlier) = stores_on(log.clone(), Scheme::new(), "widgets");
+        put(&earlier, "/registry/widgets/n/one", &widget("e.k8s.io/v1", "one", "1")).await;
+        // Other collections keep their history.
+        let others = stores.storage().collection("/registry/others/", Arc::new(NoIndex));
+        put(&others, "/registry/others/n/one", &widget("v1", "one", "2")).await;
+        let before = stores.storage().revision();
+        relocate(&stores, kind).await.unwrap();
+        let after = stores.storage().revision();
+        stores.storage().close().await;
+        let (restarted, _) = stores_on(log, Scheme::new(), "widgets");
+        relocate(&restarted, kind).await.unwrap();
+        for stores in [stores, restarted] {
+            let store = stores.resource(kind);
+            let moved = store.collection();
+            for revision in [before, Revision(after.0 - 1)] {
+                let watch = moved.watch(moved.prefix(), WatchFrom::After(revision));
+                assert_eq!(watch.err(), Some(WatchError::Compacted { oldest: after }));
+                let list = moved.list(&ListQuery {
+                    at: At::Exact(revision),
+                    ..ListQuery::all(moved.prefix())
+                });
+                assert!(list.is_err(), "{revision}");
+            }
+            assert_eq!(keys(moved), [store.key("n", "one").unwrap()]);
+            moved.watch(moved.prefix(), WatchFrom::After(after)).unwrap();
+            let others = stores.storage().collection("/registry/others/", Arc::new(NoIndex));
+            others.watch(others.prefix(), WatchFrom::After(before)).unwrap();
+        }
+    }
+
+    /// A log that records the sizes of batches, and waits for `gate` before it appends one.
+    #[derive(Clone, Default)]
+    struct Gated {
+        log: MemoryLog,
+        gate: Arc<Mutex<()>>,
+        batches: Arc<Mutex<Vec<usize>>>,
+    }
+
+    impl Log for Gated {
+        fn load(&self, loader: &mut dyn Loader) -> Result<Opened, LogError> {
+            self.log.load(loader)
+        }
+
+        fn append(&self, batch: &Batch) -> Result<(), LogError> {
+            drop(self.gate.lock().unwrap());
+            self.batches.lock().unwrap().push(batch.records.len());
+            self.log.append(batch)
+        }
+
+        fn compact(&self, floor: Revision) -> Result<bool, LogError> {
+            self.log.compact(floor)
+        }
+
+        fn size(&self) -> u64 {
+            self.log.size()
+        }
+    }
+
+    #[tokio::test]
+    async fn objects_are_moved_many_per_batch() {
+        let kind = kind("f.k8s.io", "f.k8s.io/v1");
+        let log = Gated::default();
+        let (stores, earlier) = stores_on(log.clone(), Scheme::new(), "widgets");
+        for number in 0..2 * CONCURRENT {
+            let name = format!("w{number}");
+            put(
+                &earlier,
+                &format!("/registry/widgets/n/{name}"),
+                &widget("f.k8s.io/v1", &name, &name),
+            )
+            .await;
+        }
+        log.batches.lock().unwrap().clear();
+        let mut relocation = pin!(relocate(&stores, kind));
+        let closed = log.gate.lock().unwrap();
+        // The committer may take the first writes before it sees the others.
+        assert!(relocation.as_mut().now_or_never().is_none());
+        drop(closed);
+        relocation.await.unwrap();
+        assert_eq!(keys(&earlier), [""; 0]);
+        let batches = log.batches.lock().unwrap();
+        assert!(batches[0] + batches[1] >= CONCURRENT, "{batches:?}");
+        assert_eq!(batches.iter().sum::<usize>(), 4 * CONCURRENT);
     }
 
     #[tokio::test]
