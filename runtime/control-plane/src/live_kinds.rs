@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use planesmith_server::chain::{ApiServer, SharedTable};
-use planesmith_server::routes::ServedResource;
+use planesmith_server::discovery::ServedResource;
 
 /// The kinds that a chain of servers serves, custom ones included. Clones share them; empty until connected.
 #[derive(Clone, Default)]

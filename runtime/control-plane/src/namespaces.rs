@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
-use planesmith_server::endpoint::Finalize;
 use planesmith_server::stores::{ResourceStore, Stores};
+use planesmith_server::verbs::Finalize;
 
 /// The kind Namespace; `None` in a server without it.
 #[must_use]

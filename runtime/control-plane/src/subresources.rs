@@ -37,7 +37,7 @@ mod tests {
     use planesmith_machinery::Resource;
     use planesmith_machinery::meta::ObjectMeta;
     use planesmith_machinery::scheme::Scheme;
-    use planesmith_server::endpoint::Finalize;
+    use planesmith_server::verbs::Finalize;
     use planesmith_store::{MemoryLog, Storage, StorageOptions};
 
     use super::*;

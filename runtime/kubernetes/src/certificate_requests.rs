@@ -6,8 +6,8 @@ pub(crate) mod signers;
 use std::sync::Arc;
 
 use planesmith_api_defs::certificates::v1::CertificateSigningRequest;
-use planesmith_server::endpoint::ObjectPart;
 use planesmith_server::stores::Stores;
+use planesmith_server::verbs::ObjectPart;
 
 pub(crate) use request::Request;
 

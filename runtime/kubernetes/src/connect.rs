@@ -17,9 +17,9 @@ mod streams;
 use std::sync::Arc;
 use std::time::Duration;
 
+use planesmith_server::discovery::{ServedKind, ServedSubresource};
 use planesmith_server::proxy::{Link, TrustError, client_tls};
 use planesmith_server::request::Verb;
-use planesmith_server::routes::{ServedKind, ServedSubresource};
 use planesmith_server::stores::Stores;
 
 use self::kubelets::Kubelets;

@@ -7,8 +7,8 @@ mod eviction;
 use std::sync::Arc;
 
 use planesmith_api_defs::core::v1::Pod;
-use planesmith_server::endpoint::ObjectPart;
 use planesmith_server::stores::Stores;
+use planesmith_server::verbs::ObjectPart;
 
 use self::binding::Bindings;
 use self::eviction::Evictions;

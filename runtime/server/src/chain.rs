@@ -4,6 +4,7 @@
 //! axum router for its other paths. Delegation goes from table to table (module `resources`) and, for other paths, by
 //! the routers' fallbacks. The outermost server merges and serves the hooks, health checks and paths of all servers.
 
+pub(crate) mod discovery;
 mod end;
 pub(crate) mod resources;
 mod shared_table;
@@ -11,10 +12,11 @@ mod shared_table;
 use axum::Router;
 use axum::routing::MethodRouter;
 
-pub use self::end::{Installation, Installing};
+use self::end::end_of_chain;
 pub use self::shared_table::SharedTable;
 use crate::health::HealthCheck;
 use crate::hooks::Hook;
+use crate::installation::Installation;
 use crate::routes::Routes;
 
 /// One server of the chain with the servers that it delegates to, while the chain is assembled.
@@ -127,8 +129,8 @@ impl ApiServer {
         let mut merged = match self.delegate {
             Some(delegate) => delegate.merge(installation),
             None => Merged {
-                router: installation.end_of_chain(),
-                end: installation.end_of_chain(),
+                router: end_of_chain(installation),
+                end: end_of_chain(installation),
                 tables: Vec::new(),
                 paths: Vec::new(),
                 start_hooks: Vec::new(),

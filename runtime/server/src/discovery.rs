@@ -1,22 +1,23 @@
-//! `/api`, `/apis` and below: the documents that list the served groups, versions and resources.
+//! The documents at `/api`, `/apis` and below, which list the served groups, versions and resources.
 //!
-//! The document of one version belongs to the table that serves it ([`crate::routes::RouteTable`]). The lists of groups
-//! cover the whole chain and are computed here, once for each time a table or the [`GroupDirectory`] is swapped.
+//! They are made of [`ServedResource`]s, the descriptions of served resources, and of the [`GroupDirectory`], the
+//! versions that other servers serve. The table that serves a version keeps its document; the lists of groups cover the
+//! whole chain, which answers with them.
 
 mod accept;
 mod aggregated;
 mod directory;
 mod document;
-mod groups;
 mod plain;
 mod resource_list;
+mod served;
 
+pub(crate) use accept::AggregatedEncoding;
+pub(crate) use aggregated::{Group, GroupList, Version};
 pub use directory::{
     GroupDirectory, Groups, ListedGroup, RemoteResource, RemoteResources, RemoteVersion, VersionPriority,
 };
 pub(crate) use document::Document;
-pub(crate) use groups::Discovery;
+pub(crate) use plain::PlainList;
 pub(crate) use resource_list::resource_list;
-
-#[cfg(test)]
-mod tests;
+pub use served::{ServedKind, ServedResource, ServedSubresource};

@@ -4,55 +4,45 @@
 //! their kinds.
 
 mod converted;
-mod forms;
-mod object_part;
+mod create_handler;
 mod offloaded;
 mod render;
 mod render_list;
-mod responder;
 mod served;
 mod source;
 mod subresource;
 
 use std::sync::{Arc, OnceLock};
 
-use axum::body::Body;
-use axum::response::Response;
-use futures_util::future::BoxFuture;
-use http::Request;
 use http::request::Parts;
-use planesmith_machinery::object::{Object, Resource};
-use planesmith_machinery::resource::{ResourceFacts, SubresourceKind};
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::Revision;
 
+use crate::discovery::ServedResource;
+use crate::encodings::Encodings;
 use crate::metrics::ResourceMetrics;
 use crate::offload::Turns;
 use crate::request::{Context, Query, Stage, Verb};
-use crate::reservations::{Gone, Reservations};
-use crate::response;
-use crate::routes::{ResourceHandler, Routes, ServedResource, StoredCounts};
+use crate::reservations::{ReleaseOnDelete, Reservations};
 use crate::shutdown::Shutdown;
 use crate::stores::{ResourceStore, Stores};
-pub use crate::verbs::{Posted, Submission};
 
-pub(crate) use forms::{Caching, Form, Forms, metadata_range};
-pub use object_part::ObjectPart;
-pub(crate) use object_part::PartRules;
-pub(crate) use render::{PARTIAL_KIND, Subject, envelope, no_list, partial_api_version};
-pub use responder::Responder;
+pub(crate) use create_handler::CreateHandler;
+pub(crate) use render::{PARTIAL_KIND, envelope, no_list, partial_api_version};
 pub use source::Source;
-pub use subresource::{Finalize, Subresource, Subresources};
+pub use subresource::{Subresource, Subresources};
 
-/// Answers the requests for one kind in one version.
+/// One kind in one version: its facts, its objects, and the state that requests for it share.
 pub struct Endpoint {
     facts: &'static ResourceFacts,
     served: ServedResource,
     stores: Stores,
     store: Arc<ResourceStore>,
-    forms: Arc<Forms>,
+    encodings: Arc<Encodings>,
     subresources: Subresources,
-    responder: Option<Arc<dyn Responder>>,
+    create_handler: Option<Arc<dyn CreateHandler>>,
     source: Option<Arc<dyn Source>>,
     reservations: Option<Arc<dyn Reservations>>,
     metrics: ResourceMetrics,
@@ -103,20 +93,6 @@ impl Call {
     }
 }
 
-impl Routes {
-    /// Serves the kind `R` from `stores`.
-    pub fn serve<R: Resource>(&mut self, stores: &Stores) {
-        self.serve_kind(R::RESOURCE, stores);
-    }
-
-    /// Serves a kind by its facts. A version that is not served or is switched off is ignored.
-    pub fn serve_kind(&mut self, facts: &'static ResourceFacts, stores: &Stores) {
-        if self.admits(facts) {
-            self.add(Arc::new(Endpoint::new(facts, stores)));
-        }
-    }
-}
-
 impl Endpoint {
     /// Returns the endpoint of a kind on `stores`.
     #[must_use]
@@ -126,8 +102,8 @@ impl Endpoint {
         Self {
             facts,
             served: served::served(facts, &subresources),
-            forms: Arc::new(Forms::new(facts, Arc::clone(&store))),
-            responder: stores.responder(facts),
+            encodings: Arc::new(Encodings::new(facts, Arc::clone(&store))),
+            create_handler: stores.create_handler(facts),
             source: stores.source(facts),
             reservations: stores.reservations(facts),
             metrics: stores.options().metrics.resource(facts),
@@ -156,9 +132,9 @@ impl Endpoint {
     #[must_use]
     pub fn leaving(mut self) -> Self {
         self.leaves = true;
-        let told = [Verb::Delete, Verb::DeleteCollection, Verb::Get, Verb::List, Verb::Watch];
+        let listed = [Verb::Delete, Verb::DeleteCollection, Verb::Get, Verb::List, Verb::Watch];
         let verbs = std::mem::take(&mut self.served.verbs);
-        (self.served.verbs, self.served.untold_verbs) = verbs.into_iter().partition(|verb| told.contains(verb));
+        (self.served.verbs, self.served.hidden_verbs) = verbs.into_iter().partition(|verb| listed.contains(verb));
         self
     }
 
@@ -189,8 +165,24 @@ impl Endpoint {
         &self.stores
     }
 
-    pub(crate) fn responder(&self) -> Option<&Arc<dyn Responder>> {
-        self.responder.as_ref()
+    /// The entry of the kind in discovery, with its paths and methods.
+    pub(crate) fn served(&self) -> &ServedResource {
+        &self.served
+    }
+
+    /// Answers POST requests for a kind that is not stored.
+    pub(crate) fn create_handler(&self) -> Option<&dyn CreateHandler> {
+        self.create_handler.as_deref()
+    }
+
+    /// Computes the objects of a kind that is not stored.
+    pub(crate) fn source(&self) -> Option<&dyn Source> {
+        self.source.as_deref()
+    }
+
+    /// The handlers of subresources.
+    pub(crate) fn subresources(&self) -> &Subresources {
+        &self.subresources
     }
 
     pub(crate) fn reservations(&self) -> Option<&dyn Reservations> {
@@ -198,18 +190,18 @@ impl Endpoint {
     }
 
     /// The reservation to release once `object` is deleted; `None` for a kind that reserves nothing.
-    pub(crate) fn gone(&self, object: &dyn Object) -> Option<Gone> {
+    pub(crate) fn release_of(&self, object: &dyn Object) -> Option<ReleaseOnDelete> {
         let pool = Arc::clone(self.reservations.as_ref()?);
         let object = object.boxed();
-        Some(Gone { pool, object })
+        Some(ReleaseOnDelete { pool, object })
     }
 
     pub(crate) fn metrics(&self) -> &ResourceMetrics {
         &self.metrics
     }
 
-    pub(crate) fn forms(&self) -> &Arc<Forms> {
-        &self.forms
+    pub(crate) fn encodings(&self) -> &Arc<Encodings> {
+        &self.encodings
     }
 
     pub(crate) fn not_found(&self, name: &str) -> ApiError {
@@ -232,94 +224,6 @@ impl Endpoint {
             return Ok(());
         }
         Err(ApiError::too_large_resource_version(version, storage.revision().0))
-    }
-
-    async fn answer(self: &Arc<Self>, call: &Call, body: Body) -> ApiResult<Response> {
-        if let Some(warning) = self.facts.deprecated {
-            call.ctx.warnings.add(warning);
-            let requests = self.stores.options().metrics.requests();
-            requests.note_deprecated(&call.ctx.info, warning);
-        }
-        let info = &call.ctx.info;
-        if !info.subresource().is_empty() {
-            return Box::pin(self.answer_below(call, body)).await;
-        }
-        if self.facts.behavior.read_only {
-            let source = self.source.as_deref().ok_or_else(ApiError::method_not_allowed)?;
-            return match info.verb() {
-                Verb::Get => self.get_made(call, source).await,
-                Verb::List => self.list_made(call, source).await,
-                Verb::Watch => Err(ApiError::verb_not_supported(&self.facts.group_resource(), "watch")),
-                _ => Err(ApiError::method_not_allowed()),
-            };
-        }
-        match info.verb() {
-            Verb::Get => self.get(call).await,
-            Verb::List => self.list(call).await,
-            Verb::Watch => self.watch(call).await,
-            Verb::Create if self.facts.behavior.create_only => Box::pin(self.ask(call, body)).await,
-            Verb::Create => Box::pin(self.create(call, body)).await,
-            Verb::Update => Box::pin(self.update(call, body)).await,
-            Verb::Patch => Box::pin(self.patch(call, body)).await,
-            Verb::Delete => Box::pin(self.delete(call, body)).await,
-            Verb::DeleteCollection => Box::pin(self.delete_collection(call, body)).await,
-            _ => Err(ApiError::method_not_allowed()),
-        }
-    }
-
-    /// Answers a request for a subresource.
-    async fn answer_below(self: &Arc<Self>, call: &Call, body: Body) -> ApiResult<Response> {
-        let info = &call.ctx.info;
-        let name = info.subresource();
-        if let Some(handler) = self.subresources.get(name) {
-            return handler.serve(Arc::clone(self), call, body).await;
-        }
-        let declared = self.facts.subresource(name).map(|subresource| &subresource.kind);
-        match (declared, info.verb()) {
-            (Some(SubresourceKind::Status), Verb::Get) => self.get(call).await,
-            (Some(SubresourceKind::Status), Verb::Update) => self.update_status(call, body).await,
-            (Some(SubresourceKind::Status), Verb::Patch) => self.patch_status(call, body).await,
-            (Some(SubresourceKind::Scale(scale)), Verb::Get) => self.get_scale(call, scale).await,
-            (Some(SubresourceKind::Scale(scale)), Verb::Update) => self.update_scale(call, body, scale).await,
-            (Some(SubresourceKind::Scale(scale)), Verb::Patch) => self.patch_scale(call, body, scale).await,
-            (Some(_), _) => Err(ApiError::method_not_allowed()),
-            (None, _) => Err(ApiError::path_not_found()),
-        }
-    }
-}
-
-impl ResourceHandler for Endpoint {
-    fn facts(&self) -> &ServedResource {
-        &self.served
-    }
-
-    fn serve(self: Arc<Self>, ctx: Context, request: Request<Body>) -> BoxFuture<'static, Response> {
-        Box::pin(async move {
-            let (parts, body) = request.into_parts();
-            let call = Call::new(ctx, parts);
-            match self.answer(&call, body).await {
-                Ok(response) => response,
-                Err(error) => response::failure(&call.parts, &error),
-            }
-        })
-    }
-
-    fn objects(&self) -> Option<&Arc<ResourceStore>> {
-        self.facts.behavior.is_stored().then_some(&self.store)
-    }
-
-    fn stored(&self) -> Option<StoredCounts> {
-        let stats = self.objects()?.collection().stats();
-        let hub = self.kind().hub();
-        Some(StoredCounts {
-            group: hub.group,
-            resource: hub.plural,
-            objects: stats.entries,
-            bytes: stats.bytes,
-            changes: stats.published,
-            kept_changes: stats.events,
-            revision: stats.newest.0,
-        })
     }
 }
 

@@ -51,7 +51,6 @@ pub use self::count::Count;
 pub use self::deadline::Deadline;
 pub use self::flow::{Flow, FlowHeaders, Flows};
 pub use self::impersonation::Impersonation;
-pub use self::in_flight::{InFlight, InFlightLimits, Permit};
 pub use self::panic_guard::PanicGuard;
 pub use self::request_id::AssignId;
 pub use self::request_info::ReadInfo;
@@ -64,8 +63,10 @@ pub use self::warning_headers::WarningHeaders;
 use self::trace::Traced;
 use crate::connection::Connection;
 use crate::failure;
+use crate::in_flight::Permit;
 use crate::metrics::Marks;
 use crate::request::Context;
+use crate::response;
 use crate::sending::Answer;
 use crate::shutdown::Shutdown;
 
@@ -200,7 +201,7 @@ impl Filters {
         }
         let mut response = match outcome {
             Ok(response) => response,
-            Err(Failure::Late) => failure::text(StatusCode::GATEWAY_TIMEOUT, ""),
+            Err(Failure::Late) => response::plain_text(StatusCode::GATEWAY_TIMEOUT, ""),
             Err(Failure::Panicked(panic)) => resume_unwind(panic),
         };
         for (name, value) in std::mem::take(&mut exchange.headers) {

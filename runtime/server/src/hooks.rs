@@ -9,8 +9,8 @@ use futures_util::future::BoxFuture;
 use thiserror::Error;
 use tokio::sync::watch;
 
-use crate::chain::{Installation, Installing};
 use crate::health::HealthCheck;
+use crate::installation::{Installation, Installing};
 use crate::shutdown::Shutdown;
 
 /// The error of a hook.

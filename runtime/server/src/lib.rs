@@ -2,8 +2,8 @@
 //!
 //! Reading order: [`lifecycle`] (from a configuration to a running server), [`chain`] (servers that delegate the
 //! requests that they do not serve), [`filters`] (the processing of every request), [`request`] (the parsed request),
-//! [`routes`] (the lookup of an endpoint), [`endpoint`] (one kind in one version), [`stores`] (the state that endpoints
-//! share), then the answers themselves.
+//! [`routes`] (the lookup of an endpoint), [`endpoint`] (one kind in one version), [`verbs`] (the answers), [`stores`]
+//! (the state that endpoints share). Modules use each other in one direction; ARCHITECTURE.md has their order.
 
 pub mod body;
 pub mod chain;
@@ -11,6 +11,7 @@ mod compression;
 pub mod connection;
 pub mod discovery;
 mod early_version;
+mod encodings;
 pub mod endpoint;
 mod failure;
 pub mod features;
@@ -18,6 +19,8 @@ pub mod filters;
 pub mod generated_name;
 pub mod health;
 pub mod hooks;
+pub mod in_flight;
+pub mod installation;
 mod large_bodies;
 pub mod lifecycle;
 pub mod list_stream;
@@ -42,6 +45,6 @@ pub mod spdy;
 pub mod stores;
 mod table;
 pub mod trace;
-mod verbs;
+pub mod verbs;
 pub mod version;
 mod websocket;

@@ -3,6 +3,7 @@
 mod access;
 mod admission;
 mod api_services;
+mod inventory;
 mod labels;
 mod process;
 mod queues;
@@ -25,10 +26,12 @@ use prometheus::{
     Gauge, GaugeVec, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder,
 };
 
-use crate::filters::InFlight;
+use crate::in_flight::InFlight;
 use crate::version::Version;
 pub(crate) use access::{AccessMetrics, Credentials, Judgement};
 pub use api_services::ApiServiceMetrics;
+pub(crate) use inventory::Inventory;
+pub use inventory::StoredCounts;
 pub(crate) use labels::Marks;
 pub use queues::{QueueMeter, Ticket};
 pub(crate) use requests::{LongRequest, RequestMetrics, SizeOfAnswer};
@@ -235,7 +238,7 @@ impl Metrics {
         }
         self.process.refresh();
         self.queues.refresh(Instant::now());
-        self.storage.refresh(self.requests.tables());
+        self.storage.refresh(&self.requests.stored());
         text(&self.registry)
     }
 

@@ -61,7 +61,7 @@ pub struct Output {
 
 /// The answers that an endpoint offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offer {
+pub enum Acceptable {
     /// One object itself: Status objects and other answers that are not resources.
     Plain,
     /// A resource's object.
@@ -128,14 +128,14 @@ impl Format {
     }
 }
 
-impl Offer {
+impl Acceptable {
     /// The offer for a request for an object of a kind with `rules`, with `subresource` in its path.
     #[must_use]
     pub fn of_object(rules: &RulesTable, subresource: &str) -> Self {
         match subresource {
-            "" => Offer::Object,
-            "status" if rules.status_as_table => Offer::Object,
-            _ => Offer::Part,
+            "" => Acceptable::Object,
+            "status" if rules.status_as_table => Acceptable::Object,
+            _ => Acceptable::Part,
         }
     }
 }
@@ -145,7 +145,7 @@ impl Offer {
 /// # Errors
 ///
 /// 406 when the client accepts none of the offered outputs.
-pub fn negotiate(request: &Parts, offer: Offer) -> ApiResult<Output> {
+pub fn negotiate(request: &Parts, offer: Acceptable) -> ApiResult<Output> {
     let header = accept_header(request);
     let mut output = match header {
         "" | "application/json" | "*/*" => Output::json(),
@@ -162,9 +162,10 @@ pub fn negotiate(request: &Parts, offer: Offer) -> ApiResult<Output> {
 /// # Errors
 ///
 /// 406 when the client accepts none of the offered outputs.
-pub(crate) fn negotiate_custom(request: &Parts, offer: Offer) -> ApiResult<Output> {
-    let declared =
-        |output: &Output| output.format != Format::Protobuf || output.target != Target::Object || offer == Offer::Scale;
+pub(crate) fn negotiate_custom(request: &Parts, offer: Acceptable) -> ApiResult<Output> {
+    let declared = |output: &Output| {
+        output.format != Format::Protobuf || output.target != Target::Object || offer == Acceptable::Scale
+    };
     let chosen = match accept_header(request) {
         "" | "application/json" | "*/*" => Some(Output::json()),
         header => choose(header, offer, declared),
@@ -183,7 +184,7 @@ pub(crate) fn negotiate_custom(request: &Parts, offer: Offer) -> ApiResult<Outpu
 pub(crate) fn negotiate_document(request: &Parts) -> ApiResult<Output> {
     let chosen = match accept_header(request) {
         "" => Some(Output::json()),
-        header => choose(header, Offer::Plain, |_| true),
+        header => choose(header, Acceptable::Plain, |_| true),
     };
     let mut output = chosen.ok_or_else(|| ApiError::not_acceptable(Format::media_types()))?;
     output.pretty |= wants_indentation(request);
@@ -239,7 +240,7 @@ fn accept_header(request: &Parts) -> &str {
 }
 
 /// The output for the first clause, best quality first, that one of the formats satisfies and that is `declared`.
-fn choose(header: &str, offer: Offer, declared: impl Fn(&Output) -> bool) -> Option<Output> {
+fn choose(header: &str, offer: Acceptable, declared: impl Fn(&Output) -> bool) -> Option<Output> {
     accept::clauses(header).iter().find_map(|clause| {
         let formats = Format::all().iter();
         let mut outputs = formats.filter_map(|format| satisfy(clause, *format, offer));
@@ -247,7 +248,7 @@ fn choose(header: &str, offer: Offer, declared: impl Fn(&Output) -> bool) -> Opt
     })
 }
 
-fn satisfy(clause: &Clause<'_>, format: Format, offer: Offer) -> Option<Output> {
+fn satisfy(clause: &Clause<'_>, format: Format, offer: Acceptable) -> Option<Output> {
     // A client may also name the media type of CBOR streams.
     let is_named = clause.matches(format.media_type()) || format == Format::Cbor && clause.matches(CBOR_STREAM);
     if !is_named {
@@ -271,8 +272,10 @@ fn satisfy(clause: &Clause<'_>, format: Format, offer: Offer) -> Option<Output> 
     let names_kind = kind.is_some() || !group.is_empty() || !version.is_empty();
     let target = match kind {
         _ if !names_kind => Target::Object,
-        _ if group != "meta.k8s.io" || !matches!(version, "v1" | "v1beta1") || offer == Offer::Plain => return None,
-        Some("Table") if format != Format::Protobuf && offer != Offer::Part => Target::Table,
+        _ if group != "meta.k8s.io" || !matches!(version, "v1" | "v1beta1") || offer == Acceptable::Plain => {
+            return None;
+        }
+        Some("Table") if format != Format::Protobuf && offer != Acceptable::Part => Target::Table,
         Some("PartialObjectMetadata") => Target::PartialObject,
         Some("PartialObjectMetadataList") => Target::PartialObjectList,
         _ => return None,
@@ -305,10 +308,10 @@ fn wants_indentation(request: &Parts) -> bool {
 }
 
 /// 406 of the path itself, returned before the request is examined.
-fn nothing_offered(offer: Offer) -> ApiError {
+fn nothing_offered(offer: Acceptable) -> ApiError {
     let streams: &[&str] = match offer {
-        Offer::Plain | Offer::Object | Offer::Part | Offer::Scale => &[],
-        Offer::Collection => &[
+        Acceptable::Plain | Acceptable::Object | Acceptable::Part | Acceptable::Scale => &[],
+        Acceptable::Collection => &[
             "application/json;stream=watch",
             "application/vnd.kubernetes.protobuf;stream=watch",
         ],

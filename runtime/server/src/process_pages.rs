@@ -3,6 +3,7 @@
 mod flags;
 mod status;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Router;
@@ -19,9 +20,9 @@ use planesmith_machinery::time::Time;
 use self::flags::FlagsPage;
 use self::status::StatusPage;
 use crate::features::{COMPONENT_FLAGZ, COMPONENT_STATUSZ};
-use crate::lifecycle::Config;
 use crate::negotiation::{GROUP, PageForm, negotiate_page, negotiate_refusal};
 use crate::response;
+use crate::version::Version;
 
 /// The server's name on such pages.
 const COMPONENT: &str = "apiserver";
@@ -43,16 +44,17 @@ trait ProcessPage: Send + Sync + 'static {
     fn members(&self, out: &mut Vec<u8>);
 }
 
-/// The routes of the pages that `config` enables. Their paths are added to `paths`, which one of them lists.
-pub(crate) fn router(config: &Config, paths: &mut Vec<String>) -> Router {
+/// The routes of the enabled pages of a program with `flags`, by name, and `version`. Their paths are added to `paths`,
+/// which one of them lists.
+pub(crate) fn router(flags: &BTreeMap<String, String>, version: &Version, paths: &mut Vec<String>) -> Router {
     let mut router = Router::new();
-    if COMPONENT_FLAGZ.is_on() && !config.flags.is_empty() {
-        router = router.route("/flagz", served(FlagsPage(config.flags.clone())));
+    if COMPONENT_FLAGZ.is_on() && !flags.is_empty() {
+        router = router.route("/flagz", served(FlagsPage(flags.clone())));
         paths.push("/flagz".to_owned());
     }
     if COMPONENT_STATUSZ.is_on() {
         paths.push("/statusz".to_owned());
-        let page = StatusPage::new(config.version.clone(), paths, Time::now);
+        let page = StatusPage::new(version.clone(), paths, Time::now);
         router = router.route("/statusz", served(page));
     }
     router

@@ -51,15 +51,15 @@ pub trait Reservation: Send {
 }
 
 /// A reservation, or none for kinds that reserve nothing. If it is dropped without a write, it is rolled back.
-pub(crate) struct Held(Option<Box<dyn Reservation>>);
+pub(crate) struct ReservationGuard(Option<Box<dyn Reservation>>);
 
 /// The release of an object's values, once the object is deleted.
-pub(crate) struct Gone {
+pub(crate) struct ReleaseOnDelete {
     pub(crate) pool: Arc<dyn Reservations>,
     pub(crate) object: Box<dyn Object>,
 }
 
-impl Held {
+impl ReservationGuard {
     /// Returns an empty reservation.
     pub(crate) fn nothing() -> Self {
         Self(None)
@@ -70,27 +70,32 @@ impl Held {
     }
 
     /// Rolls the reservation back, unless a write has committed it or rolled it back.
-    pub(crate) async fn give_back(mut self) {
+    pub(crate) async fn roll_back(mut self) {
         if let Some(reservation) = self.0.take() {
             reservation.roll_back().await;
         }
     }
 
     /// Writes, then commits the reservation if the write is stored and rolls it back otherwise; releases the values of
-    /// `gone`. All of this happens even if the caller is dropped: the store cannot be stopped half way, so the pool
+    /// `release`. All of this happens even if the caller is dropped: the store cannot be stopped half way, so the pool
     /// must not be either.
-    pub(crate) async fn write(&mut self, collection: &Arc<Collection>, op: Op, gone: Option<Gone>) -> WriteResult {
-        let taken = self.0.take();
-        if taken.is_none() && gone.is_none() {
+    pub(crate) async fn write(
+        &mut self,
+        collection: &Arc<Collection>,
+        op: Op,
+        release: Option<ReleaseOnDelete>,
+    ) -> WriteResult {
+        let reservation = self.0.take();
+        if reservation.is_none() && release.is_none() {
             return collection.write(op).await;
         }
         let collection = Arc::clone(collection);
         let whole = tokio::spawn(async move {
             let written = collection.write(op).await;
-            if let (Ok(_), Some(Gone { pool, object })) = (&written, gone) {
+            if let (Ok(_), Some(ReleaseOnDelete { pool, object })) = (&written, release) {
                 pool.after_delete(&*object).await;
             }
-            match taken {
+            match reservation {
                 Some(reservation) if written.is_ok() => reservation.commit().await,
                 Some(reservation) => reservation.roll_back().await,
                 None => {}
@@ -105,7 +110,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for ReservationGuard {
     fn drop(&mut self) {
         if let Some(reservation) = self.0.take()
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
@@ -129,21 +134,21 @@ mod tests {
     use super::*;
 
     /// Records the outcome of the reservation.
-    struct Told(mpsc::UnboundedSender<&'static str>);
+    struct Recorded(mpsc::UnboundedSender<&'static str>);
 
-    impl Reservation for Told {
+    impl Reservation for Recorded {
         fn commit(self: Box<Self>) -> BoxFuture<'static, ()> {
-            Box::pin(async move { self.0.send("kept").unwrap() })
+            Box::pin(async move { self.0.send("committed").unwrap() })
         }
 
         fn roll_back(self: Box<Self>) -> BoxFuture<'static, ()> {
-            Box::pin(async move { self.0.send("given back").unwrap() })
+            Box::pin(async move { self.0.send("rolled back").unwrap() })
         }
     }
 
-    fn held() -> (Held, mpsc::UnboundedReceiver<&'static str>) {
+    fn guard() -> (ReservationGuard, mpsc::UnboundedReceiver<&'static str>) {
         let (tell, told) = mpsc::unbounded_channel();
-        (Held::new(Box::new(Told(tell))), told)
+        (ReservationGuard::new(Box::new(Recorded(tell))), told)
     }
 
     fn things() -> (Storage, Arc<Collection>) {
@@ -163,32 +168,32 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_stored_write_keeps_what_was_taken_though_nobody_waits() {
-        let (mut held, mut told) = held();
+    async fn a_stored_write_commits_its_reservation_though_the_client_disconnects() {
+        let (mut guard, mut told) = guard();
         let (_storage, things) = things();
         tokio::select! {
             biased;
-            _ = held.write(&things, put(Expect::Absent), None) => panic!("the client goes away before that"),
+            _ = guard.write(&things, put(Expect::Absent), None) => panic!("the client disconnects before that"),
             () = std::future::ready(()) => {}
         }
-        drop(held);
-        assert_eq!(told.recv().await, Some("kept"));
+        drop(guard);
+        assert_eq!(told.recv().await, Some("committed"));
         assert!(things.get("/things/a").is_some());
     }
 
     #[tokio::test]
-    async fn what_is_not_stored_is_given_back() {
+    async fn a_reservation_without_a_stored_write_is_rolled_back() {
         let (_storage, things) = things();
-        let (mut refused, mut told) = held();
+        let (mut refused, mut told) = guard();
         things.write(put(Expect::Absent)).await.unwrap();
         assert!(refused.write(&things, put(Expect::Absent), None).await.is_err());
-        assert_eq!(told.recv().await, Some("given back"));
-        let (dropped, mut told) = held();
+        assert_eq!(told.recv().await, Some("rolled back"));
+        let (dropped, mut told) = guard();
         drop(dropped);
-        assert_eq!(told.recv().await, Some("given back"));
-        let (unused, mut told) = held();
-        unused.give_back().await;
-        assert_eq!(told.recv().await, Some("given back"));
+        assert_eq!(told.recv().await, Some("rolled back"));
+        let (unused, mut told) = guard();
+        unused.roll_back().await;
+        assert_eq!(told.recv().await, Some("rolled back"));
         assert_eq!(told.recv().await, None);
     }
 }

@@ -4,14 +4,13 @@ use axum::body::Body;
 use axum::response::Response;
 use axum::routing::{MethodRouter, any};
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{Method, Request, StatusCode};
-use planesmith_machinery::status::ApiError;
+use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
 use planesmith_machinery::{cbor, json, meta, protobuf, yaml};
 
-pub use crate::failure::text as plain_text;
 use crate::negotiation::{self, Format, Output};
 
 /// An answer with a complete body.
@@ -27,6 +26,17 @@ pub fn stream(code: StatusCode, media_type: &'static str, body: Body) -> Respons
     *response.status_mut() = code;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response
+}
+
+/// A plain text answer that browsers must not interpret as another type.
+#[must_use]
+pub fn plain_text(code: StatusCode, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = code;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }
 
@@ -86,6 +96,15 @@ pub(crate) fn in_beta(compact: &[u8]) -> Vec<u8> {
     }
     out.extend_from_slice(rest);
     out
+}
+
+/// A document in the negotiated encoding; `json` is the encoding that most clients request.
+pub(crate) fn document(request: &Parts, agreed: ApiResult<Output>, object: &dyn Struct, json: &Bytes) -> Response {
+    match agreed {
+        Ok(output) if output == Output::json() => bytes(StatusCode::OK, output.format.media_type(), json.clone()),
+        Ok(output) => structure(StatusCode::OK, output, object),
+        Err(error) => failure(request, &error),
+    }
 }
 
 /// A route for GET alone. Other methods are refused without the `Allow` header that axum's `get` would send.

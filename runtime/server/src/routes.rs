@@ -3,7 +3,6 @@
 //! [`Routes`] is filled while a server is assembled and then compiled into a [`RouteTable`], which never changes: a
 //! server that adds a resource while serving swaps the whole table.
 
-mod served;
 mod table;
 
 use std::sync::Arc;
@@ -14,10 +13,11 @@ use futures_util::future::BoxFuture;
 use http::Request;
 use planesmith_machinery::resource::ResourceFacts;
 
-pub use served::{ServedKind, ServedResource, ServedSubresource};
 pub(crate) use table::Found;
 pub use table::RouteTable;
 
+use crate::discovery::ServedResource;
+use crate::metrics::StoredCounts;
 use crate::request::Context;
 use crate::stores::ResourceStore;
 
@@ -38,25 +38,6 @@ pub trait ResourceHandler: Send + Sync {
     fn stored(&self) -> Option<StoredCounts> {
         None
     }
-}
-
-/// Counts of a resource's stored objects.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StoredCounts {
-    /// Group that the objects are stored under, which all groups that serve them share.
-    pub group: &'static str,
-    /// Plural name that the objects are stored under.
-    pub resource: &'static str,
-    /// Number of objects.
-    pub objects: usize,
-    /// Their size, in bytes.
-    pub bytes: usize,
-    /// Number of changes that the watch cache received.
-    pub changes: u64,
-    /// Number of changes that watches can still begin at.
-    pub kept_changes: usize,
-    /// The revision of the newest change, even if watches can no longer begin at it; 0 before the first.
-    pub revision: u64,
 }
 
 /// Answers all requests below one version of a group: for any resources and for its discovery document.

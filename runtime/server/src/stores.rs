@@ -1,5 +1,7 @@
 //! The state that all endpoints share: the storage, the kinds, admission, the clock and the source of UIDs.
 
+mod attachments;
+mod failure;
 mod indexer;
 mod key;
 mod migration;
@@ -15,16 +17,17 @@ use std::time::Duration;
 
 use planesmith_access::admission::Chain;
 use planesmith_access::authorization::Authorizer;
-use planesmith_machinery::resource::{ResourceFacts, SubresourceKind};
+use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_store::{Clock, Storage, SystemClock};
 
-use crate::endpoint::{Responder, Source, Subresource, Subresources};
 use crate::large_bodies::LargeBodies;
 use crate::metrics::SharedMetrics;
 use crate::offload::Offload;
 use crate::reservations::Reservations;
 
+pub(crate) use attachments::Attachments;
+pub(crate) use failure::store_failure;
 pub use indexer::row_of;
 pub(crate) use indexer::texts_at;
 pub use migration::StorageMigration;
@@ -52,34 +55,9 @@ struct Shared {
     resources: Mutex<ByKind<Arc<ResourceStore>>>,
     /// Locked only while endpoints are created.
     reservations: Mutex<ByKind<Arc<dyn Reservations>>>,
-    handlers: Registry<Subresources>,
-    responders: Registry<Arc<dyn Responder>>,
-    sources: Registry<Arc<dyn Source>>,
+    attachments: Attachments,
     large_bodies: LargeBodies,
     offload: Arc<Offload>,
-}
-
-/// Additions to endpoints of some kinds, by group and resource. Locked only while endpoints are created.
-struct Registry<T>(Mutex<HashMap<(String, String), T>>);
-
-impl<T: Clone> Registry<T> {
-    fn change(&self, group: &str, resource: &str, change: impl FnOnce(Option<T>) -> T) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (group.to_owned(), resource.to_owned());
-        let known = all.remove(&key);
-        all.insert(key, change(known));
-    }
-
-    fn of(&self, facts: &ResourceFacts) -> Option<T> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.get(&(facts.group.to_owned(), facts.plural.to_owned())).cloned()
-    }
-}
-
-impl<T> Default for Registry<T> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
 }
 
 /// Options of endpoints.
@@ -139,9 +117,7 @@ impl Stores {
             options,
             resources: Mutex::default(),
             reservations: Mutex::default(),
-            handlers: Registry::default(),
-            responders: Registry::default(),
-            sources: Registry::default(),
+            attachments: Attachments::default(),
             large_bodies: LargeBodies::default(),
             offload: Arc::default(),
         };
@@ -175,56 +151,9 @@ impl Stores {
         Arc::clone(store)
     }
 
-    /// Handles the subresource `name` of the kind behind `resource` of `group` with `handler`, in every version that
-    /// declares it. Endpoints that were created before do not have it.
-    pub fn handle(&self, group: &str, resource: &str, name: &'static str, handler: Arc<dyn Subresource>) {
-        self.shared.handlers.change(group, resource, |known| {
-            let mut handlers = known.unwrap_or_default();
-            handlers.insert(name, handler);
-            handlers
-        });
-    }
-
-    /// The handlers of subresources of a kind.
-    #[must_use]
-    pub fn subresources(&self, facts: &'static ResourceFacts) -> Subresources {
-        self.shared.handlers.of(facts).unwrap_or_default()
-    }
-
-    /// The subresources of a kind without a handler: declared with a handler of their own, which was not passed to
-    /// [`Stores::handle`].
-    #[must_use]
-    pub fn unhandled(&self, facts: &'static ResourceFacts) -> Vec<&'static str> {
-        let handlers = self.subresources(facts);
-        let declared = facts.subresources.iter();
-        let unhandled = declared.filter(|subresource| {
-            matches!(subresource.kind, SubresourceKind::Other) && handlers.get(subresource.name).is_none()
-        });
-        unhandled.map(|subresource| subresource.name).collect()
-    }
-
-    /// Answers POST requests for `resource` of `group`, a kind that is declared `create_only`, with `responder`.
-    /// Endpoints that were created before do not have it.
-    pub fn answer(&self, group: &str, resource: &str, responder: Arc<dyn Responder>) {
-        self.shared.responders.change(group, resource, |_| responder);
-    }
-
-    /// The responder of a kind that is not stored.
-    #[must_use]
-    pub fn responder(&self, facts: &'static ResourceFacts) -> Option<Arc<dyn Responder>> {
-        self.shared.responders.of(facts)
-    }
-
-    /// Serves the objects of `source` as `resource` of `group`, a kind that is declared `read_only`. Endpoints that
-    /// were created before do not have it.
-    pub fn show(&self, group: &str, resource: &str, source: Arc<dyn Source>) {
-        self.shared.sources.change(group, resource, |_| source);
-    }
-
-    /// The source of the objects of a kind that is not stored.
-    #[must_use]
-    pub fn source(&self, facts: &'static ResourceFacts) -> Option<Arc<dyn Source>> {
-        self.shared.sources.of(facts)
+    /// Values that modules above attach to kinds, such as handlers of subresources.
+    pub(crate) fn attachments(&self) -> &Attachments {
+        &self.shared.attachments
     }
 
     /// Reserves values for the objects of a kind around each write, with `reservations`. Endpoints that were created

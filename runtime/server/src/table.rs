@@ -1,6 +1,6 @@
 //! Objects as the rows of a table.
 
-mod kept_row;
+mod cached_row;
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use planesmith_machinery::table::{self, Cell, RowObject, TableWriter};
 use planesmith_machinery::value;
 use planesmith_store::Entry;
 
-use self::kept_row::KeptRow;
-use crate::endpoint::{Caching, Forms, Subject};
+use self::cached_row::CachedRow;
+use crate::encodings::{Caching, Encodings, Subject};
 use crate::list_stream::{NumberOf, TextList, WriteItem};
 use crate::negotiation::Output;
 use crate::request::Query;
@@ -47,17 +47,17 @@ pub(crate) const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 pub(crate) fn of_one(
     facts: &'static ResourceFacts,
     subject: Subject<'_>,
-    forms: &Arc<Forms>,
+    encodings: &Arc<Encodings>,
     shown: RowObject,
     with_columns: bool,
 ) -> ApiResult<Vec<u8>> {
     let meta = ListMeta {
-        resource_version: subject.resource_version(forms)?,
+        resource_version: subject.resource_version(encodings)?,
         ..ListMeta::default()
     };
     let rows = Rows {
         facts,
-        forms: Arc::clone(forms),
+        encodings: Arc::clone(encodings),
         shown,
         caching: Caching::Keep,
     };
@@ -76,7 +76,7 @@ pub(crate) struct Rows {
     /// The kind in the endpoint's version.
     pub(crate) facts: &'static ResourceFacts,
     /// Its encodings.
-    pub(crate) forms: Arc<Forms>,
+    pub(crate) encodings: Arc<Encodings>,
     /// The part of its object that each row includes beside the cells.
     pub(crate) shown: RowObject,
     /// Decides if the cells are cached for the next table.
@@ -106,27 +106,27 @@ impl Rows {
 
     /// The number at `path` of an object, by which rows are sorted.
     fn number_at(&self, path: &'static str) -> NumberOf {
-        let forms = Arc::clone(&self.forms);
+        let encodings = Arc::clone(&self.encodings);
         Box::new(move |entry| {
-            let object = forms.object_of(entry)?;
+            let object = encodings.object_of(entry)?;
             Ok(value::number_at(&*object, path).unwrap_or(0))
         })
     }
 
     fn append(&self, table: &mut TableWriter, subject: Subject<'_>) -> ApiResult<()> {
-        let (forms, shown) = (&*self.forms, self.shown);
+        let (encodings, shown) = (&*self.encodings, self.shown);
         if let (Subject::Entry(entry), RowObject::Metadata) = (subject, shown)
-            && forms.is_as_stored(entry)
+            && encodings.is_as_stored(entry)
         {
-            return KeptRow::of(entry, forms, self.caching)?.append_to(table);
+            return CachedRow::of(entry, encodings, self.caching)?.append_to(table);
         }
-        let printed = subject.printed(self.facts, forms)?;
+        let printed = subject.printed(self.facts, encodings)?;
         if let (Some(printed), RowObject::Metadata) = (&printed, shown) {
             // The object has the rendered metadata, so it is converted to no other version.
-            table.row_of_metadata(&**printed, &forms.bare_meta(&**printed)?);
+            table.row_of_metadata(&**printed, &encodings.bare_meta(&**printed)?);
             return Ok(());
         }
-        let object = subject.object(forms)?;
+        let object = subject.object(encodings)?;
         let printed = printed.as_deref().unwrap_or(&*object);
         let ends_initial_events = || {
             let mark = object.meta().annotations.get(INITIAL_EVENTS_END);
@@ -134,9 +134,9 @@ impl Rows {
         };
         match shown {
             RowObject::Nothing if ends_initial_events() => {
-                table.row_of_metadata(printed, &forms.bare_meta(&*object)?);
+                table.row_of_metadata(printed, &encodings.bare_meta(&*object)?);
             }
-            RowObject::Metadata => table.row_of_metadata(printed, &forms.bare_meta(&*object)?),
+            RowObject::Metadata => table.row_of_metadata(printed, &encodings.bare_meta(&*object)?),
             RowObject::Object | RowObject::Nothing => table.row(printed, &*object, shown),
         }
         Ok(())

@@ -27,7 +27,7 @@ pub(crate) use self::frame::push_message;
 use self::frame::{Heard, NORMAL, close, hear, pong};
 use self::handshake::Handshake;
 pub(crate) use self::handshake::{is_asked_for, offered_protocols, offers_protocol};
-use crate::failure;
+use crate::response;
 
 /// Maximum time for a client to read one chunk.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -40,7 +40,7 @@ pub(crate) fn answer(request: &Parts, frames: impl Stream<Item = Bytes> + Send +
         Err(refused) => return refused.response(),
     };
     let Some(upgrade) = request.extensions.get::<OnUpgrade>().cloned() else {
-        return failure::text(StatusCode::BAD_REQUEST, "the connection cannot change its protocol\n");
+        return response::plain_text(StatusCode::BAD_REQUEST, "the connection cannot change its protocol\n");
     };
     tokio::spawn(async move {
         let spoken = match upgrade.await {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use futures_util::future::select_all;
 use planesmith_machinery::resource::Scope;
 use planesmith_server::chain::{ApiServer, SharedTable};
+use planesmith_server::discovery::ServedResource;
 use planesmith_server::request::Verb;
-use planesmith_server::routes::ServedResource;
 use planesmith_server::stores::ResourceStore;
 use planesmith_store::{Entry, ListQuery};
 use tokio::sync::watch;
@@ -229,7 +229,7 @@ impl ServedKind {
             categories: Vec::new(),
             scope: facts.scope,
             verbs: Vec::new(),
-            untold_verbs: Vec::new(),
+            hidden_verbs: Vec::new(),
             stored_as: None,
             subresources: Vec::new(),
         };

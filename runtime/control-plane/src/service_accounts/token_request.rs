@@ -16,9 +16,10 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
-use planesmith_server::endpoint::{Call, Endpoint, Posted, Submission, Subresource};
+use planesmith_server::discovery::{ServedKind, ServedSubresource};
+use planesmith_server::endpoint::{Call, Endpoint, Subresource};
 use planesmith_server::request::Verb;
-use planesmith_server::routes::{ServedKind, ServedSubresource};
+use planesmith_server::verbs::{Posted, Submission};
 
 use super::{ServiceAccountKeys, StoredObjects};
 use crate::options::ServiceAccountOptions;

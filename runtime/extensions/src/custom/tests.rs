@@ -8,9 +8,10 @@ use planesmith_access::authentication::Chain;
 use planesmith_access::authorization::AlwaysAllow;
 use planesmith_machinery::resource::Scope;
 use planesmith_server::connection::Connection;
+use planesmith_server::discovery::ServedResource;
 use planesmith_server::lifecycle::{Config, PreparedServer};
 use planesmith_server::request::{Context, Verb};
-use planesmith_server::routes::{ResourceHandler, ServedResource};
+use planesmith_server::routes::ResourceHandler;
 
 use super::CustomResources;
 
@@ -38,7 +39,7 @@ fn widgets(version: &'static str) -> Arc<dyn ResourceHandler> {
         categories: vec![],
         scope: Scope::Namespaced,
         verbs: Verb::STORED.to_vec(),
-        untold_verbs: Vec::new(),
+        hidden_verbs: Vec::new(),
         stored_as: None,
         subresources: vec![],
     }))

@@ -116,8 +116,9 @@ mod tests {
     use planesmith_access::authorization::{self, Decision};
     use planesmith_api_defs::core::v1::ConfigMap;
     use planesmith_server::chain::ApiServer;
+    use planesmith_server::discovery::ServedResource;
     use planesmith_server::request::Context;
-    use planesmith_server::routes::{ResourceHandler, Routes, ServedResource};
+    use planesmith_server::routes::{ResourceHandler, Routes};
     use serde_json::{Value, json};
 
     use super::*;
@@ -167,7 +168,7 @@ mod tests {
             categories: Vec::new(),
             scope: Scope::Cluster,
             verbs: Vec::new(),
-            untold_verbs: Vec::new(),
+            hidden_verbs: Vec::new(),
             stored_as: None,
             subresources: Vec::new(),
         })));

@@ -10,11 +10,11 @@ use planesmith_api_defs::core::v1::{Pod, PodLogOptions};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::status::{ApiError, ApiResult, Cause, Details};
+use planesmith_server::discovery::ServedSubresource;
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
 use planesmith_server::proxy::{self, LinkError, Target};
 use planesmith_server::request::Verb;
 use planesmith_server::response;
-use planesmith_server::routes::ServedSubresource;
 
 use super::container;
 use super::kubelets::Kubelets;

@@ -7,9 +7,9 @@ use axum::response::Response;
 use futures_util::future::BoxFuture;
 use planesmith_api_defs::core::v1::NodeProxyOptions;
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_server::discovery::ServedSubresource;
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
 use planesmith_server::proxy::{Destination, Link, LinkError, Target, forward, rest_of_path};
-use planesmith_server::routes::ServedSubresource;
 
 use super::address::Address;
 use super::kubelets::Kubelets;

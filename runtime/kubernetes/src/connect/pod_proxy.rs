@@ -8,9 +8,9 @@ use axum::response::Response;
 use futures_util::future::BoxFuture;
 use planesmith_api_defs::core::v1::{Pod, PodProxyOptions};
 use planesmith_machinery::status::ApiResult;
+use planesmith_server::discovery::ServedSubresource;
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
 use planesmith_server::proxy::{Destination, Link, Target, forward, is_proxyable, rest_of_path};
-use planesmith_server::routes::ServedSubresource;
 
 use super::address::{Address, not_allowed};
 use super::stored::Stored;

@@ -9,9 +9,9 @@ use futures_util::future::BoxFuture;
 use planesmith_api_defs::core::v1::{EndpointAddress, EndpointSubset, Endpoints, Pod, Service, ServiceProxyOptions};
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_server::discovery::ServedSubresource;
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
 use planesmith_server::proxy::{Destination, Link, Target, forward, is_proxyable, rest_of_path};
-use planesmith_server::routes::ServedSubresource;
 
 use super::address::Address;
 use super::stored::Stored;

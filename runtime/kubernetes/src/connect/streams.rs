@@ -10,12 +10,12 @@ use planesmith_api_defs::core::v1::{Pod, PodAttachOptions, PodExecOptions, PodPo
 use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
+use planesmith_server::discovery::ServedSubresource;
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
 use planesmith_server::features::{AUTHORIZE_POD_WEBSOCKET_UPGRADE_CREATE_PERMISSION, EXTEND_WEBSOCKETS_TO_KUBELET};
 use planesmith_server::proxy::{LinkError, Target, is_spdy_tunnel, tunnel, tunnel_spdy};
 use planesmith_server::remote_command::{self, StreamFlags};
 use planesmith_server::request::Verb;
-use planesmith_server::routes::ServedSubresource;
 
 use super::container;
 use super::kubelets::Kubelets;

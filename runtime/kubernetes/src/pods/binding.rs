@@ -11,10 +11,11 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Resource;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
-use planesmith_server::endpoint::{Call, Endpoint, Posted, Responder, Submission, Subresource};
+use planesmith_server::discovery::{ServedKind, ServedSubresource};
+use planesmith_server::endpoint::{Call, Endpoint, Subresource};
 use planesmith_server::request::Verb;
-use planesmith_server::routes::{ServedKind, ServedSubresource};
 use planesmith_server::stores::ResourceStore;
+use planesmith_server::verbs::{Posted, Responder, Submission};
 
 use super::conditions::set_condition;
 

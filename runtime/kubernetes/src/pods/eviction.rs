@@ -15,10 +15,11 @@ use planesmith_machinery::selector::LabelQuery;
 use planesmith_machinery::status::{ApiError, ApiResult, Cause, Reason};
 use planesmith_machinery::time::Time;
 use planesmith_patch::managers::{self, Tracking};
-use planesmith_server::endpoint::{Call, Endpoint, Posted, Subresource};
+use planesmith_server::discovery::{ServedKind, ServedSubresource};
+use planesmith_server::endpoint::{Call, Endpoint, Subresource};
 use planesmith_server::request::Verb;
-use planesmith_server::routes::{ServedKind, ServedSubresource};
 use planesmith_server::stores::ResourceStore;
+use planesmith_server::verbs::Posted;
 use planesmith_store::ListQuery;
 
 use super::conditions::set_condition;

@@ -9,7 +9,8 @@ use planesmith_access::user::UserInfo;
 use planesmith_api_defs::authorization::v1;
 use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_server::endpoint::{Call, Responder, Submission};
+use planesmith_server::endpoint::Call;
+use planesmith_server::verbs::{Responder, Submission};
 
 use super::selectors::AskedFor;
 

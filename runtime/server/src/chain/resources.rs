@@ -12,9 +12,10 @@ use planesmith_machinery::status::ApiError;
 use tower::ServiceExt;
 
 use super::SharedTable;
-use crate::discovery::Discovery;
+use super::discovery::Discovery;
 use crate::failure;
 use crate::request::Context;
+use crate::response;
 use crate::routes::Found;
 
 /// The tables of a server and of its delegates, outermost first.
@@ -49,7 +50,7 @@ impl Resources {
 
 async fn answer(State(resources): State<Resources>, request: Request<Body>) -> Response {
     let Some(ctx) = request.extensions().get::<Context>().cloned() else {
-        return failure::text(StatusCode::INTERNAL_SERVER_ERROR, "no RequestInfo found in the context");
+        return response::plain_text(StatusCode::INTERNAL_SERVER_ERROR, "no RequestInfo found in the context");
     };
     if !ctx.info.is_resource()
         && let Some(group) = resources.discovery.group(ctx.info.path())

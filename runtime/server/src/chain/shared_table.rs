@@ -6,6 +6,8 @@ use std::sync::Arc;
 use arc_swap::{ArcSwap, Guard};
 use tokio::sync::watch;
 
+use crate::metrics::{Inventory, StoredCounts};
+use crate::request::RequestInfo;
 use crate::routes::RouteTable;
 
 /// The route table of a server. Swapping it changes the server's answers from the next request on. Clones share it.
@@ -53,6 +55,22 @@ impl SharedTable {
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<()> {
         self.inner.changes.subscribe()
+    }
+}
+
+/// The resources of the servers of a chain.
+impl Inventory for Vec<SharedTable> {
+    fn serves(&self, info: &RequestInfo) -> bool {
+        self.iter().any(|table| table.load().serves(info))
+    }
+
+    fn stored(&self) -> Vec<StoredCounts> {
+        let tables = self.iter().map(SharedTable::load_full);
+        let counts = |table: Arc<RouteTable>| {
+            let handlers = table.handlers();
+            handlers.filter_map(|handler| handler.stored()).collect::<Vec<_>>()
+        };
+        tables.flat_map(counts).collect()
     }
 }
 

@@ -9,18 +9,20 @@ use planesmith_machinery::{protobuf, yaml};
 
 /// The encodings of the document of all groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum AggregatedEncoding {
     Json,
     Yaml,
     Protobuf,
 }
 
-impl Form {
+impl AggregatedEncoding {
     const fn media_type(self) -> HeaderValue {
         HeaderValue::from_static(match self {
-            Form::Json => "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
-            Form::Yaml => "application/yaml;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
-            Form::Protobuf => "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+            AggregatedEncoding::Json => "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+            AggregatedEncoding::Yaml => "application/yaml;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+            AggregatedEncoding::Protobuf => {
+                "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+            }
         })
     }
 
@@ -28,16 +30,16 @@ impl Form {
     ///
     /// The first clause that names the aggregated document counts, whatever the order and the quality: clients name the
     /// plain list only for servers that serve nothing else.
-    pub(super) fn wanted(headers: &HeaderMap) -> Option<Self> {
+    pub(crate) fn wanted(headers: &HeaderMap) -> Option<Self> {
         headers.get(ACCEPT)?.to_str().ok()?.split(',').find_map(Self::of_clause)
     }
 
     fn of_clause(clause: &str) -> Option<Self> {
         let (media_type, parameters) = clause.split_once(';')?;
-        let form = match media_type.trim() {
-            "application/json" => Form::Json,
-            "application/yaml" => Form::Yaml,
-            "application/vnd.kubernetes.protobuf" => Form::Protobuf,
+        let encoding = match media_type.trim() {
+            "application/json" => AggregatedEncoding::Json,
+            "application/yaml" => AggregatedEncoding::Yaml,
+            "application/vnd.kubernetes.protobuf" => AggregatedEncoding::Protobuf,
             _ => return None,
         };
         let has = |wanted: (&str, &str)| {
@@ -46,16 +48,17 @@ impl Form {
                 .map(|(name, value)| (name.trim(), value.trim()))
                 .any(|pair| pair == wanted)
         };
-        (has(("g", "apidiscovery.k8s.io")) && has(("v", "v2")) && has(("as", "APIGroupDiscoveryList"))).then_some(form)
+        (has(("g", "apidiscovery.k8s.io")) && has(("v", "v2")) && has(("as", "APIGroupDiscoveryList")))
+            .then_some(encoding)
     }
 
     /// The answer in this encoding.
-    pub(super) fn answer(self, object: &dyn Struct, json: &Bytes) -> Response {
+    pub(crate) fn answer(self, object: &dyn Struct, json: &Bytes) -> Response {
         let body = match self {
-            Form::Json => json.clone(),
+            AggregatedEncoding::Json => json.clone(),
             // The bytes are JSON that this server encoded.
-            Form::Yaml => yaml::from_json(json).map_or_else(|_| json.clone(), Bytes::from),
-            Form::Protobuf => {
+            AggregatedEncoding::Yaml => yaml::from_json(json).map_or_else(|_| json.clone(), Bytes::from),
+            AggregatedEncoding::Protobuf => {
                 let mut body = Vec::with_capacity(json.len());
                 protobuf::encode_enveloped(object, &mut body);
                 body.into()

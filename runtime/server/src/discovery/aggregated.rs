@@ -6,7 +6,7 @@ use planesmith_machinery::resource::Scope;
 
 use super::RemoteVersion;
 use super::resource_list::names;
-use crate::routes::{ServedKind, ServedResource};
+use super::served::{ServedKind, ServedResource};
 
 /// Groups, best first.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
@@ -14,22 +14,22 @@ use crate::routes::{ServedKind, ServedResource};
     name = "APIGroupDiscoveryList",
     type_meta("apidiscovery.k8s.io/v2", "APIGroupDiscoveryList")
 )]
-pub(super) struct GroupList {
+pub(crate) struct GroupList {
     /// Metadata of a list; empty.
     #[field(keep, proto = 1)]
-    pub(super) metadata: ListMeta,
+    pub(crate) metadata: ListMeta,
     /// The groups.
     #[field(keep, proto = 2)]
-    pub(super) items: Vec<Group>,
+    pub(crate) items: Vec<Group>,
 }
 
 /// A group.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(name = "APIGroupDiscovery")]
-pub(super) struct Group {
+pub(crate) struct Group {
     /// Holds the name of the group.
     #[field(keep, proto = 1)]
-    pub(super) metadata: ObjectMeta,
+    pub(crate) metadata: ObjectMeta,
     /// Versions, best first.
     #[field(proto = 2)]
     pub(super) versions: Vec<Version>,
@@ -38,7 +38,7 @@ pub(super) struct Group {
 /// A version of a group.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(name = "APIVersionDiscovery")]
-pub(super) struct Version {
+pub(crate) struct Version {
     /// E.g. `v1`.
     #[field(keep, proto = 1)]
     pub(super) version: String,
@@ -53,7 +53,7 @@ pub(super) struct Version {
 /// A resource.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(name = "APIResourceDiscovery")]
-pub(super) struct Resource {
+pub(crate) struct Resource {
     /// Plural name, as in paths.
     #[field(keep, proto = 1)]
     pub(super) resource: String,
@@ -83,7 +83,7 @@ pub(super) struct Resource {
 /// A path below an object.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(name = "APISubresourceDiscovery")]
-pub(super) struct Subresource {
+pub(crate) struct Subresource {
     /// Last part of the path.
     #[field(keep, proto = 1)]
     subresource: String,
@@ -101,7 +101,7 @@ pub(super) struct Subresource {
 /// A fully qualified kind; group and version are empty when they are those of the resource.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(name = "GroupVersionKind")]
-pub(super) struct Kind {
+pub(crate) struct Kind {
     /// API group.
     #[field(keep, proto = 1)]
     group: String,
@@ -115,7 +115,7 @@ pub(super) struct Kind {
 
 impl Group {
     /// A group with its versions, best first.
-    pub(super) fn new(name: &str, versions: Vec<Version>) -> Self {
+    pub(crate) fn new(name: &str, versions: Vec<Version>) -> Self {
         Self {
             metadata: ObjectMeta {
                 name: name.to_owned(),
@@ -128,7 +128,7 @@ impl Group {
 
 impl Version {
     /// A version with its resources by name.
-    pub(super) fn local(version: &str, resources: &[&ServedResource]) -> Self {
+    pub(crate) fn local(version: &str, resources: &[&ServedResource]) -> Self {
         Self {
             version: version.to_owned(),
             resources: resources.iter().map(|resource| Resource::new(resource)).collect(),
@@ -137,7 +137,7 @@ impl Version {
     }
 
     /// A version that another server serves.
-    pub(super) fn remote(remote: &RemoteVersion) -> Self {
+    pub(crate) fn remote(remote: &RemoteVersion) -> Self {
         Self {
             version: remote.priority.version.clone(),
             resources: remote.resources.0.clone(),
@@ -171,7 +171,7 @@ impl Resource {
     }
 
     /// The resources of a plain list, which lists subresources beside them.
-    pub(super) fn of_plain(list: Vec<ApiResource>) -> Vec<Self> {
+    pub(crate) fn of_plain(list: Vec<ApiResource>) -> Vec<Self> {
         let mut resources: Vec<Self> = Vec::new();
         for listed in list {
             let kind = Kind {
@@ -212,12 +212,12 @@ impl Resource {
     }
 
     /// The kind of the objects; empty when the server does not report it.
-    pub(super) fn kind(&self) -> &str {
+    pub(crate) fn kind(&self) -> &str {
         self.response_kind.as_ref().map_or("", |kind| &kind.kind)
     }
 
     /// True if objects are namespaced.
-    pub(super) fn is_namespaced(&self) -> bool {
+    pub(crate) fn is_namespaced(&self) -> bool {
         self.scope == scope(true)
     }
 }

@@ -6,8 +6,8 @@ use http::request::Parts;
 use planesmith_machinery::json;
 use planesmith_machinery::value::Struct;
 
-use crate::failure;
-use crate::negotiation::{self, Offer};
+use crate::negotiation::{self, Acceptable};
+use crate::response;
 
 /// A document with its JSON encoding, which most clients request.
 #[derive(Debug)]
@@ -39,13 +39,13 @@ impl Document {
 
     /// The document in the encoding that the client accepts, at a path of an API.
     pub(crate) fn answer(&self, request: &Parts) -> Response {
-        let agreed = negotiation::negotiate(request, Offer::Plain);
-        failure::document(request, agreed, &*self.object, &self.json)
+        let agreed = negotiation::negotiate(request, Acceptable::Plain);
+        response::document(request, agreed, &*self.object, &self.json)
     }
 
     /// The same at a path above the APIs, where negotiation is less strict.
     pub(crate) fn answer_above(&self, request: &Parts) -> Response {
         let agreed = negotiation::negotiate_document(request);
-        failure::document(request, agreed, &*self.object, &self.json)
+        response::document(request, agreed, &*self.object, &self.json)
     }
 }

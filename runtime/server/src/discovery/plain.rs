@@ -6,7 +6,7 @@ use planesmith_machinery::meta::{ApiGroup, GroupVersionForDiscovery};
 /// All groups, at `/apis`.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 #[schema(name = "APIGroupList", type_meta("v1", "APIGroupList"))]
-pub(super) struct PlainList {
+pub(crate) struct PlainList {
     /// The groups.
     #[field(keep, required, proto = 1, list_type = atomic)]
     groups: Vec<PlainGroup>,
@@ -29,7 +29,7 @@ struct PlainGroup {
 
 impl PlainList {
     /// The list of `groups`.
-    pub(super) fn new(groups: &[ApiGroup]) -> Self {
+    pub(crate) fn new(groups: &[ApiGroup]) -> Self {
         let groups = groups.iter().map(|group| PlainGroup {
             name: group.name.clone(),
             versions: group.versions.clone(),

@@ -8,9 +8,9 @@ use planesmith_machinery::resource::Scope;
 use sha2::{Digest, Sha256};
 
 use super::Document;
+use super::served::{ServedKind, ServedResource, ServedSubresource};
 use crate::features::STORAGE_VERSION_HASH;
 use crate::request::Verb;
-use crate::routes::{ServedKind, ServedResource, ServedSubresource};
 
 /// Resources of a version of the core group, whose document has no API version.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]

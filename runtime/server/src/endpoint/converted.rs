@@ -12,7 +12,8 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::status::ApiResult;
 use planesmith_store::Entry;
 
-use super::{Endpoint, Form};
+use super::Endpoint;
+use crate::encodings::Encoding;
 
 /// Maximum number of objects in one conversion request.
 const OBJECTS: usize = 256;
@@ -31,7 +32,7 @@ impl Endpoint {
         if self.kind().custom.is_none() {
             return Ok(entries);
         }
-        let id = self.forms().id(Form::Json, 0);
+        let id = self.encodings().id(Encoding::Json, 0);
         let mut missing = Vec::new();
         for (index, entry) in entries.iter_mut().enumerate() {
             if !custom::needs_converter(entry.bytes(), self.kind()) {
@@ -85,11 +86,11 @@ impl Endpoint {
     /// 500 when it cannot be read or converted.
     pub(crate) async fn object_of(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
         if !custom::needs_converter(entry.bytes(), self.kind()) {
-            return self.forms().object(entry.bytes());
+            return self.encodings().object(entry.bytes());
         }
         match self.asked(entry).await? {
             Some(object) => Ok(Box::new(object)),
-            None => self.forms().object(entry.bytes()),
+            None => self.encodings().object(entry.bytes()),
         }
     }
 
@@ -117,7 +118,7 @@ impl Endpoint {
     fn shown_as(&self, entry: &Entry, json: Bytes) -> Arc<Entry> {
         let shown = Entry::unstored(Arc::clone(entry.key()), json.clone(), entry.row().clone());
         let shown = Arc::new(shown);
-        let _ = shown.form(self.forms().id(Form::Json, 0), |_| ApiResult::Ok(json));
+        let _ = shown.form(self.encodings().id(Encoding::Json, 0), |_| ApiResult::Ok(json));
         shown
     }
 }

@@ -11,8 +11,9 @@ use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 use planesmith_store::Entry;
 
 use super::render::{PARTIAL_API_VERSION, go_type, partial_api_version};
-use super::{Caching, Call, Endpoint};
+use super::{Call, Endpoint};
 use crate::compression;
+use crate::encodings::Caching;
 use crate::list_stream::{
     Begun, CHUNK, ListStream, MessageList, SlicedBody, Slices, TextList, WriteItem, WriteMessage, begin,
 };
@@ -80,21 +81,21 @@ impl Endpoint {
 
     /// True if the items are parts of the stored bytes.
     fn is_sent_as_stored(&self, output: Output, entries: &[Arc<Entry>]) -> bool {
-        let forms = self.forms();
+        let encodings = self.encodings();
         let is_plain = output.format == Format::Json && !output.pretty && !output.beta;
-        let is_as_stored = |entry: &Arc<Entry>| match forms.writes_trees() {
-            true => forms.is_as_stored(entry),
-            false => entry.is_readable() && entry.bytes().starts_with(forms.prefix()),
+        let is_as_stored = |entry: &Arc<Entry>| match encodings.writes_trees() {
+            true => encodings.is_as_stored(entry),
+            false => entry.is_readable() && entry.bytes().starts_with(encodings.prefix()),
         };
-        is_plain && output.target == Target::Object && forms.is_stored() && entries.iter().all(is_as_stored)
+        is_plain && output.target == Target::Object && encodings.is_stored() && entries.iter().all(is_as_stored)
     }
 
     fn stored_list(&self, meta: &ListMeta, entries: Vec<Arc<Entry>>) -> ListStream {
         let (head, mut tail) = self.around_objects(meta);
         tail.push(b'\n');
-        match self.forms().writes_trees() {
+        match self.encodings().writes_trees() {
             true => ListStream::new(head, entries, 0, "", tail),
-            false => ListStream::new(head, entries, self.forms().prefix().len(), "{", tail),
+            false => ListStream::new(head, entries, self.encodings().prefix().len(), "{", tail),
         }
     }
 
@@ -102,11 +103,14 @@ impl Endpoint {
     /// one that cannot be read is an error before the answer begins. Other objects can be read, unless the store is
     /// damaged; then the answer breaks off.
     async fn check_unusual(&self, entries: &[Arc<Entry>], turns: &Turns) -> ApiResult<()> {
-        let forms = self.forms();
-        let unusual: Vec<_> = entries.iter().filter(|entry| !forms.has_usual_layout(entry)).collect();
+        let encodings = self.encodings();
+        let unusual: Vec<_> = entries
+            .iter()
+            .filter(|entry| !encodings.has_usual_layout(entry))
+            .collect();
         for some in unusual.chunks(AT_ONCE) {
             let cost = Cost::of_json(some.iter().map(|entry| entry.bytes().len()).sum());
-            let check = || some.iter().try_for_each(|entry| forms.object_of(entry).map(drop));
+            let check = || some.iter().try_for_each(|entry| encodings.object_of(entry).map(drop));
             turns.run(cost, check).await??;
         }
         Ok(())
@@ -126,7 +130,7 @@ impl Endpoint {
             (Target::Table, _) => {
                 let rows = table::Rows {
                     facts: self.kind(),
-                    forms: Arc::clone(self.forms()),
+                    encodings: Arc::clone(self.encodings()),
                     shown: table::shown(call.query())?,
                     caching,
                 };
@@ -146,31 +150,31 @@ impl Endpoint {
     }
 
     fn write_object(&self, caching: Caching) -> WriteItem {
-        let forms = Arc::clone(self.forms());
-        if forms.writes_trees() {
+        let encodings = Arc::clone(self.encodings());
+        if encodings.writes_trees() {
             return Box::new(move |entry, out| {
-                out.extend_from_slice(&forms.json(entry, caching)?);
+                out.extend_from_slice(&encodings.json(entry, caching)?);
                 Ok(())
             });
         }
         Box::new(move |entry, out| {
-            let json = forms.json(entry, caching)?;
-            match json.strip_prefix(forms.prefix()) {
+            let json = encodings.json(entry, caching)?;
+            match json.strip_prefix(encodings.prefix()) {
                 Some(rest) => {
                     out.push(b'{');
                     out.extend_from_slice(rest);
                 }
                 // Another encoder wrote it, in another order.
-                None => json::encode_item(&*forms.object_of(entry)?, out),
+                None => json::encode_item(&*encodings.object_of(entry)?, out),
             }
             Ok(())
         })
     }
 
     fn write_metadata(&self, caching: Caching) -> WriteItem {
-        let forms = Arc::clone(self.forms());
+        let encodings = Arc::clone(self.encodings());
         Box::new(move |entry, out| {
-            let metadata = forms.metadata(entry, caching)?;
+            let metadata = encodings.metadata(entry, caching)?;
             for part in [PartialObjectMetadata::OPEN.as_bytes(), &metadata, b"}"] {
                 out.extend_from_slice(part);
             }
@@ -179,25 +183,25 @@ impl Endpoint {
     }
 
     fn messages(&self, output: Output, meta: &ListMeta, entries: Vec<Arc<Entry>>, caching: Caching) -> MessageList {
-        let forms = Arc::clone(self.forms());
+        let encodings = Arc::clone(self.encodings());
         let is_partial = output.target == Target::PartialObjectList;
         let name = match is_partial {
             true => (partial_api_version(output), PARTIAL_LIST_KIND),
             false => (self.kind().api_version, self.kind().list_kind),
         };
-        let is_transcoded = forms.is_transcoded();
+        let is_transcoded = encodings.is_transcoded();
         let cost = match is_transcoded {
             true => Cost::of_transcoding(CHUNK),
             false => Cost::of_other_form(CHUNK),
         };
         let write: WriteMessage = match (is_partial, caching) {
             (true, _) => Box::new(move |entry, out| {
-                out.extend_from_slice(&forms.metadata_message(entry, caching)?);
+                out.extend_from_slice(&encodings.metadata_message(entry, caching)?);
                 Ok(())
             }),
-            (false, Caching::Scan) => Box::new(move |entry, out| forms.scan_message(entry, out)),
+            (false, Caching::Scan) => Box::new(move |entry, out| encodings.scan_message(entry, out)),
             (false, Caching::Keep) => Box::new(move |entry, out| {
-                out.extend_from_slice(&forms.message(entry, caching)?);
+                out.extend_from_slice(&encodings.message(entry, caching)?);
                 Ok(())
             }),
         };
@@ -234,7 +238,7 @@ impl Endpoint {
     /// The compact JSON before and behind the items of a list.
     fn around_objects(&self, meta: &ListMeta) -> (Vec<u8>, Vec<u8>) {
         let (kind, api_version) = (self.kind().list_kind, self.kind().api_version);
-        match self.forms().writes_trees() {
+        match self.encodings().writes_trees() {
             true => sorted_list(kind, api_version, meta),
             false => (list_head(kind, api_version, meta), b"]}".to_vec()),
         }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use planesmith_machinery::resource::{ResourceFacts, SubresourceKind};
 
 use super::Subresources;
+use crate::discovery::{ServedKind, ServedResource, ServedSubresource};
 use crate::request::Verb;
-use crate::routes::{ServedKind, ServedResource, ServedSubresource};
 
 /// The served resource of a kind. Declared subresources without a handler are left out.
 pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> ServedResource {
@@ -76,7 +76,7 @@ pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> 
         categories: facts.categories.iter().map(|name| Cow::Borrowed(*name)).collect(),
         scope: facts.scope,
         verbs,
-        untold_verbs: Vec::new(),
+        hidden_verbs: Vec::new(),
         stored_as,
         subresources,
     }

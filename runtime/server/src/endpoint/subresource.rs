@@ -6,11 +6,12 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::response::Response;
 use futures_util::future::BoxFuture;
-use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::resource::{ResourceFacts, SubresourceKind};
+use planesmith_machinery::status::ApiResult;
 
 use super::{Call, Endpoint};
-use crate::request::Verb;
-use crate::routes::ServedSubresource;
+use crate::discovery::ServedSubresource;
+use crate::stores::Stores;
 
 /// Answers the requests for one subresource.
 pub trait Subresource: Send + Sync {
@@ -46,27 +47,33 @@ impl std::fmt::Debug for Subresources {
     }
 }
 
-/// `finalize`: an update of everything but the status, which skips the restrictions of ordinary updates. It removes the
-/// finalizers of the spec, such as `spec.finalizers` of namespaces.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Finalize;
-
-impl Subresource for Finalize {
-    fn served(&self) -> ServedSubresource {
-        ServedSubresource {
-            name: "finalize".into(),
-            kind: None,
-            verbs: vec![Verb::Update],
-            open_ended: false,
-        }
+impl Stores {
+    /// Handles the subresource `name` of the kind behind `resource` of `group` with `handler`, in every version that
+    /// declares it. Endpoints that were created before do not have it.
+    pub fn handle(&self, group: &str, resource: &str, name: &'static str, handler: Arc<dyn Subresource>) {
+        self.attachments()
+            .change(group, resource, |known: Option<Subresources>| {
+                let mut handlers = known.unwrap_or_default();
+                handlers.insert(name, handler);
+                handlers
+            });
     }
 
-    fn serve<'a>(&'a self, endpoint: Arc<Endpoint>, call: &'a Call, body: Body) -> BoxFuture<'a, ApiResult<Response>> {
-        Box::pin(async move {
-            match call.ctx.info.verb() {
-                Verb::Update => endpoint.update_finalizers(call, body).await,
-                _ => Err(ApiError::method_not_allowed()),
-            }
-        })
+    /// The handlers of subresources of a kind.
+    #[must_use]
+    pub fn subresources(&self, facts: &'static ResourceFacts) -> Subresources {
+        self.attachments().get(facts).unwrap_or_default()
+    }
+
+    /// The subresources of a kind without a handler: declared with a handler of their own, which was not passed to
+    /// [`Stores::handle`].
+    #[must_use]
+    pub fn unhandled(&self, facts: &'static ResourceFacts) -> Vec<&'static str> {
+        let handlers = self.subresources(facts);
+        let declared = facts.subresources.iter();
+        let unhandled = declared.filter(|subresource| {
+            matches!(subresource.kind, SubresourceKind::Other) && handlers.get(subresource.name).is_none()
+        });
+        unhandled.map(|subresource| subresource.name).collect()
     }
 }

@@ -14,9 +14,9 @@ use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::status::{ApiError, Details};
 
 use super::{Exchange, Filter, Step};
-use crate::failure;
 use crate::metrics::{Judgement, SharedMetrics};
 use crate::request::{Context, Query, RequestInfo, Stage};
+use crate::response;
 
 /// Passes requests that the user is allowed to make; answers 403 to others.
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ fn not_found_out(uri: &Uri, why: &str) -> Response {
     let asked = uri.path_and_query().map_or("", PathAndQuery::as_str);
     let text = format!("Internal Server Error: {}: {why}\n", quote(asked));
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    failure::text(StatusCode::INTERNAL_SERVER_ERROR, text)
+    response::plain_text(StatusCode::INTERNAL_SERVER_ERROR, text)
 }
 
 /// The selectors of a request for a part of a collection; empty for other requests, whatever their query contains.

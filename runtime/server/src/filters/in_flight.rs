@@ -1,88 +1,11 @@
-//! Limits on the number of requests in flight.
+//! The filter that limits the number of requests in flight.
 
-mod places;
-
-use std::sync::Arc;
-
+use http::StatusCode;
 use http::header::{HeaderValue, RETRY_AFTER};
-use http::{Method, StatusCode};
-use planesmith_access::user::{UNAUTHENTICATED_GROUP, UserInfo};
 
-pub use self::places::Permit;
-use self::places::Places;
 use super::{Exchange, Filter, Step};
-use crate::failure;
-use crate::request::{RequestInfo, Verb};
-
-/// Maximum numbers of requests in flight; 0 is no limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InFlightLimits {
-    /// Limit of reading requests (`--max-requests-inflight`).
-    pub reading: usize,
-    /// Limit of writing requests (`--max-mutating-requests-inflight`).
-    pub writing: usize,
-}
-
-impl Default for InFlightLimits {
-    /// kube-apiserver's defaults.
-    fn default() -> Self {
-        Self {
-            reading: 400,
-            writing: 200,
-        }
-    }
-}
-
-/// Counts the requests that are being handled, and answers 429 when there are too many. A large answer counts until its last
-/// byte is sent (`sending`).
-///
-/// Long-running requests do not count. Members of `system:masters` are always served, so that an administrator reaches
-/// an overloaded server; so are health checks. Heartbeats of nodes and servers have a share of their own, so that load
-/// from others does not make a node appear dead. Clients without credentials cannot use that share.
-#[derive(Clone, Debug)]
-pub struct InFlight {
-    reading: Arc<Places>,
-    writing: Arc<Places>,
-    heartbeats: Arc<Places>,
-}
-
-/// Health checks, which kube-apiserver's flow control exempts too.
-const HEALTH: [&str; 3] = ["/healthz", "/livez", "/readyz"];
-
-/// Namespaces of leases that nodes, servers and controllers renew.
-const HEARTBEATS: [&str; 2] = ["kube-node-lease", "kube-system"];
-
-impl InFlight {
-    /// Starts with no requests in flight.
-    #[must_use]
-    pub fn new(limits: InFlightLimits) -> Self {
-        Self {
-            reading: Places::new(limits.reading),
-            writing: Places::new(limits.writing),
-            heartbeats: Places::new(limits.writing),
-        }
-    }
-
-    /// Returns the places that a request takes one of; `None` for a request that is always served.
-    fn share(&self, user: &UserInfo, info: &RequestInfo) -> Option<&Arc<Places>> {
-        if info.is_long_running() || is_health_check(info) {
-            return None;
-        }
-        if is_heartbeat(info) && !user.is_in(UNAUTHENTICATED_GROUP) {
-            return Some(&self.heartbeats);
-        }
-        Some(match *info.method() {
-            Method::GET | Method::HEAD | Method::OPTIONS => &self.reading,
-            _ => &self.writing,
-        })
-    }
-
-    /// Numbers of reading and writing requests in flight.
-    #[must_use]
-    pub fn counts(&self) -> (usize, usize) {
-        (self.reading.taken(), self.writing.taken())
-    }
-}
+use crate::in_flight::InFlight;
+use crate::response;
 
 impl Filter for InFlight {
     fn name(&self) -> &'static str {
@@ -99,65 +22,10 @@ impl Filter for InFlight {
             return Step::Continue;
         }
         let words = "Too many requests, please try again later.\n";
-        let mut response = failure::text(StatusCode::TOO_MANY_REQUESTS, words);
+        let mut response = response::plain_text(StatusCode::TOO_MANY_REQUESTS, words);
         response
             .headers_mut()
             .insert(RETRY_AFTER, HeaderValue::from_static("1"));
         Step::Answer(response)
-    }
-}
-
-fn is_health_check(info: &RequestInfo) -> bool {
-    let is_below = |root: &str| {
-        let rest = info.path().strip_prefix(root);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    !info.is_resource() && HEALTH.into_iter().any(is_below)
-}
-
-fn is_heartbeat(info: &RequestInfo) -> bool {
-    info.resource() == "leases"
-        && info.group() == "coordination.k8s.io"
-        && info.subresource().is_empty()
-        && HEARTBEATS.contains(&info.namespace())
-        && matches!(info.verb(), Verb::Get | Verb::Create | Verb::Update | Verb::Patch)
-}
-
-#[cfg(test)]
-mod tests {
-    use http::Uri;
-
-    use super::*;
-
-    #[test]
-    fn health_checks_and_heartbeats_are_served_whatever_else_is_in_flight() {
-        let in_flight = InFlight::new(InFlightLimits { reading: 1, writing: 1 });
-        let enter_as = |user: &UserInfo, method: Method, path: &'static str| {
-            let info = RequestInfo::new(&method, &Uri::from_static(path));
-            in_flight.share(user, &info).map(|places| places.take(user))
-        };
-        let node = UserInfo::default();
-        let enter = |method, path| enter_as(&node, method, path);
-        let pods = "/api/v1/namespaces/a/pods";
-        let held = [enter(Method::GET, pods), enter(Method::POST, pods)];
-        assert!(held.iter().all(|held| matches!(held, Some(Some(_)))));
-        assert!(matches!(enter(Method::GET, pods), Some(None)));
-        for path in ["/healthz", "/livez", "/readyz", "/readyz/ping", "/livez?verbose"] {
-            assert!(enter(Method::GET, path).is_none(), "{path}");
-        }
-        let lease = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node";
-        let without_credentials = enter_as(&UserInfo::anonymous(), Method::PUT, lease);
-        assert!(matches!(without_credentials, Some(None)), "that is no node");
-        let renewed = enter(Method::PUT, lease);
-        assert!(matches!(renewed, Some(Some(_))));
-        assert!(matches!(enter(Method::PUT, lease), Some(None)), "they are bounded, too");
-        for path in [
-            "/readyzz",
-            "/api/v1/namespaces/kube-node-lease/leases/node",
-            "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases",
-            "/apis/coordination.k8s.io/v1/namespaces/default/leases/node",
-        ] {
-            assert!(matches!(enter(Method::GET, path), Some(None)), "{path}");
-        }
     }
 }

@@ -7,8 +7,8 @@ use http::{StatusCode, Uri};
 use planesmith_machinery::go_format::quote;
 
 use super::{Exchange, Filter, Step};
-use crate::failure;
 use crate::request::RequestInfo;
+use crate::response;
 
 /// Parses the request info from method, path and query.
 #[derive(Clone, Copy, Debug)]
@@ -22,11 +22,11 @@ impl Filter for ReadInfo {
     fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
         let uri = exchange.request.uri();
         if !is_well_encoded(uri.path()) {
-            return Step::Answer(failure::text(StatusCode::BAD_REQUEST, "400 Bad Request"));
+            return Step::Answer(response::plain_text(StatusCode::BAD_REQUEST, "400 Bad Request"));
         }
         let info = RequestInfo::new(exchange.request.method(), uri);
         if RequestInfo::lacks_a_subject(info.path()) {
-            return Step::Answer(failure::text(StatusCode::INTERNAL_SERVER_ERROR, no_subject(uri)));
+            return Step::Answer(response::plain_text(StatusCode::INTERNAL_SERVER_ERROR, no_subject(uri)));
         }
         exchange.ctx.info = Arc::new(info);
         Step::Continue

@@ -7,9 +7,10 @@ use http::Method;
 use http_body::Body as _;
 use planesmith_machinery::status::ApiError;
 
-use super::{Exchange, Filter, Permit, Step};
+use super::{Exchange, Filter, Step};
 use crate::body::{AtEnd, Watched, whole};
 use crate::failure;
+use crate::in_flight::Permit;
 use crate::sending::{Delivery, Outgoing, Pinned, SendBudget, SendLimits, charged};
 
 /// Complete answers up to this size occupy no place in flight while they are sent: clients could block all places with
@@ -134,7 +135,8 @@ mod tests {
 
     use super::*;
     use crate::connection::Connection;
-    use crate::filters::{InFlight, InFlightLimits, ReadInfo};
+    use crate::filters::ReadInfo;
+    use crate::in_flight::{InFlight, InFlightLimits};
     use crate::shutdown::Stop;
 
     /// A read request.

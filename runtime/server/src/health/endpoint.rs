@@ -13,9 +13,9 @@ use planesmith_machinery::go_format::quote;
 
 use super::HealthCheck;
 use super::reports::FailureReports;
-use crate::failure;
 use crate::metrics::SharedMetrics;
 use crate::request::decode;
+use crate::response;
 
 /// One of `/healthz`, `/livez` and `/readyz`.
 #[derive(Clone, Debug)]
@@ -115,7 +115,7 @@ impl Endpoint {
                 true => tracing::warn!(endpoint, failed, "not healthy"),
                 false => tracing::debug!(endpoint, failed, "not healthy"),
             }
-            return failure::text(
+            return response::plain_text(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 format!("{lines}{endpoint} check failed\n"),
             );
@@ -128,7 +128,7 @@ impl Endpoint {
         } else {
             "ok".to_owned()
         };
-        failure::text(StatusCode::OK, body)
+        response::plain_text(StatusCode::OK, body)
     }
 }
 
@@ -140,7 +140,7 @@ async fn answer_one(check: Arc<HealthCheck>) -> Response {
             response.headers_mut().insert(CONTENT_TYPE, plain);
             response
         }
-        Err(reason) => failure::text(
+        Err(reason) => response::plain_text(
             StatusCode::INTERNAL_SERVER_ERROR,
             format!("internal server error: {reason}\n"),
         ),

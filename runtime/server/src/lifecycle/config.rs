@@ -10,13 +10,15 @@ use planesmith_access::authorization::Authorizer;
 use thiserror::Error;
 
 use super::prepared::PreparedServer;
-use crate::chain::{ApiServer, Installation};
+use crate::chain::ApiServer;
 use crate::discovery::{GroupDirectory, VersionPriority};
 use crate::filters::{
     AccessLog, AssignId, Authentication, Authorization, CacheControl, Compress, Cors, CorsPatternError, Count,
-    Deadline, Filter, Filters, FlowHeaders, Flows, Impersonation, InFlight, InFlightLimits, PanicGuard, ReadInfo,
-    Sending, SlowRequests, StrictTransport, Trace, WarningHeaders,
+    Deadline, Filter, Filters, FlowHeaders, Flows, Impersonation, PanicGuard, ReadInfo, Sending, SlowRequests,
+    StrictTransport, Trace, WarningHeaders,
 };
+use crate::in_flight::{InFlight, InFlightLimits};
+use crate::installation::Installation;
 use crate::listener::ConnectionLimits;
 use crate::metrics::SharedMetrics;
 use crate::openapi::OpenApi;

@@ -11,10 +11,10 @@ use serde_json::json;
 
 use super::config::Config;
 use crate::chain::Merged;
+use crate::chain::discovery::Discovery;
 use crate::chain::resources::Resources;
-use crate::discovery::Discovery;
-use crate::filters::InFlight;
 use crate::health::{Endpoint, Endpoints, HealthCheck};
+use crate::in_flight::InFlight;
 use crate::metrics::SharedMetrics;
 use crate::openapi;
 use crate::process_pages;
@@ -34,7 +34,7 @@ pub(super) fn outside(config: &Config, in_flight: InFlight, stopping: &Arc<Atomi
     paths.push("/version".to_owned());
     let (metrics, slis) = (Arc::clone(&config.metrics), Arc::clone(&config.metrics));
     metrics.show_version(&config.version);
-    metrics.requests().set_tables(merged.tables.clone());
+    metrics.requests().set_inventory(Box::new(merged.tables.clone()));
     router = router
         .route("/metrics", any(move || std::future::ready(metrics.answer(&in_flight))))
         .route(
@@ -48,7 +48,7 @@ pub(super) fn outside(config: &Config, in_flight: InFlight, stopping: &Arc<Atomi
         "/openapi/v3".to_owned(),
         "/openapi/v3/".to_owned(),
     ]);
-    router = router.merge(process_pages::router(config, &mut paths));
+    router = router.merge(process_pages::router(&config.flags, &config.version, &mut paths));
     let discovery = Discovery::new(
         merged.tables.clone(),
         config.directory.clone(),

@@ -11,8 +11,9 @@ use super::config::{CompletedConfig, Config, ConfigError};
 use super::front::Front;
 use super::outside::outside;
 use super::signals::Signals;
-use crate::chain::{ApiServer, Installing};
+use crate::chain::ApiServer;
 use crate::hooks::{self, Hook, HookError};
+use crate::installation::Installing;
 use crate::listener::Listener;
 use crate::shutdown::{Shutdown, Stop};
 

@@ -17,11 +17,12 @@ use tokio::sync::Notify;
 use super::{Config, PreparedServer, RunError, Signal, Signals};
 use crate::chain::ApiServer;
 use crate::connection::Connection;
-use crate::filters::InFlightLimits;
+use crate::discovery::{ServedResource, ServedSubresource};
 use crate::hooks::{Hook, HookError};
+use crate::in_flight::InFlightLimits;
 use crate::listener::Listener;
 use crate::request::{Context, Verb};
-use crate::routes::{ResourceHandler, Routes, ServedResource, ServedSubresource};
+use crate::routes::{ResourceHandler, Routes};
 
 mod answers;
 mod running;
@@ -48,7 +49,7 @@ impl Echo {
             categories: vec![],
             scope,
             verbs: verbs.to_vec(),
-            untold_verbs: Vec::new(),
+            hidden_verbs: Vec::new(),
             stored_as: None,
             subresources: vec![ServedSubresource {
                 name: "status".into(),

@@ -10,8 +10,8 @@ use http::StatusCode;
 use prometheus::{Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Registry};
 
 use super::labels::{Labels, Marks, PLACE};
+use super::{Inventory, StoredCounts};
 use super::{counters, gauges, histograms};
-use crate::chain::SharedTable;
 use crate::request::{Context, RequestInfo, Verb};
 
 /// The user of the server's own requests.
@@ -39,7 +39,7 @@ pub(crate) struct RequestMetrics {
     terminated: IntCounterVec,
     own: IntCounterVec,
     deprecated: IntGaugeVec,
-    tables: OnceLock<Vec<SharedTable>>,
+    inventory: OnceLock<Box<dyn Inventory>>,
     hasher: RandomState,
     cells: ArcSwap<HashMap<u64, Arc<Cell>>>,
 }
@@ -161,20 +161,23 @@ impl RequestMetrics {
                 "Deprecated versions that were asked for; always 1.",
                 &["group", "version", "resource", "subresource", "removed_release"],
             ),
-            tables: OnceLock::new(),
+            inventory: OnceLock::new(),
             hasher: RandomState::new(),
             cells: ArcSwap::default(),
         }
     }
 
-    /// Sets the tables of the served resources.
-    pub(crate) fn set_tables(&self, tables: Vec<SharedTable>) {
+    /// Sets the inventory of the served resources.
+    pub(crate) fn set_inventory(&self, inventory: Box<dyn Inventory>) {
         // Set once, when the chain is prepared; a second chain with the same metrics has the same resources.
-        let _ = self.tables.set(tables);
+        let _ = self.inventory.set(inventory);
     }
 
-    pub(super) fn tables(&self) -> &[SharedTable] {
-        self.tables.get().map_or(&[], Vec::as_slice)
+    /// Counts of the stored objects of the served resources.
+    pub(super) fn stored(&self) -> Vec<StoredCounts> {
+        self.inventory
+            .get()
+            .map_or_else(Vec::new, |inventory| inventory.stored())
     }
 
     /// Counts an answered request, with the size of the answer if it is known.
@@ -249,7 +252,7 @@ impl RequestMetrics {
     }
 
     fn is_served(&self, info: &RequestInfo) -> bool {
-        self.tables().iter().any(|table| table.load().serves(info))
+        self.inventory.get().is_some_and(|inventory| inventory.serves(info))
     }
 
     fn shown<'l>(&self, labels: Labels<'l>, info: &RequestInfo) -> Labels<'l> {

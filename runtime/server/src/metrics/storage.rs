@@ -6,9 +6,7 @@ use std::sync::OnceLock;
 use planesmith_store::{AlarmKind, Storage};
 use prometheus::{IntCounterVec, IntGaugeVec, Registry};
 
-use super::{counters, gauges};
-use crate::chain::SharedTable;
-use crate::routes::StoredCounts;
+use super::{StoredCounts, counters, gauges};
 
 /// The labels of a resource.
 const RESOURCE: [&str; 2] = ["group", "resource"];
@@ -90,12 +88,12 @@ impl StorageMetrics {
     }
 
     /// Counts everything anew: resources may have been added or removed.
-    pub(super) fn refresh(&self, tables: &[SharedTable]) {
+    pub(super) fn refresh(&self, stored: &[StoredCounts]) {
         let gauges = [&self.objects, &self.object_bytes, &self.kept_changes, &self.revision];
         gauges.iter().for_each(|gauges| gauges.reset());
         self.changes.iter().for_each(IntCounterVec::reset);
         self.named_objects.reset();
-        for ((group, resource), counts) in stored(tables) {
+        for ((group, resource), counts) in by_resource(stored) {
             let name = match group {
                 "" => resource.to_owned(),
                 group => format!("{resource}.{group}"),
@@ -128,18 +126,13 @@ impl StorageMetrics {
     }
 }
 
-/// Counts of the stored objects of each resource, by the group and the name that they are stored under: versions, and
-/// other groups that serve the resource too, share the objects.
-fn stored(tables: &[SharedTable]) -> BTreeMap<(&'static str, &'static str), StoredCounts> {
-    let mut stored = BTreeMap::new();
-    for table in tables {
-        for handler in table.load().handlers() {
-            if let Some(counts) = handler.stored() {
-                stored.insert((counts.group, counts.resource), counts);
-            }
-        }
-    }
+/// The counts by the group and the name that the objects are stored under: versions, and other groups that serve the
+/// resource too, share the objects.
+fn by_resource(stored: &[StoredCounts]) -> BTreeMap<(&'static str, &'static str), StoredCounts> {
+    let stored = stored.iter();
     stored
+        .map(|counts| ((counts.group, counts.resource), *counts))
+        .collect()
 }
 
 fn number(count: u64) -> i64 {

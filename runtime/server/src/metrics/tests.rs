@@ -7,7 +7,7 @@ use planesmith_store::{Alarm, AlarmKind, Alarms, Revision, Storage, StorageOptio
 
 use super::{Marks, Metrics, RequestMetrics};
 use crate::chain::SharedTable;
-use crate::filters::{InFlight, InFlightLimits};
+use crate::in_flight::{InFlight, InFlightLimits};
 use crate::request::{Context, RequestInfo};
 use crate::routes::RouteTable;
 use crate::shutdown::Stop;
@@ -38,7 +38,7 @@ async fn what_clients_invent_is_no_label() {
     let metrics = Metrics::new();
     metrics
         .requests()
-        .set_tables(vec![SharedTable::new(RouteTable::default())]);
+        .set_inventory(Box::new(vec![SharedTable::new(RouteTable::default())]));
     for path in ["/apis/g/v1/a1", "/apis/g/v1/a2", "/api/v1/namespaces/n/b/c"] {
         observe(metrics.requests(), &Method::GET, path, 404);
     }

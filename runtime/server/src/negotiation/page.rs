@@ -5,7 +5,7 @@ use http::request::Parts;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
 use super::accept::{self, Clause};
-use super::{Format, Offer, Output, accept_header, choose, wants_indentation};
+use super::{Acceptable, Format, Output, accept_header, choose, wants_indentation};
 
 /// The API group of the documents of such pages.
 pub(crate) const GROUP: &str = "config.k8s.io";
@@ -50,7 +50,7 @@ pub(crate) fn negotiate_page(request: &Parts, kind: &str) -> ApiResult<PageForm>
 
 /// The encoding of the error for a client that accepts no form of the page.
 pub(crate) fn negotiate_refusal(request: &Parts) -> Output {
-    let agreed = choose(accept_header(request), Offer::Plain, |output| {
+    let agreed = choose(accept_header(request), Acceptable::Plain, |output| {
         is_declared(output.format)
     });
     let mut output = agreed.unwrap_or(Output {

@@ -13,7 +13,7 @@ fn parts(accept: &str, query: &str, agent: &str) -> Parts {
 }
 
 fn accepted(accept: &str) -> Result<(Format, Target), String> {
-    match negotiate(&parts(accept, "", ""), Offer::Object) {
+    match negotiate(&parts(accept, "", ""), Acceptable::Object) {
         Ok(output) => Ok((output.format, output.target)),
         Err(error) => Err(error.message().to_owned()),
     }
@@ -93,7 +93,7 @@ fn what_cannot_be_given_is_refused_in_one_of_two_ways() {
 #[test]
 fn people_get_indented_json() {
     let pretty = |query, agent| {
-        negotiate(&parts("application/json", query, agent), Offer::Object)
+        negotiate(&parts("application/json", query, agent), Acceptable::Object)
             .expect("json")
             .pretty
     };
@@ -107,7 +107,7 @@ fn people_get_indented_json() {
 
 #[test]
 fn a_watch_is_never_yaml() {
-    let watched = |accept, agent| negotiate(&parts(accept, "", agent), Offer::Collection).and_then(streamed);
+    let watched = |accept, agent| negotiate(&parts(accept, "", agent), Acceptable::Collection).and_then(streamed);
     assert!(watched("application/yaml", "").is_err());
     let output = watched("application/json;stream=watch", "curl").expect("json");
     assert_eq!((output.format, output.pretty), (Format::Json, false));
@@ -127,7 +127,7 @@ fn failures_go_out_in_any_case() {
 #[test]
 fn above_the_apis_a_header_need_not_name_what_is_offered() {
     let parts = parts("application/*", "", "");
-    assert!(negotiate(&parts, Offer::Plain).is_err());
+    assert!(negotiate(&parts, Acceptable::Plain).is_err());
     assert_eq!(
         negotiate_document(&parts).map(|output| output.format).ok(),
         Some(Format::Json)
@@ -153,7 +153,7 @@ fn no_table_is_made_of_parts_of_objects() {
         ..RulesTable::NONE
     };
     let offered_by = |rules: &RulesTable, accept: &str, subresource| {
-        negotiate(&parts(accept, "", ""), Offer::of_object(rules, subresource))
+        negotiate(&parts(accept, "", ""), Acceptable::of_object(rules, subresource))
     };
     let offered = |accept: &str, subresource| offered_by(&whole, accept, subresource);
     assert!(offered(table, "resize").is_err());
@@ -166,7 +166,7 @@ fn no_table_is_made_of_parts_of_objects() {
 #[test]
 fn objects_of_custom_kinds_are_not_told_in_protobuf_but_their_metadata_is() {
     let form = |accept: &str| {
-        let agreed = negotiate_custom(&parts(accept, "", ""), Offer::Object);
+        let agreed = negotiate_custom(&parts(accept, "", ""), Acceptable::Object);
         agreed.map(|output| (output.format, output.target))
     };
     let protobuf = Format::Protobuf.media_type();
@@ -196,10 +196,10 @@ fn scales_are_of_a_declared_kind_whatever_is_scaled() {
         "application/vnd.kubernetes.protobuf",
         "application/vnd.kubernetes.protobuf, */*",
     ] {
-        let agreed = negotiate_custom(&parts(accept, "", ""), Offer::Scale).expect(accept);
+        let agreed = negotiate_custom(&parts(accept, "", ""), Acceptable::Scale).expect(accept);
         assert_eq!((agreed.format, agreed.target), (Format::Protobuf, Target::Object));
     }
     let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
-    let agreed = negotiate_custom(&parts(table, "", ""), Offer::Scale).expect(table);
+    let agreed = negotiate_custom(&parts(table, "", ""), Acceptable::Scale).expect(table);
     assert_eq!(agreed.target, Target::Table);
 }

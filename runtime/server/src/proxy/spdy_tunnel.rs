@@ -21,8 +21,8 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 use super::upgrade::{Switch, is_switched_to, switch};
 use super::{Link, Target, leave_connection};
 use crate::endpoint::Call;
-use crate::failure;
 use crate::features::PORT_FORWARD_WEBSOCKETS;
+use crate::response;
 use crate::spdy;
 use crate::websocket::{ChannelHandshake, config, offered_protocols, offers_protocol};
 
@@ -65,7 +65,7 @@ pub async fn tunnel_spdy(call: &Call, target: &Target, link: &Link) -> ApiResult
     };
     if !is_switched_to(spdy::PROTOCOL, answer.headers()) {
         let why = "unable to upgrade: missing upgrade headers in response\n";
-        return Ok(failure::text(StatusCode::INTERNAL_SERVER_ERROR, why));
+        return Ok(response::plain_text(StatusCode::INTERNAL_SERVER_ERROR, why));
     }
     let chosen = answer
         .headers()

@@ -8,8 +8,8 @@ use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::resource::Scope;
 use planesmith_machinery::status::ApiError;
 
-use super::{ResourceHandler, ServedResource, VersionHandler};
-use crate::discovery::{Document, resource_list};
+use super::{ResourceHandler, VersionHandler};
+use crate::discovery::{Document, ServedResource, resource_list};
 use crate::request::{RequestInfo, Verb};
 
 /// Handlers by group, version and resource; never changes.
@@ -260,7 +260,7 @@ fn admits(facts: &ServedResource, info: &RequestInfo) -> Admission {
         () if *info.method() == Method::HEAD => Admission::OtherMethod,
         () if info.verb() == Verb::Watch && *info.method() != Method::GET => Admission::OtherMethod,
         () if verbs.contains(&info.verb()) && possible.contains(&info.verb()) => Admission::Yes,
-        () if facts.untold_verbs.contains(&info.verb()) && possible.contains(&info.verb()) => Admission::Yes,
+        () if facts.hidden_verbs.contains(&info.verb()) && possible.contains(&info.verb()) => Admission::Yes,
         // Lists that cannot be watched report that themselves.
         () if info.verb() == Verb::Watch && verbs.contains(&Verb::List) => Admission::Yes,
         () => Admission::OtherMethod,

@@ -12,7 +12,7 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 
 use super::Charge;
 use super::budget::SmallCharge;
-use crate::filters::Permit;
+use crate::in_flight::Permit;
 
 /// The body of a large answer. It ends when its last byte was written to the network, and not before: until then the
 /// answer can be cut off, and its reservations are kept.

@@ -6,8 +6,7 @@ use planesmith_machinery::json;
 use planesmith_machinery::status::ApiResult;
 use planesmith_store::{Draft, Entry, Expect, ListQuery, Op, Revision, StoredForm, WriteError};
 
-use super::{ResourceStore, row_of};
-use crate::verbs::store_failure;
+use super::{ResourceStore, row_of, store_failure};
 
 /// The objects of one kind that the backend has in another version than the storage version.
 ///

@@ -11,10 +11,10 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::{Collection, Draft, Entry, Expect, Fit, Indexer, ListQuery, Op, Storage, Watcher, WriteError};
 
+use super::failure::store_failure;
 use super::indexer::{JsonIndexer, row_of};
 use super::key;
 use super::stored_versions::StoredVersions;
-use crate::verbs::store_failure;
 
 /// The objects of one kind, as bytes of its storage version.
 #[derive(Debug)]

@@ -41,7 +41,7 @@ impl Endpoint {
             let versions = &**self.stores().scheme();
             let mut applied = apply::apply(live, &sent.document, &write.tracking(), options.force, versions)
                 .map_err(|error| error.to_api_error(&sent.subject()))?;
-            judge(call, &sent, options.field_validation)?;
+            check_duplicates(call, &sent, options.field_validation)?;
             let mut object = self.kind().zero();
             if self.kind().custom.is_some() {
                 if let Some(Value::Object(metadata)) = applied.document.get_mut("metadata") {
@@ -110,7 +110,7 @@ impl Endpoint {
             }
             let applied = apply::apply_scale(&shown, managers, &sent.document, &write.tracking(), options.force)
                 .map_err(|error| error.to_api_error(&sent.subject()))?;
-            judge(call, &sent, options.field_validation)?;
+            check_duplicates(call, &sent, options.field_validation)?;
             let mut wanted = Scale::default();
             read(&applied.document, &sent, &mut wanted)?;
             self.check_own_names(&mut wanted.metadata, call)?;
@@ -147,7 +147,7 @@ fn unconvertible(why: String, sent: &Sent) -> ApiError {
 }
 
 /// Refuses, warns of or ignores repeated keys in an applied document.
-fn judge(call: &Call, sent: &Sent, validation: FieldValidation) -> ApiResult<()> {
+fn check_duplicates(call: &Call, sent: &Sent, validation: FieldValidation) -> ApiResult<()> {
     match validation {
         FieldValidation::Ignore => {}
         FieldValidation::Warn => {

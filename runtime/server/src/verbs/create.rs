@@ -15,13 +15,14 @@ use planesmith_machinery::{defaulting, validation, weight};
 use planesmith_store::{Entry, Expect, WriteError};
 
 use super::options::{WriteOptions, parse_version};
-use super::write::{Outcome, Write, store_failure};
+use super::write::{Outcome, Write};
 use crate::endpoint::{Call, Endpoint};
 use crate::generated_name::generated_name;
 use crate::metrics::{BodyUse, StoreUse};
-use crate::negotiation::Offer;
+use crate::negotiation::Acceptable;
 use crate::offload::Cost;
-use crate::reservations::Held;
+use crate::reservations::ReservationGuard;
+use crate::stores::store_failure;
 
 /// Maximum number of attempts to generate a name that is not taken.
 const NAME_ATTEMPTS: usize = 8;
@@ -29,7 +30,7 @@ const NAME_ATTEMPTS: usize = 8;
 impl Endpoint {
     /// Creates an object.
     pub(crate) async fn create(&self, call: &Call, body: Body) -> ApiResult<Response> {
-        let output = self.agree(&call.parts, Offer::Object)?;
+        let output = self.negotiate(&call.parts, Acceptable::Object)?;
         let (format, body) = self.read_body(call, body, BodyUse::Create).await?;
         let options = WriteOptions::for_create(call.query())?;
         let begin = || -> ApiResult<_> {
@@ -74,17 +75,21 @@ impl Write<'_> {
         self.mutate(Operation::Create, &mut object, None).await?;
         self.fill_system_fields(&mut *object);
         self.endpoint.place(object.meta_mut(), self.call.namespace())?;
-        let mut held = match self.endpoint.reservations() {
-            Some(pool) => Held::new(pool.begin_create(&mut *object, self.dry_run).await?),
-            None => Held::nothing(),
+        let mut reservation = match self.endpoint.reservations() {
+            Some(pool) => ReservationGuard::new(pool.begin_create(&mut *object, self.dry_run).await?),
+            None => ReservationGuard::nothing(),
         };
-        let outcome = self.create_held(object, &mut held).await;
-        held.give_back().await;
+        let outcome = self.store_reserved(object, &mut reservation).await;
+        reservation.roll_back().await;
         outcome
     }
 
     /// Validates and stores an object whose reservations are made.
-    async fn create_held(&self, mut object: Box<dyn Object>, held: &mut Held) -> ApiResult<Outcome> {
+    async fn store_reserved(
+        &self,
+        mut object: Box<dyn Object>,
+        reservation: &mut ReservationGuard,
+    ) -> ApiResult<Outcome> {
         self.pass_on((object.resource().rules.preparation_warnings)(&*object));
         prepare(&mut *object);
         let user = &self.call.ctx.user;
@@ -117,7 +122,7 @@ impl Write<'_> {
         let op = self
             .in_turn(self.size, || self.put(&key, &*object, Expect::Absent))
             .await;
-        let write = held.write(collection, op, None);
+        let write = reservation.write(collection, op, None);
         match self.stored(StoreUse::Create, write).await {
             Ok(written) => Ok(Outcome::Stored(written.entry)),
             Err(WriteError::Conflict { current }) => Err(self.taken(&*object, current)),

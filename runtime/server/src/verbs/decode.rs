@@ -128,7 +128,7 @@ impl Decoder<'_> {
         if strictness == Strictness::Strict {
             findings.add_yaml(repeated.to_vec());
         }
-        self.judge(&findings, |why| self.unfit(&sent, why))
+        self.check_findings(&findings, |why| self.unfit(&sent, why))
     }
 
     fn read_protobuf(&self, body: &[u8], target: &mut dyn Struct) -> ApiResult<()> {
@@ -138,7 +138,7 @@ impl Decoder<'_> {
     }
 
     /// Refuses, warns of or ignores unknown and repeated fields.
-    pub(super) fn judge(&self, findings: &Findings, refuse: impl FnOnce(&str) -> ApiError) -> ApiResult<()> {
+    pub(super) fn check_findings(&self, findings: &Findings, refuse: impl FnOnce(&str) -> ApiError) -> ApiResult<()> {
         if findings.is_empty() {
             return Ok(());
         }

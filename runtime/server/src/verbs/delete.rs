@@ -21,12 +21,13 @@ use self::grace::End;
 use super::decode::is_of_machinery;
 use super::options::{DeleteOptions, Propagation};
 use super::update::shows;
-use super::write::{Outcome, Write, store_failure};
+use super::write::{Outcome, Write};
 use crate::endpoint::{Call, Endpoint};
 use crate::metrics::{BodyUse, StoreUse};
-use crate::negotiation::{Format, Offer, Output, Target};
-use crate::reservations::Held;
+use crate::negotiation::{Acceptable, Format, Output, Target};
+use crate::reservations::ReservationGuard;
 use crate::response;
+use crate::stores::store_failure;
 use crate::table;
 
 const ORPHAN: &str = "orphan";
@@ -43,7 +44,7 @@ pub(super) enum Deleted {
 impl Endpoint {
     /// Deletes an object.
     pub(crate) async fn delete(&self, call: &Call, body: Body) -> ApiResult<Response> {
-        let output = self.agree(&call.parts, Offer::Object)?;
+        let output = self.negotiate(&call.parts, Acceptable::Object)?;
         let options = self.delete_options(call, body, BodyUse::Delete).await?;
         self.warn_about_dependents(call, &options);
         let write = Write::removal(self, call, &options);
@@ -223,9 +224,9 @@ impl Write<'_> {
             expect: Expect::Revision(entry.revision()),
             last: None,
         };
-        let gone = self.endpoint.gone(&*object);
-        let mut held = Held::nothing();
-        let write = held.write(self.endpoint.store().collection(), op, gone);
+        let release = self.endpoint.release_of(&*object);
+        let mut reservation = ReservationGuard::nothing();
+        let write = reservation.write(self.endpoint.store().collection(), op, release);
         match self.stored(StoreUse::Delete, write).await {
             Ok(written) => Ok(Some(Deleted::Gone(Outcome::Stored(written.entry), details))),
             Err(WriteError::Conflict { .. }) => Ok(None),

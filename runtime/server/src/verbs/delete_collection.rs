@@ -13,7 +13,7 @@ use super::selection::Selection;
 use super::write::Write;
 use crate::endpoint::{Call, Endpoint};
 use crate::metrics::BodyUse;
-use crate::negotiation::Offer;
+use crate::negotiation::Acceptable;
 
 /// Number of concurrent deletions: enough to share the store's group commits.
 const AT_ONCE: usize = 64;
@@ -21,7 +21,7 @@ const AT_ONCE: usize = 64;
 impl Endpoint {
     /// Deletes the objects that a list would return, and answers with that list.
     pub(crate) async fn delete_collection(&self, call: &Call, body: Body) -> ApiResult<Response> {
-        let output = self.agree(&call.parts, Offer::Collection)?;
+        let output = self.negotiate(&call.parts, Acceptable::Collection)?;
         let mut list = ListOptions::for_list(call.query())?;
         if list.version_match.is_none() && !matches!(&*list.resource_version, "" | "0") {
             // kube-apiserver lists in pages here, which are of exactly the requested revision.

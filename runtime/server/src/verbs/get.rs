@@ -5,16 +5,17 @@ use http::StatusCode;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
 use super::options::parse_version_field;
-use crate::endpoint::{Call, Endpoint, Subject};
-use crate::negotiation::{Offer, Target};
+use crate::encodings::Subject;
+use crate::endpoint::{Call, Endpoint};
+use crate::negotiation::{Acceptable, Target};
 use crate::request::Stage;
 
 impl Endpoint {
     /// Answers with the object in the cache.
     pub(crate) async fn get(&self, call: &Call) -> ApiResult<Response> {
-        let output = self.agree(
+        let output = self.negotiate(
             &call.parts,
-            Offer::of_object(&self.kind().rules, call.ctx.info.subresource()),
+            Acceptable::of_object(&self.kind().rules, call.ctx.info.subresource()),
         )?;
         let query = call.query();
         let key = self.store().key(call.namespace(), call.name())?;
@@ -38,7 +39,7 @@ impl Endpoint {
         };
         let encode = || self.render(StatusCode::OK, output, query, Subject::Entry(&entry));
         let encode = || call.ctx.timeline.time(Stage::Encode, encode);
-        let cost = self.forms().cost(&entry, output);
+        let cost = self.encodings().cost(&entry, output);
         self.run(call, entry.bytes().len(), cost, encode).await?
     }
 }

@@ -10,8 +10,9 @@ use planesmith_store::{At, Compacted, Entry, ListQuery, Page, Revision};
 use super::continue_token::{ContinueToken, PageState};
 use super::options::{ListOptions, VersionMatch, parse_version_field};
 use super::selection::Selection;
-use crate::endpoint::{Caching, Call, Endpoint};
-use crate::negotiation::{Offer, Target};
+use crate::encodings::Caching;
+use crate::endpoint::{Call, Endpoint};
+use crate::negotiation::{Acceptable, Target};
 use crate::request::Stage;
 
 /// Number of objects that are read at once for a small page: a converter gets them in one request.
@@ -34,7 +35,7 @@ struct Window {
 impl Endpoint {
     /// Answers with a list.
     pub(crate) async fn list(&self, call: &Call) -> ApiResult<Response> {
-        let output = self.agree(&call.parts, Offer::Collection)?;
+        let output = self.negotiate(&call.parts, Acceptable::Collection)?;
         let options = ListOptions::for_list(call.query())?;
         let selection = Selection::new(&options, self.kind(), call.ctx.info.name())?;
         let page = self.page(call, &options, &selection).await?;
@@ -107,7 +108,7 @@ impl Endpoint {
     /// True if `entry` matches, or may match and has to be read.
     pub(crate) fn may_select(&self, selection: &Selection, entry: &Entry) -> bool {
         let store = &**self.store();
-        match selection.reads_objects() && !self.forms().is_as_stored(entry) {
+        match selection.reads_objects() && !self.encodings().is_as_stored(entry) {
             true => selection.may_match(store, entry),
             false => selection.matches(store, entry),
         }
@@ -145,11 +146,11 @@ impl Endpoint {
     /// 500 when the object has to be read and cannot be.
     pub(crate) fn selects(&self, selection: &Selection, entry: &Entry, shown: &Arc<Entry>) -> ApiResult<bool> {
         let store = &**self.store();
-        if !selection.reads_objects() || self.forms().is_as_stored(entry) {
+        if !selection.reads_objects() || self.encodings().is_as_stored(entry) {
             return Ok(selection.matches(store, entry));
         }
         Ok(selection.may_match(store, entry)
-            && selection.matches_json(store, entry, &self.forms().json(shown, Caching::Keep)?))
+            && selection.matches_json(store, entry, &self.encodings().json(shown, Caching::Keep)?))
     }
 
     async fn window(&self, call: &Call, options: &ListOptions<'_>, base: &str) -> ApiResult<Window> {

@@ -24,14 +24,15 @@ use planesmith_patch::managers;
 use planesmith_patch::patches::{self, Patched};
 
 use super::decode::{Expected, Mismatch, mismatch, missing_kind};
+use super::object_part::PartStrategy;
 use super::options::{FieldValidation, WriteOptions};
 use super::update::{Change, Made, Part};
 use super::write::Write;
 use crate::body;
-use crate::endpoint::{Call, Endpoint, PartRules};
+use crate::endpoint::{Call, Endpoint};
 use crate::features::CBOR_SERVING;
 use crate::metrics::BodyUse;
-use crate::negotiation::{Offer, with_empty_details};
+use crate::negotiation::{Acceptable, with_empty_details};
 
 /// The type of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,15 +92,15 @@ impl Endpoint {
     }
 
     /// Patches a part of an object that has rules of its own.
-    pub(crate) async fn patch_own_part(&self, call: &Call, body: Body, part: &dyn PartRules) -> ApiResult<Response> {
+    pub(crate) async fn patch_own_part(&self, call: &Call, body: Body, part: &dyn PartStrategy) -> ApiResult<Response> {
         self.patch_part(call, body, Part::Own(part)).await
     }
 
     async fn patch_part(&self, call: &Call, body: Body, part: Part<'_>) -> ApiResult<Response> {
         let kind = PatchKind::of(call, self.kind())?;
-        let output = self.agree(
+        let output = self.negotiate(
             &call.parts,
-            Offer::of_object(&self.kind().rules, call.ctx.info.subresource()),
+            Acceptable::of_object(&self.kind().rules, call.ctx.info.subresource()),
         )?;
         let body = self.read_bytes(call, body, BodyUse::Patch).await?;
         let Some(kind) = kind else {
@@ -224,12 +225,12 @@ impl Patch<'_> {
             // The result has the patched kind, whatever its `kind` is.
             let found = unstructured::decode(&patched.document, target, strictness);
             let found = found.map_err(|why| patched.refuse(why))?;
-            return self.judge(patched, &found, target);
+            return self.check_findings(patched, &found, target);
         }
         if self.expected.is_custom {
             self.check_custom_kind(&patched)?;
             let found = custom::decode(&patched.document, target, strictness);
-            return self.judge_found(patched, found, target);
+            return self.check_decoded(patched, found, target);
         }
         let refuse = |why: &dyn fmt::Display| patched.refuse(why);
         let sent = json::type_meta(&patched.document).map_err(|error| {
@@ -252,7 +253,7 @@ impl Patch<'_> {
             for field in converted.facts().fields {
                 copy::copy_field(field.name, &*converted, target);
             }
-            return self.judge_found(patched, found, target);
+            return self.check_decoded(patched, found, target);
         }
         match mismatch(self.scheme, self.expected, &sent, &patched.document) {
             None => {}
@@ -262,7 +263,7 @@ impl Patch<'_> {
             Some(Mismatch::Kind(why)) => return Err(refuse(&why)),
         }
         let found = custom::decode(&patched.document, target, strictness);
-        self.judge_found(patched, found, target)
+        self.check_decoded(patched, found, target)
     }
 
     /// The patched kind, and its other version that a patched object names. kube-apiserver decodes such an object in
@@ -330,18 +331,18 @@ impl Patch<'_> {
         Err(ApiError::invalid(&kind, name.unwrap_or_default(), &errors))
     }
 
-    fn judge_found(
+    fn check_decoded(
         &self,
         patched: Patched,
         found: Result<Findings, DecodeError>,
         target: &dyn Struct,
     ) -> ApiResult<Applied> {
         let found = found.map_err(|error| patched.refuse(error))?;
-        self.judge(patched, &found, target)
+        self.check_findings(patched, &found, target)
     }
 
     /// The findings of the patch, unless it is refused.
-    fn judge(&self, patched: Patched, found: &Findings, target: &dyn Struct) -> ApiResult<Applied> {
+    fn check_findings(&self, patched: Patched, found: &Findings, target: &dyn Struct) -> ApiResult<Applied> {
         if self.validation == FieldValidation::Strict
             && let Some(error) = patched.refuse_strictly(found)
         {

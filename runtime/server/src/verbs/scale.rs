@@ -27,7 +27,7 @@ use super::update::{Change, Made, Part};
 use super::write::{Outcome, Write};
 use crate::endpoint::{Call, Endpoint, no_list};
 use crate::metrics::BodyUse;
-use crate::negotiation::{Offer, Output, Target};
+use crate::negotiation::{Acceptable, Output, Target};
 use crate::offload::Cost;
 use crate::request::Query;
 use crate::response;
@@ -52,7 +52,7 @@ const NOT_SET: i32 = i32::MIN;
 impl Endpoint {
     /// Reads the number of replicas.
     pub(crate) async fn get_scale(&self, call: &Call, facts: &'static ScaleFacts) -> ApiResult<Response> {
-        let output = self.agree(&call.parts, Offer::Scale)?;
+        let output = self.negotiate(&call.parts, Acceptable::Scale)?;
         let key = self.store().key(call.namespace(), call.name())?;
         let entry = self
             .store()
@@ -77,7 +77,7 @@ impl Endpoint {
         body: Body,
         facts: &'static ScaleFacts,
     ) -> ApiResult<Response> {
-        let output = self.agree(&call.parts, Offer::Scale)?;
+        let output = self.negotiate(&call.parts, Acceptable::Scale)?;
         let (format, body) = self.read_body(call, body, BodyUse::Update).await?;
         let options = WriteOptions::for_update(call.query())?;
         let expected = Expected {
@@ -99,7 +99,7 @@ impl Endpoint {
     /// Changes the number of replicas.
     pub(crate) async fn patch_scale(&self, call: &Call, body: Body, facts: &'static ScaleFacts) -> ApiResult<Response> {
         let kind = PatchKind::of(call, self.kind())?;
-        let output = self.agree(&call.parts, Offer::Scale)?;
+        let output = self.negotiate(&call.parts, Acceptable::Scale)?;
         let body = self.read_bytes(call, body, BodyUse::Patch).await?;
         let Some(kind) = kind else {
             return self.apply_scale(call, patch_text(call, body)?, facts, output).await;
@@ -150,7 +150,7 @@ impl Endpoint {
         let changed = write.change(write.call.name(), &change).await?;
         let object = match changed.outcome {
             Outcome::Stored(entry) => self.object_of(&entry).await?,
-            Outcome::Unstored(object) => self.forms().in_version(self.converted_object(object).await?)?,
+            Outcome::Unstored(object) => self.encodings().in_version(self.converted_object(object).await?)?,
         };
         let scale = scale_of(&*object, facts).map_err(|why| ApiError::bad_request(why.message()))?;
         shown(output, write.call.query(), &scale)

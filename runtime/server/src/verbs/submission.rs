@@ -16,10 +16,11 @@ use planesmith_machinery::{cbor, conversion, defaulting, json, meta, protobuf, v
 use super::create::wipe_system_fields;
 use super::options::WriteOptions;
 use super::write::Write;
-use crate::endpoint::{Call, Endpoint, Subject};
+use crate::encodings::Subject;
+use crate::endpoint::{Call, Endpoint};
 use crate::large_bodies::Counted;
 use crate::metrics::BodyUse;
-use crate::negotiation::{Format, Offer, Output, negotiate};
+use crate::negotiation::{Acceptable, Format, Output, negotiate};
 use crate::offload::Cost;
 use crate::request::Query;
 use crate::response;
@@ -45,11 +46,9 @@ pub struct Posted {
 }
 
 impl Endpoint {
-    /// Answers a create of a kind that is not stored.
-    pub(crate) async fn ask(&self, call: &Call, body: Body) -> ApiResult<Response> {
-        let responder = self.responder().ok_or_else(ApiError::method_not_allowed)?;
-        let mut submission = self.submit(call, body, Offer::Part, self.kind(), false).await?;
-        responder.answer(call, &mut submission).await
+    /// Reads an object of the endpoint's kind, which is not stored.
+    pub(super) async fn submit_own<'a>(&'a self, call: &'a Call, body: Body) -> ApiResult<Submission<'a>> {
+        self.submit(call, body, Acceptable::Part, self.kind(), false).await
     }
 
     /// Reads an object that a client posted to a subresource.
@@ -67,7 +66,13 @@ impl Endpoint {
         let other = others.iter().find(|kind| sent.as_deref() == Some(kind.api_version));
         let kind = other.unwrap_or(first);
         let mut submission = self
-            .submit(call, Body::from(body), Offer::Plain, kind, posted.keeps_system_fields)
+            .submit(
+                call,
+                Body::from(body),
+                Acceptable::Plain,
+                kind,
+                posted.keeps_system_fields,
+            )
             .await?;
         if !std::ptr::eq(*kind, *first) {
             submission.object = conversion::convert(&*submission.object, first);
@@ -89,7 +94,7 @@ impl Endpoint {
         &'a self,
         call: &'a Call,
         body: Body,
-        offer: Offer,
+        offer: Acceptable,
         kind: &'static ResourceFacts,
         keeps_system_fields: bool,
     ) -> ApiResult<Submission<'a>> {
@@ -190,7 +195,7 @@ impl Submission<'_> {
     /// The object cannot be rendered in the negotiated encoding.
     pub fn respond(&self, answer: &dyn Object) -> ApiResult<Response> {
         let (endpoint, query) = (self.write.endpoint, self.write.call.query());
-        let answer = endpoint.forms().in_version(answer.boxed())?;
+        let answer = endpoint.encodings().in_version(answer.boxed())?;
         endpoint.render(StatusCode::CREATED, self.output, query, Subject::Object(&*answer))
     }
 }

@@ -20,14 +20,16 @@ use planesmith_patch::fields::Set;
 use planesmith_patch::managers;
 use planesmith_store::{Entry, Expect, Op, StoredForm, WriteError};
 
+use super::object_part::PartStrategy;
 use super::options::{WriteOptions, parse_version};
-use super::write::{Outcome, Write, store_failure};
-use crate::endpoint::{Call, Endpoint, PartRules};
+use super::write::{Outcome, Write};
+use crate::endpoint::{Call, Endpoint};
 use crate::metrics::{BodyUse, StoreUse};
-use crate::negotiation::Offer;
+use crate::negotiation::Acceptable;
 use crate::offload::Cost;
 use crate::request::Stage;
-use crate::reservations::Held;
+use crate::reservations::ReservationGuard;
+use crate::stores::store_failure;
 
 /// The part of an object that an update changes.
 #[derive(Clone, Copy)]
@@ -39,7 +41,7 @@ pub(super) enum Part<'a> {
     /// All but the status, without the restrictions of ordinary updates.
     Finalizers,
     /// Another part with a path of its own.
-    Own(&'a dyn PartRules),
+    Own(&'a dyn PartStrategy),
 }
 
 /// Returns the new object for the old one, both in the endpoint's version; the new one has its defaults.
@@ -105,14 +107,14 @@ impl Endpoint {
     }
 
     /// Replaces a part of an object that has rules of its own.
-    pub(crate) async fn update_part(&self, call: &Call, body: Body, part: &dyn PartRules) -> ApiResult<Response> {
+    pub(crate) async fn update_part(&self, call: &Call, body: Body, part: &dyn PartStrategy) -> ApiResult<Response> {
         self.replace(call, body, Part::Own(part)).await
     }
 
     async fn replace(&self, call: &Call, body: Body, part: Part<'_>) -> ApiResult<Response> {
-        let output = self.agree(
+        let output = self.negotiate(
             &call.parts,
-            Offer::of_object(&self.kind().rules, call.ctx.info.subresource()),
+            Acceptable::of_object(&self.kind().rules, call.ctx.info.subresource()),
         )?;
         let (format, body) = self.read_body(call, body, BodyUse::Update).await?;
         let options = WriteOptions::for_update(call.query())?;
@@ -227,7 +229,7 @@ impl Write<'_> {
         let old = match kind.custom {
             Some(_) if custom::needs_converter(entry.bytes(), kind) => self.endpoint.object_of(entry).await?,
             Some(_) => {
-                self.in_turn(size, || self.endpoint.forms().object(entry.bytes()))
+                self.in_turn(size, || self.endpoint.encodings().object(entry.bytes()))
                     .await?
             }
             None => self.in_turn(size, || self.endpoint.store().decode(entry)).await?,
@@ -243,14 +245,16 @@ impl Write<'_> {
         let mut new = self.endpoint.run(self.call, size, cost, convert).await??;
         let _counted = bodies.count(size, || weight::of_object(&*old) + weight::of_object(&*new))?;
         self.mutate(Operation::Update, &mut new, Some(&*old)).await?;
-        let mut held = match self.endpoint.reservations() {
+        let mut reservation = match self.endpoint.reservations() {
             Some(pool) if matches!(change.part, Part::Object) => {
-                Held::new(pool.begin_update(&mut *new, &*old, self.dry_run).await?)
+                ReservationGuard::new(pool.begin_update(&mut *new, &*old, self.dry_run).await?)
             }
-            _ => Held::nothing(),
+            _ => ReservationGuard::nothing(),
         };
-        let outcome = self.change_held(key, entry, change.part, new, &*old, &mut held).await;
-        held.give_back().await;
+        let outcome = self
+            .change_reserved(key, entry, change.part, new, &*old, &mut reservation)
+            .await;
+        reservation.roll_back().await;
         outcome
     }
 
@@ -280,14 +284,14 @@ impl Write<'_> {
     }
 
     /// Validates and stores a change whose reservations are made.
-    async fn change_held(
+    async fn change_reserved(
         &self,
         key: &str,
         entry: &Arc<Entry>,
         part: Part<'_>,
         mut new: Box<dyn Object>,
         old: &dyn Object,
-        held: &mut Held,
+        reservation: &mut ReservationGuard,
     ) -> ApiResult<Option<Outcome>> {
         self.prepare_update(part, &mut new, old);
         let errors = self.validate(self.size_with(entry), || match part {
@@ -309,9 +313,9 @@ impl Write<'_> {
         managers::keep_times(old, &mut *new);
         self.admit(Operation::Update, &mut new, Some(old)).await?;
         if is_released(&*new, old) {
-            return self.remove_released(key, entry, new, held).await;
+            return self.remove_released(key, entry, new, reservation).await;
         }
-        self.store_change(key, entry, new, held).await
+        self.store_change(key, entry, new, reservation).await
     }
 
     /// Checks the resourceVersion of the new object against the state that it replaces.
@@ -344,20 +348,20 @@ impl Write<'_> {
     }
 
     fn works_as_sent(&self) -> bool {
-        self.endpoint.forms().is_stored() || self.endpoint.kind().custom.is_some()
+        self.endpoint.encodings().is_stored() || self.endpoint.kind().custom.is_some()
     }
 
     /// The object as it is stored, or would be: in the storage version, with the defaults of that version, as all
     /// clients read it from now on. Fields of a custom object that the storage version does not have are lost.
     pub(super) async fn to_store(&self, mut object: Box<dyn Object>) -> ApiResult<Box<dyn Object>> {
         let Some(custom) = object.as_custom() else {
-            if !self.endpoint.forms().is_stored() {
+            if !self.endpoint.encodings().is_stored() {
                 // The object has only the defaults of another version so far.
                 defaulting::set_defaults(&mut *object);
             }
             return Ok(object);
         };
-        if !self.endpoint.forms().is_stored() {
+        if !self.endpoint.encodings().is_stored() {
             object = Box::new(custom::convert_later(custom, self.endpoint.kind().hub()).await?);
         }
         self.in_turn(self.size, || {
@@ -405,7 +409,7 @@ impl Write<'_> {
         key: &str,
         entry: &Arc<Entry>,
         mut new: Box<dyn Object>,
-        held: &mut Held,
+        reservation: &mut ReservationGuard,
     ) -> ApiResult<Option<Outcome>> {
         if self.dry_run {
             return Ok(Some(Outcome::Unstored(self.to_store(new).await?)));
@@ -422,7 +426,7 @@ impl Write<'_> {
         let Some(op) = op.await else {
             return Ok(Some(Outcome::Stored(Arc::clone(entry))));
         };
-        let write = held.write(self.endpoint.store().collection(), op, None);
+        let write = reservation.write(self.endpoint.store().collection(), op, None);
         match self.stored(StoreUse::Update, write).await {
             Ok(written) => Ok(Some(Outcome::Stored(written.entry))),
             Err(WriteError::Conflict { .. }) => Ok(None),
@@ -436,7 +440,7 @@ impl Write<'_> {
         key: &str,
         entry: &Arc<Entry>,
         new: Box<dyn Object>,
-        held: &mut Held,
+        reservation: &mut ReservationGuard,
     ) -> ApiResult<Option<Outcome>> {
         if self.dry_run {
             return Ok(Some(Outcome::Unstored(new)));
@@ -447,8 +451,8 @@ impl Write<'_> {
             expect: Expect::Revision(entry.revision()),
             last: None,
         };
-        let gone = self.endpoint.gone(&*new);
-        let write = held.write(self.endpoint.store().collection(), op, gone);
+        let release = self.endpoint.release_of(&*new);
+        let write = reservation.write(self.endpoint.store().collection(), op, release);
         match self.stored(StoreUse::Delete, write).await {
             Ok(_) => Ok(Some(Outcome::Unstored(new))),
             Err(WriteError::Conflict { .. }) => Ok(None),

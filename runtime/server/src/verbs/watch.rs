@@ -29,7 +29,7 @@ use self::stream::{Initial, WatchStream};
 use super::options::{ListOptions, Start, parse_version_field};
 use super::selection::Selection;
 use crate::endpoint::{Call, Endpoint};
-use crate::negotiation::{Offer, Output, Target, streamed};
+use crate::negotiation::{Acceptable, Output, Target, streamed};
 use crate::response;
 use crate::table;
 use crate::websocket;
@@ -39,7 +39,7 @@ impl Endpoint {
     ///
     /// Once the parameters are valid, the answer is 200, or a WebSocket: later errors are `ERROR` events.
     pub(crate) async fn watch(self: &Arc<Self>, call: &Call) -> ApiResult<Response> {
-        let output = self.agree(&call.parts, Offer::Collection)?;
+        let output = self.negotiate(&call.parts, Acceptable::Collection)?;
         let options = ListOptions::for_watch(call.query())?;
         let selection = Selection::new(&options, self.kind(), call.ctx.info.name())?;
         let version = parse_version_field(&options.resource_version).map_err(|why| ApiError::unnamed(500, why))?;

@@ -20,14 +20,15 @@ use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Struct;
 use planesmith_patch::fields::{self, Set};
 use planesmith_patch::managers::{self, ScaleManagers, ScaleWrite, Tracking};
-use planesmith_store::{Draft, Entry, Expect, Op, WriteError, WriteResult};
+use planesmith_store::{Draft, Entry, Expect, Op, WriteResult};
 
 use super::options::{DeleteOptions, WriteOptions};
 use super::owners;
 use super::scale::number_at;
 use super::update::Part;
 use crate::body;
-use crate::endpoint::{Call, Endpoint, Subject};
+use crate::encodings::Subject;
+use crate::endpoint::{Call, Endpoint};
 use crate::metrics::{BodyUse, StoreUse};
 use crate::negotiation::{Format, Output};
 use crate::offload::{Cost, block_in_place};
@@ -445,7 +446,7 @@ impl<'a> Write<'a> {
         let encode = || match outcome {
             Outcome::Stored(entry) => self.endpoint.render(code, output, query, Subject::Entry(&entry)),
             Outcome::Unstored(object) => {
-                let object = self.endpoint.forms().in_version(object)?;
+                let object = self.endpoint.encodings().in_version(object)?;
                 self.endpoint.render(code, output, query, Subject::Object(&*object))
             }
         };
@@ -488,18 +489,5 @@ impl Endpoint {
             return Err(ApiError::namespace_mismatch());
         }
         Ok(())
-    }
-}
-
-/// The error for a client when the store did not perform a write, other than for a conflict.
-pub(crate) fn store_failure(error: &WriteError) -> ApiError {
-    match error {
-        WriteError::Full => ApiError::storage_full(),
-        WriteError::TooLarge { limit, .. } => ApiError::too_large(&format!("limit is {limit}")),
-        WriteError::Closed => ApiError::service_unavailable("the store is closed"),
-        // The error contains no file name, and only an administrator can repair the store.
-        WriteError::ReadOnly(_) => ApiError::internal(error.to_string()),
-        WriteError::Io(_) => ApiError::internal("the store could not write, and the outcome of the write is unknown"),
-        WriteError::Conflict { .. } => ApiError::internal("the store refused the write"),
     }
 }

@@ -10,7 +10,7 @@ use hyper::upgrade::OnUpgrade;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
 use super::handshake::Handshake;
-use crate::failure;
+use crate::response;
 
 /// Maximum size of a client's message, in bytes, as in kube-apiserver.
 const MAX_MESSAGE: usize = 32 << 20;
@@ -66,7 +66,7 @@ impl ChannelHandshake {
 fn upgrade(request: &Parts) -> Result<OnUpgrade, Box<Response>> {
     let upgrade = request.extensions.get::<OnUpgrade>().cloned();
     let why = "the connection cannot change its protocol\n";
-    upgrade.ok_or_else(|| Box::new(failure::text(StatusCode::BAD_REQUEST, why)))
+    upgrade.ok_or_else(|| Box::new(response::plain_text(StatusCode::BAD_REQUEST, why)))
 }
 
 /// True if the key has 16 bytes, as required.
@@ -78,7 +78,7 @@ fn has_key(headers: &HeaderMap) -> bool {
 /// An answer with the name of the status, which is the whole body for an invalid handshake.
 fn refused(status: StatusCode) -> Box<Response> {
     let reason = status.canonical_reason().unwrap_or_default();
-    let mut response = failure::text(status, format!("{reason}\n"));
+    let mut response = response::plain_text(status, format!("{reason}\n"));
     let version = HeaderValue::from_static("13");
     response.headers_mut().insert(SEC_WEBSOCKET_VERSION, version);
     Box::new(response)

@@ -11,7 +11,8 @@ use super::success;
 use crate::endpoint::{Call, Endpoint};
 use crate::metrics::StoreUse;
 use crate::negotiation::Output;
-use crate::verbs::write::{Write, store_failure};
+use crate::stores::store_failure;
+use crate::verbs::write::Write;
 
 /// The verb that a user needs for the object, in addition to deleting it.
 const VERB: &str = "unsafe-delete-ignore-read-errors";

@@ -13,7 +13,8 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::table::RowObject;
 use planesmith_store::{Entry, Event, EventKind, FormId, Revision};
 
-use crate::endpoint::{Endpoint, Form, PARTIAL_KIND, Subject, envelope, partial_api_version};
+use crate::encodings::{Encoding, Subject};
+use crate::endpoint::{Endpoint, PARTIAL_KIND, envelope, partial_api_version};
 use crate::negotiation::{Format, Output, Target};
 use crate::offload::Cost;
 use crate::response::in_beta;
@@ -118,7 +119,7 @@ impl Frames {
             true => Cost::of_json(size),
             false => Cost::default(),
         };
-        self.endpoint.forms().cost(entry, self.output) + selection
+        self.endpoint.encodings().cost(entry, self.output) + selection
     }
 
     /// The expected cost of creating the frame of a change.
@@ -257,15 +258,15 @@ impl Frames {
 
     fn frame_id(&self, kind: Kind) -> Option<FormId> {
         let offset = self.kept_as()?;
-        Some(self.endpoint.forms().id(Form::Frames, offset * 4 + kind as u32))
+        Some(self.endpoint.encodings().id(Encoding::Frames, offset * 4 + kind as u32))
     }
 
     fn push(&self, kind: &str, subject: Subject<'_>, out: &mut Vec<u8>) -> ApiResult<()> {
-        let forms = self.endpoint.forms();
+        let encodings = self.endpoint.encodings();
         match (self.output.target, self.output.format) {
             (Target::Table, _) => {
                 let columns = !self.columns_told.swap(true, Ordering::Relaxed);
-                let mut table = table::of_one(self.endpoint.kind(), subject, forms, self.shown, columns)?;
+                let mut table = table::of_one(self.endpoint.kind(), subject, encodings, self.shown, columns)?;
                 if self.output.beta {
                     table = in_beta(&table);
                 }
@@ -273,24 +274,24 @@ impl Frames {
             }
             (Target::Object, Format::Protobuf) => {
                 let facts = self.endpoint.kind();
-                let object = envelope(facts.api_version, facts.kind, &subject.message(forms)?);
+                let object = envelope(facts.api_version, facts.kind, &subject.message(encodings)?);
                 protobuf::encode_watch_event(kind, &object, out);
             }
             (Target::PartialObject | Target::PartialObjectList, Format::Protobuf) => {
                 let object = envelope(
                     partial_api_version(self.output),
                     PARTIAL_KIND,
-                    &subject.metadata_message(forms)?,
+                    &subject.metadata_message(encodings)?,
                 );
                 protobuf::encode_watch_event(kind, &object, out);
             }
-            (Target::Object, format) => text_frame(format, kind, &[&subject.json(forms)?], out),
+            (Target::Object, format) => text_frame(format, kind, &[&subject.json(encodings)?], out),
             (Target::PartialObject | Target::PartialObjectList, format) => {
                 let open = match self.output.beta {
                     true => Cow::Owned(in_beta(PartialObjectMetadata::OPEN.as_bytes())),
                     false => Cow::Borrowed(PartialObjectMetadata::OPEN.as_bytes()),
                 };
-                let pieces = [&*open, &subject.metadata(forms)?, b"}"];
+                let pieces = [&*open, &subject.metadata(encodings)?, b"}"];
                 text_frame(format, kind, &pieces, out);
             }
         }

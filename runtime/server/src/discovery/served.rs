@@ -31,7 +31,7 @@ pub struct ServedResource {
     /// Supported verbs, in the order in which discovery lists them.
     pub verbs: Vec<Verb>,
     /// Supported verbs that discovery does not list.
-    pub untold_verbs: Vec<Verb>,
+    pub hidden_verbs: Vec<Verb>,
     /// The version in which objects are stored; `None` for resources that are not stored.
     pub stored_as: Option<ServedKind>,
     /// Paths below an object, in the order in which discovery lists them.

@@ -8,13 +8,13 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::table::{PrintedCells, TableWriter};
 use planesmith_store::Entry;
 
-use crate::endpoint::{Caching, Form, Forms, metadata_range};
+use crate::encodings::{Caching, Encoding, Encodings, metadata_range};
 
 /// Bytes of the metadata's position: its start and its end.
-const PLACE: usize = 2 * size_of::<u64>();
+const POSITION: usize = 2 * size_of::<u64>();
 
 /// The cells of a row, and the position of the metadata in the entry.
-pub(super) struct KeptRow<'e> {
+pub(super) struct CachedRow<'e> {
     entry: &'e Arc<Entry>,
     /// The metadata, if it is not a part of the entry's bytes.
     metadata: Option<Bytes>,
@@ -22,12 +22,12 @@ pub(super) struct KeptRow<'e> {
     bytes: Bytes,
 }
 
-impl<'e> KeptRow<'e> {
+impl<'e> CachedRow<'e> {
     /// The row of `entry`, which is stored in the endpoint's version and printed in it.
-    pub(super) fn of(entry: &'e Arc<Entry>, forms: &Forms, caching: Caching) -> ApiResult<Self> {
-        let bytes = forms.kept(entry, Form::Row, caching, |_| {
-            let cells = PrintedCells::of(&*forms.object_to_print(entry)?);
-            let place = match forms.has_own_metadata() {
+    pub(super) fn of(entry: &'e Arc<Entry>, encodings: &Encodings, caching: Caching) -> ApiResult<Self> {
+        let bytes = encodings.cached(entry, Encoding::Row, caching, |_| {
+            let cells = PrintedCells::of(&*encodings.object_to_print(entry)?);
+            let place = match encodings.has_own_metadata() {
                 true => 0..0,
                 false => metadata_range(entry.bytes())?,
             };
@@ -38,9 +38,9 @@ impl<'e> KeptRow<'e> {
             bytes.extend_from_slice(&cells);
             Ok(Bytes::from(bytes))
         })?;
-        let metadata = forms
+        let metadata = encodings
             .has_own_metadata()
-            .then(|| forms.metadata(entry, caching))
+            .then(|| encodings.metadata(entry, caching))
             .transpose()?;
         Ok(Self { entry, metadata, bytes })
     }
@@ -48,10 +48,10 @@ impl<'e> KeptRow<'e> {
     /// Appends the row to a table of its kind and version.
     pub(super) fn append_to(&self, table: &mut TableWriter) -> ApiResult<()> {
         let unreadable = || ApiError::internal("unable to read the kept row of a table");
-        let (place, cells) = self.bytes.split_at_checked(PLACE).ok_or_else(unreadable)?;
+        let (position, cells) = self.bytes.split_at_checked(POSITION).ok_or_else(unreadable)?;
         let metadata = match &self.metadata {
             Some(metadata) => Some(&metadata[..]),
-            None => range(place).and_then(|place| self.entry.bytes().get(place)),
+            None => range(position).and_then(|place| self.entry.bytes().get(place)),
         };
         let cells = PrintedCells::read(cells);
         let (cells, metadata) = cells.zip(metadata).ok_or_else(unreadable)?;
@@ -60,8 +60,8 @@ impl<'e> KeptRow<'e> {
     }
 }
 
-fn range(place: &[u8]) -> Option<Range<usize>> {
-    let (start, end) = place.split_first_chunk()?;
+fn range(position: &[u8]) -> Option<Range<usize>> {
+    let (start, end) = position.split_first_chunk()?;
     let end = end.first_chunk()?;
     let number = |bytes: &[u8; 8]| usize::try_from(u64::from_le_bytes(*bytes)).ok();
     Some(number(start)?..number(end)?)

@@ -9,9 +9,9 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::status::{ApiError, ApiResult};
 
-use super::{Call, Endpoint, Subresource};
+use crate::discovery::ServedSubresource;
+use crate::endpoint::{Call, Endpoint, Subresource};
 use crate::request::Verb;
-use crate::routes::ServedSubresource;
 
 /// A part of the objects of one kind. It is read, replaced, patched and applied like the object, and nothing else is
 /// written. Its functions get objects of the storage version.
@@ -27,7 +27,7 @@ pub struct ObjectPart<R> {
 }
 
 /// An [`ObjectPart`] of any kind.
-pub(crate) trait PartRules: Send + Sync {
+pub(crate) trait PartStrategy: Send + Sync {
     fn resets(&self) -> &'static [&'static str];
 
     fn prepare(&self, new: &mut dyn Object, old: &dyn Object);
@@ -35,7 +35,7 @@ pub(crate) trait PartRules: Send + Sync {
     fn check(&self, new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors);
 }
 
-impl<R: Resource> PartRules for ObjectPart<R> {
+impl<R: Resource> PartStrategy for ObjectPart<R> {
     fn resets(&self) -> &'static [&'static str] {
         self.resets
     }

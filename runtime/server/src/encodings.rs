@@ -1,5 +1,7 @@
 //! The encodings of one kind in one version.
 
+mod subject;
+
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,6 +19,7 @@ use planesmith_machinery::{conversion, json, protobuf};
 use planesmith_store::{Entry, FormId, Revision};
 use serde_json::value::RawValue;
 
+pub(crate) use self::subject::Subject;
 use crate::negotiation::{Output, Target};
 use crate::offload::Cost;
 use crate::stores::ResourceStore;
@@ -25,7 +28,7 @@ use crate::stores::ResourceStore;
 const NUMBERS: u32 = 64;
 
 /// The encodings of one kind in one version, derived from the stored bytes on first use and cached beside them.
-pub(crate) struct Forms {
+pub(crate) struct Encodings {
     facts: &'static ResourceFacts,
     store: Arc<ResourceStore>,
     first: u32,
@@ -48,7 +51,7 @@ pub(crate) enum Caching {
 
 /// An encoding that can be cached.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Form {
+pub(crate) enum Encoding {
     /// JSON in the endpoint's version; never needed for the storage version, whose JSON is the stored one.
     Json = 0,
     /// The protobuf message, without envelope.
@@ -63,7 +66,7 @@ pub(crate) enum Form {
     Frames = 8,
 }
 
-impl Forms {
+impl Encodings {
     pub(crate) fn new(facts: &'static ResourceFacts, store: Arc<ResourceStore>) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let since = facts.custom.map(|_| store.storage().revision());
@@ -78,8 +81,8 @@ impl Forms {
     }
 
     /// The id of an encoding.
-    pub(crate) fn id(&self, form: Form, offset: u32) -> FormId {
-        FormId(self.first + form as u32 + offset)
+    pub(crate) fn id(&self, encoding: Encoding, offset: u32) -> FormId {
+        FormId(self.first + encoding as u32 + offset)
     }
 
     /// True if the stored objects are in the endpoint's version.
@@ -159,7 +162,7 @@ impl Forms {
         if self.is_as_stored(entry) {
             return Ok(entry.bytes().clone());
         }
-        self.kept(entry, Form::Json, caching, |entry| {
+        self.cached(entry, Encoding::Json, caching, |entry| {
             let encoded = json::to_vec(&*self.object_of(entry)?);
             // An unchanged encoding is not stored twice.
             Ok(match encoded == **entry.bytes() {
@@ -171,7 +174,7 @@ impl Forms {
 
     /// The protobuf message in the endpoint's version.
     pub(crate) fn message(&self, entry: &Arc<Entry>, caching: Caching) -> ApiResult<Bytes> {
-        self.kept(entry, Form::Message, caching, |entry| {
+        self.cached(entry, Encoding::Message, caching, |entry| {
             let mut out = Vec::with_capacity(entry.bytes().len());
             self.encode_message(entry, &mut out)?;
             Ok(out.into())
@@ -180,7 +183,7 @@ impl Forms {
 
     /// Appends the protobuf message in the endpoint's version without caching it.
     pub(crate) fn scan_message(&self, entry: &Entry, out: &mut Vec<u8>) -> ApiResult<()> {
-        match entry.kept_form(self.id(Form::Message, 0)) {
+        match entry.kept_form(self.id(Encoding::Message, 0)) {
             Some(kept) => out.extend_from_slice(&kept),
             None => self.encode_message(entry, out)?,
         }
@@ -202,7 +205,7 @@ impl Forms {
 
     /// The protobuf message of a PartialObjectMetadata.
     pub(crate) fn metadata_message(&self, entry: &Arc<Entry>, caching: Caching) -> ApiResult<Bytes> {
-        self.kept(entry, Form::MetadataMessage, caching, |entry| {
+        self.cached(entry, Encoding::MetadataMessage, caching, |entry| {
             if !self.has_own_metadata() && entry.is_readable() {
                 let metadata = &entry.bytes()[metadata_range(entry.bytes())?];
                 let object = [PartialObjectMetadata::OPEN.as_bytes(), metadata, b"}"].concat();
@@ -218,7 +221,7 @@ impl Forms {
     /// The JSON of the metadata alone, as a PartialObjectMetadata has it.
     pub(crate) fn metadata(&self, entry: &Arc<Entry>, caching: Caching) -> ApiResult<Bytes> {
         if self.has_own_metadata() {
-            return self.kept(entry, Form::Metadata, caching, |entry| {
+            return self.cached(entry, Encoding::Metadata, caching, |entry| {
                 Ok(json::to_vec(&self.entry_meta(entry)?).into())
             });
         }
@@ -265,24 +268,24 @@ impl Forms {
         let size = entry.bytes().len();
         let is_converted = output.target != Target::PartialObject && !self.is_as_stored(entry);
         // Decoded in the storage version, converted and encoded, unless the result is cached.
-        let conversion = match is_converted && entry.kept_form(self.id(Form::Json, 0)).is_none() {
+        let conversion = match is_converted && entry.kept_form(self.id(Encoding::Json, 0)).is_none() {
             true => Cost::of_json(size) + Cost::of_json(size),
             false => Cost::default(),
         };
         Cost::of_answer(output, size) + conversion
     }
 
-    /// The encoding `form` of an entry; `make` computes it if it is not cached.
-    pub(crate) fn kept(
+    /// The encoding `encoding` of an entry, cached as `caching` says; `make` computes it if it is not cached.
+    pub(crate) fn cached(
         &self,
         entry: &Arc<Entry>,
-        form: Form,
+        encoding: Encoding,
         caching: Caching,
         make: impl FnOnce(&Entry) -> ApiResult<Bytes>,
     ) -> ApiResult<Bytes> {
-        let id = self.id(form, 0);
-        match (form, caching) {
-            (Form::Row, _) => entry.small_form(id, make),
+        let id = self.id(encoding, 0);
+        match (encoding, caching) {
+            (Encoding::Row, _) => entry.small_form(id, make),
             (_, Caching::Keep) => entry.form(id, make),
             (_, Caching::Scan) => entry.kept_form(id).map_or_else(|| make(entry), Ok),
         }
@@ -301,7 +304,7 @@ fn prefix(facts: &ResourceFacts) -> Vec<u8> {
 }
 
 /// The protobuf message of a PartialObjectMetadata.
-pub(crate) fn metadata_message(metadata: ObjectMeta) -> Bytes {
+fn metadata_message(metadata: ObjectMeta) -> Bytes {
     let mut out = Vec::with_capacity(512);
     protobuf::encode(&PartialObjectMetadata { metadata }, &mut out);
     out.into()
@@ -339,9 +342,9 @@ pub(crate) fn metadata_range(json: &[u8]) -> ApiResult<Range<usize>> {
     Ok(start..start + value.len())
 }
 
-impl std::fmt::Debug for Forms {
+impl std::fmt::Debug for Encodings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Forms")
+        f.debug_struct("Encodings")
             .field("first", &self.first)
             .finish_non_exhaustive()
     }
@@ -385,13 +388,13 @@ mod tests {
         let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).expect("memory opens");
         let store = Arc::new(ResourceStore::open(&storage, stored::Crate::RESOURCE));
         let [own, other] =
-            [stored::Crate::RESOURCE, older::Crate::RESOURCE].map(|facts| Forms::new(facts, Arc::clone(&store)));
+            [stored::Crate::RESOURCE, older::Crate::RESOURCE].map(|facts| Encodings::new(facts, Arc::clone(&store)));
         let entry = Arc::new(Entry::unstored("/a", vec![b' '; 64 << 10].into(), Row::default()));
         let json = Output::json();
         assert_eq!(own.cost(&entry, json), Cost::default());
         assert!(other.cost(&entry, json) >= Cost::INLINE);
         let kept = |_: &Entry| ApiResult::Ok(Bytes::from("{}"));
-        entry.form(other.id(Form::Json, 0), kept).expect("it does not fail");
+        entry.form(other.id(Encoding::Json, 0), kept).expect("it does not fail");
         assert_eq!(other.cost(&entry, json), Cost::default(), "it was converted lately");
     }
 

@@ -1,4 +1,6 @@
-//! The groups of a whole chain.
+//! `/api`, `/apis` and `/apis/GROUP`: the groups of a whole chain.
+//!
+//! The documents are made once for each time that a table or the [`GroupDirectory`] is swapped.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,13 +17,13 @@ use planesmith_machinery::group_version::compare_versions;
 use planesmith_machinery::meta::{ApiGroup, ApiVersions, GroupVersionForDiscovery, ServerAddressByClientCidr};
 use sha2::{Digest, Sha512};
 
-use super::accept::Form;
-use super::aggregated::{Group, GroupList, Version};
-use super::plain::PlainList;
-use super::{Document, GroupDirectory, Groups, RemoteVersion, VersionPriority};
-use crate::chain::SharedTable;
+use super::SharedTable;
+use crate::discovery::{
+    AggregatedEncoding, Document, Group, GroupDirectory, GroupList, Groups, PlainList, RemoteVersion, ServedResource,
+    Version, VersionPriority,
+};
 use crate::response;
-use crate::routes::{RouteTable, ServedResource};
+use crate::routes::RouteTable;
 
 /// Priority of a version for which none is configured: that of custom resources.
 const USUAL: (i32, i32) = (1000, 100);
@@ -122,16 +124,16 @@ impl Discovery {
 
     fn core_versions(&self, request: &Parts) -> Response {
         let current = self.current();
-        match Form::wanted(&request.headers) {
-            Some(form) => current.all_of_core.answer(form, request),
+        match AggregatedEncoding::wanted(&request.headers) {
+            Some(encoding) => current.all_of_core.answer(encoding, request),
             None => current.core_versions.answer(request),
         }
     }
 
     fn groups(&self, request: &Parts) -> Response {
         let current = self.current();
-        match Form::wanted(&request.headers) {
-            Some(form) => current.all_of_groups.answer(form, request),
+        match AggregatedEncoding::wanted(&request.headers) {
+            Some(encoding) => current.all_of_groups.answer(encoding, request),
             None => current.groups.answer_above(request),
         }
     }
@@ -298,14 +300,14 @@ impl Tagged {
     }
 
     /// The document, or 304 when the client's entity tag is exactly the current one.
-    fn answer(&self, form: Form, request: &Parts) -> Response {
+    fn answer(&self, encoding: AggregatedEncoding, request: &Parts) -> Response {
         let known = request.headers.get(IF_NONE_MATCH) == Some(&self.tag);
         let mut response = if known {
             let mut response = Response::default();
             *response.status_mut() = StatusCode::NOT_MODIFIED;
             response
         } else {
-            form.answer(self.document.object(), self.document.json())
+            encoding.answer(self.document.object(), self.document.json())
         };
         let headers = response.headers_mut();
         headers.insert(ETAG, self.tag.clone());
@@ -314,3 +316,6 @@ impl Tagged {
         response
     }
 }
+
+#[cfg(test)]
+mod tests;

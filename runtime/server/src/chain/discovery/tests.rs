@@ -10,10 +10,10 @@ use planesmith_machinery::resource::Scope;
 use serde_json::Value;
 use tower::ServiceExt;
 
-use super::{Discovery, GroupDirectory, Groups, ListedGroup, RemoteResources, RemoteVersion, VersionPriority};
-use crate::chain::SharedTable;
+use super::{Discovery, GroupDirectory, Groups, RemoteVersion, ServedResource, SharedTable, VersionPriority};
+use crate::discovery::{ListedGroup, RemoteResources, ServedKind, ServedSubresource};
 use crate::request::{Context, Verb};
-use crate::routes::{ResourceHandler, RouteTable, Routes, ServedKind, ServedResource, ServedSubresource};
+use crate::routes::{ResourceHandler, RouteTable, Routes};
 
 struct Silent(ServedResource);
 
@@ -58,7 +58,7 @@ fn table(names: &[&'static str]) -> RouteTable {
             categories: vec![],
             scope: Scope::Namespaced,
             verbs: Verb::STORED.to_vec(),
-            untold_verbs: Vec::new(),
+            hidden_verbs: Vec::new(),
             stored_as: Some(kind(group, version, name)),
             subresources: if plural == "deployments" { vec![scale] } else { vec![] },
         })));
@@ -256,7 +256,7 @@ fn the_list_of_a_version_names_subresources_and_stored_versions() {
     let check = |name, group: &str, expected: &str| {
         let table = table(&[name]);
         let served: Vec<_> = table.versions().flat_map(|(_, _, resources)| resources).collect();
-        let document = super::resource_list(group, "v1", &served);
+        let document = crate::discovery::resource_list(group, "v1", &served);
         assert_eq!(String::from_utf8_lossy(document.json()).trim_end(), expected);
     };
     check(

@@ -9,7 +9,7 @@ use planesmith_access::user::{PRIVILEGED_GROUP, UserInfo};
 /// A limited number of requests. Unread answers of one user occupy at most half of the places; a user at that bound has
 /// its further requests refused.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(crate) struct Places {
     /// 0 is no limit.
     limit: usize,
     taken: AtomicUsize,
@@ -40,7 +40,7 @@ impl Places {
 
     /// Returns a place for a request of `user`; `None` if all are taken, or if unread answers of the user take half of
     /// them. Administrators always get one.
-    pub(super) fn take(self: &Arc<Self>, user: &UserInfo) -> Option<Permit> {
+    pub(crate) fn take(self: &Arc<Self>, user: &UserInfo) -> Option<Permit> {
         let before = self.taken.fetch_add(1, Ordering::Relaxed);
         let permit = Permit {
             places: Arc::clone(self),

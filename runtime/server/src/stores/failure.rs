@@ -1,0 +1,17 @@
+//! Errors of the store, as clients see them.
+
+use planesmith_machinery::status::ApiError;
+use planesmith_store::WriteError;
+
+/// The error for a client when the store did not perform a write, other than for a conflict.
+pub(crate) fn store_failure(error: &WriteError) -> ApiError {
+    match error {
+        WriteError::Full => ApiError::storage_full(),
+        WriteError::TooLarge { limit, .. } => ApiError::too_large(&format!("limit is {limit}")),
+        WriteError::Closed => ApiError::service_unavailable("the store is closed"),
+        // The error contains no file name, and only an administrator can repair the store.
+        WriteError::ReadOnly(_) => ApiError::internal(error.to_string()),
+        WriteError::Io(_) => ApiError::internal("the store could not write, and the outcome of the write is unknown"),
+        WriteError::Conflict { .. } => ApiError::internal("the store refused the write"),
+    }
+}
