@@ -12,8 +12,8 @@ use planesmith_codegen_core::resource::{Subresource, SubresourceKind};
 use planesmith_machinery::json;
 use planesmith_machinery::meta::{ApiGroup, ApiGroupList, ApiResource, ApiResourceList, GroupVersionForDiscovery};
 use planesmith_machinery::value::Struct;
+use ring::digest::{SHA256, digest};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use super::files::Files;
 use super::model::{Group, Kind, Model, PackageModel, Version};
@@ -213,5 +213,5 @@ fn storage_version_hash(model: &Model, kind: &Kind) -> String {
     let stored = stored.map_or(kind, |(_, _, stored)| stored);
     let resource = &stored.resource;
     let name = format!("{}/{}/{}", resource.group, resource.hashed_version, resource.kind);
-    STANDARD.encode(&Sha256::digest(name.as_bytes())[..8])
+    STANDARD.encode(&digest(&SHA256, name.as_bytes()).as_ref()[..8])
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use sha2::{Digest, Sha256};
+use ring::digest::{SHA256, digest};
 use thiserror::Error;
 use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer;
@@ -66,7 +66,7 @@ impl ClientCertificate {
 /// Returns the fingerprint that identifies a certificate in audit logs.
 fn credential_id(der: &[u8]) -> String {
     let mut id = "X509SHA256=".to_owned();
-    for byte in Sha256::digest(der) {
+    for byte in digest(&SHA256, der).as_ref() {
         // Writing to a string does not fail.
         let _ = write!(id, "{byte:02x}");
     }
@@ -119,9 +119,9 @@ mod tests {
         let id = &user.extra["authentication.kubernetes.io/credential-id"];
         let digits = id[0].strip_prefix("X509SHA256=").expect("the kind of the fingerprint");
         assert_eq!((id.len(), digits.len(), user.extra.len()), (1, 64, 1));
-        let digest = Sha256::digest(certificate.der());
+        let digest = digest(&SHA256, certificate.der());
         let bytes = (0..32).map(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap());
-        assert_eq!(bytes.collect::<Vec<_>>(), digest.to_vec());
+        assert_eq!(bytes.collect::<Vec<_>>(), digest.as_ref());
         assert_eq!(digits, digits.to_lowercase());
     }
 }

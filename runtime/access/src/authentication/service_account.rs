@@ -5,9 +5,11 @@
 
 mod claims;
 mod critical;
+mod key_der;
 mod key_ring;
 mod keys;
 mod legacy;
+mod signatures;
 
 use std::fmt;
 use std::sync::Arc;
@@ -109,6 +111,7 @@ impl TokenIssuer {
     }
 
     fn encode(&self, claims: &impl Serialize) -> Result<String, SignError> {
+        signatures::install();
         let key = self.keys.signing()?;
         let mut header = Header::new(key.public().algorithm());
         header.typ = None;
@@ -234,6 +237,7 @@ fn verify<C: DeserializeOwned + Clone>(token: &str, keys: &[PublicKey]) -> Resul
     if critical::is_unsupported(token) {
         return Err(UNVERIFIED.to_owned());
     }
+    signatures::install();
     let fits = |key: &&PublicKey| header.kid.as_deref().is_none_or(|id| id.is_empty() || id == key.id());
     let mut keys = keys.iter().filter(fits).peekable();
     if keys.peek().is_none() {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use sha2::{Digest, Sha256};
+use ring::digest::{Context, SHA256};
 
 use crate::user::UserInfo;
 
@@ -118,14 +118,14 @@ fn keep(part: &mut HashMap<Key, Entry>, key: Key, entry: Entry) {
 
 /// Each text is preceded by its length, so that different inputs have different keys.
 fn key(token: &str, audiences: &[String]) -> Key {
-    let mut digest = Sha256::new();
-    digest.update(token.len().to_le_bytes());
-    digest.update(token);
-    for audience in audiences {
-        digest.update(audience.len().to_le_bytes());
-        digest.update(audience);
+    let mut context = Context::new(&SHA256);
+    for text in std::iter::once(token).chain(audiences.iter().map(String::as_str)) {
+        context.update(&text.len().to_le_bytes());
+        context.update(text.as_bytes());
     }
-    digest.finalize().into()
+    let mut key = Key::default();
+    key.copy_from_slice(context.finish().as_ref());
+    key
 }
 
 impl fmt::Debug for TokenCache {

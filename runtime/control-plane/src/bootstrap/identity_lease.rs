@@ -6,8 +6,8 @@ use planesmith_machinery::micro_time::MicroTime;
 use planesmith_server::hooks::Hook;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::Stores;
+use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value, json};
-use sha2::{Digest as _, Sha256};
 
 use super::Announcement;
 use crate::loopback::{Loopback, LoopbackError};
@@ -131,8 +131,8 @@ fn own_host() -> String {
 
 /// Returns the name of the lease of the server on a host, the same at every start.
 fn lease_name(host: &str) -> String {
-    let digest = Sha256::digest(host);
-    format!("apiserver-{}", base32(&digest[..16]))
+    let digest = digest(&SHA256, host.as_bytes());
+    format!("apiserver-{}", base32(&digest.as_ref()[..16]))
 }
 
 /// Encodes in base32 (RFC 4648), lower case, without padding.

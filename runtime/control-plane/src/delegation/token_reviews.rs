@@ -6,8 +6,8 @@ use std::time::{Instant, SystemTime};
 use http::Method;
 use planesmith_access::authentication::{TokenAuthenticator, TokenUser, TokenVerdict};
 use planesmith_access::user::UserInfo;
+use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use super::Host;
 use super::remembered::{HOLDS, Remembered};
@@ -36,8 +36,8 @@ impl TokenAuthenticator for TokenReviews {
     fn authenticate_token(&self, token: &str, _audiences: &[String]) -> TokenVerdict {
         let now = Instant::now();
         // Tokens themselves are not kept in memory.
-        let digest = Sha256::digest(token.as_bytes());
-        let question: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = digest(&SHA256, token.as_bytes());
+        let question: String = digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
         if let Some(verdict) = self.known.get(&question, now) {
             return verdict;
         }

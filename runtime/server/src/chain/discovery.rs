@@ -15,7 +15,7 @@ use http::request::Parts;
 use http::{Request, StatusCode};
 use planesmith_machinery::group_version::compare_versions;
 use planesmith_machinery::meta::{ApiGroup, ApiVersions, GroupVersionForDiscovery, ServerAddressByClientCidr};
-use sha2::{Digest, Sha512};
+use ring::digest::{SHA512, digest};
 
 use super::SharedTable;
 use crate::discovery::{
@@ -293,8 +293,8 @@ impl Tagged {
             items,
             ..GroupList::default()
         });
-        let hash = Sha512::digest(document.json());
-        let hash: String = hash.iter().map(|byte| format!("{byte:02X}")).collect();
+        let hash = digest(&SHA512, document.json());
+        let hash: String = hash.as_ref().iter().map(|byte| format!("{byte:02X}")).collect();
         let tag = HeaderValue::try_from(format!("\"{hash}\"")).expect("hexadecimal digits can stand in a header");
         Self { document, tag }
     }

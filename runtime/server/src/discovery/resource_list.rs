@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use planesmith_machinery::Struct;
 use planesmith_machinery::meta::{ApiResource, ApiResourceList};
 use planesmith_machinery::resource::Scope;
-use sha2::{Digest, Sha256};
+use ring::digest::{SHA256, digest};
 
 use super::Document;
 use super::served::{ServedKind, ServedResource, ServedSubresource};
@@ -88,5 +88,5 @@ pub(super) fn names(verbs: &[Verb]) -> Vec<String> {
 /// A hash that tells clients if the stored version has changed.
 fn storage_version_hash(stored: &ServedKind) -> String {
     let name = format!("{}/{}/{}", stored.group, stored.version, stored.kind);
-    STANDARD.encode(&Sha256::digest(name.as_bytes())[..8])
+    STANDARD.encode(&digest(&SHA256, name.as_bytes()).as_ref()[..8])
 }

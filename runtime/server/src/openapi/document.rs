@@ -16,7 +16,7 @@ use http::header::{
 use http::request::Parts;
 use http::{Method, StatusCode};
 use jiff::Timestamp;
-use sha2::{Digest, Sha512};
+use ring::digest::{SHA512, digest};
 
 use super::Source;
 use crate::compression::accepts_gzip;
@@ -176,7 +176,7 @@ impl Packed {
 
 fn hash_of(bytes: &[u8]) -> String {
     let mut hash = String::with_capacity(128);
-    for byte in Sha512::digest(bytes) {
+    for byte in digest(&SHA512, bytes).as_ref() {
         // Writing to memory does not fail.
         let _ = write!(hash, "{byte:02X}");
     }

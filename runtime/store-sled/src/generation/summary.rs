@@ -1,7 +1,7 @@
 //! The content of a generation as counts and checksums.
 
 use planesmith_store::Revision;
-use sha2::{Digest, Sha256};
+use ring::digest::{Context, SHA256};
 
 /// The content of a generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,11 +28,21 @@ impl Summary {
 }
 
 /// Computes the summary of written or read records.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct Sum {
     keys: u64,
     bytes: u64,
-    digest: Sha256,
+    digest: Context,
+}
+
+impl Default for Sum {
+    fn default() -> Self {
+        Self {
+            keys: 0,
+            bytes: 0,
+            digest: Context::new(&SHA256),
+        }
+    }
 }
 
 impl Sum {
@@ -49,11 +59,13 @@ impl Sum {
     }
 
     pub(super) fn summary(self) -> Summary {
+        let mut digest = [0; 32];
+        digest.copy_from_slice(self.digest.finish().as_ref());
         Summary {
             through: Revision::ZERO,
             keys: self.keys,
             bytes: self.bytes,
-            digest: self.digest.finalize().into(),
+            digest,
         }
     }
 }

@@ -5,17 +5,15 @@ use std::fmt;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey};
-use p256::elliptic_curve::sec1::ToEncodedPoint;
-use rsa::pkcs1::{DecodeRsaPrivateKey, DecodeRsaPublicKey, EncodeRsaPrivateKey, EncodeRsaPublicKey};
-use rsa::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey, LineEnding};
-use rsa::traits::PublicKeyParts;
-use rsa::{RsaPrivateKey, RsaPublicKey};
+use ring::digest::{SHA256, digest};
+use rsa::RsaPrivateKey;
+use rsa::pkcs8::{EncodePrivateKey as _, LineEnding};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use thiserror::Error;
 use x509_parser::pem::Pem;
-use x509_parser::prelude::{FromDer, X509Certificate};
+use x509_parser::prelude::{FromDer as _, X509Certificate};
 
+use super::key_der::{self, Curve, EcKey, RsaKey, RsaPublic};
 use crate::authentication::curve::{P521_COMPLAINT, is_p521};
 
 /// The size of a generated RSA key, in bits.
@@ -28,7 +26,10 @@ pub enum KeyError {
     #[error("no RSA or ECDSA key in PEM form was found")]
     NoKey,
     /// The key is malformed or of an unknown type.
-    #[error("the {0} cannot be read; expected RSA, or ECDSA with the curve P-256 or P-384")]
+    #[error(
+        "the {0} cannot be read; expected RSA (2048 to 4096 bits for signing), or ECDSA with the curve P-256 or P-384 and \
+         with its public half"
+    )]
     Unreadable(String),
     /// The key is on an unsupported elliptic curve.
     #[error("the {0} {P521_COMPLAINT}")]
@@ -107,6 +108,7 @@ impl SigningKey {
     ///
     /// The system's random number generator failed.
     pub fn make_pem() -> Result<String, KeyError> {
+        // ring signs with RSA keys, but does not generate them.
         let key = RsaPrivateKey::new(&mut rsa::rand_core::OsRng, RSA_BITS).map_err(|_| KeyError::NotMade)?;
         let pem = key.to_pkcs8_pem(LineEnding::LF).map_err(|_| KeyError::NotMade)?;
         Ok(pem.as_str().to_owned())
@@ -125,40 +127,28 @@ impl SigningKey {
     /// Reads a DER block; `None` if it is not a private key.
     fn from_der(label: &str, der: &[u8]) -> Option<Result<Self, KeyError>> {
         let key = match label {
-            "RSA PRIVATE KEY" => RsaPrivateKey::from_pkcs1_der(der).ok().and_then(Self::rsa),
-            "EC PRIVATE KEY" => Self::p256(p256::SecretKey::from_sec1_der(der).ok())
-                .or_else(|| Self::p384(p384::SecretKey::from_sec1_der(der).ok())),
-            "PRIVATE KEY" => RsaPrivateKey::from_pkcs8_der(der)
-                .ok()
-                .and_then(Self::rsa)
-                .or_else(|| Self::p256(p256::SecretKey::from_pkcs8_der(der).ok()))
-                .or_else(|| Self::p384(p384::SecretKey::from_pkcs8_der(der).ok())),
+            "RSA PRIVATE KEY" => key_der::rsa_private(der).map(|key| Self::rsa(&key)),
+            "EC PRIVATE KEY" => key_der::ec_private(der, None).and_then(|key| Self::ec(&key)),
+            "PRIVATE KEY" => key_der::pkcs8(der).and_then(|key| match key {
+                key_der::Private::Rsa(key) => Some(Self::rsa(&key)),
+                key_der::Private::Ec(key) => Self::ec(&key),
+            }),
             _ => return None,
         };
         Some(key.ok_or_else(|| KeyError::of(label, der)))
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "the key is spent")]
-    fn rsa(key: RsaPrivateKey) -> Option<Self> {
-        Some(Self {
-            encoding: EncodingKey::from_rsa_der(key.to_pkcs1_der().ok()?.as_bytes()),
-            public: PublicKey::rsa(&key.to_public_key())?,
-        })
+    fn rsa(key: &RsaKey) -> Self {
+        Self {
+            encoding: EncodingKey::from_rsa_der(&key.private),
+            public: PublicKey::rsa(&key.public),
+        }
     }
 
-    fn p256(key: Option<p256::SecretKey>) -> Option<Self> {
-        let key = key?;
+    fn ec(key: &EcKey) -> Option<Self> {
         Some(Self {
-            encoding: EncodingKey::from_ec_der(key.to_pkcs8_der().ok()?.as_bytes()),
-            public: PublicKey::p256(&key.public_key())?,
-        })
-    }
-
-    fn p384(key: Option<p384::SecretKey>) -> Option<Self> {
-        let key = key?;
-        Some(Self {
-            encoding: EncodingKey::from_ec_der(key.to_pkcs8_der().ok()?.as_bytes()),
-            public: PublicKey::p384(&key.public_key())?,
+            encoding: EncodingKey::from_ec_der(&key.pkcs8),
+            public: PublicKey::ec(key.curve, &key.point)?,
         })
     }
 }
@@ -173,7 +163,7 @@ impl PublicKey {
         let mut keys = Vec::new();
         for (label, der) in blocks(text) {
             let key = match label.as_str() {
-                "RSA PUBLIC KEY" => RsaPublicKey::from_pkcs1_der(&der).ok().and_then(|key| Self::rsa(&key)),
+                "RSA PUBLIC KEY" => key_der::rsa_public(&der).map(|key| Self::rsa(&key)),
                 "PUBLIC KEY" => Self::from_info(&der),
                 "CERTIFICATE" => {
                     let certificate = X509Certificate::from_der(&der).ok();
@@ -215,60 +205,46 @@ impl PublicKey {
 
     /// Reads a SubjectPublicKeyInfo.
     fn from_info(der: &[u8]) -> Option<Self> {
-        let rsa = RsaPublicKey::from_public_key_der(der).ok();
-        rsa.and_then(|key| Self::rsa(&key))
-            .or_else(|| Self::p256(&p256::PublicKey::from_public_key_der(der).ok()?))
-            .or_else(|| Self::p384(&p384::PublicKey::from_public_key_der(der).ok()?))
+        match key_der::public(der)? {
+            key_der::Public::Rsa(key) => Some(Self::rsa(&key)),
+            key_der::Public::Ec(curve, point) => Self::ec(curve, &point),
+        }
     }
 
-    fn rsa(key: &RsaPublicKey) -> Option<Self> {
-        let id = id(key.to_public_key_der().ok()?.as_bytes());
+    fn rsa(key: &RsaPublic) -> Self {
+        let id = id(&key.info);
         let published = Published {
-            n: Some(URL_SAFE_NO_PAD.encode(key.n().to_bytes_be())),
-            e: Some(URL_SAFE_NO_PAD.encode(key.e().to_bytes_be())),
+            n: Some(URL_SAFE_NO_PAD.encode(&key.modulus)),
+            e: Some(URL_SAFE_NO_PAD.encode(&key.exponent)),
             ..Published::new("RSA", "RS256", &id)
         };
-        Some(Self {
+        Self {
             id,
             algorithm: Algorithm::RS256,
-            decoding: DecodingKey::from_rsa_der(key.to_pkcs1_der().ok()?.as_bytes()),
+            decoding: DecodingKey::from_rsa_der(&key.pkcs1),
             published,
-        })
-    }
-
-    fn p256(key: &p256::PublicKey) -> Option<Self> {
-        let der = key.to_public_key_der().ok()?;
-        let point = key.to_encoded_point(false);
-        let published = Published {
-            crv: Some("P-256"),
-            ..Published::new("EC", "ES256", &id(der.as_bytes()))
-        };
-        Self::on_curve(Algorithm::ES256, point.as_bytes(), published)
-    }
-
-    fn p384(key: &p384::PublicKey) -> Option<Self> {
-        let der = key.to_public_key_der().ok()?;
-        let point = key.to_encoded_point(false);
-        let published = Published {
-            crv: Some("P-384"),
-            ..Published::new("EC", "ES384", &id(der.as_bytes()))
-        };
-        Self::on_curve(Algorithm::ES384, point.as_bytes(), published)
+        }
     }
 
     /// `point` is an uncompressed point: a format byte and both coordinates.
-    fn on_curve(algorithm: Algorithm, point: &[u8], published: Published) -> Option<Self> {
-        let coordinates = point.get(1..)?;
-        let (x, y) = coordinates.split_at(coordinates.len() / 2);
+    fn ec(curve: Curve, point: &[u8]) -> Option<Self> {
+        let id = id(&curve.info(point)?);
+        let (x, y) = point.get(1..)?.split_at(curve.size());
+        let (algorithm, alg) = match curve {
+            Curve::P256 => (Algorithm::ES256, "ES256"),
+            Curve::P384 => (Algorithm::ES384, "ES384"),
+        };
+        let published = Published {
+            crv: Some(curve.name()),
+            x: Some(URL_SAFE_NO_PAD.encode(x)),
+            y: Some(URL_SAFE_NO_PAD.encode(y)),
+            ..Published::new("EC", alg, &id)
+        };
         Some(Self {
-            id: published.kid.clone(),
+            id,
             algorithm,
             decoding: DecodingKey::from_ec_der(point),
-            published: Published {
-                x: Some(URL_SAFE_NO_PAD.encode(x)),
-                y: Some(URL_SAFE_NO_PAD.encode(y)),
-                ..published
-            },
+            published,
         })
     }
 }
@@ -297,7 +273,7 @@ pub fn key_set(keys: &[PublicKey]) -> serde_json::Value {
 }
 
 fn id(info: &[u8]) -> String {
-    URL_SAFE_NO_PAD.encode(Sha256::digest(info))
+    URL_SAFE_NO_PAD.encode(digest(&SHA256, info))
 }
 
 /// Returns labels and contents of the blocks in a PEM text.
@@ -320,3 +296,6 @@ impl fmt::Debug for PublicKey {
         f.debug_tuple("PublicKey").field(&self.id).finish()
     }
 }
+
+#[cfg(test)]
+mod tests;

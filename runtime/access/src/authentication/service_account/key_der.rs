@@ -1,0 +1,210 @@
+//! Keys in their DER encodings.
+
+use ring::rand::SystemRandom;
+use ring::signature::{
+    ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING, EcdsaKeyPair, EcdsaSigningAlgorithm,
+    KeyPair as _, RsaKeyPair,
+};
+use rsa::pkcs1;
+use rsa::pkcs8::der::asn1::{AnyRef, BitStringRef};
+use rsa::pkcs8::der::{Decode as _, Encode as _};
+use rsa::pkcs8::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
+use rsa::pkcs8::{ObjectIdentifier, PrivateKeyInfo};
+use sec1::{EcParameters, EcPrivateKey};
+
+/// The object identifiers of the key types `rsaEncryption` (RFC 8017) and `id-ecPublicKey` (RFC 5480).
+const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
+const EC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
+
+/// The first byte of an uncompressed point.
+const UNCOMPRESSED: u8 = 4;
+
+/// Minimum size of RSA keys that verify signatures, in bytes.
+const MIN_RSA: usize = 1024 / 8;
+
+/// A supported elliptic curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Curve {
+    P256,
+    P384,
+}
+
+/// An RSA key pair.
+pub(super) struct RsaKey {
+    /// The private key (PKCS #1).
+    pub(super) private: Vec<u8>,
+    pub(super) public: RsaPublic,
+}
+
+/// A public RSA key.
+pub(super) struct RsaPublic {
+    pub(super) modulus: Vec<u8>,
+    pub(super) exponent: Vec<u8>,
+    /// The key (PKCS #1).
+    pub(super) pkcs1: Vec<u8>,
+    /// The SubjectPublicKeyInfo of the key.
+    pub(super) info: Vec<u8>,
+}
+
+/// An ECDSA key pair.
+pub(super) struct EcKey {
+    pub(super) curve: Curve,
+    /// The uncompressed point of the public key.
+    pub(super) point: Vec<u8>,
+    /// The private key and the public key (PKCS #8).
+    pub(super) pkcs8: Vec<u8>,
+}
+
+/// A private key of any type.
+pub(super) enum Private {
+    Rsa(RsaKey),
+    Ec(EcKey),
+}
+
+/// A public key of any type.
+pub(super) enum Public {
+    Rsa(RsaPublic),
+    /// A curve, and an uncompressed point on it.
+    Ec(Curve, Vec<u8>),
+}
+
+impl Curve {
+    const ALL: [Self; 2] = [Self::P256, Self::P384];
+
+    /// The name in published keys.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Curve::P256 => "P-256",
+            Curve::P384 => "P-384",
+        }
+    }
+
+    /// The size of a coordinate and of a private key, in bytes.
+    pub(super) fn size(self) -> usize {
+        match self {
+            Curve::P256 => 32,
+            Curve::P384 => 48,
+        }
+    }
+
+    /// Returns the SubjectPublicKeyInfo of a public key.
+    pub(super) fn info(self, point: &[u8]) -> Option<Vec<u8>> {
+        info(self.algorithm(), point)
+    }
+
+    pub(super) fn signing(self) -> &'static EcdsaSigningAlgorithm {
+        match self {
+            Curve::P256 => &ECDSA_P256_SHA256_FIXED_SIGNING,
+            Curve::P384 => &ECDSA_P384_SHA384_FIXED_SIGNING,
+        }
+    }
+
+    fn id(self) -> &'static ObjectIdentifier {
+        const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
+        const P384: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.34");
+        match self {
+            Curve::P256 => &P256,
+            Curve::P384 => &P384,
+        }
+    }
+
+    fn of(id: ObjectIdentifier) -> Option<Self> {
+        Self::ALL.into_iter().find(|curve| *curve.id() == id)
+    }
+
+    fn algorithm(self) -> AlgorithmIdentifierRef<'static> {
+        AlgorithmIdentifierRef {
+            oid: EC,
+            parameters: Some(AnyRef::from(self.id())),
+        }
+    }
+}
+
+/// Reads a private RSA key (PKCS #1).
+pub(super) fn rsa_private(der: &[u8]) -> Option<RsaKey> {
+    let pair = RsaKeyPair::from_der(der).ok()?;
+    let public = rsa_public(pair.public_key().as_ref())?;
+    let private = der.to_vec();
+    Some(RsaKey { private, public })
+}
+
+/// Reads a public RSA key (PKCS #1).
+pub(super) fn rsa_public(der: &[u8]) -> Option<RsaPublic> {
+    let key = pkcs1::RsaPublicKey::from_der(der).ok()?;
+    let modulus = key.modulus.as_bytes();
+    let algorithm = AlgorithmIdentifierRef {
+        oid: RSA,
+        parameters: Some(AnyRef::NULL),
+    };
+    (modulus.len() >= MIN_RSA).then_some(())?;
+    Some(RsaPublic {
+        modulus: modulus.to_vec(),
+        exponent: key.public_exponent.as_bytes().to_vec(),
+        pkcs1: der.to_vec(),
+        info: info(algorithm, der)?,
+    })
+}
+
+/// Reads a private ECDSA key (SEC 1), which contains its public key. Without a curve of its own it is on `curve`.
+pub(super) fn ec_private(der: &[u8], curve: Option<Curve>) -> Option<EcKey> {
+    let key = EcPrivateKey::from_der(der).ok()?;
+    let curve = match key.parameters {
+        Some(EcParameters::NamedCurve(id)) => Curve::of(id)?,
+        None => curve?,
+    };
+    let point = key.public_key?;
+    // Some programs leave out leading zeros.
+    let missing = curve.size().checked_sub(key.private_key.len())?;
+    let private = [&vec![0; missing][..], key.private_key].concat();
+    let random = SystemRandom::new();
+    EcdsaKeyPair::from_private_key_and_public_key(curve.signing(), &private, point, &random).ok()?;
+    let key = EcPrivateKey {
+        private_key: &private,
+        parameters: None,
+        public_key: Some(point),
+    };
+    let key = key.to_der().ok()?;
+    Some(EcKey {
+        curve,
+        point: point.to_vec(),
+        pkcs8: PrivateKeyInfo::new(curve.algorithm(), &key).to_der().ok()?,
+    })
+}
+
+/// Reads a private key (PKCS #8).
+pub(super) fn pkcs8(der: &[u8]) -> Option<Private> {
+    let key = PrivateKeyInfo::from_der(der).ok()?;
+    match key.algorithm.oid {
+        RSA => rsa_private(key.private_key).map(Private::Rsa),
+        EC => {
+            let curve = key.algorithm.parameters_oid().ok().and_then(Curve::of)?;
+            ec_private(key.private_key, Some(curve)).map(Private::Ec)
+        }
+        _ => None,
+    }
+}
+
+/// Reads a SubjectPublicKeyInfo.
+pub(super) fn public(der: &[u8]) -> Option<Public> {
+    let info = SubjectPublicKeyInfoRef::from_der(der).ok()?;
+    let key = info.subject_public_key.as_bytes()?;
+    match info.algorithm.oid {
+        RSA => rsa_public(key).map(Public::Rsa),
+        EC => {
+            let curve = info.algorithm.parameters_oid().ok().and_then(Curve::of)?;
+            let is_point = key.first() == Some(&UNCOMPRESSED) && key.len() == 1 + 2 * curve.size();
+            is_point.then(|| Public::Ec(curve, key.to_vec()))
+        }
+        _ => None,
+    }
+}
+
+/// Returns a SubjectPublicKeyInfo.
+fn info(algorithm: AlgorithmIdentifierRef<'_>, key: &[u8]) -> Option<Vec<u8>> {
+    let subject_public_key = BitStringRef::from_bytes(key).ok()?;
+    let info = SubjectPublicKeyInfoRef {
+        algorithm,
+        subject_public_key,
+    };
+    info.to_der().ok()
+}
