@@ -1,6 +1,6 @@
 //! The built-in Kubernetes groups as Rust structs: one folder per group and version, one file per kind.
 //!
-//! A file contains the structure of a kind (names, protobuf tags, list types, descriptions) and the rules that a table
+//! A file contains the structure of a kind (names, protobuf tags, list types, descriptions) and the strategy, for what a table
 //! cannot express: defaults that depend on other fields, fields that clients cannot set, validation, columns.
 
 mod created_at;
@@ -54,6 +54,8 @@ pub mod policy;
 pub mod rbac;
 #[cfg(feature = "kubernetes")]
 pub mod resource;
+#[cfg(feature = "kubernetes")]
+pub mod samples;
 #[cfg(feature = "kubernetes")]
 pub mod scheduling;
 #[cfg(feature = "kubernetes")]

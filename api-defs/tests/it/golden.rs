@@ -11,6 +11,7 @@ use planesmith_machinery::defaulting::set_defaults;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
+use planesmith_machinery::strategy::Context;
 use planesmith_machinery::validation::check_create_as_sent;
 use serde_json::Value;
 
@@ -89,7 +90,9 @@ fn check(scheme: &Scheme, step: &Value, count: &mut u32) -> Option<String> {
     {
         "default".clone_into(&mut pod.spec.service_account_name);
     }
-    (hub.resource().rules.prepare_create)(&mut *hub);
+    hub.resource()
+        .strategy
+        .prepare_for_create(&mut *hub, &Context::default());
     let mut ours: Vec<String> = check_create_as_sent(&*hub, facts)
         .causes()
         .iter()

@@ -3,7 +3,6 @@
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::protobuf;
 use planesmith_machinery::scheme::Scheme;
-use planesmith_machinery::testing::sample;
 
 /// Kinds with types that require decoding.
 const READ: [&str; 1] = ["CustomResourceDefinition"];
@@ -14,9 +13,10 @@ const SAMPLES: u64 = 12;
 fn transcoded_messages_are_those_of_the_objects() {
     let mut scheme = Scheme::new();
     planesmith::register(&mut scheme);
+    let samples = planesmith_api_defs::samples::samples();
     let (mut transcoded, mut read) = (0, Vec::new());
     for facts in scheme.iter() {
-        for object in (0..SAMPLES).filter_map(|seed| sample(facts, seed).ok()) {
+        for object in (0..SAMPLES).filter_map(|seed| samples.sample(facts, seed).ok()) {
             let stored = json::to_vec(&*object);
             let mut again = facts.zero();
             json::decode(&stored, &mut *again, Strictness::Lenient).expect("what was written");

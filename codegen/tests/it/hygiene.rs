@@ -25,7 +25,8 @@ mod no_prelude {
     struct Any;
     struct Value;
     struct Object;
-    struct Rules;
+    struct Strategy;
+    struct Extensions;
     type bool = Option;
     type str = Option;
     type u32 = Option;

@@ -62,19 +62,19 @@ struct Widget {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "shop.example.com", version = "v1", kind = "Widget", cluster, unserved, rules, name_rule = path_segment)]
+#[resource(group = "shop.example.com", version = "v1", kind = "Widget", cluster, unserved, strategy, name_rule = path_segment)]
 struct Gadget {
     metadata: ObjectMeta,
     content: WidgetSpec,
 }
 
-impl planesmith_machinery::rules::Rules for Gadget {
-    fn default_values(&mut self) {
+impl planesmith_machinery::strategy::Strategy for Gadget {
+    fn set_defaults(&mut self) {
         self.content.r#type = "filled".to_owned();
     }
 }
 
-impl planesmith_machinery::rules::Convert<Gadget> for Widget {
+impl planesmith_machinery::resource::Convert<Gadget> for Widget {
     fn finish_to_hub(&self, hub: &mut Gadget) {
         hub.content.r#type.push('>');
     }
@@ -197,7 +197,7 @@ fn functions_beside_a_kind_are_reached_through_its_table() {
     let facts = Widget::RESOURCE;
     let mut widget = facts.zero();
     let mut gadget = facts.hub().zero();
-    (facts.hub().rules.default_values)(gadget.as_mut());
+    facts.hub().strategy.set_defaults(gadget.as_mut());
     let conversion = facts.conversion.expect("v1alpha1 is not the storage version");
     (conversion.finish_to_hub)(widget.as_ref(), gadget.as_mut());
     (conversion.finish_from_hub)(gadget.as_ref(), widget.as_mut());

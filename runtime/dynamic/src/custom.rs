@@ -6,7 +6,7 @@
 
 mod member;
 mod object;
-mod rules;
+mod strategy;
 mod versions;
 
 use std::any::Any;
@@ -19,8 +19,8 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::{Behavior, DynamicKind, NameRule, ResourceFacts, Scope, SubresourceKind};
-use planesmith_machinery::rules::RulesTable;
 use planesmith_machinery::status::ApiResult;
+use planesmith_machinery::strategy::{Extensions, NoStrategy};
 use planesmith_machinery::value::Shape;
 use serde_json::Value as Tree;
 
@@ -28,6 +28,7 @@ pub use object::{AsCustom, CustomObject, decode, decode_stored, read_applied, re
 pub use versions::{Converter, Converting, convert, convert_later, document_in, needs_converter, read, read_all};
 
 use crate::structural::{Additional, Structural};
+use strategy::CustomStrategy;
 
 /// The part of a custom kind that goes beyond the facts of every kind.
 pub struct CustomKind {
@@ -84,7 +85,7 @@ impl CustomKind {
     }
 
     /// The facts of a custom kind, for as long as the process lives. Of `facts`, what stands for the type is replaced:
-    /// `schema`, `new`, `rules` and `custom`.
+    /// `schema`, `new`, `strategy`, `extensions` and `custom`.
     ///
     /// [`CustomKind::join`] must follow before the facts are used.
     pub fn leak(mut facts: ResourceFacts, schema: Arc<Structural>, checks: Arc<dyn Checks>) -> &'static ResourceFacts {
@@ -96,7 +97,8 @@ impl CustomKind {
             converter: OnceLock::new(),
             checks,
         }));
-        facts.rules = rules::TABLE;
+        facts.strategy = &CustomStrategy;
+        facts.extensions = strategy::EXTENSIONS;
         facts.conversion = None;
         facts.custom = Some(kind);
         Box::leak(Box::new(facts))
@@ -173,7 +175,8 @@ impl CustomKind {
         },
         schema: || &StructFacts::NONE,
         new: || Box::new(CustomObject::of_no_kind()),
-        rules: RulesTable::NONE,
+        strategy: &NoStrategy,
+        extensions: Extensions::NONE,
         custom: None,
     };
 }

@@ -11,7 +11,7 @@ use crate::value::{Slot, Struct, View};
 /// The operation is idempotent.
 pub fn set_defaults(object: &mut dyn Object) {
     default_struct(object);
-    (object.resource().rules.default_values)(object);
+    object.resource().strategy.set_defaults(object);
 }
 
 fn default_struct(object: &mut dyn Struct) {
@@ -132,7 +132,7 @@ mod tests {
         version = "v1",
         kind = "Defaulted",
         plural = "defaulted",
-        rules
+        strategy
     )]
     struct Defaulted {
         /// Metadata.
@@ -143,8 +143,8 @@ mod tests {
         computed: i32,
     }
 
-    impl crate::resource::rules::Rules for Defaulted {
-        fn default_values(&mut self) {
+    impl crate::resource::strategy::Strategy for Defaulted {
+        fn set_defaults(&mut self) {
             self.computed = self.spec.replicas.unwrap_or(-1);
         }
     }

@@ -1,7 +1,7 @@
 //! The machinery of API objects: facts, values, metadata, typed codecs, scheme, conversion, validation.
 //!
 //! Reading order: [`facts`] (static tables that the derives emit), [`value`] (the uniform view of typed values),
-//! [`resource`] (kinds) with [`object`] and [`rules`] (the strategy of a kind), then the walks over them.
+//! [`resource`] (kinds) with [`object`] and [`strategy`] (what a kind does beyond its declarations), then the walks over them.
 
 extern crate self as planesmith_machinery;
 
@@ -42,6 +42,6 @@ pub use planesmith_wire::{
     yaml,
 };
 
-pub use resource::{object, rules};
+pub use resource::{object, strategy};
 
 pub use planesmith_codegen::{Resource, Struct};

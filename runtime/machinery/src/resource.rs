@@ -1,9 +1,11 @@
 //! Facts about a kind in one version: names, scope, versions, subresources, selectors and columns.
 
+pub mod erased;
 pub mod object;
-pub mod rules;
+pub mod strategy;
 
 mod column;
+mod convert;
 mod dynamic_kind;
 mod field_labels;
 mod group_version;
@@ -11,12 +13,13 @@ mod group_version;
 pub use planesmith_wire::names::NameRule;
 
 pub use column::{Cell, CellSource, Column, Completion};
+pub use convert::{Convert, can_hold, finish_from_hub, finish_to_hub};
 pub use dynamic_kind::DynamicKind;
 pub use field_labels::{FieldAlias, FieldLabels, FieldRefusal};
 
 use crate::facts::StructFacts;
 use object::Object;
-use rules::RulesTable;
+use strategy::{DynStrategy, Extensions};
 
 /// Facts about a kind in one version; a static table made by `#[derive(Resource)]`.
 #[derive(Debug)]
@@ -65,8 +68,10 @@ pub struct ResourceFacts {
     pub schema: fn() -> &'static StructFacts,
     /// A zero object.
     pub new: fn() -> Box<dyn Object>,
-    /// The kind's own functions.
-    pub rules: RulesTable,
+    /// Behaviour beyond the declarations.
+    pub strategy: &'static dyn DynStrategy,
+    /// Deviations from the usual behaviour that kinds of kube-apiserver have.
+    pub extensions: Extensions,
     /// The definition of a kind that is defined at run time; `None` for a kind with a Rust type. Use
     /// [`ResourceFacts::fields`] and [`ResourceFacts::zero`], which consult this field, in place of `schema` and `new`.
     pub custom: Option<&'static dyn DynamicKind>,

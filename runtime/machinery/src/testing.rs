@@ -1,7 +1,7 @@
 //! Tests of definitions: random valid objects, and properties that hold for them.
 //!
-//! Objects are generated from the tables and from validation errors, so a kind needs no test code of its own. They
-//! depend only on a seed, so that failures are reproducible.
+//! Objects are generated from the tables and from validation errors, so that few kinds need test code of their own; see
+//! [`Samples`]. They depend only on a seed, so that failures are reproducible.
 
 mod losses;
 mod path;
@@ -16,7 +16,7 @@ use crate::resource::ResourceFacts;
 use crate::resource::object::Object;
 use crate::scheme::Scheme;
 
-pub use sample::sample;
+pub use sample::Samples;
 
 /// Number of objects per property.
 const SAMPLES: u64 = 48;
@@ -32,7 +32,7 @@ const SAMPLES: u64 = 48;
 ///
 /// If data is lost; the message contains the version, the object and the path.
 #[track_caller]
-pub fn assert_versions_lose_nothing(register: fn(&mut Scheme)) {
+pub fn assert_versions_lose_nothing(register: fn(&mut Scheme), samples: &Samples) {
     let mut scheme = Scheme::new();
     register(&mut scheme);
     let mut losses = Vec::new();
@@ -44,9 +44,9 @@ pub fn assert_versions_lose_nothing(register: fn(&mut Scheme)) {
         if others.is_empty() {
             continue;
         }
-        match samples(from) {
-            Ok(samples) => {
-                let check = |by_way_of| check_pair(from, by_way_of, &samples).err();
+        match valid_objects(from, samples) {
+            Ok(objects) => {
+                let check = |by_way_of| check_pair(from, by_way_of, &objects).err();
                 losses.extend(others.into_iter().filter_map(check));
             }
             Err(problem) => losses.push(problem),
@@ -95,11 +95,11 @@ enum Outcome {
 ///
 /// If a decoded object differs; the message contains the object.
 #[track_caller]
-pub fn assert_json_loses_nothing(register: fn(&mut Scheme)) {
+pub fn assert_json_loses_nothing(register: fn(&mut Scheme), samples: &Samples) {
     let mut scheme = Scheme::new();
     register(&mut scheme);
     for facts in scheme.iter() {
-        for object in samples(facts).unwrap_or_else(|problem| panic!("{problem}")) {
+        for object in valid_objects(facts, samples).unwrap_or_else(|problem| panic!("{problem}")) {
             let text = json::to_vec(&*object);
             let mut back = facts.zero();
             let read = json::decode(&text, &mut *back, Strictness::Strict);
@@ -118,11 +118,13 @@ pub fn assert_json_loses_nothing(register: fn(&mut Scheme)) {
 ///
 /// # Errors
 ///
-/// If too few objects can be generated, because the tables and the rules of the kind contradict each other.
-fn samples(facts: &'static ResourceFacts) -> Result<Vec<Box<dyn Object>>, String> {
+/// If too few objects can be generated, because the tables and the strategy of the kind contradict each other.
+fn valid_objects(facts: &'static ResourceFacts, samples: &Samples) -> Result<Vec<Box<dyn Object>>, String> {
     let mut problems = None;
     let mut keep = |made: Result<Box<dyn Object>, String>| made.map_err(|problem| problems = Some(problem)).ok();
-    let objects: Vec<_> = (0..SAMPLES).filter_map(|seed| keep(sample(facts, seed))).collect();
+    let objects: Vec<_> = (0..SAMPLES)
+        .filter_map(|seed| keep(samples.sample(facts, seed)))
+        .collect();
     if objects.len() as u64 * 4 >= SAMPLES * 3 {
         return Ok(objects);
     }

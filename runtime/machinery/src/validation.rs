@@ -1,4 +1,4 @@
-//! Validation of objects before a write: metadata, declared rules, the rules of the kind.
+//! Validation of objects before a write: metadata, declared rules, the strategy of the kind.
 
 mod conditions;
 mod declared;
@@ -12,7 +12,7 @@ mod webhook;
 
 use crate::field_error::FieldErrors;
 use crate::resource::object::Object;
-use crate::resource::rules::UpdateStep;
+use crate::resource::strategy::UpdateStep;
 use crate::resource::{NameRule, ResourceFacts, Scope};
 
 pub use conditions::check_conditions;
@@ -35,21 +35,21 @@ pub fn check_create(object: &dyn Object) -> FieldErrors {
 /// Validates an object to be created that was sent in the version `sent`. Its name is final: a requested name is
 /// already generated.
 ///
-/// The common rules for metadata are checked again, with the most permissive rule for names, only if the rules of the
-/// kind found no error.
+/// The common rules for metadata are checked again, with the most permissive rule for names, only if the
+/// strategy found no error.
 #[must_use]
 pub fn check_create_as_sent(object: &dyn Object, sent: &'static ResourceFacts) -> FieldErrors {
     let mut errors = FieldErrors::default();
     let kind = object.resource();
     if kind.behavior.create_only {
         // A review has no name.
-        (kind.rules.validate)(object, &mut errors);
+        kind.strategy.validate(object, &mut errors);
         return errors;
     }
     check_kind_metadata(object, &mut errors);
     check_declared(object, &mut errors);
-    (kind.rules.validate)(object, &mut errors);
-    (sent.rules.validate_as_sent)(object, &mut errors);
+    kind.strategy.validate(object, &mut errors);
+    sent.extensions.hooks.validate_as_sent(object, &mut errors);
     if errors.is_empty() {
         check_on_create(object.meta(), kind.scope, NameRule::PathSegment, &mut errors);
     }
@@ -67,24 +67,24 @@ pub fn check_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
 #[must_use]
 pub fn check_update_as_sent(new: &dyn Object, old: &dyn Object, sent: &'static ResourceFacts) -> FieldErrors {
     let mut errors = FieldErrors::default();
-    let rules = &new.resource().rules;
+    let kind = new.resource();
     check_generic_update(new, old, &mut errors);
-    for step in rules.update_order {
+    for step in kind.extensions.update_order {
         match step {
             UpdateStep::Metadata => check_kind_metadata(new, &mut errors),
             UpdateStep::MetadataChange => check_kind_metadata_change(new, old, &mut errors),
             UpdateStep::Declared => check_declared(new, &mut errors),
             UpdateStep::Object => {
                 check_declared(new, &mut errors);
-                (rules.validate_replacement)(new, old, &mut errors);
+                kind.extensions.hooks.validate_replacement(new, old, &mut errors);
             }
             UpdateStep::Change => {
                 declared::check_immutable(new, old, &mut errors);
-                (rules.validate_update)(new, old, &mut errors);
+                kind.strategy.validate_update(new, old, &mut errors);
             }
         }
     }
-    (sent.rules.validate_update_as_sent)(new, old, &mut errors);
+    sent.extensions.hooks.validate_update_as_sent(new, old, &mut errors);
     errors
 }
 
@@ -92,7 +92,7 @@ pub fn check_update_as_sent(new: &dyn Object, old: &dyn Object, sent: &'static R
 #[must_use]
 pub fn check_status_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
     check_part_update(new, old, |errors| {
-        (new.resource().rules.validate_status_update)(new, old, errors);
+        new.resource().strategy.validate_status_update(new, old, errors);
     })
 }
 
@@ -110,12 +110,18 @@ pub fn check_part_update(new: &dyn Object, old: &dyn Object, check: impl FnOnce(
 /// Checks the rules of the kind for metadata.
 fn check_kind_metadata(object: &dyn Object, errors: &mut FieldErrors) {
     let kind = object.resource();
-    check_metadata(object.meta(), kind.scope, kind.name_rule, kind.rules.metadata, errors);
+    check_metadata(
+        object.meta(),
+        kind.scope,
+        kind.name_rule,
+        kind.extensions.metadata,
+        errors,
+    );
 }
 
 /// Checks the rules of the kind for changes of metadata.
 fn check_kind_metadata_change(new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors) {
-    check_metadata_change(new.meta(), old.meta(), new.resource().rules.metadata, errors);
+    check_metadata_change(new.meta(), old.meta(), new.resource().extensions.metadata, errors);
 }
 
 /// Checks the common rules for metadata, which run before those of the kind and overlap with them.

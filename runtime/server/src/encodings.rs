@@ -260,7 +260,7 @@ impl Encodings {
     }
 
     fn hidden_annotations(&self) -> &'static [&'static str] {
-        self.facts.hub().rules.hidden_annotations
+        self.facts.hub().extensions.hidden_annotations
     }
 
     /// The expected cost of encoding an object as `output`.

@@ -9,8 +9,8 @@ mod page;
 
 use http::header::{ACCEPT, USER_AGENT};
 use http::request::Parts;
-use planesmith_machinery::rules::RulesTable;
 use planesmith_machinery::status::{ApiError, ApiResult, Details, Reason};
+use planesmith_machinery::strategy::Extensions;
 
 use self::accept::Clause;
 pub(crate) use self::page::{GROUP, PageForm, negotiate_page, negotiate_refusal};
@@ -129,12 +129,12 @@ impl Format {
 }
 
 impl Acceptable {
-    /// The offer for a request for an object of a kind with `rules`, with `subresource` in its path.
+    /// The offer for a request for an object of a kind with `extensions`, with `subresource` in its path.
     #[must_use]
-    pub fn of_object(rules: &RulesTable, subresource: &str) -> Self {
+    pub fn of_object(extensions: &Extensions, subresource: &str) -> Self {
         match subresource {
             "" => Acceptable::Object,
-            "status" if rules.status_as_table => Acceptable::Object,
+            "status" if extensions.status_as_table => Acceptable::Object,
             _ => Acceptable::Part,
         }
     }

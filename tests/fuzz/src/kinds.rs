@@ -7,9 +7,9 @@ use planesmith_api_defs::autoscaling::v2::HorizontalPodAutoscaler;
 use planesmith_api_defs::core::v1::{ConfigMap, Event, Node, Pod, Secret, Service};
 use planesmith_api_defs::networking::v1::NetworkPolicy;
 use planesmith_api_defs::resource::v1::ResourceClaim;
+use planesmith_api_defs::samples;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::ResourceFacts;
-use planesmith_machinery::testing::sample;
 
 /// Kinds that together have fields of every shape.
 pub(crate) const KINDS: [&ResourceFacts; 12] = [
@@ -38,9 +38,10 @@ pub(crate) fn choose(input: &[u8]) -> Option<(&'static ResourceFacts, &[u8])> {
 
 /// Returns objects of all kinds, each after the byte that chooses its kind.
 pub(crate) fn samples(encode: impl Fn(&dyn Object) -> Vec<u8>) -> Vec<Vec<u8>> {
+    let generator = samples::samples();
     let mut samples = Vec::new();
     for (index, kind) in (0u8..).zip(KINDS) {
-        let objects = (0..SAMPLES).filter_map(|seed| sample(kind, seed).ok());
+        let objects = (0..SAMPLES).filter_map(|seed| generator.sample(kind, seed).ok());
         samples.extend(objects.map(|object| [vec![index], encode(&*object)].concat()));
     }
     samples

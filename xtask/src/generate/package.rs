@@ -17,6 +17,8 @@ pub(crate) struct Package {
     pub(crate) has_admission: bool,
     /// True if it has a module `components` with what its server does beyond storing and serving kinds.
     pub(crate) has_components: bool,
+    /// True if it has a module `samples` with adjustments of random objects, for tests.
+    pub(crate) has_samples: bool,
 }
 
 /// The role of a crate.
@@ -75,6 +77,7 @@ fn package(root: &Path, folder: PathBuf, role: Role) -> Result<Package> {
         name: name.to_owned(),
         has_admission: root.join(&folder).join("src/admission.rs").is_file(),
         has_components: root.join(&folder).join("src/components.rs").is_file(),
+        has_samples: root.join(&folder).join("src/samples.rs").is_file(),
         folder,
         role,
     })

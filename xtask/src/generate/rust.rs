@@ -218,12 +218,17 @@ fn messages(package: &PackageModel) -> String {
 
 /// Renders the tests that apply to all definitions.
 fn round_trips(package: &PackageModel) -> String {
+    let samples = match (package.package.has_samples, package.package.role) {
+        (false, _) => "testing::Samples::default()".to_owned(),
+        (true, Role::Own) => "crate::samples::samples()".to_owned(),
+        (true, Role::Library | Role::BuiltIn) => format!("{}::samples::samples()", package.package.crate_name()),
+    };
     format!(
         "//! Round trips of objects of every kind through JSON and through other versions.\n//!\n{}\n\
          use planesmith_machinery::testing;\n\n\
          use super::register;\n\n\
-         #[test]\nfn json_loses_nothing() {{\n    testing::assert_json_loses_nothing(register);\n}}\n\n\
-         #[test]\nfn versions_lose_nothing() {{\n    testing::assert_versions_lose_nothing(register);\n}}\n",
+         #[test]\nfn json_loses_nothing() {{\n    testing::assert_json_loses_nothing(register, &{samples});\n}}\n\n\
+         #[test]\nfn versions_lose_nothing() {{\n    testing::assert_versions_lose_nothing(register, &{samples});\n}}\n",
         origin(&package.package.folder.join("src"))
     )
 }

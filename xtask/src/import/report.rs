@@ -131,7 +131,7 @@ impl Report {
         self.steps.iter().for_each(|step| text.push_str(&format!("  {step}\n")));
         if !self.marks.is_empty() {
             text.push_str(
-                "  see to the marks; a kind with `rules` in #[resource(...)] has functions in `impl Rules`\n",
+                "  see to the marks; a kind with `strategy` in #[resource(...)] has functions in `impl Strategy`\n",
             );
         }
         text + "  cargo xtask generate\n"

@@ -227,7 +227,7 @@ fn what_is_left_to_do_is_told() {
     for expected in [
         "1 kind and 5 other structs\n  shop.example.com/v1 Order\n",
         "1 thing that the files do not say, marked there with TODO(import):\n  src/shop/v1/order.rs:",
-        ": rule `isIP(self)` (message \"no IP\"): write it in `Rules::validate`\n",
+        ": rule `isIP(self)` (message \"no IP\"): write it in `Strategy::validate`\n",
         "  add `pub mod shop;` to src/lib.rs\n  that file does not exist: `cargo xtask new-group ",
     ] {
         assert!(first.contains(expected), "no {expected:?} in:\n{first}");
@@ -246,7 +246,7 @@ fn what_is_left_to_do_is_told() {
     assert!(
         third.ends_with(
             "next:\n  src/shop/v1/order.rs was kept: to replace it by the draft, remove it and import again\n  \
-             see to the marks; a kind with `rules` in #[resource(...)] has functions in `impl Rules`\n  cargo xtask generate\n"
+             see to the marks; a kind with `strategy` in #[resource(...)] has functions in `impl Strategy`\n  cargo xtask generate\n"
         ),
         "{third}"
     );

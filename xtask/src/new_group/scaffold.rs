@@ -122,12 +122,12 @@ const KIND: &str = r#"//! The kind `KIND_NAME`.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 /// Describe the kind here; `kubectl explain` prints this text.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "GROUP_NAME", version = "VERSION_NAME", status, generation, rules)]
+#[resource(group = "GROUP_NAME", version = "VERSION_NAME", status, generation, strategy)]
 #[resource(
     column(name),
     column(name = "Phase", type = "string", doc = "The current phase.", path = "status.phase"),
@@ -164,7 +164,7 @@ pub struct KIND_NAMEStatus {
     pub phase: String,
 }
 
-impl Rules for KIND_NAME {
+impl Strategy for KIND_NAME {
     fn validate(&self, errors: &mut FieldErrors) {
         let description = self.spec.description.as_str();
         if description.trim() != description {

@@ -40,7 +40,7 @@ pub struct ServiceReference {
 }
 
 impl WebhookClientConfig {
-    pub(in crate::admissionregistration) fn default_values(&mut self) {
+    pub(in crate::admissionregistration) fn set_defaults(&mut self) {
         if let Some(service) = &mut self.service {
             service.port.get_or_insert(PORT);
         }

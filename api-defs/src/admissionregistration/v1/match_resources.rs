@@ -45,14 +45,14 @@ pub(in crate::admissionregistration) fn default_selection(
 }
 
 impl MatchResources {
-    pub(in crate::admissionregistration) fn default_values(&mut self) {
+    pub(in crate::admissionregistration) fn set_defaults(&mut self) {
         default_selection(
             &mut self.match_policy,
             &mut self.namespace_selector,
             &mut self.object_selector,
         );
         for rule in self.resource_rules.iter_mut().chain(&mut self.exclude_resource_rules) {
-            rule.rule_with_operations.default_values();
+            rule.rule_with_operations.set_defaults();
         }
     }
 

@@ -3,7 +3,7 @@
 use planesmith_expressions::policy::{Known, PolicyEnvironment};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{MetadataRules, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
@@ -22,7 +22,8 @@ use super::{
     cluster,
     generation,
     conditional_update,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -73,32 +74,11 @@ fn param_kind(policy: &MutatingAdmissionPolicy) -> Cell {
     ParamKind::cell(policy.spec.param_kind.as_ref())
 }
 
-impl Rules for MutatingAdmissionPolicy {
-    const CHECK_COST_PER_BYTE: u64 = 1_000;
-    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
-
-    fn default_values(&mut self) {
+impl Strategy for MutatingAdmissionPolicy {
+    fn set_defaults(&mut self) {
         self.spec.failure_policy.get_or_insert_with(|| "Fail".to_owned());
         if let Some(constraints) = &mut self.spec.match_constraints {
-            constraints.default_values();
-        }
-    }
-
-    fn settle_sample(&mut self) {
-        for variable in &mut self.spec.variables {
-            "true".clone_into(&mut variable.expression);
-        }
-        for condition in &mut self.spec.match_conditions {
-            "true".clone_into(&mut condition.expression);
-        }
-        for mutation in &mut self.spec.mutations {
-            if let Some(configuration) = &mut mutation.apply_configuration {
-                "Object{}".clone_into(&mut configuration.expression);
-            }
-            if let Some(patch) = &mut mutation.json_patch {
-                r#"[JSONPatch{op: "remove", path: "/spec"}]"#.clone_into(&mut patch.expression);
-            }
+            constraints.set_defaults();
         }
     }
 
@@ -107,12 +87,18 @@ impl Rules for MutatingAdmissionPolicy {
         reserved_name::check(&self.metadata, errors);
     }
 
+    fn warnings_on_create(&self) -> Vec<String> {
+        reserved_name::warnings(&self.metadata)
+    }
+}
+
+impl StrategyExtensions for MutatingAdmissionPolicy {
+    const CHECK_COST_PER_BYTE: u64 = 1_000;
+    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
+
     fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
         self.spec.check(Some(&old.spec), &mut errors.at("spec"));
-    }
-
-    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
-        reserved_name::warnings(&self.metadata)
     }
 }
 

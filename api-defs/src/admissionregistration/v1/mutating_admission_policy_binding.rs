@@ -2,7 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{MetadataRules, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
@@ -19,7 +19,8 @@ use super::{MatchResources, ParamRef, reserved_name};
     cluster,
     generation,
     conditional_update,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -54,13 +55,10 @@ fn param_ref(binding: &MutatingAdmissionPolicyBinding) -> Cell {
     ParamRef::cell(binding.spec.param_ref.as_ref())
 }
 
-impl Rules for MutatingAdmissionPolicyBinding {
-    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
-
-    fn default_values(&mut self) {
+impl Strategy for MutatingAdmissionPolicyBinding {
+    fn set_defaults(&mut self) {
         if let Some(resources) = &mut self.spec.match_resources {
-            resources.default_values();
+            resources.set_defaults();
         }
     }
 
@@ -69,12 +67,17 @@ impl Rules for MutatingAdmissionPolicyBinding {
         reserved_name::check(&self.metadata, errors);
     }
 
+    fn warnings_on_create(&self) -> Vec<String> {
+        reserved_name::warnings(&self.metadata)
+    }
+}
+
+impl StrategyExtensions for MutatingAdmissionPolicyBinding {
+    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
+
     fn validate_replacement(&self, _old: &Self, errors: &mut FieldErrors) {
         self.spec.check(&mut errors.at("spec"));
-    }
-
-    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
-        reserved_name::warnings(&self.metadata)
     }
 }
 

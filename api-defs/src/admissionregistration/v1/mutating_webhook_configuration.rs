@@ -2,7 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{MetadataRules, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
@@ -18,7 +18,8 @@ use super::{MatchCondition, RuleWithOperations, WebhookClientConfig, default_sel
     cluster,
     generation,
     conditional_update,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -88,14 +89,10 @@ fn webhooks(configuration: &MutatingWebhookConfiguration) -> Cell {
     Cell::Integer(i64::try_from(configuration.webhooks.len()).unwrap_or(i64::MAX))
 }
 
-impl Rules for MutatingWebhookConfiguration {
-    const CHECK_COST_PER_BYTE: u64 = 1_000;
-    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
-
-    fn default_values(&mut self) {
+impl Strategy for MutatingWebhookConfiguration {
+    fn set_defaults(&mut self) {
         for webhook in &mut self.webhooks {
-            webhook.default_values();
+            webhook.set_defaults();
         }
     }
 
@@ -104,12 +101,18 @@ impl Rules for MutatingWebhookConfiguration {
         reserved_name::check(&self.metadata, errors);
     }
 
+    fn warnings_on_create(&self) -> Vec<String> {
+        reserved_name::warnings(&self.metadata)
+    }
+}
+
+impl StrategyExtensions for MutatingWebhookConfiguration {
+    const CHECK_COST_PER_BYTE: u64 = 1_000;
+    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
+
     fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
         check(&self.views(), Some(&old.views()), errors);
-    }
-
-    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
-        reserved_name::warnings(&self.metadata)
     }
 }
 
@@ -120,7 +123,7 @@ impl MutatingWebhookConfiguration {
 }
 
 impl MutatingWebhook {
-    fn default_values(&mut self) {
+    fn set_defaults(&mut self) {
         self.failure_policy.get_or_insert_with(|| "Fail".to_owned());
         default_selection(
             &mut self.match_policy,
@@ -129,9 +132,9 @@ impl MutatingWebhook {
         );
         self.timeout_seconds.get_or_insert(10);
         self.reinvocation_policy.get_or_insert_with(|| "Never".to_owned());
-        self.client_config.default_values();
+        self.client_config.set_defaults();
         for rule in &mut self.rules {
-            rule.default_values();
+            rule.set_defaults();
         }
     }
 

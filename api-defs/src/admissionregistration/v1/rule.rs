@@ -52,7 +52,7 @@ pub struct NamedRuleWithOperations {
 }
 
 impl RuleWithOperations {
-    pub(in crate::admissionregistration) fn default_values(&mut self) {
+    pub(in crate::admissionregistration) fn set_defaults(&mut self) {
         self.rule.scope.get_or_insert_with(|| "*".to_owned());
     }
 

@@ -1,17 +1,17 @@
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::object::Resource;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::{Strategy as _, StrategyExtensions as _};
 use serde_json::{Value, json};
 
 use super::*;
 
-fn read<R: Resource + Rules + serde::de::DeserializeOwned>(kind: &str, content: &Value) -> R {
+fn read<R: Resource + serde::de::DeserializeOwned>(kind: &str, content: &Value) -> R {
     let mut object = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": {"name": "n"}});
     if let (Value::Object(object), Value::Object(content)) = (&mut object, content) {
         object.extend(content.clone());
     }
     let mut object: R = serde_json::from_value(object).expect("an object of the kind");
-    object.default_values();
+    object.set_defaults();
     object
 }
 
@@ -147,10 +147,10 @@ fn expressions_are_read_without_what_surrounds_them() {
 #[test]
 fn reserved_names_are_told() {
     let mut policy = policy(&json!({}));
-    assert_eq!(policy.warnings(None), Vec::<String>::new());
+    assert_eq!(policy.warnings_on_create(), Vec::<String>::new());
     "a.static.k8s.io".clone_into(&mut policy.metadata.name);
     assert_eq!(
-        policy.warnings(None),
+        policy.warnings_on_create(),
         [
             "metadata.name: names ending with \".static.k8s.io\" are reserved for static manifest-based configurations \
              and cannot be managed via the API"

@@ -7,7 +7,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::json_path::JsonPath;
 use planesmith_machinery::meta::{Condition, ObjectMeta};
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, MetadataRules, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::validation::check_conditions;
 use planesmith_machinery::{Resource, Struct};
@@ -31,7 +31,8 @@ const MAX_ANNOTATIONS: usize = 20;
     status_resets("metadata"),
     generation,
     conditional_update,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -118,34 +119,12 @@ fn param_kind(policy: &ValidatingAdmissionPolicy) -> Cell {
     ParamKind::cell(policy.spec.param_kind.as_ref())
 }
 
-impl Rules for ValidatingAdmissionPolicy {
-    const CHECK_COST_PER_BYTE: u64 = 1_000;
-    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
-
-    fn default_values(&mut self) {
-        self.spec.default_values();
+impl Strategy for ValidatingAdmissionPolicy {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 
-    fn settle_sample(&mut self) {
-        for variable in &mut self.spec.variables {
-            "true".clone_into(&mut variable.expression);
-        }
-        for condition in &mut self.spec.match_conditions {
-            "true".clone_into(&mut condition.expression);
-        }
-        for validation in &mut self.spec.validations {
-            "true".clone_into(&mut validation.expression);
-            if !validation.message_expression.is_empty() {
-                "'text'".clone_into(&mut validation.message_expression);
-            }
-        }
-        for annotation in &mut self.spec.audit_annotations {
-            "'text'".clone_into(&mut annotation.value_expression);
-        }
-    }
-
-    fn prepare_status_update(&mut self, old: &Self) {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);
     }
 
@@ -154,12 +133,7 @@ impl Rules for ValidatingAdmissionPolicy {
         reserved_name::check(&self.metadata, errors);
     }
 
-    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
-        self.spec
-            .check(&self.metadata.name, Some(&old.spec), &mut errors.at("spec"));
-    }
-
-    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+    fn warnings_on_create(&self) -> Vec<String> {
         reserved_name::warnings(&self.metadata)
     }
 
@@ -168,12 +142,23 @@ impl Rules for ValidatingAdmissionPolicy {
     }
 }
 
+impl StrategyExtensions for ValidatingAdmissionPolicy {
+    const CHECK_COST_PER_BYTE: u64 = 1_000;
+    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.spec
+            .check(&self.metadata.name, Some(&old.spec), &mut errors.at("spec"));
+    }
+}
+
 impl ValidatingAdmissionPolicySpec {
     /// Sets the defaults that do not depend on other fields.
-    pub(in crate::admissionregistration) fn default_values(&mut self) {
+    pub(in crate::admissionregistration) fn set_defaults(&mut self) {
         self.failure_policy.get_or_insert_with(|| "Fail".to_owned());
         if let Some(constraints) = &mut self.match_constraints {
-            constraints.default_values();
+            constraints.set_defaults();
         }
     }
 

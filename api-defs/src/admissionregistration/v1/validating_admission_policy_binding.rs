@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{MetadataRules, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
@@ -22,7 +22,8 @@ const ACTIONS: [&str; 3] = ["Audit", "Deny", "Warn"];
     cluster,
     generation,
     conditional_update,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -63,12 +64,9 @@ fn param_ref(binding: &ValidatingAdmissionPolicyBinding) -> Cell {
     ParamRef::cell(binding.spec.param_ref.as_ref())
 }
 
-impl Rules for ValidatingAdmissionPolicyBinding {
-    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
-
-    fn default_values(&mut self) {
-        self.spec.default_values();
+impl Strategy for ValidatingAdmissionPolicyBinding {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -76,20 +74,25 @@ impl Rules for ValidatingAdmissionPolicyBinding {
         reserved_name::check(&self.metadata, errors);
     }
 
+    fn warnings_on_create(&self) -> Vec<String> {
+        reserved_name::warnings(&self.metadata)
+    }
+}
+
+impl StrategyExtensions for ValidatingAdmissionPolicyBinding {
+    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
+
     fn validate_replacement(&self, _old: &Self, errors: &mut FieldErrors) {
         self.spec.check(&mut errors.at("spec"));
-    }
-
-    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
-        reserved_name::warnings(&self.metadata)
     }
 }
 
 impl ValidatingAdmissionPolicyBindingSpec {
     /// Sets the defaults that do not depend on other fields.
-    pub(in crate::admissionregistration) fn default_values(&mut self) {
+    pub(in crate::admissionregistration) fn set_defaults(&mut self) {
         if let Some(resources) = &mut self.match_resources {
-            resources.default_values();
+            resources.set_defaults();
         }
     }
 

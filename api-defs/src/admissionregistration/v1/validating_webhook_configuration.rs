@@ -2,7 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{MetadataRules, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
@@ -18,7 +18,8 @@ use super::{MatchCondition, RuleWithOperations, WebhookClientConfig, default_sel
     cluster,
     generation,
     conditional_update,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -85,14 +86,10 @@ fn webhooks(configuration: &ValidatingWebhookConfiguration) -> Cell {
     Cell::Integer(i64::try_from(configuration.webhooks.len()).unwrap_or(i64::MAX))
 }
 
-impl Rules for ValidatingWebhookConfiguration {
-    const CHECK_COST_PER_BYTE: u64 = 1_000;
-    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
-
-    fn default_values(&mut self) {
+impl Strategy for ValidatingWebhookConfiguration {
+    fn set_defaults(&mut self) {
         for webhook in &mut self.webhooks {
-            webhook.default_values();
+            webhook.set_defaults();
         }
     }
 
@@ -101,12 +98,18 @@ impl Rules for ValidatingWebhookConfiguration {
         reserved_name::check(&self.metadata, errors);
     }
 
+    fn warnings_on_create(&self) -> Vec<String> {
+        reserved_name::warnings(&self.metadata)
+    }
+}
+
+impl StrategyExtensions for ValidatingWebhookConfiguration {
+    const CHECK_COST_PER_BYTE: u64 = 1_000;
+    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
+
     fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
         check(&self.views(), Some(&old.views()), errors);
-    }
-
-    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
-        reserved_name::warnings(&self.metadata)
     }
 }
 
@@ -117,7 +120,7 @@ impl ValidatingWebhookConfiguration {
 }
 
 impl ValidatingWebhook {
-    fn default_values(&mut self) {
+    fn set_defaults(&mut self) {
         self.failure_policy.get_or_insert_with(|| "Fail".to_owned());
         default_selection(
             &mut self.match_policy,
@@ -125,9 +128,9 @@ impl ValidatingWebhook {
             &mut self.object_selector,
         );
         self.timeout_seconds.get_or_insert(10);
-        self.client_config.default_values();
+        self.client_config.set_defaults();
         for rule in &mut self.rules {
-            rule.default_values();
+            rule.set_defaults();
         }
     }
 

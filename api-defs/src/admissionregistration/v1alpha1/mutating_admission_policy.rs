@@ -1,7 +1,7 @@
 //! Mutating admission policies in CEL.
 
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 use super::{MatchCondition, MatchResources, Mutation, ParamKind, Variable};
@@ -18,7 +18,7 @@ use crate::admissionregistration::v1;
     conditional_update,
     storage_version = v1::MutatingAdmissionPolicy,
     deprecated = "admissionregistration.k8s.io/v1alpha1 MutatingAdmissionPolicy is deprecated in v1.35+, unavailable in v1.38+",
-    rules
+    strategy
 )]
 pub struct MutatingAdmissionPolicy {
     /// Standard metadata.
@@ -55,11 +55,11 @@ pub struct MutatingAdmissionPolicySpec {
     pub reinvocation_policy: String,
 }
 
-impl Rules for MutatingAdmissionPolicy {
-    fn default_values(&mut self) {
+impl Strategy for MutatingAdmissionPolicy {
+    fn set_defaults(&mut self) {
         self.spec.failure_policy.get_or_insert_with(|| "Fail".to_owned());
         if let Some(constraints) = &mut self.spec.match_constraints {
-            constraints.default_values();
+            constraints.set_defaults();
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Bindings, which put mutating admission policies into effect.
 
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::resource::Convert;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 use super::{MatchResources, ParamRef};
@@ -18,7 +19,7 @@ use crate::admissionregistration::v1;
     conditional_update,
     storage_version = v1::MutatingAdmissionPolicyBinding,
     convert,
-    rules
+    strategy
 )]
 pub struct MutatingAdmissionPolicyBinding {
     /// Standard metadata.
@@ -43,10 +44,10 @@ pub struct MutatingAdmissionPolicyBindingSpec {
     pub match_resources: Option<MatchResources>,
 }
 
-impl Rules for MutatingAdmissionPolicyBinding {
-    fn default_values(&mut self) {
+impl Strategy for MutatingAdmissionPolicyBinding {
+    fn set_defaults(&mut self) {
         if let Some(resources) = &mut self.spec.match_resources {
-            resources.default_values();
+            resources.set_defaults();
         }
         if let Some(reference) = &mut self.spec.param_ref {
             reference

@@ -1,7 +1,7 @@
 //! Validating admission policies in CEL.
 
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 use super::{MatchCondition, MatchResources, ParamKind, Variable};
@@ -20,7 +20,7 @@ use crate::admissionregistration::v1::{AuditAnnotation, ValidatingAdmissionPolic
     conditional_update,
     storage_version = v1::ValidatingAdmissionPolicy,
     unserved,
-    rules
+    strategy
 )]
 pub struct ValidatingAdmissionPolicy {
     /// Standard metadata.
@@ -60,11 +60,11 @@ pub struct ValidatingAdmissionPolicySpec {
     pub variables: Vec<Variable>,
 }
 
-impl Rules for ValidatingAdmissionPolicy {
-    fn default_values(&mut self) {
+impl Strategy for ValidatingAdmissionPolicy {
+    fn set_defaults(&mut self) {
         self.spec.failure_policy.get_or_insert_with(|| "Fail".to_owned());
         if let Some(constraints) = &mut self.spec.match_constraints {
-            constraints.default_values();
+            constraints.set_defaults();
         }
     }
 }

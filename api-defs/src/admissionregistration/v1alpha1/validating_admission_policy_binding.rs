@@ -2,7 +2,8 @@
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::resource::Convert;
+use planesmith_machinery::strategy::Strategy;
 
 use crate::admissionregistration::v1;
 use crate::admissionregistration::v1::ValidatingAdmissionPolicyBindingSpec;
@@ -19,7 +20,7 @@ use crate::admissionregistration::v1::ValidatingAdmissionPolicyBindingSpec;
     storage_version = v1::ValidatingAdmissionPolicyBinding,
     convert,
     unserved,
-    rules
+    strategy
 )]
 pub struct ValidatingAdmissionPolicyBinding {
     /// Standard metadata.
@@ -30,9 +31,9 @@ pub struct ValidatingAdmissionPolicyBinding {
     pub spec: ValidatingAdmissionPolicyBindingSpec,
 }
 
-impl Rules for ValidatingAdmissionPolicyBinding {
-    fn default_values(&mut self) {
-        self.spec.default_values();
+impl Strategy for ValidatingAdmissionPolicyBinding {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
         if let Some(reference) = &mut self.spec.param_ref {
             reference
                 .parameter_not_found_action

@@ -1,7 +1,7 @@
 //! Bindings, which put mutating admission policies into effect.
 
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 use super::{MatchResources, ParamRef};
@@ -17,7 +17,7 @@ use crate::admissionregistration::v1;
     generation,
     conditional_update,
     storage_version = v1::MutatingAdmissionPolicyBinding,
-    rules
+    strategy
 )]
 pub struct MutatingAdmissionPolicyBinding {
     /// Standard metadata.
@@ -42,10 +42,10 @@ pub struct MutatingAdmissionPolicyBindingSpec {
     pub match_resources: Option<MatchResources>,
 }
 
-impl Rules for MutatingAdmissionPolicyBinding {
-    fn default_values(&mut self) {
+impl Strategy for MutatingAdmissionPolicyBinding {
+    fn set_defaults(&mut self) {
         if let Some(resources) = &mut self.spec.match_resources {
-            resources.default_values();
+            resources.set_defaults();
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Webhooks that can change requests. They are called one after the other, before validating webhooks.
 
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 use super::MatchCondition;
@@ -19,7 +19,7 @@ use crate::admissionregistration::v1::{RuleWithOperations, WebhookClientConfig, 
     conditional_update,
     storage_version = v1::MutatingWebhookConfiguration,
     unserved,
-    rules
+    strategy
 )]
 pub struct MutatingWebhookConfiguration {
     /// Standard metadata.
@@ -75,16 +75,16 @@ pub struct MutatingWebhook {
     pub match_conditions: Vec<MatchCondition>,
 }
 
-impl Rules for MutatingWebhookConfiguration {
-    fn default_values(&mut self) {
+impl Strategy for MutatingWebhookConfiguration {
+    fn set_defaults(&mut self) {
         for webhook in &mut self.webhooks {
-            webhook.default_values();
+            webhook.set_defaults();
         }
     }
 }
 
 impl MutatingWebhook {
-    fn default_values(&mut self) {
+    fn set_defaults(&mut self) {
         self.failure_policy.get_or_insert_with(|| "Ignore".to_owned());
         self.match_policy.get_or_insert_with(|| "Exact".to_owned());
         default_selection(
@@ -98,9 +98,9 @@ impl MutatingWebhook {
             self.admission_review_versions.push("v1beta1".to_owned());
         }
         self.reinvocation_policy.get_or_insert_with(|| "Never".to_owned());
-        self.client_config.default_values();
+        self.client_config.set_defaults();
         for rule in &mut self.rules {
-            rule.default_values();
+            rule.set_defaults();
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 
 use crate::admissionregistration::v1;
 use crate::admissionregistration::v1::{ValidatingAdmissionPolicySpec, ValidatingAdmissionPolicyStatus};
@@ -19,7 +19,7 @@ use crate::admissionregistration::v1::{ValidatingAdmissionPolicySpec, Validating
     conditional_update,
     storage_version = v1::ValidatingAdmissionPolicy,
     unserved,
-    rules
+    strategy
 )]
 pub struct ValidatingAdmissionPolicy {
     /// Standard metadata.
@@ -33,8 +33,8 @@ pub struct ValidatingAdmissionPolicy {
     pub status: ValidatingAdmissionPolicyStatus,
 }
 
-impl Rules for ValidatingAdmissionPolicy {
-    fn default_values(&mut self) {
-        self.spec.default_values();
+impl Strategy for ValidatingAdmissionPolicy {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 }

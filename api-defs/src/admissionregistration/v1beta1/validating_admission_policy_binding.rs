@@ -2,7 +2,7 @@
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 
 use crate::admissionregistration::v1;
 use crate::admissionregistration::v1::ValidatingAdmissionPolicyBindingSpec;
@@ -18,7 +18,7 @@ use crate::admissionregistration::v1::ValidatingAdmissionPolicyBindingSpec;
     conditional_update,
     storage_version = v1::ValidatingAdmissionPolicyBinding,
     unserved,
-    rules
+    strategy
 )]
 pub struct ValidatingAdmissionPolicyBinding {
     /// Standard metadata.
@@ -29,8 +29,8 @@ pub struct ValidatingAdmissionPolicyBinding {
     pub spec: ValidatingAdmissionPolicyBindingSpec,
 }
 
-impl Rules for ValidatingAdmissionPolicyBinding {
-    fn default_values(&mut self) {
-        self.spec.default_values();
+impl Strategy for ValidatingAdmissionPolicyBinding {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 }

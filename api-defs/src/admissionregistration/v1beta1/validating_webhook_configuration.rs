@@ -1,7 +1,7 @@
 //! Webhooks that can refuse requests. They are called in parallel, after all changes to the object.
 
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 use super::MatchCondition;
@@ -19,7 +19,7 @@ use crate::admissionregistration::v1::{RuleWithOperations, WebhookClientConfig, 
     conditional_update,
     storage_version = v1::ValidatingWebhookConfiguration,
     unserved,
-    rules
+    strategy
 )]
 pub struct ValidatingWebhookConfiguration {
     /// Standard metadata.
@@ -72,16 +72,16 @@ pub struct ValidatingWebhook {
     pub match_conditions: Vec<MatchCondition>,
 }
 
-impl Rules for ValidatingWebhookConfiguration {
-    fn default_values(&mut self) {
+impl Strategy for ValidatingWebhookConfiguration {
+    fn set_defaults(&mut self) {
         for webhook in &mut self.webhooks {
-            webhook.default_values();
+            webhook.set_defaults();
         }
     }
 }
 
 impl ValidatingWebhook {
-    fn default_values(&mut self) {
+    fn set_defaults(&mut self) {
         self.failure_policy.get_or_insert_with(|| "Ignore".to_owned());
         self.match_policy.get_or_insert_with(|| "Exact".to_owned());
         default_selection(
@@ -94,9 +94,9 @@ impl ValidatingWebhook {
         if self.admission_review_versions.is_empty() {
             self.admission_review_versions.push("v1beta1".to_owned());
         }
-        self.client_config.default_values();
+        self.client_config.set_defaults();
         for rule in &mut self.rules {
-            rule.default_values();
+            rule.set_defaults();
         }
     }
 }

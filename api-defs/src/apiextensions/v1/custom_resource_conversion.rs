@@ -41,7 +41,7 @@ pub struct WebhookClientConfig {
 
 impl WebhookClientConfig {
     /// Sets the default port of the service.
-    pub(crate) fn default_values(&mut self) {
+    pub(crate) fn set_defaults(&mut self) {
         if let Some(service) = &mut self.service {
             service.port.get_or_insert(HTTPS);
         }

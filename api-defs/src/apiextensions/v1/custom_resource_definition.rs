@@ -7,7 +7,9 @@ mod warnings;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Dependents, MetadataRules, Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{
+    Context, Dependents, MetadataRules, Strategy, StrategyExtensions, UpdateStep, update_order,
+};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -33,7 +35,8 @@ const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
     short("crd", "crds"),
     categories("api-extensions"),
     storage_name = "apiextensions.k8s.io/customresourcedefinitions",
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(column(name), column(name = "Created At", type = "date", doc = "Creation time.", with = created_at))]
 pub struct CustomResourceDefinition {
@@ -138,15 +141,8 @@ pub struct CustomResourceDefinitionCondition {
     pub observed_generation: i64,
 }
 
-impl Rules for CustomResourceDefinition {
-    const CHECK_COST_PER_BYTE: u64 = 1_000;
-    const STATUS_AS_TABLE: bool = false;
-    const SCHEME_NAME: &'static str = "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55";
-    const PHASED_DELETION: bool = true;
-    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
-
-    fn default_values(&mut self) {
+impl Strategy for CustomResourceDefinition {
+    fn set_defaults(&mut self) {
         self.spec.names.fill_in();
         let conversion = self.spec.conversion.get_or_insert_with(|| CustomResourceConversion {
             strategy: "None".to_owned(),
@@ -156,56 +152,24 @@ impl Rules for CustomResourceDefinition {
         // An empty configuration is the same as none.
         webhook.take_if(|webhook| *webhook == WebhookConversion::default());
         if let Some(client) = webhook.as_mut().and_then(|webhook| webhook.client_config.as_mut()) {
-            client.default_values();
+            client.set_defaults();
         }
         if self.status.stored_versions.is_empty() {
             self.note_storage();
         }
     }
 
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         self.status = CustomResourceDefinitionStatus::default();
         self.note_storage();
     }
 
-    fn prepare_update(&mut self, _: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, _: &Self) {
         self.note_storage();
-    }
-
-    const DEPENDENTS: Dependents = Dependents::IgnoredAtFirst;
-
-    fn prepare_delete(&mut self) {
-        self.begin_to_leave();
-    }
-
-    fn holds_deletion(&self) -> bool {
-        // The objects are deleted first.
-        self.metadata.deletion_timestamp.is_none()
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
         validate::check(self, errors);
-    }
-
-    fn settle_sample(&mut self) {
-        let spec = &mut self.spec;
-        if !spec.group.contains('.') {
-            spec.group.push_str(".example.com");
-        }
-        spec.versions.truncate(3);
-        for (index, version) in spec.versions.iter_mut().enumerate() {
-            version.name = format!("v{}", index + 1);
-            version.storage = index == 0;
-            let schema = version
-                .schema
-                .as_mut()
-                .and_then(|schema| schema.open_apiv3_schema.as_mut());
-            if let Some(schema) = schema {
-                // A pruned value may be empty, which is no legal schema.
-                schema.items = None;
-            }
-        }
-        self.metadata.name = format!("{}.{}", spec.names.plural, spec.group);
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
@@ -216,8 +180,31 @@ impl Rules for CustomResourceDefinition {
         validate::check_status(self, errors);
     }
 
-    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
-        warnings::warnings(&self.spec, old.map(|old| &old.spec))
+    fn warnings_on_create(&self) -> Vec<String> {
+        warnings::warnings(&self.spec, None)
+    }
+
+    fn warnings_on_update(&self, old: &Self) -> Vec<String> {
+        warnings::warnings(&self.spec, Some(&old.spec))
+    }
+}
+
+impl StrategyExtensions for CustomResourceDefinition {
+    const CHECK_COST_PER_BYTE: u64 = 1_000;
+    const STATUS_AS_TABLE: bool = false;
+    const SCHEME_NAME: &'static str = "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55";
+    const PHASED_DELETION: bool = true;
+    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
+    const DEPENDENTS: Dependents = Dependents::IgnoredAtFirst;
+
+    fn prepare_for_delete(&mut self) {
+        self.begin_to_leave();
+    }
+
+    fn blocks_deletion(&self) -> bool {
+        // The objects are deleted first.
+        self.metadata.deletion_timestamp.is_none()
     }
 }
 

@@ -7,7 +7,7 @@ use crate::apiextensions::v1::{
     CustomResourceValidation, SelectableField, WebhookClientConfig,
 };
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 /// Declares a custom resource: its names, its versions and their schemas. The server serves it like a built-in
@@ -26,7 +26,7 @@ use planesmith_machinery::{Resource, Struct};
     storage_name = "apiextensions.k8s.io/customresourcedefinitions",
     storage_version = v1::CustomResourceDefinition,
     convert,
-    rules,
+    strategy,
     unserved,
     deprecated = "apiextensions.k8s.io/v1beta1 CustomResourceDefinition is deprecated in v1.16+, unavailable in v1.22+; use apiextensions.k8s.io/v1 CustomResourceDefinition"
 )]
@@ -151,8 +151,8 @@ pub struct CustomResourceConversion {
     pub conversion_review_versions: Vec<String>,
 }
 
-impl Rules for CustomResourceDefinition {
-    fn default_values(&mut self) {
+impl Strategy for CustomResourceDefinition {
+    fn set_defaults(&mut self) {
         let spec = &mut self.spec;
         if spec.scope.is_empty() {
             "Namespaced".clone_into(&mut spec.scope);
@@ -164,27 +164,8 @@ impl Rules for CustomResourceDefinition {
         });
         let conversion = spec.conversion.as_mut();
         if let Some(client) = conversion.and_then(|conversion| conversion.webhook_client_config.as_mut()) {
-            client.default_values();
+            client.set_defaults();
         }
         spec.preserve_unknown_fields.get_or_insert(true);
-    }
-
-    fn settle_sample(&mut self) {
-        let spec = &mut self.spec;
-        if spec.versions.is_empty() {
-            spec.versions.push(CustomResourceDefinitionVersion::default());
-        }
-        for (index, version) in spec.versions.iter_mut().enumerate() {
-            version.name = format!("v{}", index + 1);
-        }
-        // Schemas are specified either for each version or for all of them.
-        "v1".clone_into(&mut spec.version);
-        // Older servers always set this list.
-        self.status.stored_versions = vec!["v1".to_owned()];
-        spec.validation = None;
-        spec.subresources = None;
-        spec.additional_printer_columns.clear();
-        spec.selectable_fields.clear();
-        spec.say_for_all();
     }
 }

@@ -6,7 +6,7 @@ use planesmith_machinery::byte_string::ByteString;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{MetadataRules, Rules};
+use planesmith_machinery::strategy::{Context, MetadataRules, Strategy, StrategyExtensions};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -23,7 +23,7 @@ use planesmith_machinery::{Resource, Struct};
     name_rule = path_segment,
     storage_name = "apiregistration.k8s.io/apiservices",
     conditional_update,
-    rules
+    strategy, strategy_extensions
 )]
 #[resource(
     column(name),
@@ -71,7 +71,7 @@ pub struct APIServiceSpec {
 
 impl APIServiceSpec {
     /// Sets the default port of the service.
-    pub(crate) fn default_values(&mut self) {
+    pub(crate) fn set_defaults(&mut self) {
         if let Some(service) = &mut self.service {
             service.port.get_or_insert(HTTPS);
         }
@@ -129,20 +129,16 @@ const MAX_GROUP_PRIORITY: i32 = 20_000;
 /// Maximum priority of a version within its group.
 const MAX_VERSION_PRIORITY: i32 = 1_000;
 
-impl Rules for APIService {
-    const STATUS_AS_TABLE: bool = false;
-    const SCHEME_NAME: &'static str = "k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28";
-    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
-
-    fn prepare_status_update(&mut self, old: &Self) {
+impl Strategy for APIService {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);
     }
 
-    fn default_values(&mut self) {
-        self.spec.default_values();
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         if self.spec.service.is_none() {
             self.status.conditions = vec![APIServiceCondition {
                 type_: "Available".to_owned(),
@@ -197,10 +193,6 @@ impl Rules for APIService {
         }
     }
 
-    fn settle_sample(&mut self) {
-        self.metadata.name = format!("{}.{}", self.spec.version, self.spec.group);
-    }
-
     fn validate_status_update(&self, _: &Self, errors: &mut FieldErrors) {
         for (index, condition) in self.status.conditions.iter().enumerate() {
             if !matches!(condition.status.as_str(), "True" | "False" | "Unknown") {
@@ -209,6 +201,12 @@ impl Rules for APIService {
             }
         }
     }
+}
+
+impl StrategyExtensions for APIService {
+    const STATUS_AS_TABLE: bool = false;
+    const SCHEME_NAME: &'static str = "k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28";
+    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
 }
 
 impl APIServiceSpec {

@@ -3,7 +3,7 @@
 use crate::apiregistration::v1::{APIServiceSpec, APIServiceStatus};
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 
 /// A group version and the server that serves it: this server, or one behind a service.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
@@ -17,7 +17,7 @@ use planesmith_machinery::rules::Rules;
     name_rule = path_segment,
     storage_name = "apiregistration.k8s.io/apiservices",
     conditional_update,
-    rules,
+    strategy,
     storage_version = crate::apiregistration::v1::APIService,
     unserved,
     deprecated = "apiregistration.k8s.io/v1beta1 APIService is deprecated in v1.19+, unavailable in v1.22+; use apiregistration.k8s.io/v1 APIService"
@@ -34,8 +34,8 @@ pub struct APIService {
     pub status: APIServiceStatus,
 }
 
-impl Rules for APIService {
-    fn default_values(&mut self) {
-        self.spec.default_values();
+impl Strategy for APIService {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 }

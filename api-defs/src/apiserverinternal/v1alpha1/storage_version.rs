@@ -5,13 +5,13 @@ mod columns;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::{Context, Strategy};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
 /// The versions in which several API servers store a resource.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "internal.apiserver.k8s.io", version = "v1alpha1", cluster, status, name_rule = path_segment, rules)]
+#[resource(group = "internal.apiserver.k8s.io", version = "v1alpha1", cluster, status, name_rule = path_segment, strategy)]
 #[resource(
     column(name),
     column(
@@ -98,17 +98,13 @@ pub struct StorageVersionCondition {
     pub message: String,
 }
 
-impl Rules for StorageVersion {
-    fn prepare_status_update(&mut self, old: &Self) {
+impl Strategy for StorageVersion {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
         self.check_name(errors);
-    }
-
-    fn settle_sample(&mut self) {
-        self.metadata.name = "example.com.things".to_owned();
     }
 
     fn validate_status_update(&self, _: &Self, errors: &mut FieldErrors) {

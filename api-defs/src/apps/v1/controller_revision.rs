@@ -5,7 +5,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::raw::RawExtension;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::value::Value;
 
@@ -14,7 +14,7 @@ use crate::workload::counts::check_from_zero;
 /// A snapshot of a controller's state for rollbacks. StatefulSets and DaemonSets create revisions. The meaning of the
 /// data is up to the controller. The data is immutable.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "apps", version = "v1", rules)]
+#[resource(group = "apps", version = "v1", strategy, strategy_extensions)]
 #[resource(
     column(name),
     column(name = "Controller", type = "string", doc = "The controller that created it.", with = controller),
@@ -33,9 +33,7 @@ pub struct ControllerRevision {
     pub revision: i64,
 }
 
-impl Rules for ControllerRevision {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
-
+impl Strategy for ControllerRevision {
     fn validate(&self, errors: &mut FieldErrors) {
         check_from_zero("revision", self.revision, errors);
         if self.data.is_null() {
@@ -45,15 +43,19 @@ impl Rules for ControllerRevision {
         }
     }
 
-    /// The data is immutable, so stored data in another format may stay.
-    fn validate_replacement(&self, _: &Self, errors: &mut FieldErrors) {
-        check_from_zero("revision", self.revision, errors);
-    }
-
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         if self.data != old.data {
             errors.invalid("data", &self.data as &dyn Value, "field is immutable");
         }
+    }
+}
+
+impl StrategyExtensions for ControllerRevision {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
+
+    /// The data is immutable, so stored data in another format may stay.
+    fn validate_replacement(&self, _: &Self, errors: &mut FieldErrors) {
+        check_from_zero("revision", self.revision, errors);
     }
 }
 

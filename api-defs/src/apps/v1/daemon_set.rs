@@ -7,7 +7,7 @@ mod template_generation;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -27,7 +27,8 @@ pub(crate) use template_generation::{TEMPLATE_GENERATION, set_template_generatio
     categories("all"),
     status,
     generation,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -161,35 +162,27 @@ pub struct DaemonSetCondition {
     pub message: String,
 }
 
-impl Rules for DaemonSet {
-    const HIDDEN_ANNOTATIONS: &'static [&'static str] = &[TEMPLATE_GENERATION];
-
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
-
-    fn prepare_bookmark(&mut self) {
-        set_template_generation(&mut self.metadata, 0);
-    }
-
-    fn default_values(&mut self) {
+impl Strategy for DaemonSet {
+    fn set_defaults(&mut self) {
         let generation = template_generation(&self.metadata);
         set_template_generation(&mut self.metadata, generation);
-        self.spec.default_values();
+        self.spec.set_defaults();
     }
 
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         self.spec.template.drop_disabled(None);
         let generation = template_generation(&self.metadata).max(1);
         set_template_generation(&mut self.metadata, generation);
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         self.spec.template.drop_disabled(Some(&old.spec.template));
         let changed = self.spec.template != old.spec.template;
         let generation = template_generation(&old.metadata) + i64::from(changed);
         set_template_generation(&mut self.metadata, generation);
     }
 
-    fn prepare_status_update(&mut self, old: &Self) {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         set_template_generation(&mut self.metadata, template_generation(&old.metadata));
     }
 
@@ -208,9 +201,21 @@ impl Rules for DaemonSet {
         check_collisions(self.status.collision_count, old.status.collision_count, errors);
     }
 
-    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
-        let old = old.map(|old| old.metadata.generation);
-        unnamed_template_warnings(&self.metadata, &self.spec.template, old)
+    fn warnings_on_create(&self) -> Vec<String> {
+        unnamed_template_warnings(&self.metadata, &self.spec.template, None)
+    }
+
+    fn warnings_on_update(&self, old: &Self) -> Vec<String> {
+        unnamed_template_warnings(&self.metadata, &self.spec.template, Some(old.metadata.generation))
+    }
+}
+
+impl StrategyExtensions for DaemonSet {
+    const HIDDEN_ANNOTATIONS: &'static [&'static str] = &[TEMPLATE_GENERATION];
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
+
+    fn prepare_bookmark(&mut self) {
+        set_template_generation(&mut self.metadata, 0);
     }
 }
 
@@ -224,16 +229,16 @@ impl DaemonSet {
 
 impl DaemonSetSpec {
     /// Sets the defaults.
-    pub(crate) fn default_values(&mut self) {
-        self.update_strategy.default_values("RollingUpdate");
+    pub(crate) fn set_defaults(&mut self) {
+        self.update_strategy.set_defaults("RollingUpdate");
         self.revision_history_limit.get_or_insert(10);
-        self.template.default_values();
+        self.template.set_defaults();
     }
 }
 
 impl DaemonSetUpdateStrategy {
     /// Sets the defaults of the strategy; `type_` is the version's default type.
-    pub(crate) fn default_values(&mut self, type_: &str) {
+    pub(crate) fn set_defaults(&mut self, type_: &str) {
         if self.type_.is_empty() {
             type_.clone_into(&mut self.type_);
         }

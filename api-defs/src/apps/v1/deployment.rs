@@ -6,7 +6,7 @@ mod columns;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -30,7 +30,8 @@ pub(crate) const ROLLBACK_TO: &str = "deprecated.deployment.rollback.to";
     status_resets("metadata.labels"),
     scale(spec = "spec.replicas", status = "status.replicas", selector = "spec.selector"),
     generation,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -170,22 +171,16 @@ pub struct DeploymentCondition {
     pub message: String,
 }
 
-impl Rules for Deployment {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
-
-    fn prepare_bookmark(&mut self) {
-        self.spec.replicas = Some(0);
+impl Strategy for Deployment {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 
-    fn default_values(&mut self) {
-        self.spec.default_values();
-    }
-
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         self.spec.template.drop_disabled(None);
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         self.spec.template.drop_disabled(Some(&old.spec.template));
         // The controller copies annotations to replica sets, so a change of annotations counts as a change of the spec.
         if self.metadata.annotations != old.metadata.annotations {
@@ -193,7 +188,7 @@ impl Rules for Deployment {
         }
     }
 
-    fn prepare_status_update(&mut self, old: &Self) {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         self.metadata.labels.clone_from(&old.metadata.labels);
     }
 
@@ -212,26 +207,37 @@ impl Rules for Deployment {
         check_collisions(self.status.collision_count, old.status.collision_count, errors);
     }
 
-    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
-        let old = old.map(|old| old.metadata.generation);
-        template_warnings(&self.metadata, &self.spec.template, old)
+    fn warnings_on_create(&self) -> Vec<String> {
+        template_warnings(&self.metadata, &self.spec.template, None)
+    }
+
+    fn warnings_on_update(&self, old: &Self) -> Vec<String> {
+        template_warnings(&self.metadata, &self.spec.template, Some(old.metadata.generation))
+    }
+}
+
+impl StrategyExtensions for Deployment {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
+
+    fn prepare_bookmark(&mut self) {
+        self.spec.replicas = Some(0);
     }
 }
 
 impl DeploymentSpec {
     /// Sets the defaults.
-    pub(crate) fn default_values(&mut self) {
+    pub(crate) fn set_defaults(&mut self) {
         self.replicas.get_or_insert(1);
-        self.strategy.default_values(&IntOrString::from("25%"));
+        self.strategy.set_defaults(&IntOrString::from("25%"));
         self.revision_history_limit.get_or_insert(10);
         self.progress_deadline_seconds.get_or_insert(600);
-        self.template.default_values();
+        self.template.set_defaults();
     }
 }
 
 impl DeploymentStrategy {
     /// Sets the defaults of the strategy; `amount` is the version's default of maxUnavailable and maxSurge.
-    pub(crate) fn default_values(&mut self, amount: &IntOrString) {
+    pub(crate) fn set_defaults(&mut self, amount: &IntOrString) {
         if self.type_.is_empty() {
             "RollingUpdate".clone_into(&mut self.type_);
         }

@@ -4,7 +4,7 @@ mod columns;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -23,7 +23,8 @@ use crate::workload::template::template_warnings;
     status,
     scale(spec = "spec.replicas", status = "status.replicas", selector = "spec.selector"),
     generation,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -111,22 +112,16 @@ pub struct ReplicaSetCondition {
     pub message: String,
 }
 
-impl Rules for ReplicaSet {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
-
-    fn prepare_bookmark(&mut self) {
-        self.spec.replicas = Some(0);
+impl Strategy for ReplicaSet {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 
-    fn default_values(&mut self) {
-        self.spec.default_values();
-    }
-
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         self.spec.template.drop_disabled(None);
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         self.spec.template.drop_disabled(Some(&old.spec.template));
     }
 
@@ -143,17 +138,28 @@ impl Rules for ReplicaSet {
         self.status.check(&mut errors.at("status"));
     }
 
-    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
-        let old = old.map(|old| old.metadata.generation);
-        template_warnings(&self.metadata, &self.spec.template, old)
+    fn warnings_on_create(&self) -> Vec<String> {
+        template_warnings(&self.metadata, &self.spec.template, None)
+    }
+
+    fn warnings_on_update(&self, old: &Self) -> Vec<String> {
+        template_warnings(&self.metadata, &self.spec.template, Some(old.metadata.generation))
+    }
+}
+
+impl StrategyExtensions for ReplicaSet {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
+
+    fn prepare_bookmark(&mut self) {
+        self.spec.replicas = Some(0);
     }
 }
 
 impl ReplicaSetSpec {
     /// Sets the defaults.
-    pub(crate) fn default_values(&mut self) {
+    pub(crate) fn set_defaults(&mut self) {
         self.replicas.get_or_insert(1);
-        self.template.default_values();
+        self.template.set_defaults();
     }
 
     fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {

@@ -7,7 +7,7 @@ mod status;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::{Resource, Struct};
 
 use crate::core::v1::{EmbeddedPersistentVolumeClaim, PodTemplateSpec};
@@ -29,7 +29,7 @@ pub use status::{StatefulSetCondition, StatefulSetStatus};
     scale(spec = "spec.replicas", status = "status.replicas", selector = "spec.selector"),
     name_rule = dns_label,
     generation,
-    rules
+    strategy, strategy_extensions
 )]
 #[resource(
     column(name),
@@ -144,23 +144,17 @@ pub struct StatefulSetOrdinals {
 const UNLIMITED_HISTORY: &str = "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value \
                                  >= 0 is recommended";
 
-impl Rules for StatefulSet {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
-
-    fn prepare_bookmark(&mut self) {
-        self.spec.replicas = Some(0);
+impl Strategy for StatefulSet {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 
-    fn default_values(&mut self) {
-        self.spec.default_values();
-    }
-
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         self.spec.template.drop_disabled(None);
         self.spec.update_strategy.drop_max_unavailable(None);
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         self.spec.template.drop_disabled(Some(&old.spec.template));
         self.spec
             .update_strategy
@@ -182,7 +176,26 @@ impl Rules for StatefulSet {
         check_collisions(self.status.collision_count, old.status.collision_count, errors);
     }
 
-    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+    fn warnings_on_create(&self) -> Vec<String> {
+        self.warnings_since(None)
+    }
+
+    fn warnings_on_update(&self, old: &Self) -> Vec<String> {
+        self.warnings_since(Some(old))
+    }
+}
+
+impl StrategyExtensions for StatefulSet {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
+
+    fn prepare_bookmark(&mut self) {
+        self.spec.replicas = Some(0);
+    }
+}
+
+impl StatefulSet {
+    /// Returns the warnings about the new object; `old` is absent on create.
+    fn warnings_since(&self, old: Option<&Self>) -> Vec<String> {
         let old = old.map(|old| old.metadata.generation);
         let mut warnings = unnamed_template_warnings(&self.metadata, &self.spec.template, old);
         // kube-apiserver reports these paths inconsistently: one without the spec, one with its Go name.
@@ -203,25 +216,25 @@ impl Rules for StatefulSet {
 
 impl StatefulSetSpec {
     /// Sets the defaults.
-    pub(crate) fn default_values(&mut self) {
+    pub(crate) fn set_defaults(&mut self) {
         if self.pod_management_policy.is_empty() {
             "OrderedReady".clone_into(&mut self.pod_management_policy);
         }
-        self.update_strategy.default_values("RollingUpdate");
+        self.update_strategy.set_defaults("RollingUpdate");
         let policy = &mut self.persistent_volume_claim_retention_policy;
-        policy.get_or_insert_default().default_values();
+        policy.get_or_insert_default().set_defaults();
         self.replicas.get_or_insert(1);
         self.revision_history_limit.get_or_insert(10);
-        self.template.default_values();
+        self.template.set_defaults();
         for claim in &mut self.volume_claim_templates {
-            claim.default_values();
+            claim.set_defaults();
         }
     }
 }
 
 impl StatefulSetPersistentVolumeClaimRetentionPolicy {
     /// Sets the defaults.
-    pub(crate) fn default_values(&mut self) {
+    pub(crate) fn set_defaults(&mut self) {
         for choice in [&mut self.when_deleted, &mut self.when_scaled] {
             if choice.is_empty() {
                 "Retain".clone_into(choice);
@@ -232,7 +245,7 @@ impl StatefulSetPersistentVolumeClaimRetentionPolicy {
 
 impl StatefulSetUpdateStrategy {
     /// Sets the defaults of the strategy; `type_` is the version's default type.
-    pub(crate) fn default_values(&mut self, type_: &str) {
+    pub(crate) fn set_defaults(&mut self, type_: &str) {
         if self.type_.is_empty() {
             type_.clone_into(&mut self.type_);
             if type_ == "RollingUpdate" {
@@ -275,9 +288,9 @@ mod tests {
             format!("{path}.resources.requests[storage]: fractional byte value \"1m\" is invalid, must be an integer")
         };
         let claim = "spec.volumeClaimTemplates[0]";
-        let created = set.warnings(None);
+        let created = set.warnings_on_create();
         assert_eq!(created, [fraction(claim), UNLIMITED_HISTORY.to_owned()]);
-        let updated = set.warnings(Some(&set));
+        let updated = set.warnings_on_update(&set);
         assert_eq!(
             updated,
             [fraction(&format!("{claim}.Spec")), UNLIMITED_HISTORY.to_owned()]

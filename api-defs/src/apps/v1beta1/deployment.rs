@@ -2,7 +2,8 @@
 
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::resource::Convert;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 use super::RollbackConfig;
@@ -23,7 +24,7 @@ use crate::workload::old_labels::{default_from_template, keeps_labels};
     unserved,
     storage_version = v1::Deployment,
     convert,
-    rules
+    strategy
 )]
 pub struct Deployment {
     /// Standard metadata.
@@ -69,22 +70,22 @@ pub struct DeploymentSpec {
     pub progress_deadline_seconds: Option<i32>,
 }
 
-impl Rules for Deployment {
-    fn default_values(&mut self) {
+impl Strategy for Deployment {
+    fn set_defaults(&mut self) {
         let spec = &mut self.spec;
         default_from_template(&spec.template.metadata.labels, &mut self.metadata, &mut spec.selector);
-        spec.default_values(&IntOrString::from("25%"), 2, 600);
+        spec.set_defaults(&IntOrString::from("25%"), 2, 600);
     }
 }
 
 impl DeploymentSpec {
     /// Sets the defaults, some of which depend on the version.
-    pub(crate) fn default_values(&mut self, amount: &IntOrString, history: i32, deadline: i32) {
+    pub(crate) fn set_defaults(&mut self, amount: &IntOrString, history: i32, deadline: i32) {
         self.replicas.get_or_insert(1);
-        self.strategy.default_values(amount);
+        self.strategy.set_defaults(amount);
         self.revision_history_limit.get_or_insert(history);
         self.progress_deadline_seconds.get_or_insert(deadline);
-        self.template.default_values();
+        self.template.set_defaults();
     }
 }
 

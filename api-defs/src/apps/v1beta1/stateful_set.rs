@@ -1,7 +1,8 @@
 //! Stateful sets in v1beta1, which take the default selector from the template and replace pods on deletion only.
 
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::resource::Convert;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::apps::v1;
@@ -25,7 +26,7 @@ use crate::workload::old_labels::{default_from_template, keeps_labels};
     unserved,
     storage_version = v1::StatefulSet,
     convert,
-    rules
+    strategy
 )]
 pub struct StatefulSet {
     /// Standard metadata.
@@ -112,21 +113,21 @@ pub struct StatefulSetStatus {
     pub available_replicas: i32,
 }
 
-impl Rules for StatefulSet {
-    fn default_values(&mut self) {
+impl Strategy for StatefulSet {
+    fn set_defaults(&mut self) {
         let spec = &mut self.spec;
         default_from_template(&spec.template.metadata.labels, &mut self.metadata, &mut spec.selector);
         if spec.pod_management_policy.is_empty() {
             "OrderedReady".clone_into(&mut spec.pod_management_policy);
         }
-        spec.update_strategy.default_values("OnDelete");
+        spec.update_strategy.set_defaults("OnDelete");
         let policy = &mut spec.persistent_volume_claim_retention_policy;
-        policy.get_or_insert_default().default_values();
+        policy.get_or_insert_default().set_defaults();
         spec.replicas.get_or_insert(1);
         spec.revision_history_limit.get_or_insert(10);
-        spec.template.default_values();
+        spec.template.set_defaults();
         for claim in &mut spec.volume_claim_templates {
-            claim.default_values();
+            claim.set_defaults();
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 
 use crate::apps::v1::{DaemonSetSpec, DaemonSetStatus, set_template_generation, template_generation};
 
@@ -16,7 +16,7 @@ use crate::apps::v1::{DaemonSetSpec, DaemonSetStatus, set_template_generation, t
     status,
     unserved,
     storage_version = crate::apps::v1::DaemonSet,
-    rules
+    strategy
 )]
 pub struct DaemonSet {
     /// Standard metadata.
@@ -30,10 +30,10 @@ pub struct DaemonSet {
     pub status: DaemonSetStatus,
 }
 
-impl Rules for DaemonSet {
-    fn default_values(&mut self) {
+impl Strategy for DaemonSet {
+    fn set_defaults(&mut self) {
         let generation = template_generation(&self.metadata);
         set_template_generation(&mut self.metadata, generation);
-        self.spec.default_values();
+        self.spec.set_defaults();
     }
 }

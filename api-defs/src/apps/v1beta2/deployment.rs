@@ -2,7 +2,7 @@
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 
 use crate::apps::v1::{DeploymentSpec, DeploymentStatus};
 
@@ -17,7 +17,7 @@ use crate::apps::v1::{DeploymentSpec, DeploymentStatus};
     scale(spec = "spec.replicas", status = "status.replicas", selector = "spec.selector"),
     unserved,
     storage_version = crate::apps::v1::Deployment,
-    rules
+    strategy
 )]
 pub struct Deployment {
     /// Standard metadata.
@@ -31,8 +31,8 @@ pub struct Deployment {
     pub status: DeploymentStatus,
 }
 
-impl Rules for Deployment {
-    fn default_values(&mut self) {
-        self.spec.default_values();
+impl Strategy for Deployment {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 }

@@ -2,7 +2,7 @@
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 
 use crate::apps::v1::{StatefulSetSpec, StatefulSetStatus};
 
@@ -18,7 +18,7 @@ use crate::apps::v1::{StatefulSetSpec, StatefulSetStatus};
     name_rule = dns_label,
     unserved,
     storage_version = crate::apps::v1::StatefulSet,
-    rules
+    strategy
 )]
 pub struct StatefulSet {
     /// Standard metadata.
@@ -32,8 +32,8 @@ pub struct StatefulSet {
     pub status: StatefulSetStatus,
 }
 
-impl Rules for StatefulSet {
-    fn default_values(&mut self) {
-        self.spec.default_values();
+impl Strategy for StatefulSet {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 }

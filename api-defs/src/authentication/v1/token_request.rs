@@ -4,7 +4,7 @@ use planesmith_machinery::Resource;
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::time::Time;
 
 /// Minimum lifetime of a token in seconds, because of clock skew and the cost of renewals.
@@ -16,7 +16,7 @@ const USUAL: i64 = 60 * 60;
 
 /// Requests a token of a service account.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "authentication.k8s.io", version = "v1", create_only, unserved, rules)]
+#[resource(group = "authentication.k8s.io", version = "v1", create_only, unserved, strategy)]
 pub struct TokenRequest {
     /// Standard metadata. Name, namespace and UID are those of the service account.
     #[field(proto = 1)]
@@ -71,8 +71,8 @@ pub struct TokenRequestStatus {
     pub expiration_timestamp: Time,
 }
 
-impl Rules for TokenRequest {
-    fn default_values(&mut self) {
+impl Strategy for TokenRequest {
+    fn set_defaults(&mut self) {
         self.spec.expiration_seconds.get_or_insert(USUAL);
     }
 

@@ -3,7 +3,7 @@
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 
 use super::attributes::{check_no_metadata, shown};
 use super::{SubjectAccessReviewSpec, SubjectAccessReviewStatus};
@@ -11,7 +11,7 @@ use super::{SubjectAccessReviewSpec, SubjectAccessReviewStatus};
 /// Checks the permission of a user or group in one namespace. The right to create this review can be granted for single
 /// namespaces.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "authorization.k8s.io", version = "v1", create_only, rules)]
+#[resource(group = "authorization.k8s.io", version = "v1", create_only, strategy)]
 pub struct LocalSubjectAccessReview {
     /// Standard metadata. Must be empty except for the namespace.
     #[field(proto = 1)]
@@ -24,7 +24,7 @@ pub struct LocalSubjectAccessReview {
     pub status: SubjectAccessReviewStatus,
 }
 
-impl Rules for LocalSubjectAccessReview {
+impl Strategy for LocalSubjectAccessReview {
     fn validate(&self, errors: &mut FieldErrors) {
         self.spec.check(errors);
         check_no_metadata(&self.metadata, true, errors);

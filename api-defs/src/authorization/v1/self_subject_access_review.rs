@@ -4,14 +4,14 @@ use planesmith_machinery::Resource;
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 
 use super::attributes::{check_attributes, check_no_metadata};
 use super::{NonResourceAttributes, ResourceAttributes, SubjectAccessReviewStatus};
 
 /// Checks a permission of the requester.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "authorization.k8s.io", version = "v1", cluster, create_only, rules)]
+#[resource(group = "authorization.k8s.io", version = "v1", cluster, create_only, strategy)]
 pub struct SelfSubjectAccessReview {
     /// Standard metadata. Must be empty.
     #[field(proto = 1)]
@@ -35,7 +35,7 @@ pub struct SelfSubjectAccessReviewSpec {
     pub non_resource_attributes: Option<NonResourceAttributes>,
 }
 
-impl Rules for SelfSubjectAccessReview {
+impl Strategy for SelfSubjectAccessReview {
     fn validate(&self, errors: &mut FieldErrors) {
         let (resource, path) = (&self.spec.resource_attributes, &self.spec.non_resource_attributes);
         check_attributes(resource.as_ref(), path.as_ref(), |_| {}, errors);

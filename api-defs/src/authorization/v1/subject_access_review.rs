@@ -6,14 +6,14 @@ use planesmith_machinery::Resource;
 use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 
 use super::attributes::{check_attributes, check_no_metadata};
 use super::{NonResourceAttributes, ResourceAttributes};
 
 /// Checks the permission of a user or group.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "authorization.k8s.io", version = "v1", cluster, create_only, rules)]
+#[resource(group = "authorization.k8s.io", version = "v1", cluster, create_only, strategy)]
 pub struct SubjectAccessReview {
     /// Standard metadata. Must be empty.
     #[field(proto = 1)]
@@ -67,7 +67,7 @@ pub struct SubjectAccessReviewStatus {
     pub evaluation_error: String,
 }
 
-impl Rules for SubjectAccessReview {
+impl Strategy for SubjectAccessReview {
     fn validate(&self, errors: &mut FieldErrors) {
         self.spec.check(errors);
         check_no_metadata(&self.metadata, false, errors);

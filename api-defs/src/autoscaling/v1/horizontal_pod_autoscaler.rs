@@ -8,7 +8,7 @@ mod tests;
 use planesmith_machinery::conversion::convert;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object as _;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -21,7 +21,7 @@ use planesmith_machinery::{Resource, Struct};
     short("hpa"),
     categories("all"),
     status,
-    rules
+    strategy
 )]
 #[resource(storage_version = crate::autoscaling::v2::HorizontalPodAutoscaler, convert)]
 pub struct HorizontalPodAutoscaler {
@@ -89,10 +89,10 @@ pub struct HorizontalPodAutoscalerStatus {
     pub current_cpu_utilization_percentage: Option<i32>,
 }
 
-impl Rules for HorizontalPodAutoscaler {
+impl Strategy for HorizontalPodAutoscaler {
     /// Sets the defaults, then converts the annotations to the storage version and back. Annotations that are
     /// unreadable or redundant are removed before they are returned or get a field manager.
-    fn default_values(&mut self) {
+    fn set_defaults(&mut self) {
         self.spec.min_replicas.get_or_insert(1);
         let hub = convert(self, self.resource().hub());
         if let Some(read) = convert(&*hub, self.resource()).downcast_ref::<Self>() {

@@ -60,7 +60,7 @@ pub struct HPAScalingPolicy {
 
 impl HorizontalPodAutoscalerBehavior {
     /// Sets the defaults of both directions.
-    pub(super) fn default_values(&mut self) {
+    pub(super) fn set_defaults(&mut self) {
         let policy = |type_: &str, value| HPAScalingPolicy {
             type_: type_.to_owned(),
             value,
@@ -68,9 +68,9 @@ impl HorizontalPodAutoscalerBehavior {
         };
         let up = self.scale_up.get_or_insert_default();
         up.stabilization_window_seconds.get_or_insert(0);
-        up.default_values(|| vec![policy("Pods", 4), policy("Percent", 100)]);
+        up.set_defaults(|| vec![policy("Pods", 4), policy("Percent", 100)]);
         let down = self.scale_down.get_or_insert_default();
-        down.default_values(|| vec![policy("Percent", 100)]);
+        down.set_defaults(|| vec![policy("Percent", 100)]);
     }
 
     /// Reports errors in both directions.
@@ -84,7 +84,7 @@ impl HorizontalPodAutoscalerBehavior {
 }
 
 impl HPAScalingRules {
-    fn default_values(&mut self, policies: impl FnOnce() -> Vec<HPAScalingPolicy>) {
+    fn set_defaults(&mut self, policies: impl FnOnce() -> Vec<HPAScalingPolicy>) {
         self.select_policy.get_or_insert_with(|| "Max".to_owned());
         self.policies.get_or_insert_with(policies);
     }

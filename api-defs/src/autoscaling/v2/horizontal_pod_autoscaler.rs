@@ -9,7 +9,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -50,7 +50,8 @@ pub(crate) const DEFAULT_CPU_PERCENT: i32 = 80;
     short("hpa"),
     categories("all"),
     status,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -151,10 +152,8 @@ pub struct HorizontalPodAutoscalerCondition {
     pub message: String,
 }
 
-impl Rules for HorizontalPodAutoscaler {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
-
-    fn default_values(&mut self) {
+impl Strategy for HorizontalPodAutoscaler {
+    fn set_defaults(&mut self) {
         for stale in kept::ALL {
             self.metadata.annotations.remove(stale);
         }
@@ -164,7 +163,7 @@ impl Rules for HorizontalPodAutoscaler {
             spec.metrics.push(MetricSpec::cpu(DEFAULT_CPU_PERCENT));
         }
         if let Some(behavior) = &mut spec.behavior {
-            behavior.default_values();
+            behavior.set_defaults();
         }
     }
 
@@ -187,6 +186,10 @@ impl Rules for HorizontalPodAutoscaler {
             }
         }
     }
+}
+
+impl StrategyExtensions for HorizontalPodAutoscaler {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 }
 
 impl HorizontalPodAutoscalerSpec {

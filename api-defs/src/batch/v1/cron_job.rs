@@ -7,7 +7,7 @@ mod time_zone;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -24,7 +24,8 @@ use crate::workload::template::name_warning;
     categories("all"),
     status,
     generation,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -107,18 +108,16 @@ pub struct CronJobStatus {
     pub last_successful_time: Option<Time>,
 }
 
-impl Rules for CronJob {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
-
-    fn default_values(&mut self) {
-        self.spec.default_values();
+impl Strategy for CronJob {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         self.spec.job_template.spec.template.drop_disabled(None);
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         let old = &old.spec.job_template.spec.template;
         self.spec.job_template.spec.template.drop_disabled(Some(old));
     }
@@ -132,7 +131,22 @@ impl Rules for CronJob {
         self.spec.check(Some(&old.spec), &mut errors.at("spec"));
     }
 
-    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+    fn warnings_on_create(&self) -> Vec<String> {
+        self.warnings_since(None)
+    }
+
+    fn warnings_on_update(&self, old: &Self) -> Vec<String> {
+        self.warnings_since(Some(old))
+    }
+}
+
+impl StrategyExtensions for CronJob {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
+}
+
+impl CronJob {
+    /// Returns the warnings about the new object; `old` is absent on create.
+    fn warnings_since(&self, old: Option<&Self>) -> Vec<String> {
         let mut warnings = Vec::new();
         if old.is_none() {
             warnings.extend(name_warning(&self.metadata.name));
@@ -154,7 +168,7 @@ impl Rules for CronJob {
 
 impl CronJobSpec {
     /// Sets the defaults.
-    pub(crate) fn default_values(&mut self) {
+    pub(crate) fn set_defaults(&mut self) {
         if self.concurrency_policy.is_empty() {
             "Allow".clone_into(&mut self.concurrency_policy);
         }

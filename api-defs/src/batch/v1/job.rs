@@ -15,8 +15,8 @@ mod update;
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Dependents, Rules, UpdateStep, update_order};
 use planesmith_machinery::selector::{FieldAlias, FieldLabels, FieldRefusal};
+use planesmith_machinery::strategy::{Context, Dependents, Strategy, StrategyExtensions, UpdateStep, update_order};
 
 use crate::workload::template::name_warning;
 
@@ -33,7 +33,15 @@ pub use success_policy::{SuccessPolicy, SuccessPolicyRule};
 
 /// Runs pods until a number of them have succeeded.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "batch", version = "v1", categories("all"), status, generation, rules)]
+#[resource(
+    group = "batch",
+    version = "v1",
+    categories("all"),
+    status,
+    generation,
+    strategy,
+    strategy_extensions
+)]
 #[resource(
     column(name),
     column(name = "Status", type = "string", doc = "State of the job.", with = columns::status),
@@ -56,22 +64,8 @@ pub struct Job {
     pub status: JobStatus,
 }
 
-impl Rules for Job {
-    const FIELD_LABELS: FieldLabels = FieldLabels {
-        aliases: &[FieldAlias {
-            name: "status.successful",
-            paths: &["status.succeeded"],
-        }],
-        refusal: FieldRefusal::Quoted("Job"),
-        ..FieldLabels::NONE
-    };
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
-    const DEPENDENTS: Dependents = Dependents::Orphaned {
-        warning: "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove \
-                  them or set propagationPolicy=Orphan to suppress this warning",
-    };
-
-    fn default_values(&mut self) {
+impl Strategy for Job {
+    fn set_defaults(&mut self) {
         // A new job shares the labels of its template, including the generated ones.
         if !self.metadata.uid.is_empty() {
             self.default_labels();
@@ -80,16 +74,7 @@ impl Rules for Job {
         self.spec.default_parts();
     }
 
-    fn as_managed(&self) -> Option<Self> {
-        if !self.metadata.labels.is_empty() || self.spec.template.metadata.labels.is_empty() {
-            return None;
-        }
-        let mut managed = self.clone();
-        managed.default_labels();
-        Some(managed)
-    }
-
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         self.spec.template.drop_disabled(None);
         if self.spec.manual_selector != Some(true) {
             self.generate_selector();
@@ -100,22 +85,18 @@ impl Rules for Job {
         }
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         self.default_labels();
         self.spec.template.drop_disabled(Some(&old.spec.template));
     }
 
-    fn prepare_status_update(&mut self, _old: &Self) {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, _old: &Self) {
         // Uses the stored template.
         self.default_labels();
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
         self.check(None, errors);
-    }
-
-    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
-        self.check(Some(&old.spec), errors);
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
@@ -127,16 +108,48 @@ impl Rules for Job {
         self.check_status_update(old, errors);
     }
 
-    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
-        match old {
-            None => {
-                let mut warnings: Vec<String> = name_warning(&self.metadata.name).into_iter().collect();
-                warnings.extend(self.spec.warnings("spec"));
-                warnings
-            }
-            Some(old) if old.metadata.generation != self.metadata.generation => self.spec.warnings("spec"),
-            Some(_) => Vec::new(),
+    fn warnings_on_create(&self) -> Vec<String> {
+        let mut warnings: Vec<String> = name_warning(&self.metadata.name).into_iter().collect();
+        warnings.extend(self.spec.warnings("spec"));
+        warnings
+    }
+
+    fn warnings_on_update(&self, old: &Self) -> Vec<String> {
+        match old.metadata.generation == self.metadata.generation {
+            true => Vec::new(),
+            false => self.spec.warnings("spec"),
         }
+    }
+}
+
+impl StrategyExtensions for Job {
+    const FIELD_LABELS: FieldLabels = FieldLabels {
+        aliases: &[FieldAlias {
+            name: "status.successful",
+            paths: &["status.succeeded"],
+        }],
+        refusal: FieldRefusal::Quoted("Job"),
+        ..FieldLabels::NONE
+    };
+
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
+
+    const DEPENDENTS: Dependents = Dependents::Orphaned {
+        warning: "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove \
+                  them or set propagationPolicy=Orphan to suppress this warning",
+    };
+
+    fn as_managed(&self) -> Option<Self> {
+        if !self.metadata.labels.is_empty() || self.spec.template.metadata.labels.is_empty() {
+            return None;
+        }
+        let mut managed = self.clone();
+        managed.default_labels();
+        Some(managed)
+    }
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check(Some(&old.spec), errors);
     }
 }
 
@@ -167,7 +180,7 @@ mod tests {
         .unwrap();
         set_defaults(&mut job);
         job.metadata.uid = "u".to_owned();
-        job.prepare_create();
+        job.prepare_for_create(&Context::default());
         job.metadata.labels.into_keys().collect()
     }
 
@@ -196,7 +209,7 @@ mod tests {
             .unwrap();
             set_defaults(&mut job);
             job.metadata.uid = "u".to_owned();
-            job.prepare_create();
+            job.prepare_for_create(&Context::default());
             let errors = planesmith_machinery::validation::check_create(&job);
             let fields: Vec<&str> = errors.as_slice().iter().map(|error| error.field.as_str()).collect();
             assert_eq!(fields, problems, "{errors:?}");

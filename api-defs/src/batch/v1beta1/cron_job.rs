@@ -2,7 +2,7 @@
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 
 use crate::batch::v1::{CronJobSpec, CronJobStatus};
 
@@ -16,7 +16,7 @@ use crate::batch::v1::{CronJobSpec, CronJobStatus};
     status,
     unserved,
     storage_version = crate::batch::v1::CronJob,
-    rules
+    strategy
 )]
 pub struct CronJob {
     /// Standard metadata.
@@ -30,8 +30,8 @@ pub struct CronJob {
     pub status: CronJobStatus,
 }
 
-impl Rules for CronJob {
-    fn default_values(&mut self) {
-        self.spec.default_values();
+impl Strategy for CronJob {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 }

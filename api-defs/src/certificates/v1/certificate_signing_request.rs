@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use planesmith_machinery::byte_string::ByteString;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Creator, Rules, UpdateStep};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -29,7 +29,7 @@ use check::Part;
     status,
     resets("spec"),
     selectable("spec.signerName"),
-    rules
+    strategy, strategy_extensions
 )]
 #[resource(
     column(name),
@@ -141,38 +141,28 @@ pub struct CertificateSigningRequestCondition {
     pub last_transition_time: Time,
 }
 
-impl Rules for CertificateSigningRequest {
-    const UPDATE_ORDER: &'static [UpdateStep] = &[
-        UpdateStep::Metadata,
-        UpdateStep::Object,
-        UpdateStep::Change,
-        UpdateStep::MetadataChange,
-    ];
-    const HOLDS_PROOFS: bool = true;
-
-    fn note_creator(&mut self, creator: &Creator<'_>) {
-        let spec = &mut self.spec;
-        creator.name.clone_into(&mut spec.username);
-        creator.uid.clone_into(&mut spec.uid);
-        creator.groups.clone_into(&mut spec.groups);
-        spec.extra.clone_from(creator.extra);
+impl Strategy for CertificateSigningRequest {
+    fn prepare_for_create(&mut self, context: &Context<'_>) {
+        if let Some(user) = &context.user {
+            let spec = &mut self.spec;
+            user.name.clone_into(&mut spec.username);
+            user.uid.clone_into(&mut spec.uid);
+            user.groups.clone_into(&mut spec.groups);
+            spec.extra.clone_from(user.extra);
+        }
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         self.spec.clone_from(&old.spec);
     }
 
-    fn prepare_status_update(&mut self, old: &Self) {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         self.status.keep_decision(&old.status);
         self.status.fill_times(&old.status);
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
         self.check(None, errors);
-    }
-
-    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
-        self.check(Some(old), errors);
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
@@ -182,5 +172,18 @@ impl Rules for CertificateSigningRequest {
     fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
         self.check(Some(old), errors);
         self.status.check_change(&old.status, Part::Status, errors);
+    }
+}
+
+impl StrategyExtensions for CertificateSigningRequest {
+    const UPDATE_ORDER: &'static [UpdateStep] = &[
+        UpdateStep::Metadata,
+        UpdateStep::Object,
+        UpdateStep::Change,
+        UpdateStep::MetadataChange,
+    ];
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check(Some(old), errors);
     }
 }

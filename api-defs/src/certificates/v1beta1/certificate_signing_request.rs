@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use planesmith_machinery::byte_string::ByteString;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::resource::Convert;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::certificates::v1;
@@ -26,7 +27,7 @@ const LEGACY_SIGNER: &str = "kubernetes.io/legacy-unknown";
     storage_version = v1::CertificateSigningRequest,
     convert,
     unserved,
-    rules
+    strategy
 )]
 pub struct CertificateSigningRequest {
     /// Standard metadata.
@@ -97,8 +98,8 @@ pub struct CertificateSigningRequestSpec {
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
-impl Rules for CertificateSigningRequest {
-    fn default_values(&mut self) {
+impl Strategy for CertificateSigningRequest {
+    fn set_defaults(&mut self) {
         let spec = &mut self.spec;
         if spec.usages.is_empty() {
             spec.usages = ["digital signature", "key encipherment"].map(str::to_owned).to_vec();

@@ -3,7 +3,7 @@
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::{Resource, Struct};
 
 use crate::certificates::{pem, signer_name};
@@ -21,7 +21,7 @@ const MAX_BUNDLE: usize = 1024 * 1024;
     name_rule = path_segment,
     conditional_update,
     selectable("spec.signerName"),
-    rules
+    strategy, strategy_extensions
 )]
 #[resource(
     column(name),
@@ -48,22 +48,23 @@ pub struct ClusterTrustBundleSpec {
     pub trust_bundle: String,
 }
 
-impl Rules for ClusterTrustBundle {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
-    const HOLDS_PROOFS: bool = true;
-
+impl Strategy for ClusterTrustBundle {
     fn validate(&self, errors: &mut FieldErrors) {
         self.check(None, errors);
-    }
-
-    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
-        self.check(Some(old), errors);
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         if self.spec.signer_name != old.spec.signer_name {
             errors.invalid("spec.signerName", &self.spec.signer_name, "field is immutable");
         }
+    }
+}
+
+impl StrategyExtensions for ClusterTrustBundle {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check(Some(old), errors);
     }
 }
 

@@ -13,8 +13,8 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::{Condition, ObjectMeta};
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::selector::FieldLabels;
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -41,7 +41,8 @@ pub(crate) fn expiration_bounds(signer: &str) -> (i32, i32) {
     status_resets("metadata"),
     conditional_update,
     selectable("spec.signerName", "spec.podName", "spec.nodeName"),
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -150,15 +151,8 @@ pub struct PodCertificateRequestStatus {
     pub not_after: Option<Time>,
 }
 
-impl Rules for PodCertificateRequest {
-    const FIELD_LABELS: FieldLabels = FieldLabels {
-        namespace: false,
-        ..FieldLabels::NONE
-    };
-    const HOLDS_PROOFS: bool = true;
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
-
-    fn prepare_status_update(&mut self, old: &Self) {
+impl Strategy for PodCertificateRequest {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);
     }
 
@@ -177,6 +171,15 @@ impl Rules for PodCertificateRequest {
             self.check_answer(old, Time::now(), errors);
         }
     }
+}
+
+impl StrategyExtensions for PodCertificateRequest {
+    const FIELD_LABELS: FieldLabels = FieldLabels {
+        namespace: false,
+        ..FieldLabels::NONE
+    };
+
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 }
 
 impl PodCertificateRequestSpec {

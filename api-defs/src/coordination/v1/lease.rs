@@ -4,7 +4,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, MetadataRules, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
@@ -21,7 +21,8 @@ const STRATEGIES: [&str; 1] = ["OldestEmulationVersion"];
     version = "v1",
     create_on_update,
     conditional_update,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -73,11 +74,8 @@ pub struct LeaseSpec {
     pub preferred_holder: Option<String>,
 }
 
-impl Rules for Lease {
-    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::METADATA_FIRST;
-
-    fn prepare_create(&mut self) {
+impl Strategy for Lease {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         if COORDINATED_LEADER_ELECTION.is_on() {
             return;
         }
@@ -85,7 +83,7 @@ impl Rules for Lease {
         self.spec.preferred_holder = None;
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         if COORDINATED_LEADER_ELECTION.is_on() {
             return;
         }
@@ -119,6 +117,11 @@ impl Rules for Lease {
             errors.forbidden("spec.preferredHolder", "may only be specified if `strategy` is defined");
         }
     }
+}
+
+impl StrategyExtensions for Lease {
+    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::METADATA_FIRST;
 }
 
 /// Reports errors in the election strategy at `field`.

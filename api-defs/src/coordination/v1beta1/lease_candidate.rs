@@ -3,7 +3,7 @@
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{MetadataRules, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::{Resource, Struct};
 
 use crate::coordination::v1::check_strategy;
@@ -17,7 +17,7 @@ use crate::semantic_version::SemanticVersion;
     name_rule = config_key,
     create_on_update,
     conditional_update,
-    rules
+    strategy, strategy_extensions
 )]
 #[resource(
     column(name),
@@ -74,10 +74,7 @@ pub struct LeaseCandidateSpec {
     pub strategy: String,
 }
 
-impl Rules for LeaseCandidate {
-    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
-
+impl Strategy for LeaseCandidate {
     fn validate(&self, errors: &mut FieldErrors) {
         const OLDEST: &str = "must be specified when `strategy` is 'OldestEmulationVersion'";
         let errors = &mut *errors.at("spec");
@@ -108,6 +105,11 @@ impl Rules for LeaseCandidate {
             errors.invalid("spec.leaseName", &self.spec.lease_name, "field is immutable");
         }
     }
+}
+
+impl StrategyExtensions for LeaseCandidate {
+    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 }
 
 /// Parses the version at `field` and reports an error if it is malformed. Malformed and missing versions count as

@@ -3,13 +3,13 @@
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 
 use super::ObjectReference;
 
 /// Assigns a pod to a node; created by schedulers. Its labels and annotations are added to the pod.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "", version = "v1", create_only, rules)]
+#[resource(group = "", version = "v1", create_only, strategy)]
 pub struct Binding {
     /// Name and namespace of the pod. If a UID or resourceVersion is set, it must match the pod.
     #[field(proto = 1)]
@@ -19,7 +19,7 @@ pub struct Binding {
     pub target: ObjectReference,
 }
 
-impl Rules for Binding {
+impl Strategy for Binding {
     fn validate(&self, errors: &mut FieldErrors) {
         let kind = self.target.kind.as_str();
         if !matches!(kind, "" | "Node") {

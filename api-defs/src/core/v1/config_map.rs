@@ -7,7 +7,7 @@ use planesmith_machinery::byte_string::ByteString;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::table::Cell;
 
 /// Maximum total size of an object's values in bytes.
@@ -19,7 +19,7 @@ pub(super) const SEALED: &str = "field is immutable when `immutable` is set";
 /// Configuration data that programs read as files, as environment variables or through the API. Not for confidential
 /// data.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "", version = "v1", short("cm"), rules)]
+#[resource(group = "", version = "v1", short("cm"), strategy)]
 #[resource(column(name), column(name = "Data", type = "string", doc = "Number of keys.", with = data_cell), column(age))]
 pub struct ConfigMap {
     /// Standard metadata.
@@ -48,7 +48,7 @@ pub(super) fn check_key(errors: &mut FieldErrors, field: &str, key: &str) {
     }
 }
 
-impl Rules for ConfigMap {
+impl Strategy for ConfigMap {
     fn validate(&self, errors: &mut FieldErrors) {
         let mut size = 0;
         for (key, value) in &self.data {

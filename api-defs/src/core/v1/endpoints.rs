@@ -5,7 +5,7 @@ mod validate;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::{Strategy, StrategyExtensions};
 use planesmith_machinery::{Resource, Struct, ip};
 
 use super::ObjectReference;
@@ -25,7 +25,8 @@ const MANAGED_BY: (&str, &str) = ("endpoints.kubernetes.io/managed-by", "endpoin
     short("ep"),
     create_on_update,
     deprecated = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -91,8 +92,8 @@ pub struct EndpointPort {
     pub app_protocol: Option<String>,
 }
 
-impl Rules for Endpoints {
-    fn default_values(&mut self) {
+impl Strategy for Endpoints {
+    fn set_defaults(&mut self) {
         let ports = self.subsets.iter_mut().flat_map(|subset| &mut subset.ports);
         for port in ports.filter(|port| port.protocol.is_empty()) {
             "TCP".clone_into(&mut port.protocol);
@@ -103,11 +104,7 @@ impl Rules for Endpoints {
         self.check(None, errors);
     }
 
-    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
-        self.check(Some(old), errors);
-    }
-
-    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+    fn warnings_on_create(&self) -> Vec<String> {
         let (label, controller) = MANAGED_BY;
         if self.metadata.labels.get(label).is_some_and(|value| value == controller) {
             return Vec::new();
@@ -125,5 +122,11 @@ impl Rules for Endpoints {
             }
         }
         warnings
+    }
+}
+
+impl StrategyExtensions for Endpoints {
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check(Some(old), errors);
     }
 }

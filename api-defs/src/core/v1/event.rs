@@ -12,8 +12,8 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::names;
 use planesmith_machinery::object::Object;
-use planesmith_machinery::rules::{Dependents, MetadataRules, Rules, UpdateStep};
 use planesmith_machinery::selector::{FieldAlias, FieldLabels, FieldRefusal};
+use planesmith_machinery::strategy::{Dependents, MetadataRules, StrategyExtensions, UpdateStep};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -31,7 +31,7 @@ const MAX_NOTE: usize = 1024;
 
 /// A report about an object. Events are deleted after a short time and may be lost, so nothing should depend on them.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "", version = "v1", short("ev"), name_rule = path_segment, create_on_update, rules)]
+#[resource(group = "", version = "v1", short("ev"), name_rule = path_segment, create_on_update, strategy_extensions)]
 #[resource(selectable(
     "involvedObject.kind",
     "involvedObject.namespace",
@@ -134,9 +134,10 @@ pub fn keep_events_for(lifetime: Duration) {
     LIFETIME.store(seconds, Ordering::Relaxed);
 }
 
-impl Rules for Event {
+impl StrategyExtensions for Event {
     // The rules for events depend on the version of the request, including those for metadata.
     const METADATA: MetadataRules = MetadataRules::None;
+
     const DEPENDENTS: Dependents = Dependents::Impossible;
     const UPDATE_ORDER: &'static [UpdateStep] = &[UpdateStep::Declared];
 
@@ -149,7 +150,7 @@ impl Rules for Event {
         ..FieldLabels::NONE
     };
 
-    fn lifetime(&self) -> Option<Duration> {
+    fn ttl(&self) -> Option<Duration> {
         let seconds = LIFETIME.load(Ordering::Relaxed);
         (seconds > 0).then(|| Duration::from_secs(seconds))
     }

@@ -6,7 +6,7 @@ mod tests;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::{Resource, Struct};
 
 use super::resource_list::{ResourceList, round_up_to_milli};
@@ -17,7 +17,14 @@ const CONTAINER: &str = "Container";
 
 /// Limits and defaults for the resources of each pod, container or claim of a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "", version = "v1", short("limits"), create_on_update, rules)]
+#[resource(
+    group = "",
+    version = "v1",
+    short("limits"),
+    create_on_update,
+    strategy,
+    strategy_extensions
+)]
 #[resource(
     column(name),
     column(name = "Created At", type = "date", doc = "Creation time.", with = created_at)
@@ -63,16 +70,14 @@ pub struct LimitRangeItem {
     pub max_limit_request_ratio: ResourceList,
 }
 
-impl Rules for LimitRange {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
-
-    fn default_values(&mut self) {
+impl Strategy for LimitRange {
+    fn set_defaults(&mut self) {
         for item in &mut self.spec.limits {
-            item.default_values();
+            item.set_defaults();
         }
     }
 
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         if self.metadata.name.is_empty() {
             self.metadata.name.clone_from(&self.metadata.uid);
         }
@@ -83,8 +88,12 @@ impl Rules for LimitRange {
     }
 }
 
+impl StrategyExtensions for LimitRange {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
+}
+
 impl LimitRangeItem {
-    fn default_values(&mut self) {
+    fn set_defaults(&mut self) {
         if self.type_ == CONTAINER {
             complete(&mut self.default, &self.max);
             complete(&mut self.default_request, &self.default);

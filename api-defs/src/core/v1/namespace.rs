@@ -2,7 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -18,7 +18,13 @@ const KUBERNETES: &str = "kubernetes";
 /// per namespace. Deleting a namespace deletes everything in it.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(group = "", version = "v1", short("ns"), cluster, name_rule = dns_label, subresource = "finalize", status)]
-#[resource(selectable("status.phase"), returns_deleted, no_delete_collection, rules)]
+#[resource(
+    selectable("status.phase"),
+    returns_deleted,
+    no_delete_collection,
+    strategy,
+    strategy_extensions
+)]
 #[resource(
     column(name),
     column(
@@ -81,17 +87,15 @@ pub struct NamespaceCondition {
     pub message: String,
 }
 
-impl Rules for Namespace {
-    const PHASED_DELETION: bool = true;
-
-    fn default_values(&mut self) {
+impl Strategy for Namespace {
+    fn set_defaults(&mut self) {
         self.label_with_name();
         if self.status.phase.is_empty() {
             "Active".clone_into(&mut self.status.phase);
         }
     }
 
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         // The name may have been generated after defaulting.
         self.label_with_name();
         self.status = NamespaceStatus {
@@ -104,28 +108,13 @@ impl Rules for Namespace {
         }
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         self.spec.finalizers.clone_from(&old.spec.finalizers);
-    }
-
-    fn prepare_delete(&mut self) {
-        "Terminating".clone_into(&mut self.status.phase);
-    }
-
-    fn holds_deletion(&self) -> bool {
-        !self.spec.finalizers.is_empty()
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
         for finalizer in &self.spec.finalizers {
             check_finalizer(errors, "spec.finalizers", finalizer);
-        }
-    }
-
-    fn validate_replacement(&self, _old: &Self, errors: &mut FieldErrors) {
-        // Only an update of the finalize subresource can add other finalizers.
-        for (index, finalizer) in self.spec.finalizers.iter().enumerate() {
-            check_finalizer(&mut errors.at_index("spec.finalizers", index), "", finalizer);
         }
     }
 
@@ -140,6 +129,25 @@ impl Rules for Namespace {
         };
         if phase != expected {
             errors.invalid("status.Phase", phase, problem);
+        }
+    }
+}
+
+impl StrategyExtensions for Namespace {
+    const PHASED_DELETION: bool = true;
+
+    fn prepare_for_delete(&mut self) {
+        "Terminating".clone_into(&mut self.status.phase);
+    }
+
+    fn blocks_deletion(&self) -> bool {
+        !self.spec.finalizers.is_empty()
+    }
+
+    fn validate_replacement(&self, _old: &Self, errors: &mut FieldErrors) {
+        // Only an update of the finalize subresource can add other finalizers.
+        for (index, finalizer) in self.spec.finalizers.iter().enumerate() {
+            check_finalizer(&mut errors.at_index("spec.finalizers", index), "", finalizer);
         }
     }
 }

@@ -10,7 +10,7 @@ mod taint;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::{Resource, Struct, ip};
 
 pub use config_source::{ConfigMapNodeConfigSource, NodeConfigSource, NodeConfigStatus};
@@ -35,7 +35,8 @@ use super::resource_list::round_up_to_milli;
     subresource = "proxy",
     status_on_create,
     selectable("spec.unschedulable"),
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -87,10 +88,8 @@ pub struct NodeSpec {
     pub external_id: String,
 }
 
-impl Rules for Node {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
-
-    fn default_values(&mut self) {
+impl Strategy for Node {
+    fn set_defaults(&mut self) {
         self.spec.unite_pod_cidrs();
         round_up_to_milli(&mut self.status.capacity);
         round_up_to_milli(&mut self.status.allocatable);
@@ -99,19 +98,19 @@ impl Rules for Node {
         }
     }
 
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         self.spec.config_source = None;
         self.status.config = None;
         self.status.drop_declared_features(None);
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         if old.spec.config_source.is_none() {
             self.spec.config_source = None;
         }
     }
 
-    fn prepare_status_update(&mut self, old: &Self) {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         if old.status.config.is_none() {
             self.status.config = None;
         }
@@ -147,7 +146,7 @@ impl Rules for Node {
         self.validate_update(old, errors);
     }
 
-    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+    fn warnings_on_create(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if self.spec.config_source.is_some() {
             warnings.push("spec.configSource: the feature is removed".to_owned());
@@ -160,6 +159,10 @@ impl Rules for Node {
         }
         warnings
     }
+}
+
+impl StrategyExtensions for Node {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 }
 
 impl NodeSpec {

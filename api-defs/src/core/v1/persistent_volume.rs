@@ -10,7 +10,7 @@ mod warnings;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::{GoValue, diff};
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -35,7 +35,16 @@ use super::resource_list::round_up_to_milli;
 /// A piece of storage of the cluster that claims can be bound to. Created by an administrator, or dynamically for a
 /// storage class.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "", version = "v1", short("pv"), cluster, status, returns_deleted, rules)]
+#[resource(
+    group = "",
+    version = "v1",
+    short("pv"),
+    cluster,
+    status,
+    returns_deleted,
+    strategy,
+    strategy_extensions
+)]
 #[resource(
     column(name),
     column(name = "Capacity", type = "string", doc = "Capacity.", with = columns::capacity),
@@ -154,17 +163,8 @@ pub struct PersistentVolumeStatus {
 /// Initial phase of a volume.
 const PENDING: &str = "Pending";
 
-impl Rules for PersistentVolume {
-    // kube-apiserver validates an updated volume twice, so it reports each error twice.
-    const UPDATE_ORDER: &'static [UpdateStep] = &[
-        UpdateStep::Metadata,
-        UpdateStep::Object,
-        UpdateStep::Metadata,
-        UpdateStep::Object,
-        UpdateStep::Change,
-    ];
-
-    fn default_values(&mut self) {
+impl Strategy for PersistentVolume {
+    fn set_defaults(&mut self) {
         if self.status.phase.is_empty() {
             PENDING.clone_into(&mut self.status.phase);
         }
@@ -177,7 +177,7 @@ impl Rules for PersistentVolume {
         spec.persistent_volume_source.set_defaults();
     }
 
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         self.status = PersistentVolumeStatus {
             phase: PENDING.to_owned(),
             last_phase_transition_time: Some(Time::now()),
@@ -185,7 +185,7 @@ impl Rules for PersistentVolume {
         };
     }
 
-    fn prepare_status_update(&mut self, old: &Self) {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         let (new, old) = (&mut self.status, &old.status);
         let told = new.last_phase_transition_time;
         if new.phase == old.phase {
@@ -203,9 +203,20 @@ impl Rules for PersistentVolume {
         self.spec.check_update(&old.spec, errors);
     }
 
-    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+    fn warnings_on_create(&self) -> Vec<String> {
         warnings::of(self)
     }
+}
+
+impl StrategyExtensions for PersistentVolume {
+    // kube-apiserver validates an updated volume twice, so it reports each error twice.
+    const UPDATE_ORDER: &'static [UpdateStep] = &[
+        UpdateStep::Metadata,
+        UpdateStep::Object,
+        UpdateStep::Metadata,
+        UpdateStep::Object,
+        UpdateStep::Change,
+    ];
 }
 
 impl PersistentVolumeSpec {

@@ -11,7 +11,7 @@ mod update_check;
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep};
 
 pub use embedded::EmbeddedPersistentVolumeClaim;
 pub use spec::{PersistentVolumeClaimSpec, VolumeResourceRequirements};
@@ -22,7 +22,15 @@ use super::storage_class_name::BETA_CLASS;
 
 /// A request for storage, which is bound to a persistent volume and which pods of the namespace can mount.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "", version = "v1", short("pvc"), status, returns_deleted, rules)]
+#[resource(
+    group = "",
+    version = "v1",
+    short("pvc"),
+    status,
+    returns_deleted,
+    strategy,
+    strategy_extensions
+)]
 #[resource(
     column(name),
     column(name = "Status", type = "string", doc = "Phase of the claim.", with = columns::status),
@@ -58,15 +66,8 @@ impl PersistentVolumeClaim {
 /// Initial phase of a claim.
 const PENDING: &str = "Pending";
 
-impl Rules for PersistentVolumeClaim {
-    const UPDATE_ORDER: &'static [UpdateStep] = &[
-        UpdateStep::MetadataChange,
-        UpdateStep::Metadata,
-        UpdateStep::Object,
-        UpdateStep::Change,
-    ];
-
-    fn default_values(&mut self) {
+impl Strategy for PersistentVolumeClaim {
+    fn set_defaults(&mut self) {
         if self.status.phase.is_empty() {
             PENDING.clone_into(&mut self.status.phase);
         }
@@ -75,7 +76,7 @@ impl Rules for PersistentVolumeClaim {
         self.spec.set_defaults();
     }
 
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         self.status = PersistentVolumeClaimStatus {
             phase: PENDING.to_owned(),
             ..PersistentVolumeClaimStatus::default()
@@ -83,7 +84,7 @@ impl Rules for PersistentVolumeClaim {
         self.spec.prepare_data_source(None);
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         self.spec.prepare_data_source(Some(&old.spec));
     }
 
@@ -99,7 +100,7 @@ impl Rules for PersistentVolumeClaim {
         self.status.check(errors);
     }
 
-    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+    fn warnings_on_create(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if self.metadata.annotations.contains_key(BETA_CLASS) {
             warnings.push(format!(
@@ -109,4 +110,13 @@ impl Rules for PersistentVolumeClaim {
         warnings.extend(self.spec.warnings("spec"));
         warnings
     }
+}
+
+impl StrategyExtensions for PersistentVolumeClaim {
+    const UPDATE_ORDER: &'static [UpdateStep] = &[
+        UpdateStep::MetadataChange,
+        UpdateStep::Metadata,
+        UpdateStep::Object,
+        UpdateStep::Change,
+    ];
 }

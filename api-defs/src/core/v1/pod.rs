@@ -25,8 +25,8 @@ mod warnings;
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
 use planesmith_machinery::selector::{FieldAlias, FieldLabels, FieldRefusal};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions};
 use planesmith_machinery::table::Completion;
 
 pub use dns::{HostAlias, PodDNSConfig, PodDNSConfigOption};
@@ -55,7 +55,8 @@ pub(crate) use app_armor::check_app_armor_fields;
     status_on_create,
     returns_deleted,
     generation,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     selectable(
@@ -101,49 +102,21 @@ pub struct Pod {
     pub status: PodStatus,
 }
 
-impl Rules for Pod {
-    const FIELD_LABELS: FieldLabels = FieldLabels {
-        aliases: &[
-            FieldAlias {
-                name: "spec.host",
-                paths: &["spec.nodeName"],
-            },
-            // The alias is accepted but never matches.
-            FieldAlias {
-                name: "status.podIPs",
-                paths: &[],
-            },
-        ],
-        refusal: FieldRefusal::Field,
-        ..FieldLabels::NONE
-    };
-
-    fn default_values(&mut self) {
+impl Strategy for Pod {
+    fn set_defaults(&mut self) {
         self.fill_in();
     }
 
-    fn preparation_warnings(&self) -> Vec<String> {
-        app_armor::warnings(&self.metadata.annotations, &self.spec)
-    }
-
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         self.prepare();
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         self.spec.drop_disabled(Some(&old.spec));
     }
 
-    fn prepare_status_update(&mut self, old: &Self) {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         self.prepare_status(old);
-    }
-
-    fn completion(&self) -> Option<Completion> {
-        columns::completion(&self.status)
-    }
-
-    fn grace_period(&self, requested: Option<i64>) -> Option<i64> {
-        Some(self.grace_period_after(requested))
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -160,21 +133,55 @@ impl Rules for Pod {
         check_app_armor_fields(annotations, &self.spec, &mut errors);
     }
 
-    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
-        self.check_update(old, errors);
-    }
-
     fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
         self.check_status_update(old, errors);
     }
 
-    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
-        // Later writes come from controllers, whose warnings no user reads.
-        old.map_or_else(|| self.creation_warnings(), |_| Vec::new())
+    fn warnings_on_create(&self) -> Vec<String> {
+        self.creation_warnings()
     }
 
-    fn status_warnings(&self, _old: &Self) -> Vec<String> {
+    fn warnings_on_update(&self, _: &Self) -> Vec<String> {
+        // Later writes come from controllers, whose warnings no user reads.
+        Vec::new()
+    }
+
+    fn warnings_on_status_update(&self, _old: &Self) -> Vec<String> {
         self.address_warnings()
+    }
+}
+
+impl StrategyExtensions for Pod {
+    const FIELD_LABELS: FieldLabels = FieldLabels {
+        aliases: &[
+            FieldAlias {
+                name: "spec.host",
+                paths: &["spec.nodeName"],
+            },
+            // The alias is accepted but never matches.
+            FieldAlias {
+                name: "status.podIPs",
+                paths: &[],
+            },
+        ],
+        refusal: FieldRefusal::Field,
+        ..FieldLabels::NONE
+    };
+
+    fn preparation_warnings(&self) -> Vec<String> {
+        app_armor::warnings(&self.metadata.annotations, &self.spec)
+    }
+
+    fn completion(&self) -> Option<Completion> {
+        columns::completion(&self.status)
+    }
+
+    fn grace_period(&self, requested: Option<i64>) -> Option<i64> {
+        Some(self.grace_period_after(requested))
+    }
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check_update(old, errors);
     }
 }
 

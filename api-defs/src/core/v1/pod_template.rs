@@ -3,7 +3,7 @@
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 
 use super::{PodOptions, PodTemplateSpec};
@@ -11,7 +11,14 @@ use crate::workload::columns;
 
 /// A standalone template of pods.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "", version = "v1", returns_deleted, generation, rules)]
+#[resource(
+    group = "",
+    version = "v1",
+    returns_deleted,
+    generation,
+    strategy,
+    strategy_extensions
+)]
 #[resource(
     column(name),
     column(name = "Containers", type = "string", doc = "Names of the containers.", with = containers),
@@ -27,18 +34,16 @@ pub struct PodTemplate {
     pub template: PodTemplateSpec,
 }
 
-impl Rules for PodTemplate {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
-
-    fn default_values(&mut self) {
-        self.template.default_values();
+impl Strategy for PodTemplate {
+    fn set_defaults(&mut self) {
+        self.template.set_defaults();
     }
 
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         self.template.drop_disabled(None);
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         self.template.drop_disabled(Some(&old.template));
     }
 
@@ -50,12 +55,20 @@ impl Rules for PodTemplate {
         self.check(Some(&old.template), errors);
     }
 
-    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
-        match old {
-            Some(old) if old.metadata.generation == self.metadata.generation => Vec::new(),
-            _ => self.template.warnings("template"),
+    fn warnings_on_create(&self) -> Vec<String> {
+        self.template.warnings("template")
+    }
+
+    fn warnings_on_update(&self, old: &Self) -> Vec<String> {
+        match old.metadata.generation == self.metadata.generation {
+            true => Vec::new(),
+            false => self.template.warnings("template"),
         }
     }
+}
+
+impl StrategyExtensions for PodTemplate {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 }
 
 impl PodTemplate {

@@ -21,8 +21,8 @@ pub struct PodTemplateSpec {
 
 impl PodTemplateSpec {
     /// Sets the defaults of a template. Defaults of pods only are set on their creation.
-    pub fn default_values(&mut self) {
-        self.spec.default_values();
+    pub fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 
     /// Drops fields of disabled features unless `old` uses them. Must be called before a template is stored.

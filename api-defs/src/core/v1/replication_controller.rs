@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Dependents, Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Dependents, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -28,7 +28,7 @@ use crate::workload::template::{check_always_running, template_warnings};
     scale(spec = "spec.replicas", status = "status.replicas", selector = "spec.selector"),
     selectable("status.replicas"),
     generation,
-    rules
+    strategy, strategy_extensions
 )]
 #[resource(
     column(name),
@@ -112,11 +112,8 @@ pub struct ReplicationControllerCondition {
     pub message: String,
 }
 
-impl Rules for ReplicationController {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
-    const DEPENDENTS: Dependents = Dependents::Orphaned { warning: "" };
-
-    fn default_values(&mut self) {
+impl Strategy for ReplicationController {
+    fn set_defaults(&mut self) {
         self.default_labels();
         let Some(template) = &mut self.spec.template else {
             return;
@@ -124,22 +121,22 @@ impl Rules for ReplicationController {
         if self.spec.selector.is_empty() {
             self.spec.selector.clone_from(&template.metadata.labels);
         }
-        template.default_values();
+        template.set_defaults();
     }
 
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         if let Some(template) = &mut self.spec.template {
             template.drop_disabled(None);
         }
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         if let Some(template) = &mut self.spec.template {
             template.drop_disabled(old.spec.template.as_ref());
         }
     }
 
-    fn prepare_status_update(&mut self, _old: &Self) {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, _old: &Self) {
         // Applies the defaults again with the stored template.
         self.default_labels();
     }
@@ -156,12 +153,23 @@ impl Rules for ReplicationController {
         self.status.check(&mut errors.at("status"));
     }
 
-    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+    fn warnings_on_create(&self) -> Vec<String> {
         let none = PodTemplateSpec::default();
-        // On an update, kube-apiserver warns about the old template.
-        let template = old.unwrap_or(self).spec.template.as_ref().unwrap_or(&none);
-        template_warnings(&self.metadata, template, old.map(|old| old.metadata.generation))
+        let template = self.spec.template.as_ref().unwrap_or(&none);
+        template_warnings(&self.metadata, template, None)
     }
+
+    fn warnings_on_update(&self, old: &Self) -> Vec<String> {
+        let none = PodTemplateSpec::default();
+        // kube-apiserver warns about the old template.
+        let template = old.spec.template.as_ref().unwrap_or(&none);
+        template_warnings(&self.metadata, template, Some(old.metadata.generation))
+    }
+}
+
+impl StrategyExtensions for ReplicationController {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
+    const DEPENDENTS: Dependents = Dependents::Orphaned { warning: "" };
 }
 
 impl ReplicationController {
@@ -230,9 +238,9 @@ mod tests {
             }))
             .unwrap()
         };
-        let count = |old: &ReplicationController, new: &ReplicationController| new.warnings(Some(old)).len();
+        let count = |old: &ReplicationController, new: &ReplicationController| new.warnings_on_update(old).len();
         assert_eq!(count(&controller(1, -1), &controller(2, 1)), 1);
         assert_eq!(count(&controller(1, 1), &controller(2, -1)), 0);
-        assert_eq!(controller(1, -1).warnings(None).len(), 1);
+        assert_eq!(controller(1, -1).warnings_on_create().len(), 1);
     }
 }

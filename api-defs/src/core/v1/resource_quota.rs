@@ -7,14 +7,22 @@ mod tests;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::{Resource, Struct};
 
 use super::resource_list::{ResourceList, round_up_to_milli};
 
 /// Limits on the total usage of a namespace, and the current usage.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "", version = "v1", short("quota"), status, returns_deleted, rules)]
+#[resource(
+    group = "",
+    version = "v1",
+    short("quota"),
+    status,
+    returns_deleted,
+    strategy,
+    strategy_extensions
+)]
 #[resource(
     column(name),
     column(name = "Request", type = "string", doc = "Used and allowed requests and counts.", with = columns::request),
@@ -111,10 +119,8 @@ pub struct ResourceQuotaStatus {
     pub used: ResourceList,
 }
 
-impl Rules for ResourceQuota {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
-
-    fn default_values(&mut self) {
+impl Strategy for ResourceQuota {
+    fn set_defaults(&mut self) {
         for list in [&mut self.spec.hard, &mut self.status.hard, &mut self.status.used] {
             round_up_to_milli(list);
         }
@@ -135,4 +141,8 @@ impl Rules for ResourceQuota {
     fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
         self.status.check(&mut errors.at("status"));
     }
+}
+
+impl StrategyExtensions for ResourceQuota {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 }

@@ -7,7 +7,7 @@ use planesmith_machinery::byte_string::ByteString;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::json;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::table::Cell;
 
 use super::config_map::{MAX_DATA_BYTES, SEALED, check_key};
@@ -27,7 +27,7 @@ const ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
 /// Small confidential data such as a password, a token or a key. Base64 is no encryption: protect secrets by access
 /// rules and by encryption at rest.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "", version = "v1", selectable("type"), rules)]
+#[resource(group = "", version = "v1", selectable("type"), strategy)]
 #[resource(
     column(name),
     column(name = "Type", type = "string", doc = "Type of the secret.", path = "type"),
@@ -56,8 +56,8 @@ fn data_cell(secret: &Secret) -> Cell {
     Cell::Integer(secret.data.len() as i64)
 }
 
-impl Rules for Secret {
-    fn default_values(&mut self) {
+impl Strategy for Secret {
+    fn set_defaults(&mut self) {
         if self.type_.is_empty() {
             OPAQUE.clone_into(&mut self.type_);
         }
@@ -78,7 +78,7 @@ impl Rules for Secret {
         self.check_type(errors);
     }
 
-    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+    fn warnings_on_create(&self) -> Vec<String> {
         if self.type_ != TLS {
             return Vec::new();
         }

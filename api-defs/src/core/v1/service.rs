@@ -13,7 +13,7 @@ mod warnings;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep};
 use planesmith_machinery::{Resource, names};
 
 use crate::features::RELAXED_SERVICE_NAME_VALIDATION;
@@ -39,7 +39,7 @@ pub use status::{LoadBalancerIngress, LoadBalancerStatus, PortStatus, ServiceSta
     create_on_update,
     returns_deleted,
     selectable("spec.clusterIP", "spec.type"),
-    rules
+    strategy, strategy_extensions
 )]
 #[resource(
     column(name),
@@ -129,10 +129,8 @@ impl Service {
     }
 }
 
-impl Rules for Service {
-    const UPDATE_ORDER: &'static [UpdateStep] = &[UpdateStep::MetadataChange, UpdateStep::Change, UpdateStep::Object];
-
-    fn default_values(&mut self) {
+impl Strategy for Service {
+    fn set_defaults(&mut self) {
         self.spec.set_defaults();
         if self.is_externally_accessible() && self.spec.external_traffic_policy.is_empty() {
             CLUSTER.clone_into(&mut self.spec.external_traffic_policy);
@@ -142,12 +140,12 @@ impl Rules for Service {
         }
     }
 
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         self.unite_new_addresses();
         self.drop_policy_of_external_name();
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         self.drop_fields_of_other_type(old);
         self.drop_policy_of_external_name();
     }
@@ -166,20 +164,24 @@ impl Rules for Service {
         self.check_replacement(old, errors);
     }
 
-    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
-        self.check(Some(old), errors);
-    }
-
     fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
         let balancer = &self.status.load_balancer;
         balancer.check(&old.status.load_balancer, self.is_load_balancer(), errors);
     }
 
-    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+    fn warnings_on_create(&self) -> Vec<String> {
         self.warnings_of_spec()
     }
 
-    fn status_warnings(&self, _old: &Self) -> Vec<String> {
+    fn warnings_on_status_update(&self, _old: &Self) -> Vec<String> {
         self.status.load_balancer.warnings()
+    }
+}
+
+impl StrategyExtensions for Service {
+    const UPDATE_ORDER: &'static [UpdateStep] = &[UpdateStep::MetadataChange, UpdateStep::Change, UpdateStep::Object];
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check(Some(old), errors);
     }
 }

@@ -2,7 +2,7 @@
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::{Context, Strategy};
 
 use super::{LocalObjectReference, ObjectReference};
 
@@ -17,7 +17,7 @@ const ENFORCE_MOUNTABLE_SECRETS: &str = "kubernetes.io/enforce-mountable-secrets
     short("sa"),
     subresource = "token",
     returns_deleted,
-    rules
+    strategy
 )]
 pub struct ServiceAccount {
     /// Standard metadata.
@@ -35,16 +35,27 @@ pub struct ServiceAccount {
     pub automount_service_account_token: Option<bool>,
 }
 
-impl Rules for ServiceAccount {
-    fn prepare_create(&mut self) {
+impl Strategy for ServiceAccount {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         self.keep_names_of_secrets();
     }
 
-    fn prepare_update(&mut self, _old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, _old: &Self) {
         self.keep_names_of_secrets();
     }
 
-    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+    fn warnings_on_create(&self) -> Vec<String> {
+        self.warnings_since(None)
+    }
+
+    fn warnings_on_update(&self, old: &Self) -> Vec<String> {
+        self.warnings_since(Some(old))
+    }
+}
+
+impl ServiceAccount {
+    /// Returns the warnings about the new object; `old` is absent on create.
+    fn warnings_since(&self, old: Option<&Self>) -> Vec<String> {
         let set = |account: &Self| account.metadata.annotations.contains_key(ENFORCE_MOUNTABLE_SECRETS);
         if !set(self) || old.is_some_and(set) {
             return Vec::new();
@@ -54,9 +65,7 @@ impl Rules for ServiceAccount {
              isolate access to mounted secrets"
         )]
     }
-}
 
-impl ServiceAccount {
     fn keep_names_of_secrets(&mut self) {
         for secret in &mut self.secrets {
             *secret = ObjectReference {

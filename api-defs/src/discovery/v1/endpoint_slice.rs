@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::{Resource, Struct, ip, names};
 
 use crate::core::v1::ObjectReference;
@@ -31,7 +31,13 @@ const CONTROLLERS: [&str; 2] = [
 /// A subset of the endpoints of a service. The label kubernetes.io/service-name connects all slices of a service. A
 /// slice contains addresses of one type only.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "discovery.k8s.io", version = "v1", generation, rules)]
+#[resource(
+    group = "discovery.k8s.io",
+    version = "v1",
+    generation,
+    strategy,
+    strategy_extensions
+)]
 #[resource(
     column(name),
     column(name = "AddressType", type = "string", doc = "Type of the addresses.", path = "addressType"),
@@ -145,23 +151,21 @@ pub struct EndpointPort {
     pub app_protocol: Option<String>,
 }
 
-impl Rules for EndpointSlice {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
-
-    fn default_values(&mut self) {
+impl Strategy for EndpointSlice {
+    fn set_defaults(&mut self) {
         for port in &mut self.ports {
             port.name.get_or_insert_default();
             port.protocol.get_or_insert_with(|| "TCP".to_owned());
         }
     }
 
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         for endpoint in &mut self.endpoints {
             endpoint.deprecated_topology.clear();
         }
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         // A change of a field that is dropped below counts, too.
         let moved = self.endpoints != old.endpoints;
         if moved || self.metadata.labels != old.metadata.labels {
@@ -176,17 +180,32 @@ impl Rules for EndpointSlice {
         self.check(None, errors);
     }
 
-    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
-        self.check(Some(old), errors);
-    }
-
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         if self.address_type != old.address_type {
             errors.invalid("addressType", &self.address_type, "field is immutable");
         }
     }
 
-    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
+    fn warnings_on_create(&self) -> Vec<String> {
+        self.warnings_since(None)
+    }
+
+    fn warnings_on_update(&self, old: &Self) -> Vec<String> {
+        self.warnings_since(Some(old))
+    }
+}
+
+impl StrategyExtensions for EndpointSlice {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check(Some(old), errors);
+    }
+}
+
+impl EndpointSlice {
+    /// Returns the warnings about the new object; `old` is absent on create.
+    fn warnings_since(&self, old: Option<&Self>) -> Vec<String> {
         let mut warnings = Vec::new();
         if old.is_none() && self.address_type == FQDN {
             warnings.push("spec.addressType: FQDN endpoints are deprecated".to_owned());
@@ -202,9 +221,7 @@ impl Rules for EndpointSlice {
         }
         warnings
     }
-}
 
-impl EndpointSlice {
     /// Drops topology labels, which are read-only, and moves the node's name from its label to the field.
     fn replace_topology(&mut self, old: &Self) {
         let nodes = old.endpoints.iter();

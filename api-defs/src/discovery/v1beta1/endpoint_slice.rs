@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::resource::Convert;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::core::v1::ObjectReference;
@@ -16,7 +17,7 @@ const ZONE: &str = "topology.kubernetes.io/zone";
 
 /// A subset of the endpoints of a service.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "discovery.k8s.io", version = "v1beta1", unserved, generation, rules)]
+#[resource(group = "discovery.k8s.io", version = "v1beta1", unserved, generation, strategy)]
 #[resource(storage_version = v1::EndpointSlice, convert)]
 #[resource(
     deprecated = "discovery.k8s.io/v1beta1 EndpointSlice is deprecated in v1.21+, unavailable in v1.25+; use discovery.k8s.io/v1 EndpointSlice"
@@ -79,8 +80,8 @@ pub struct EndpointPort {
     pub app_protocol: Option<String>,
 }
 
-impl Rules for EndpointSlice {
-    fn default_values(&mut self) {
+impl Strategy for EndpointSlice {
+    fn set_defaults(&mut self) {
         for port in &mut self.ports {
             port.name.get_or_insert_default();
             port.protocol.get_or_insert_with(|| "TCP".to_owned());

@@ -4,7 +4,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
 use planesmith_machinery::object::{Object, Resource as _};
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::StrategyExtensions;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::validation::{check_metadata, check_metadata_change};
 use planesmith_machinery::{Resource, Struct};
@@ -33,7 +33,7 @@ use crate::core::v1::{EventSource, ObjectReference};
     short("ev"),
     create_on_update,
     storage_version = core::v1::Event,
-    rules
+    strategy_extensions
 )]
 pub struct Event {
     /// Standard metadata.
@@ -94,16 +94,7 @@ pub struct EventSeries {
     pub last_observed_time: MicroTime,
 }
 
-impl Rules for Event {
-    fn settle_sample(&mut self) {
-        // New events must not set the fields of the core group.
-        "Normal".clone_into(&mut self.type_);
-        self.deprecated_source = EventSource::default();
-        self.deprecated_first_timestamp = Time::ZERO;
-        self.deprecated_last_timestamp = Time::ZERO;
-        self.deprecated_count = 0;
-    }
-
+impl StrategyExtensions for Event {
     // Checks the stored object, because the errors use the field names of the core group.
     fn validate_as_sent(stored: &dyn Object, errors: &mut FieldErrors) {
         let Some(event) = stored.downcast_ref::<core::v1::Event>() else {

@@ -1,7 +1,8 @@
 //! Daemon sets in their first version, with a field that counts template changes and replacement on deletion only.
 
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::resource::Convert;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::apps::v1;
@@ -22,7 +23,7 @@ use crate::workload::old_labels::{default_from_template, keeps_labels};
     unserved,
     storage_version = v1::DaemonSet,
     convert,
-    rules
+    strategy
 )]
 pub struct DaemonSet {
     /// Standard metadata.
@@ -59,13 +60,13 @@ pub struct DaemonSetSpec {
     pub revision_history_limit: Option<i32>,
 }
 
-impl Rules for DaemonSet {
-    fn default_values(&mut self) {
+impl Strategy for DaemonSet {
+    fn set_defaults(&mut self) {
         let spec = &mut self.spec;
         default_from_template(&spec.template.metadata.labels, &mut self.metadata, &mut spec.selector);
-        spec.update_strategy.default_values("OnDelete");
+        spec.update_strategy.set_defaults("OnDelete");
         spec.revision_history_limit.get_or_insert(10);
-        spec.template.default_values();
+        spec.template.set_defaults();
     }
 }
 

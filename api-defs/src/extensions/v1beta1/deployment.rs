@@ -3,7 +3,8 @@
 use planesmith_machinery::Resource;
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::resource::Convert;
+use planesmith_machinery::strategy::Strategy;
 
 use crate::apps::v1;
 use crate::apps::v1::DeploymentStatus;
@@ -22,7 +23,7 @@ use crate::workload::old_labels::{default_from_template, keeps_labels};
     unserved,
     storage_version = v1::Deployment,
     convert,
-    rules
+    strategy
 )]
 pub struct Deployment {
     /// Standard metadata.
@@ -36,12 +37,12 @@ pub struct Deployment {
     pub status: DeploymentStatus,
 }
 
-impl Rules for Deployment {
-    fn default_values(&mut self) {
+impl Strategy for Deployment {
+    fn set_defaults(&mut self) {
         let spec = &mut self.spec;
         default_from_template(&spec.template.metadata.labels, &mut self.metadata, &mut spec.selector);
         // The maximum integer stands for no limit.
-        spec.default_values(&IntOrString::Int(1), i32::MAX, i32::MAX);
+        spec.set_defaults(&IntOrString::Int(1), i32::MAX, i32::MAX);
     }
 }
 

@@ -2,7 +2,8 @@
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::resource::Convert;
+use planesmith_machinery::strategy::Strategy;
 
 use crate::networking::v1::{self, IngressStatus};
 use crate::networking::v1beta1::IngressSpec;
@@ -18,7 +19,7 @@ use crate::networking::v1beta1::IngressSpec;
     unserved,
     storage_version = v1::Ingress,
     convert,
-    rules
+    strategy
 )]
 pub struct Ingress {
     /// Standard metadata.
@@ -32,9 +33,9 @@ pub struct Ingress {
     pub status: IngressStatus,
 }
 
-impl Rules for Ingress {
-    fn default_values(&mut self) {
-        self.spec.default_values();
+impl Strategy for Ingress {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 }
 

@@ -2,7 +2,8 @@
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::resource::Convert;
+use planesmith_machinery::strategy::Strategy;
 
 use crate::networking::v1::{self, NetworkPolicySpec};
 
@@ -16,7 +17,7 @@ use crate::networking::v1::{self, NetworkPolicySpec};
     unserved,
     storage_version = v1::NetworkPolicy,
     convert,
-    rules
+    strategy
 )]
 pub struct NetworkPolicy {
     /// Standard metadata.
@@ -27,9 +28,9 @@ pub struct NetworkPolicy {
     pub spec: NetworkPolicySpec,
 }
 
-impl Rules for NetworkPolicy {
-    fn default_values(&mut self) {
-        self.spec.default_values();
+impl Strategy for NetworkPolicy {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 }
 

@@ -1,7 +1,8 @@
 //! Replica sets in their first version, which take the default selector from the template.
 
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::resource::Convert;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::apps::v1;
@@ -21,7 +22,7 @@ use crate::workload::old_labels::{default_from_template, keeps_labels};
     unserved,
     storage_version = v1::ReplicaSet,
     convert,
-    rules
+    strategy
 )]
 pub struct ReplicaSet {
     /// Standard metadata.
@@ -52,12 +53,12 @@ pub struct ReplicaSetSpec {
     pub template: PodTemplateSpec,
 }
 
-impl Rules for ReplicaSet {
-    fn default_values(&mut self) {
+impl Strategy for ReplicaSet {
+    fn set_defaults(&mut self) {
         let spec = &mut self.spec;
         default_from_template(&spec.template.metadata.labels, &mut self.metadata, &mut spec.selector);
         spec.replicas.get_or_insert(1);
-        spec.template.default_values();
+        spec.template.set_defaults();
     }
 }
 

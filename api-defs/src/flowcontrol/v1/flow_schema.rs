@@ -11,7 +11,7 @@ mod tests;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -32,7 +32,8 @@ const PRECEDENCE: i32 = 1000;
     status_resets("metadata"),
     generation,
     rows_by = "spec.matchingPrecedence",
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -115,15 +116,13 @@ pub struct FlowSchemaCondition {
     pub message: String,
 }
 
-impl Rules for FlowSchema {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
-
-    fn prepare_status_update(&mut self, old: &Self) {
+impl Strategy for FlowSchema {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);
     }
 
-    fn default_values(&mut self) {
-        self.spec.default_values();
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -141,9 +140,13 @@ impl Rules for FlowSchema {
     }
 }
 
+impl StrategyExtensions for FlowSchema {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
+}
+
 impl FlowSchemaSpec {
     /// Sets the defaults that do not depend on other fields.
-    pub(in crate::flowcontrol) fn default_values(&mut self) {
+    pub(in crate::flowcontrol) fn set_defaults(&mut self) {
         if self.matching_precedence == 0 {
             self.matching_precedence = PRECEDENCE;
         }

@@ -8,7 +8,7 @@ mod tests;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -29,7 +29,8 @@ pub(in crate::flowcontrol) const KEEPS_ZERO: &str = "flowcontrol.k8s.io/v1beta3-
     status,
     status_resets("metadata"),
     generation,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -149,21 +150,19 @@ pub struct PriorityLevelConfigurationCondition {
     pub message: String,
 }
 
-impl Rules for PriorityLevelConfiguration {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
-
-    fn prepare_status_update(&mut self, old: &Self) {
+impl Strategy for PriorityLevelConfiguration {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);
     }
 
-    fn default_values(&mut self) {
+    fn set_defaults(&mut self) {
         if let Some(limited) = &mut self.spec.limited {
             limited.nominal_concurrency_shares.get_or_insert(SHARES);
             limited.lendable_percent.get_or_insert(0);
-            limited.limit_response.default_values();
+            limited.limit_response.set_defaults();
         }
         if let Some(exempt) = &mut self.spec.exempt {
-            exempt.default_values();
+            exempt.set_defaults();
         }
     }
 
@@ -185,8 +184,12 @@ impl Rules for PriorityLevelConfiguration {
     }
 }
 
+impl StrategyExtensions for PriorityLevelConfiguration {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
+}
+
 impl LimitResponse {
-    pub(in crate::flowcontrol) fn default_values(&mut self) {
+    pub(in crate::flowcontrol) fn set_defaults(&mut self) {
         let Some(queuing) = &mut self.queuing else { return };
         for (value, default) in [
             (&mut queuing.queues, 64),
@@ -201,7 +204,7 @@ impl LimitResponse {
 }
 
 impl ExemptPriorityLevelConfiguration {
-    pub(in crate::flowcontrol) fn default_values(&mut self) {
+    pub(in crate::flowcontrol) fn set_defaults(&mut self) {
         self.nominal_concurrency_shares.get_or_insert(0);
         self.lendable_percent.get_or_insert(0);
     }

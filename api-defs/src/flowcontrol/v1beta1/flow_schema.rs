@@ -2,7 +2,7 @@
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 
 use crate::flowcontrol::v1;
 use crate::flowcontrol::v1::FlowSchemaSpec;
@@ -18,7 +18,7 @@ use crate::flowcontrol::v1beta2::FlowSchemaStatus;
     generation,
     storage_version = v1::FlowSchema,
     unserved,
-    rules
+    strategy
 )]
 pub struct FlowSchema {
     /// Standard metadata.
@@ -32,8 +32,8 @@ pub struct FlowSchema {
     pub status: FlowSchemaStatus,
 }
 
-impl Rules for FlowSchema {
-    fn default_values(&mut self) {
-        self.spec.default_values();
+impl Strategy for FlowSchema {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 }

@@ -2,7 +2,8 @@
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::resource::Convert;
+use planesmith_machinery::strategy::Strategy;
 
 use crate::flowcontrol::v1;
 use crate::flowcontrol::v1::SHARES;
@@ -19,7 +20,7 @@ use crate::flowcontrol::v1beta2::{PriorityLevelConfigurationSpec, PriorityLevelC
     storage_version = v1::PriorityLevelConfiguration,
     convert,
     unserved,
-    rules
+    strategy
 )]
 pub struct PriorityLevelConfiguration {
     /// Standard metadata.
@@ -33,9 +34,9 @@ pub struct PriorityLevelConfiguration {
     pub status: PriorityLevelConfigurationStatus,
 }
 
-impl Rules for PriorityLevelConfiguration {
-    fn default_values(&mut self) {
-        self.spec.default_values();
+impl Strategy for PriorityLevelConfiguration {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
         if let Some(limited) = &mut self.spec.limited
             && limited.assured_concurrency_shares == 0
         {

@@ -38,13 +38,13 @@ pub struct LimitedPriorityLevelConfiguration {
 
 impl PriorityLevelConfigurationSpec {
     /// Sets the defaults that depend on the spec only.
-    pub(in crate::flowcontrol) fn default_values(&mut self) {
+    pub(in crate::flowcontrol) fn set_defaults(&mut self) {
         if let Some(limited) = &mut self.limited {
             limited.lendable_percent.get_or_insert(0);
-            limited.limit_response.default_values();
+            limited.limit_response.set_defaults();
         }
         if let Some(exempt) = &mut self.exempt {
-            exempt.default_values();
+            exempt.set_defaults();
         }
     }
 

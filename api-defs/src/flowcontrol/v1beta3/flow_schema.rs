@@ -2,7 +2,7 @@
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 
 use crate::flowcontrol::v1;
 use crate::flowcontrol::v1::{FlowSchemaSpec, FlowSchemaStatus};
@@ -17,7 +17,7 @@ use crate::flowcontrol::v1::{FlowSchemaSpec, FlowSchemaStatus};
     generation,
     storage_version = v1::FlowSchema,
     unserved,
-    rules
+    strategy
 )]
 pub struct FlowSchema {
     /// Standard metadata.
@@ -31,8 +31,8 @@ pub struct FlowSchema {
     pub status: FlowSchemaStatus,
 }
 
-impl Rules for FlowSchema {
-    fn default_values(&mut self) {
-        self.spec.default_values();
+impl Strategy for FlowSchema {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 }

@@ -10,7 +10,7 @@ mod validate;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::{Strategy, StrategyExtensions};
 use planesmith_machinery::{Resource, Struct};
 
 pub use backend::{IngressBackend, IngressServiceBackend, ServiceBackendPort};
@@ -30,7 +30,8 @@ const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
     short("ing"),
     status,
     generation,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -81,7 +82,7 @@ pub struct IngressTLS {
     pub secret_name: String,
 }
 
-impl Rules for Ingress {
+impl Strategy for Ingress {
     fn validate(&self, errors: &mut FieldErrors) {
         self.check(None, errors);
         if let (Some(annotation), Some(class)) = (self.class_annotation(), &self.spec.ingress_class_name)
@@ -94,17 +95,13 @@ impl Rules for Ingress {
         }
     }
 
-    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
-        self.check(Some(old), errors);
-    }
-
     fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
         let mut errors = errors.at("status.loadBalancer");
         self.status.load_balancer.check(&old.status.load_balancer, &mut errors);
     }
 
-    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
-        if old.is_some() || self.class_annotation().is_none() || self.spec.ingress_class_name.is_some() {
+    fn warnings_on_create(&self) -> Vec<String> {
+        if self.class_annotation().is_none() || self.spec.ingress_class_name.is_some() {
             return Vec::new();
         }
         vec![format!(
@@ -112,8 +109,18 @@ impl Rules for Ingress {
         )]
     }
 
-    fn status_warnings(&self, _old: &Self) -> Vec<String> {
+    fn warnings_on_update(&self, _: &Self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn warnings_on_status_update(&self, _old: &Self) -> Vec<String> {
         self.status.load_balancer.warnings()
+    }
+}
+
+impl StrategyExtensions for Ingress {
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.check(Some(old), errors);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::validation::check_domain_path;
 use planesmith_machinery::{Resource, Struct, names};
@@ -17,7 +17,7 @@ const SCOPES: [&str; 2] = ["Cluster", "Namespace"];
 /// A class of ingresses that share a controller. The annotation ingressclass.kubernetes.io/is-default-class makes it
 /// the default class.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "networking.k8s.io", version = "v1", cluster, generation, rules)]
+#[resource(group = "networking.k8s.io", version = "v1", cluster, generation, strategy)]
 #[resource(
     column(name = "Name", type = "string", format = "name", doc = "Name of the class; the default class is marked.", with = name_cell),
     column(name = "Controller", type = "string", doc = "The controller.", path = "spec.controller"),
@@ -89,16 +89,16 @@ fn parameters_cell(class: &IngressClass) -> Cell {
 
 impl IngressClassSpec {
     /// Sets the default scope of the parameters.
-    pub(crate) fn default_values(&mut self) {
+    pub(crate) fn set_defaults(&mut self) {
         if let Some(parameters) = &mut self.parameters {
             parameters.scope.get_or_insert_with(|| "Cluster".to_owned());
         }
     }
 }
 
-impl Rules for IngressClass {
-    fn default_values(&mut self) {
-        self.spec.default_values();
+impl Strategy for IngressClass {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

@@ -3,7 +3,7 @@
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct, names};
 
@@ -11,7 +11,7 @@ use super::reference::check_path_segment;
 
 /// An allocated IP address, whose canonical form is the name of the object. The server creates them for services.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "networking.k8s.io", version = "v1", cluster, short("ip"), name_rule = ip_address, rules)]
+#[resource(group = "networking.k8s.io", version = "v1", cluster, short("ip"), name_rule = ip_address, strategy, strategy_extensions)]
 #[resource(
     column(name),
     column(name = "ParentRef", type = "string", doc = "Owner of the address.", with = parent_cell),
@@ -70,13 +70,7 @@ fn parent_cell(address: &IPAddress) -> Cell {
     Cell::Text(text)
 }
 
-impl Rules for IPAddress {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
-
-    fn settle_sample(&mut self) {
-        "10.9.8.7".clone_into(&mut self.metadata.name);
-    }
-
+impl Strategy for IPAddress {
     fn validate(&self, errors: &mut FieldErrors) {
         match &self.spec.parent_ref {
             None => errors.required("spec.parentRef", ""),
@@ -90,6 +84,10 @@ impl Rules for IPAddress {
             errors.invalid("spec.parentRef", GoValue(parent), "field is immutable");
         }
     }
+}
+
+impl StrategyExtensions for IPAddress {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 }
 
 impl ParentReference {

@@ -5,7 +5,7 @@ mod validate;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::{Rules, UpdateStep};
+use planesmith_machinery::strategy::{Strategy, StrategyExtensions, UpdateStep};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct, ip};
 
@@ -14,7 +14,14 @@ use crate::selector_text::selector_text;
 /// Policy for the ingress and egress traffic of a set of pods. Pods that no policy selects allow all traffic. Otherwise
 /// traffic passes if any policy of the pod allows it.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "networking.k8s.io", version = "v1", short("netpol"), generation, rules)]
+#[resource(
+    group = "networking.k8s.io",
+    version = "v1",
+    short("netpol"),
+    generation,
+    strategy,
+    strategy_extensions
+)]
 #[resource(
     column(name),
     column(name = "Pod-Selector", type = "string", doc = "Selector of the pods.", with = pod_selector_cell),
@@ -113,22 +120,16 @@ fn pod_selector_cell(policy: &NetworkPolicy) -> Cell {
     Cell::Text(selector_text(&policy.spec.pod_selector))
 }
 
-impl Rules for NetworkPolicy {
-    const UPDATE_ORDER: &'static [UpdateStep] = &[UpdateStep::MetadataChange, UpdateStep::Object];
-
-    fn default_values(&mut self) {
-        self.spec.default_values();
+impl Strategy for NetworkPolicy {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
         self.spec.check(None, errors);
     }
 
-    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
-        self.spec.check(Some(&old.spec), errors);
-    }
-
-    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+    fn warnings_on_create(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         for (path, peer) in self.spec.peers() {
             if let Some(block) = &peer.ip_block {
@@ -142,9 +143,17 @@ impl Rules for NetworkPolicy {
     }
 }
 
+impl StrategyExtensions for NetworkPolicy {
+    const UPDATE_ORDER: &'static [UpdateStep] = &[UpdateStep::MetadataChange, UpdateStep::Object];
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        self.spec.check(Some(&old.spec), errors);
+    }
+}
+
 impl NetworkPolicySpec {
     /// Sets the default protocols and policy types.
-    pub(crate) fn default_values(&mut self) {
+    pub(crate) fn set_defaults(&mut self) {
         let ports = self.ingress.iter_mut().flat_map(|rule| &mut rule.ports);
         for port in ports.chain(self.egress.iter_mut().flat_map(|rule| &mut rule.ports)) {
             port.protocol.get_or_insert_with(|| "TCP".to_owned());

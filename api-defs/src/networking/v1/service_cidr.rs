@@ -3,7 +3,7 @@
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::{Condition, ObjectMeta};
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct, ip};
 
@@ -18,7 +18,8 @@ const IMMUTABLE: &str = "field is immutable";
     cluster,
     status,
     status_resets("metadata"),
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -57,10 +58,8 @@ fn cidrs_cell(ranges: &ServiceCIDR) -> Cell {
     Cell::Text(ranges.spec.cidrs.join(","))
 }
 
-impl Rules for ServiceCIDR {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
-
-    fn prepare_status_update(&mut self, old: &Self) {
+impl Strategy for ServiceCIDR {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);
     }
 
@@ -81,6 +80,10 @@ impl Rules for ServiceCIDR {
             self.spec.check(errors);
         }
     }
+}
+
+impl StrategyExtensions for ServiceCIDR {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 }
 
 impl ServiceCIDRSpec {

@@ -2,7 +2,8 @@
 
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::resource::Convert;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::core::v1::TypedLocalObjectReference;
@@ -16,7 +17,7 @@ use crate::networking::v1::{self, IngressStatus, IngressTLS};
     unserved,
     status,
     generation,
-    rules
+    strategy
 )]
 #[resource(storage_version = v1::Ingress, convert)]
 pub struct Ingress {
@@ -103,15 +104,15 @@ pub struct HTTPIngressPath {
     pub backend: IngressBackend,
 }
 
-impl Rules for Ingress {
-    fn default_values(&mut self) {
-        self.spec.default_values();
+impl Strategy for Ingress {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 }
 
 impl IngressSpec {
     /// Sets the default type of path matching.
-    pub(crate) fn default_values(&mut self) {
+    pub(crate) fn set_defaults(&mut self) {
         let rules = self.rules.iter_mut();
         let paths = rules.filter_map(|rule| rule.ingress_rule_value.http.as_mut());
         for path in paths.flat_map(|http| &mut http.paths) {

@@ -2,7 +2,7 @@
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 
 use crate::networking::v1::{self, IngressClassSpec};
 
@@ -14,7 +14,7 @@ use crate::networking::v1::{self, IngressClassSpec};
     cluster,
     unserved,
     generation,
-    rules
+    strategy
 )]
 #[resource(storage_version = v1::IngressClass)]
 pub struct IngressClass {
@@ -26,8 +26,8 @@ pub struct IngressClass {
     pub spec: IngressClassSpec,
 }
 
-impl Rules for IngressClass {
-    fn default_values(&mut self) {
-        self.spec.default_values();
+impl Strategy for IngressClass {
+    fn set_defaults(&mut self) {
+        self.spec.set_defaults();
     }
 }

@@ -6,7 +6,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{MetadataRules, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::validation::check_labels;
 use planesmith_machinery::{Resource, Struct};
 
@@ -22,7 +22,8 @@ use crate::core::v1::{
     cluster,
     create_on_update,
     conditional_update,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -63,10 +64,7 @@ pub struct Scheduling {
     pub tolerations: Vec<Toleration>,
 }
 
-impl Rules for RuntimeClass {
-    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
-
+impl Strategy for RuntimeClass {
     fn validate(&self, errors: &mut FieldErrors) {
         if self.handler.is_empty() {
             errors.required("handler", "");
@@ -89,7 +87,7 @@ impl Rules for RuntimeClass {
         }
     }
 
-    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+    fn warnings_on_create(&self) -> Vec<String> {
         let labels = self
             .scheduling
             .iter()
@@ -103,6 +101,11 @@ impl Rules for RuntimeClass {
             errors.invalid("handler", &self.handler, "field is immutable");
         }
     }
+}
+
+impl StrategyExtensions for RuntimeClass {
+    const METADATA: MetadataRules = MetadataRules::AnyFinalizers;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 }
 
 impl Scheduling {

@@ -11,7 +11,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::meta::{Condition, LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::{MetadataRules, Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{MetadataRules, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::validation::{
     SelectorValues, check_at_most_100_percent, check_conditions, check_int_or_percent, check_label_selector,
@@ -33,7 +33,8 @@ const EVICTION_POLICIES: [&str; 2] = ["AlwaysAllow", "IfHealthyBudget"];
     status,
     generation,
     conditional_update,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -103,11 +104,8 @@ pub struct PodDisruptionBudgetStatus {
     pub conditions: Vec<Condition>,
 }
 
-impl Rules for PodDisruptionBudget {
-    const METADATA: MetadataRules = MetadataRules::None;
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
-
-    fn default_values(&mut self) {
+impl Strategy for PodDisruptionBudget {
+    fn set_defaults(&mut self) {
         if let Some(selector) = &mut self.spec.selector {
             Everything::V1.tidy(selector);
         }
@@ -128,6 +126,11 @@ impl Rules for PodDisruptionBudget {
     fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
         self.status.check(&mut errors.at("status"));
     }
+}
+
+impl StrategyExtensions for PodDisruptionBudget {
+    const METADATA: MetadataRules = MetadataRules::None;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 }
 
 impl PodDisruptionBudgetSpec {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::meta::{Condition, LabelSelector, ObjectMeta};
-use planesmith_machinery::rules::Convert;
+use planesmith_machinery::resource::Convert;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 

@@ -3,8 +3,8 @@
 use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
 use planesmith_machinery::resource::Scope;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::selector::LabelQuery;
+use planesmith_machinery::strategy::{Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::validation::{SelectorValues, check_label_selector};
 use planesmith_machinery::{Resource, Struct};
 
@@ -19,7 +19,7 @@ use crate::created_at::created_at;
     cluster,
     name_rule = path_segment,
     create_on_update,
-    rules
+    strategy, strategy_extensions
 )]
 #[resource(
     column(name),
@@ -45,12 +45,14 @@ pub struct AggregationRule {
     pub cluster_role_selectors: Vec<LabelSelector>,
 }
 
-impl Rules for ClusterRole {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
-
+impl Strategy for ClusterRole {
     fn validate(&self, errors: &mut FieldErrors) {
         self.check(SelectorValues::Legal, errors);
     }
+}
+
+impl StrategyExtensions for ClusterRole {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 
     fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
         let selectors = old

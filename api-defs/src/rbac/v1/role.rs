@@ -4,7 +4,7 @@ use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::resource::Scope;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Strategy, StrategyExtensions, UpdateStep, update_order};
 
 use super::policy_rule::{PolicyRule, check};
 use crate::created_at::created_at;
@@ -16,7 +16,7 @@ use crate::created_at::created_at;
     version = "v1",
     name_rule = path_segment,
     create_on_update,
-    rules
+    strategy, strategy_extensions
 )]
 #[resource(
     column(name),
@@ -31,10 +31,12 @@ pub struct Role {
     pub rules: Vec<PolicyRule>,
 }
 
-impl Rules for Role {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
-
+impl Strategy for Role {
     fn validate(&self, errors: &mut FieldErrors) {
         check(&self.rules, Scope::Namespaced, errors);
     }
+}
+
+impl StrategyExtensions for Role {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 }

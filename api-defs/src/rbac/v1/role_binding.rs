@@ -4,7 +4,7 @@ use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::resource::Scope;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Strategy, StrategyExtensions, UpdateStep, update_order};
 
 use super::binding::{check, check_same_role, groups_cell, role_cell, service_accounts_cell, users_cell};
 use super::{RoleRef, Subject};
@@ -19,7 +19,7 @@ const ROLES: &[&str] = &["Role", "ClusterRole"];
     version = "v1",
     name_rule = path_segment,
     create_on_update,
-    rules
+    strategy, strategy_extensions
 )]
 #[resource(
     column(name),
@@ -42,13 +42,11 @@ pub struct RoleBinding {
     pub role_ref: RoleRef,
 }
 
-impl Rules for RoleBinding {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
-
-    fn default_values(&mut self) {
-        self.role_ref.default_values();
+impl Strategy for RoleBinding {
+    fn set_defaults(&mut self) {
+        self.role_ref.set_defaults();
         for subject in &mut self.subjects {
-            subject.default_values();
+            subject.set_defaults();
         }
     }
 
@@ -59,4 +57,8 @@ impl Rules for RoleBinding {
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         check_same_role(self, old, errors);
     }
+}
+
+impl StrategyExtensions for RoleBinding {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 }

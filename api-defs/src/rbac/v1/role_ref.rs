@@ -22,7 +22,7 @@ pub struct RoleRef {
 }
 
 impl RoleRef {
-    pub(super) fn default_values(&mut self) {
+    pub(super) fn set_defaults(&mut self) {
         if self.api_group.is_empty() {
             GROUP.clone_into(&mut self.api_group);
         }

@@ -31,7 +31,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    pub(super) fn default_values(&mut self) {
+    pub(super) fn set_defaults(&mut self) {
         if self.api_group.is_empty() && [USER, GROUP_OF_USERS].contains(&self.kind.as_str()) {
             GROUP.clone_into(&mut self.api_group);
         }

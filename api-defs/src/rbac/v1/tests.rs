@@ -1,5 +1,5 @@
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::{Strategy, StrategyExtensions as _};
 use serde_json::{Value, json};
 
 use super::*;
@@ -13,7 +13,7 @@ fn binding(subjects: &Value) -> RoleBinding {
         "subjects": subjects,
     }))
     .expect("a binding");
-    binding.default_values();
+    binding.set_defaults();
     binding
 }
 

@@ -3,7 +3,8 @@
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::resource::Convert;
+use planesmith_machinery::strategy::Strategy;
 
 use super::Subject;
 use super::subject::{check, from_hub, to_hub};
@@ -21,7 +22,7 @@ use crate::rbac::v1beta1::RoleRef;
     storage_version = v1::ClusterRoleBinding,
     convert,
     unserved,
-    rules
+    strategy
 )]
 pub struct ClusterRoleBinding {
     /// Standard metadata.
@@ -35,11 +36,11 @@ pub struct ClusterRoleBinding {
     pub role_ref: RoleRef,
 }
 
-impl Rules for ClusterRoleBinding {
-    fn default_values(&mut self) {
-        self.role_ref.default_values();
+impl Strategy for ClusterRoleBinding {
+    fn set_defaults(&mut self) {
+        self.role_ref.set_defaults();
         for subject in &mut self.subjects {
-            subject.default_values();
+            subject.set_defaults();
         }
     }
 

@@ -3,7 +3,8 @@
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::resource::Convert;
+use planesmith_machinery::strategy::Strategy;
 
 use super::Subject;
 use super::subject::{check, from_hub, to_hub};
@@ -20,7 +21,7 @@ use crate::rbac::v1beta1::RoleRef;
     storage_version = v1::RoleBinding,
     convert,
     unserved,
-    rules
+    strategy
 )]
 pub struct RoleBinding {
     /// Standard metadata.
@@ -34,11 +35,11 @@ pub struct RoleBinding {
     pub role_ref: RoleRef,
 }
 
-impl Rules for RoleBinding {
-    fn default_values(&mut self) {
-        self.role_ref.default_values();
+impl Strategy for RoleBinding {
+    fn set_defaults(&mut self) {
+        self.role_ref.set_defaults();
         for subject in &mut self.subjects {
-            subject.default_values();
+            subject.set_defaults();
         }
     }
 

@@ -62,7 +62,7 @@ pub(super) fn from_hub(subjects: &[v1::Subject]) -> Vec<Subject> {
 }
 
 impl Subject {
-    pub(super) fn default_values(&mut self) {
+    pub(super) fn set_defaults(&mut self) {
         if self.api_version.is_empty() {
             match self.kind.as_str() {
                 SERVICE_ACCOUNT => "v1".clone_into(&mut self.api_version),

@@ -2,7 +2,7 @@
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 
 use super::{RoleRef, Subject};
 use crate::rbac::v1;
@@ -16,7 +16,7 @@ use crate::rbac::v1;
     create_on_update,
     storage_version = v1::RoleBinding,
     unserved,
-    rules
+    strategy
 )]
 pub struct RoleBinding {
     /// Standard metadata.
@@ -30,11 +30,11 @@ pub struct RoleBinding {
     pub role_ref: RoleRef,
 }
 
-impl Rules for RoleBinding {
-    fn default_values(&mut self) {
-        self.role_ref.default_values();
+impl Strategy for RoleBinding {
+    fn set_defaults(&mut self) {
+        self.role_ref.set_defaults();
         for subject in &mut self.subjects {
-            subject.default_values();
+            subject.set_defaults();
         }
     }
 }

@@ -20,7 +20,7 @@ pub struct RoleRef {
 
 impl RoleRef {
     /// Sets the default group.
-    pub(in crate::rbac) fn default_values(&mut self) {
+    pub(in crate::rbac) fn set_defaults(&mut self) {
         if self.api_group.is_empty() {
             GROUP.clone_into(&mut self.api_group);
         }

@@ -2,7 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep};
+use planesmith_machinery::strategy::{Strategy, StrategyExtensions, UpdateStep};
 use planesmith_machinery::{Resource, Struct};
 
 use super::list::check_each;
@@ -20,7 +20,7 @@ use super::DeviceSelector;
     name_rule = long_name,
     generation,
     returns_deleted,
-    rules
+    strategy, strategy_extensions
 )]
 pub struct DeviceClass {
     /// Standard metadata.
@@ -56,16 +56,7 @@ pub struct DeviceClassConfiguration {
 /// Maximum number of selectors and of configurations of a class.
 const MAX_ELEMENTS: usize = 32;
 
-impl Rules for DeviceClass {
-    const CHECK_COST_PER_BYTE: u64 = 1_000;
-    // The spec is validated once, together with the old one, after the immutable metadata.
-    const UPDATE_ORDER: &'static [UpdateStep] = &[
-        UpdateStep::Metadata,
-        UpdateStep::Declared,
-        UpdateStep::MetadataChange,
-        UpdateStep::Change,
-    ];
-
+impl Strategy for DeviceClass {
     fn validate(&self, errors: &mut FieldErrors) {
         self.spec.check(None, &mut errors.at("spec"));
     }
@@ -73,6 +64,18 @@ impl Rules for DeviceClass {
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         self.spec.check(Some(&old.spec), &mut errors.at("spec"));
     }
+}
+
+impl StrategyExtensions for DeviceClass {
+    const CHECK_COST_PER_BYTE: u64 = 1_000;
+
+    // The spec is validated once, together with the old one, after the immutable metadata.
+    const UPDATE_ORDER: &'static [UpdateStep] = &[
+        UpdateStep::Metadata,
+        UpdateStep::Declared,
+        UpdateStep::MetadataChange,
+        UpdateStep::Change,
+    ];
 }
 
 impl DeviceClassSpec {

@@ -5,7 +5,7 @@ mod status_check;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
@@ -21,7 +21,8 @@ use super::DeviceClaim;
     status,
     status_resets("metadata"),
     returns_deleted,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(column(name), column(name = "State", type = "string", doc = "Current state.", with = state_cell), column(age))]
 pub struct ResourceClaim {
@@ -88,22 +89,12 @@ fn state_cell(claim: &ResourceClaim) -> Cell {
     Cell::Text(states.join(","))
 }
 
-impl Rules for ResourceClaim {
-    const CHECK_COST_PER_BYTE: u64 = 200;
-    const STATUS_AS_TABLE: bool = false;
-    // An immutable spec is not validated again.
-    const UPDATE_ORDER: &'static [UpdateStep] = &[
-        UpdateStep::Metadata,
-        UpdateStep::Declared,
-        UpdateStep::MetadataChange,
-        UpdateStep::Change,
-    ];
-
-    fn default_values(&mut self) {
+impl Strategy for ResourceClaim {
+    fn set_defaults(&mut self) {
         self.spec.set_defaults();
     }
 
-    fn prepare_status_update(&mut self, old: &Self) {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);
         status_check::drop_returned(&mut self.status, &old.status);
     }
@@ -121,6 +112,19 @@ impl Rules for ResourceClaim {
     fn validate_status_update(&self, old: &Self, errors: &mut FieldErrors) {
         status_check::check(self, old, &mut errors.at("status"));
     }
+}
+
+impl StrategyExtensions for ResourceClaim {
+    const CHECK_COST_PER_BYTE: u64 = 200;
+    const STATUS_AS_TABLE: bool = false;
+
+    // An immutable spec is not validated again.
+    const UPDATE_ORDER: &'static [UpdateStep] = &[
+        UpdateStep::Metadata,
+        UpdateStep::Declared,
+        UpdateStep::MetadataChange,
+        UpdateStep::Change,
+    ];
 }
 
 impl ResourceClaimSpec {

@@ -3,7 +3,7 @@
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::validation::check_template_metadata;
 use planesmith_machinery::{Resource, Struct};
 
@@ -11,7 +11,13 @@ use super::ResourceClaimSpec;
 
 /// A template from which claims are created for individual pods.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "resource.k8s.io", version = "v1", returns_deleted, rules)]
+#[resource(
+    group = "resource.k8s.io",
+    version = "v1",
+    returns_deleted,
+    strategy,
+    strategy_extensions
+)]
 pub struct ResourceClaimTemplate {
     /// Standard metadata.
     #[field(proto = 1)]
@@ -32,11 +38,8 @@ pub struct ResourceClaimTemplateSpec {
     pub spec: ResourceClaimSpec,
 }
 
-impl Rules for ResourceClaimTemplate {
-    const CHECK_COST_PER_BYTE: u64 = 200;
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
-
-    fn default_values(&mut self) {
+impl Strategy for ResourceClaimTemplate {
+    fn set_defaults(&mut self) {
         self.spec.spec.set_defaults();
     }
 
@@ -49,6 +52,11 @@ impl Rules for ResourceClaimTemplate {
             errors.invalid("spec", GoValue(&self.spec), "field is immutable");
         }
     }
+}
+
+impl StrategyExtensions for ResourceClaimTemplate {
+    const CHECK_COST_PER_BYTE: u64 = 200;
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 }
 
 impl ResourceClaimTemplateSpec {

@@ -5,8 +5,8 @@ mod node_choice;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
 use planesmith_machinery::selector::{FieldLabels, FieldRefusal};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::value::Value;
 use planesmith_machinery::{Resource, Struct};
@@ -28,7 +28,8 @@ use crate::core::v1::NodeSelector;
     generation,
     returns_deleted,
     selectable("spec.driver", "spec.nodeName"),
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(column(name), column(name = "Node", type = "string", doc = "The node of its devices.", with = node_cell), column(name = "Driver", type = "string", doc = "The driver of its devices.", path = "spec.driver"), column(name = "Pool", type = "string", doc = "The pool it belongs to.", path = "spec.pool.name"), column(age))]
 pub struct ResourceSlice {
@@ -96,15 +97,8 @@ fn node_cell(slice: &ResourceSlice) -> Cell {
     Cell::Text(slice.spec.node_name.clone().unwrap_or_default())
 }
 
-impl Rules for ResourceSlice {
-    const FIELD_LABELS: FieldLabels = FieldLabels {
-        aliases: &[],
-        refusal: FieldRefusal::KindAndField,
-        ..FieldLabels::NONE
-    };
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
-
-    fn default_values(&mut self) {
+impl Strategy for ResourceSlice {
+    fn set_defaults(&mut self) {
         for device in &mut self.spec.devices {
             for taint in &mut device.taints {
                 taint.set_defaults();
@@ -112,19 +106,19 @@ impl Rules for ResourceSlice {
         }
     }
 
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         for device in &mut self.spec.devices {
             device.drop_alpha(None);
         }
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         for device in &mut self.spec.devices {
             device.drop_alpha(old.spec.device(&device.name));
         }
     }
 
-    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+    fn warnings_on_create(&self) -> Vec<String> {
         let driver = &self.spec.driver;
         if *driver == driver.to_lowercase() {
             return Vec::new();
@@ -142,6 +136,16 @@ impl Rules for ResourceSlice {
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         self.spec.check(Some(&old.spec), &mut errors.at("spec"));
     }
+}
+
+impl StrategyExtensions for ResourceSlice {
+    const FIELD_LABELS: FieldLabels = FieldLabels {
+        aliases: &[],
+        refusal: FieldRefusal::KindAndField,
+        ..FieldLabels::NONE
+    };
+
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 }
 
 impl ResourceSliceSpec {

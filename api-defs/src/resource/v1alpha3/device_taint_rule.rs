@@ -4,7 +4,7 @@ use planesmith_machinery::age;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::Condition;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::validation::check_conditions;
@@ -23,7 +23,8 @@ use crate::resource::v1::{check_label, check_mark, check_pool};
     status_resets("metadata"),
     generation,
     returns_deleted,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -112,14 +113,12 @@ fn time_added_cell(rule: &DeviceTaintRule) -> Cell {
 /// Maximum number of conditions of a rule.
 const MAX_CONDITIONS: usize = 8;
 
-impl Rules for DeviceTaintRule {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
-
-    fn default_values(&mut self) {
+impl Strategy for DeviceTaintRule {
+    fn set_defaults(&mut self) {
         self.spec.taint.time_added.get_or_insert_with(Time::now);
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         let (new, old) = (&mut self.spec.taint, &old.spec.taint);
         // The time belongs to the effect; tolerationSeconds are counted from it.
         if new.effect != old.effect && new.time_added == old.time_added {
@@ -127,7 +126,7 @@ impl Rules for DeviceTaintRule {
         }
     }
 
-    fn prepare_status_update(&mut self, old: &Self) {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);
     }
 
@@ -147,6 +146,10 @@ impl Rules for DeviceTaintRule {
             errors.too_many("conditions", conditions.len(), MAX_CONDITIONS as u64);
         }
     }
+}
+
+impl StrategyExtensions for DeviceTaintRule {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 }
 
 impl DeviceTaintRuleSpec {

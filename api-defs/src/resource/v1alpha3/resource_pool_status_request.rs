@@ -6,7 +6,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::Condition;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::validation::check_conditions;
 use planesmith_machinery::{Resource, Struct};
 
@@ -23,7 +23,8 @@ use crate::resource::v1::{check_pool, check_subdomain};
     status_resets("metadata"),
     conditional_update,
     returns_deleted,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -115,10 +116,8 @@ pub struct PoolStatus {
 /// Maximum of `limit`.
 const MAX_LIMIT: i32 = 1000;
 
-impl Rules for ResourcePoolStatusRequest {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
-
-    fn prepare_status_update(&mut self, old: &Self) {
+impl Strategy for ResourcePoolStatusRequest {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);
     }
 
@@ -169,6 +168,10 @@ impl Rules for ResourcePoolStatusRequest {
         }
         check_conditions(errors, "conditions", &status.conditions);
     }
+}
+
+impl StrategyExtensions for ResourcePoolStatusRequest {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 }
 
 impl PoolStatus {

@@ -2,7 +2,8 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::resource::Convert;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::resource::v1;
@@ -18,7 +19,7 @@ use super::DeviceClaim;
     version = "v1beta1",
     status,
     returns_deleted,
-    rules,
+    strategy,
     convert
 )]
 #[resource(storage_version = crate::resource::v1::ResourceClaim)]
@@ -74,8 +75,8 @@ pub struct ResourceClaimConsumerReference {
     pub uid: String,
 }
 
-impl Rules for ResourceClaim {
-    fn default_values(&mut self) {
+impl Strategy for ResourceClaim {
+    fn set_defaults(&mut self) {
         self.spec.set_defaults();
     }
 

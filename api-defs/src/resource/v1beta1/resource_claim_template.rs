@@ -2,7 +2,8 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::resource::Convert;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::resource::v1;
@@ -11,7 +12,7 @@ use super::ResourceClaimSpec;
 
 /// A template from which claims are created for individual pods.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "resource.k8s.io", version = "v1beta1", returns_deleted, rules, convert)]
+#[resource(group = "resource.k8s.io", version = "v1beta1", returns_deleted, strategy, convert)]
 #[resource(storage_version = crate::resource::v1::ResourceClaimTemplate)]
 #[resource(deprecated = "resource.k8s.io/v1beta1 ResourceClaimTemplate is deprecated in v1.35+, unavailable in v1.38+")]
 pub struct ResourceClaimTemplate {
@@ -34,8 +35,8 @@ pub struct ResourceClaimTemplateSpec {
     pub spec: ResourceClaimSpec,
 }
 
-impl Rules for ResourceClaimTemplate {
-    fn default_values(&mut self) {
+impl Strategy for ResourceClaimTemplate {
+    fn set_defaults(&mut self) {
         self.spec.spec.set_defaults();
     }
 

@@ -2,7 +2,8 @@
 
 use planesmith_machinery::conversion::copy_alike;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Convert, Rules};
+use planesmith_machinery::resource::Convert;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -21,7 +22,7 @@ use crate::core::v1::NodeSelector;
     generation,
     returns_deleted,
     selectable("spec.driver", "spec.nodeName"),
-    rules,
+    strategy,
     convert
 )]
 #[resource(storage_version = crate::resource::v1::ResourceSlice)]
@@ -77,8 +78,8 @@ pub struct ResourcePool {
     pub resource_slice_count: i64,
 }
 
-impl Rules for ResourceSlice {
-    fn default_values(&mut self) {
+impl Strategy for ResourceSlice {
+    fn set_defaults(&mut self) {
         let devices = self.spec.devices.iter_mut();
         for device in devices.filter_map(|device| device.basic.as_mut()) {
             for taint in &mut device.taints {

@@ -2,7 +2,7 @@
 
 use planesmith_machinery::meta::Condition;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -17,7 +17,7 @@ use super::DeviceTaint;
     status,
     generation,
     returns_deleted,
-    rules
+    strategy
 )]
 #[resource(storage_version = crate::resource::v1alpha3::DeviceTaintRule)]
 pub struct DeviceTaintRule {
@@ -65,8 +65,8 @@ pub struct DeviceTaintSelector {
     pub device: Option<String>,
 }
 
-impl Rules for DeviceTaintRule {
-    fn default_values(&mut self) {
+impl Strategy for DeviceTaintRule {
+    fn set_defaults(&mut self) {
         self.spec.taint.time_added.get_or_insert_with(Time::now);
     }
 }

@@ -1,7 +1,7 @@
 //! Resource claims.
 
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 use super::AllocatedDeviceStatus;
@@ -10,7 +10,7 @@ use super::DeviceClaim;
 
 /// A request for devices, and the devices allocated to it. Pods that refer to the claim can use them.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "resource.k8s.io", version = "v1beta2", status, returns_deleted, rules)]
+#[resource(group = "resource.k8s.io", version = "v1beta2", status, returns_deleted, strategy)]
 #[resource(storage_version = crate::resource::v1::ResourceClaim)]
 #[resource(deprecated = "resource.k8s.io/v1beta2 ResourceClaim is deprecated in v1.36+, unavailable in v1.39+")]
 pub struct ResourceClaim {
@@ -64,8 +64,8 @@ pub struct ResourceClaimConsumerReference {
     pub uid: String,
 }
 
-impl Rules for ResourceClaim {
-    fn default_values(&mut self) {
+impl Strategy for ResourceClaim {
+    fn set_defaults(&mut self) {
         self.spec.set_defaults();
     }
 }

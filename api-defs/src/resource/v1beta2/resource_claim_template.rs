@@ -1,14 +1,14 @@
 //! Templates of resource claims.
 
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 use super::ResourceClaimSpec;
 
 /// A template from which claims are created for individual pods.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "resource.k8s.io", version = "v1beta2", returns_deleted, rules)]
+#[resource(group = "resource.k8s.io", version = "v1beta2", returns_deleted, strategy)]
 #[resource(storage_version = crate::resource::v1::ResourceClaimTemplate)]
 #[resource(deprecated = "resource.k8s.io/v1beta2 ResourceClaimTemplate is deprecated in v1.36+, unavailable in v1.39+")]
 pub struct ResourceClaimTemplate {
@@ -31,8 +31,8 @@ pub struct ResourceClaimTemplateSpec {
     pub spec: ResourceClaimSpec,
 }
 
-impl Rules for ResourceClaimTemplate {
-    fn default_values(&mut self) {
+impl Strategy for ResourceClaimTemplate {
+    fn set_defaults(&mut self) {
         self.spec.spec.set_defaults();
     }
 }

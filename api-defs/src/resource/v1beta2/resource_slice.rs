@@ -1,7 +1,7 @@
 //! Resource slices: available devices.
 
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
@@ -18,7 +18,7 @@ use crate::core::v1::NodeSelector;
     generation,
     returns_deleted,
     selectable("spec.driver", "spec.nodeName"),
-    rules
+    strategy
 )]
 #[resource(storage_version = crate::resource::v1::ResourceSlice)]
 pub struct ResourceSlice {
@@ -73,8 +73,8 @@ pub struct ResourcePool {
     pub resource_slice_count: i64,
 }
 
-impl Rules for ResourceSlice {
-    fn default_values(&mut self) {
+impl Strategy for ResourceSlice {
+    fn set_defaults(&mut self) {
         for taint in self.spec.devices.iter_mut().flat_map(|device| &mut device.taints) {
             taint.time_added.get_or_insert_with(Time::now);
         }

@@ -3,7 +3,7 @@
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 
 /// Built-in system classes and their values.
@@ -23,7 +23,14 @@ const PREEMPTION_POLICIES: [&str; 2] = ["PreemptLowerPriority", "Never"];
 
 /// Priority of the pods that name the class. Pods with a higher value are scheduled first and may preempt others.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "scheduling.k8s.io", version = "v1", short("pc"), cluster, rules)]
+#[resource(
+    group = "scheduling.k8s.io",
+    version = "v1",
+    short("pc"),
+    cluster,
+    strategy,
+    strategy_extensions
+)]
 #[resource(
     column(name),
     column(name = "Value", type = "integer", doc = "Priority of the pods of the class.", with = value_cell),
@@ -57,22 +64,15 @@ fn default_cell(class: &PriorityClass) -> Cell {
     Cell::Bool(class.global_default)
 }
 
-impl Rules for PriorityClass {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
-
-    fn default_values(&mut self) {
+impl Strategy for PriorityClass {
+    fn set_defaults(&mut self) {
         self.preemption_policy
             .get_or_insert_with(|| PREEMPTION_POLICIES[0].to_owned());
     }
 
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         // Constant, because the fields that would change it are immutable.
         self.metadata.generation = 1;
-    }
-
-    fn deletion_problem(&self) -> Option<&'static str> {
-        let is_system = SYSTEM_CLASSES.iter().any(|(name, _)| *name == self.metadata.name);
-        is_system.then_some("this is a system priority class and cannot be deleted")
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -105,6 +105,15 @@ impl Rules for PriorityClass {
             let policy = self.preemption_policy.as_deref().unwrap_or_default();
             errors.invalid("preemptionPolicy", policy, "field is immutable");
         }
+    }
+}
+
+impl StrategyExtensions for PriorityClass {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
+
+    fn deletion_problem(&self) -> Option<&'static str> {
+        let is_system = SYSTEM_CLASSES.iter().any(|(name, _)| *name == self.metadata.name);
+        is_system.then_some("this is a system priority class and cannot be deleted")
     }
 }
 

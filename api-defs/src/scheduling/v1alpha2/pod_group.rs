@@ -7,7 +7,7 @@ use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::Condition;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::validation::check_conditions;
 use planesmith_machinery::value::Value;
 use planesmith_machinery::{Resource, Struct};
@@ -25,7 +25,8 @@ use super::PodGroupSchedulingPolicy;
     version = "v1alpha2",
     status,
     status_resets("metadata"),
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name),
@@ -116,10 +117,8 @@ pub struct WorkloadPodGroupTemplateReference {
     pub pod_group_template_name: String,
 }
 
-impl Rules for PodGroup {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
-
-    fn prepare_create(&mut self) {
+impl Strategy for PodGroup {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         let spec = &mut self.spec;
         spec.scheduling_constraints = None;
         spec.resource_claims.clear();
@@ -128,7 +127,7 @@ impl Rules for PodGroup {
         spec.priority = None;
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         let (new, old) = (&mut self.spec, &old.spec);
         // Stored values may stay.
         if old.scheduling_constraints.is_none() {
@@ -148,7 +147,7 @@ impl Rules for PodGroup {
         }
     }
 
-    fn prepare_status_update(&mut self, old: &Self) {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);
         if old.status.resource_claim_statuses.is_empty() {
             self.status.resource_claim_statuses.clear();
@@ -188,6 +187,10 @@ impl Rules for PodGroup {
     fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
         check_conditions(&mut errors.at("status"), "conditions", &self.status.conditions);
     }
+}
+
+impl StrategyExtensions for PodGroup {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 }
 
 impl PodGroupTemplateReference {

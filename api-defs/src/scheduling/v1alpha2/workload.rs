@@ -4,7 +4,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::value::Value;
 use planesmith_machinery::{Resource, Struct};
 
@@ -16,7 +16,7 @@ use super::PodGroupSchedulingPolicy;
 
 /// Related groups of pods, such as those of a distributed computation. Alpha feature.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "scheduling.k8s.io", version = "v1alpha2", rules)]
+#[resource(group = "scheduling.k8s.io", version = "v1alpha2", strategy, strategy_extensions)]
 pub struct Workload {
     /// Standard metadata.
     #[field(proto = 1)]
@@ -82,16 +82,14 @@ pub struct TypedLocalObjectReference {
 /// Maximum number of templates of a workload.
 const MAX_TEMPLATES: usize = 8;
 
-impl Rules for Workload {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
-
-    fn prepare_create(&mut self) {
+impl Strategy for Workload {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         for template in &mut self.spec.pod_group_templates {
             template.drop_alpha();
         }
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         // Stored values may stay.
         let stored = |template: &PodGroupTemplate| old.spec.pod_group_templates.contains(template);
         for template in &mut self.spec.pod_group_templates {
@@ -142,6 +140,10 @@ impl Rules for Workload {
             }
         }
     }
+}
+
+impl StrategyExtensions for Workload {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::CHANGE_ONLY;
 }
 
 impl TypedLocalObjectReference {

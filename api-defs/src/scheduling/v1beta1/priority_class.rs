@@ -2,7 +2,7 @@
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 
 /// Priority of the pods that name the class. Pods with a higher value are scheduled first and may preempt others.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
@@ -12,7 +12,7 @@ use planesmith_machinery::rules::Rules;
     short("pc"),
     cluster,
     unserved,
-    rules
+    strategy
 )]
 #[resource(storage_version = crate::scheduling::v1::PriorityClass)]
 pub struct PriorityClass {
@@ -33,8 +33,8 @@ pub struct PriorityClass {
     pub preemption_policy: Option<String>,
 }
 
-impl Rules for PriorityClass {
-    fn default_values(&mut self) {
+impl Strategy for PriorityClass {
+    fn set_defaults(&mut self) {
         self.preemption_policy
             .get_or_insert_with(|| "PreemptLowerPriority".to_owned());
     }

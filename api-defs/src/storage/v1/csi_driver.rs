@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::value::Value;
 use planesmith_machinery::{Resource, Struct};
 
@@ -21,7 +21,8 @@ use crate::features::VOLUME_LIMIT_SCALING;
     cluster,
     conditional_update,
     returns_deleted,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(column(name), column(name = "AttachRequired", type = "boolean", doc = "True if volumes must be attached.", with = columns::attach_required), column(name = "PodInfoOnMount", type = "boolean", doc = "True if the driver receives information about the pod.", with = columns::pod_info), column(name = "StorageCapacity", type = "boolean", doc = "True if the scheduler considers its capacity.", with = columns::storage_capacity), column(name = "TokenRequests", type = "string", doc = "Audiences of the tokens that the driver receives.", with = columns::token_requests), column(name = "RequiresRepublish", type = "boolean", doc = "True if the driver is called periodically.", with = columns::requires_republish), column(name = "Modes", type = "string", doc = "Kinds of volumes that it supports.", with = columns::modes), column(age))]
 pub struct CSIDriver {
@@ -101,20 +102,18 @@ const TOKEN_SECONDS: (i64, i64) = (600, 1 << 32);
 /// Minimum interval of limit updates in seconds.
 const MIN_UPDATE_PERIOD: i64 = 10;
 
-impl Rules for CSIDriver {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::METADATA_FIRST;
-
-    fn default_values(&mut self) {
+impl Strategy for CSIDriver {
+    fn set_defaults(&mut self) {
         self.spec.set_defaults();
     }
 
-    fn prepare_create(&mut self) {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         if !VOLUME_LIMIT_SCALING.is_on() {
             self.spec.prevent_pod_scheduling_if_missing = None;
         }
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         if !VOLUME_LIMIT_SCALING.is_on() && old.spec.prevent_pod_scheduling_if_missing.is_none() {
             self.spec.prevent_pod_scheduling_if_missing = None;
         }
@@ -151,8 +150,12 @@ impl Rules for CSIDriver {
         }
     }
 
-    fn warnings(&self, old: Option<&Self>) -> Vec<String> {
-        match old.is_some_and(|old| old.spec.token_requests == self.spec.token_requests) {
+    fn warnings_on_create(&self) -> Vec<String> {
+        self.spec.warnings()
+    }
+
+    fn warnings_on_update(&self, old: &Self) -> Vec<String> {
+        match old.spec.token_requests == self.spec.token_requests {
             true => Vec::new(),
             false => self.spec.warnings(),
         }
@@ -177,6 +180,10 @@ impl Rules for CSIDriver {
             );
         }
     }
+}
+
+impl StrategyExtensions for CSIDriver {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::METADATA_FIRST;
 }
 
 impl CSIDriverSpec {

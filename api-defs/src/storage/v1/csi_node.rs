@@ -6,7 +6,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::{Resource, Struct};
 
@@ -20,7 +20,8 @@ use crate::core::v1::check_driver_name;
     cluster,
     conditional_update,
     returns_deleted,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(column(name), column(name = "Drivers", type = "integer", doc = "Number of drivers.", with = drivers_cell), column(age))]
 pub struct CSINode {
@@ -72,9 +73,7 @@ fn drivers_cell(node: &CSINode) -> Cell {
     Cell::Integer(node.spec.drivers.len() as i64)
 }
 
-impl Rules for CSINode {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
-
+impl Strategy for CSINode {
     fn validate(&self, errors: &mut FieldErrors) {
         let mut names = BTreeSet::new();
         for (index, driver) in self.spec.drivers.iter().enumerate() {
@@ -101,6 +100,10 @@ impl Rules for CSINode {
             }
         }
     }
+}
+
+impl StrategyExtensions for CSINode {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
 }
 
 impl CSINodeDriver {

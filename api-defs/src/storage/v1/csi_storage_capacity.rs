@@ -6,7 +6,7 @@ use planesmith_machinery::meta::LabelSelector;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
 use planesmith_machinery::quantity::Quantity;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::validation::{SelectorValues, check_label_selector};
 use planesmith_machinery::value::Value;
 
@@ -20,7 +20,8 @@ use crate::created_at::created_at;
     version = "v1",
     plural = "csistoragecapacities",
     conditional_update,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(column(name), column(name = "Created At", type = "date", doc = "Creation time.", with = created_at))]
 pub struct CSIStorageCapacity {
@@ -41,19 +42,9 @@ pub struct CSIStorageCapacity {
     pub maximum_volume_size: Option<Quantity>,
 }
 
-impl Rules for CSIStorageCapacity {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
-
+impl Strategy for CSIStorageCapacity {
     fn validate(&self, errors: &mut FieldErrors) {
         self.check(SelectorValues::Legal, errors);
-    }
-
-    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
-        let topology = old.node_topology.as_ref();
-        self.check(
-            topology.map_or(SelectorValues::Legal, SelectorValues::as_stored),
-            errors,
-        );
     }
 
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
@@ -65,9 +56,21 @@ impl Rules for CSIStorageCapacity {
         }
     }
 
-    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+    fn warnings_on_create(&self) -> Vec<String> {
         let topology = self.node_topology.as_ref();
         topology.map_or_else(Vec::new, |topology| of_node_label_selector(topology, "nodeTopology"))
+    }
+}
+
+impl StrategyExtensions for CSIStorageCapacity {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
+
+    fn validate_replacement(&self, old: &Self, errors: &mut FieldErrors) {
+        let topology = old.node_topology.as_ref();
+        self.check(
+            topology.map_or(SelectorValues::Legal, SelectorValues::as_stored),
+            errors,
+        );
     }
 }
 

@@ -9,7 +9,7 @@ use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::value::Value;
 
 use super::parameters::{check_parameters, check_provisioner};
@@ -23,7 +23,8 @@ use crate::core::v1::TopologySelectorTerm;
     short("sc"),
     cluster,
     returns_deleted,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(column(name = "Name", type = "string", format = "name", doc = "Name of the class; the default class is marked.", with = columns::name), column(name = "Provisioner", type = "string", doc = "The provisioner.", path = "provisioner"), column(name = "ReclaimPolicy", type = "string", doc = "Reclaim policy of the volumes.", with = columns::reclaim_policy), column(name = "VolumeBindingMode", type = "string", doc = "Volume binding mode.", with = columns::binding_mode), column(name = "AllowVolumeExpansion", type = "string", doc = "True if claims can be resized.", with = columns::expansion), column(age))]
 pub struct StorageClass {
@@ -87,14 +88,12 @@ pub(crate) fn default_policies(reclaim_policy: &mut Option<String>, binding_mode
     binding_mode.get_or_insert_with(|| BINDING_MODES[0].to_owned());
 }
 
-impl Rules for StorageClass {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
-
-    fn default_values(&mut self) {
+impl Strategy for StorageClass {
+    fn set_defaults(&mut self) {
         default_policies(&mut self.reclaim_policy, &mut self.volume_binding_mode);
     }
 
-    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+    fn warnings_on_create(&self) -> Vec<String> {
         topology::warnings(&self.allowed_topologies)
     }
 
@@ -138,4 +137,8 @@ impl Rules for StorageClass {
             }
         }
     }
+}
+
+impl StrategyExtensions for StorageClass {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 }

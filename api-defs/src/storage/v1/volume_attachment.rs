@@ -6,7 +6,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
@@ -23,7 +23,8 @@ use crate::core::v1::{PersistentVolumeSpec, check_driver_name};
     status_resets("metadata"),
     conditional_update,
     returns_deleted,
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(column(name), column(name = "Attacher", type = "string", format = "name", doc = "The attacher.", path = "spec.attacher"), column(name = "PV", type = "string", doc = "The volume.", with = volume_cell), column(name = "Node", type = "string", doc = "The node.", path = "spec.nodeName"), column(name = "Attached", type = "boolean", doc = "True if the volume is attached.", with = attached_cell), column(age))]
 pub struct VolumeAttachment {
@@ -115,10 +116,8 @@ fn attached_cell(attachment: &VolumeAttachment) -> Cell {
     Cell::Bool(attachment.status.attached)
 }
 
-impl Rules for VolumeAttachment {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
-
-    fn prepare_status_update(&mut self, old: &Self) {
+impl Strategy for VolumeAttachment {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);
     }
 
@@ -141,6 +140,10 @@ impl Rules for VolumeAttachment {
     fn validate_status_update(&self, _old: &Self, errors: &mut FieldErrors) {
         self.validate(errors);
     }
+}
+
+impl StrategyExtensions for VolumeAttachment {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_ONLY;
 }
 
 impl VolumeAttachmentSpec {

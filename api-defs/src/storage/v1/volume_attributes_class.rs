@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use planesmith_machinery::Resource;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 
 use super::parameters::{check_parameters, check_provisioner};
 
@@ -18,7 +18,7 @@ use super::parameters::{check_parameters, check_provisioner};
     short("vac"),
     cluster,
     returns_deleted,
-    rules
+    strategy
 )]
 #[resource(
     column(name),
@@ -42,7 +42,7 @@ pub struct VolumeAttributesClass {
     pub parameters: BTreeMap<String, String>,
 }
 
-impl Rules for VolumeAttributesClass {
+impl Strategy for VolumeAttributesClass {
     fn validate(&self, errors: &mut FieldErrors) {
         check_provisioner("driverName", &self.driver_name, errors);
         check_parameters(&self.parameters, errors);

@@ -2,7 +2,7 @@
 
 use planesmith_machinery::conversion::copy_alike;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::storage::v1::{self, TokenRequest};
@@ -10,7 +10,7 @@ use crate::storage::v1::{self, TokenRequest};
 /// Properties of a storage driver that the cluster needs: the attachment of its volumes, the information it receives on
 /// mounting, and the ownership of files. The name of the object is the name of the driver.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "storage.k8s.io", version = "v1beta1", cluster, unserved, rules)]
+#[resource(group = "storage.k8s.io", version = "v1beta1", cluster, unserved, strategy)]
 #[resource(storage_version = crate::storage::v1::CSIDriver)]
 pub struct CSIDriver {
     /// Standard metadata.
@@ -66,8 +66,8 @@ pub struct CSIDriverSpec {
     pub prevent_pod_scheduling_if_missing: Option<bool>,
 }
 
-impl Rules for CSIDriver {
-    fn default_values(&mut self) {
+impl Strategy for CSIDriver {
+    fn set_defaults(&mut self) {
         let mut spec = v1::CSIDriverSpec::default();
         copy_alike(&self.spec, &mut spec);
         spec.set_defaults();

@@ -4,14 +4,21 @@ use std::collections::BTreeMap;
 
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 
 use crate::core::v1::TopologySelectorTerm;
 use crate::storage::v1::default_policies;
 
 /// A class of storage that claims can request by name, and the parameters of dynamic provisioning.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "storage.k8s.io", version = "v1beta1", cluster, short("sc"), unserved, rules)]
+#[resource(
+    group = "storage.k8s.io",
+    version = "v1beta1",
+    cluster,
+    short("sc"),
+    unserved,
+    strategy
+)]
 #[resource(storage_version = crate::storage::v1::StorageClass)]
 pub struct StorageClass {
     /// Standard metadata.
@@ -46,8 +53,8 @@ pub struct StorageClass {
     pub allowed_topologies: Vec<TopologySelectorTerm>,
 }
 
-impl Rules for StorageClass {
-    fn default_values(&mut self) {
+impl Strategy for StorageClass {
+    fn set_defaults(&mut self) {
         default_policies(&mut self.reclaim_policy, &mut self.volume_binding_mode);
     }
 }

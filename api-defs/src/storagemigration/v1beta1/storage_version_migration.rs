@@ -6,7 +6,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::meta::{Condition, GroupResource, ObjectMeta};
 use planesmith_machinery::names;
-use planesmith_machinery::rules::{Rules, UpdateStep, update_order};
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::validation::check_conditions;
 use planesmith_machinery::value::Value;
 use planesmith_machinery::{Resource, Struct};
@@ -19,7 +19,8 @@ use planesmith_machinery::{Resource, Struct};
     cluster,
     status,
     status_resets("metadata"),
-    rules
+    strategy,
+    strategy_extensions
 )]
 #[resource(
     column(name = "Name", type = "string", doc = "Name of the migration.", with = columns::name),
@@ -57,10 +58,8 @@ pub struct StorageVersionMigrationStatus {
     pub resource_version: String,
 }
 
-impl Rules for StorageVersionMigration {
-    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
-
-    fn prepare_status_update(&mut self, old: &Self) {
+impl Strategy for StorageVersionMigration {
+    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         self.metadata.keep_for_status(&old.metadata);
     }
 
@@ -103,6 +102,10 @@ impl Rules for StorageVersionMigration {
         }
         self.status.check_outcome(&old.status, errors);
     }
+}
+
+impl StrategyExtensions for StorageVersionMigration {
+    const UPDATE_ORDER: &'static [UpdateStep] = update_order::OBJECT_FIRST;
 }
 
 impl StorageVersionMigrationStatus {

@@ -42,7 +42,8 @@ const RESOURCE: Grammar = Grammar {
         "resets",
         "status_resets",
         "rows_by",
-        "rules",
+        "strategy",
+        "strategy_extensions",
     ],
     repeated: &["subresource", "column"],
     instead: &[
@@ -130,7 +131,8 @@ pub(crate) struct ResourceAttrs {
     pub(crate) resets: Vec<Spanned<String>>,
     pub(crate) status_resets: Vec<Spanned<String>>,
     pub(crate) rows_by: Option<Spanned<String>>,
-    pub(crate) rules: bool,
+    pub(crate) strategy: bool,
+    pub(crate) strategy_extensions: bool,
     /// The keys present, including those with invalid values, which do not count as missing.
     pub(crate) keys: Vec<String>,
 }
@@ -237,7 +239,8 @@ impl ResourceAttrs {
             "convert" => self.convert = entry.flag(diagnostics),
             "unserved" => self.unserved = entry.flag(diagnostics),
             "status" => self.status = entry.flag(diagnostics),
-            "rules" => self.rules = entry.flag(diagnostics).is_some(),
+            "strategy" => self.strategy = entry.flag(diagnostics).is_some(),
+            "strategy_extensions" => self.strategy_extensions = entry.flag(diagnostics).is_some(),
             "generation" => behavior.generation = entry.flag(diagnostics).is_some(),
             "create_on_update" => behavior.create_on_update = entry.flag(diagnostics).is_some(),
             "conditional_update" => behavior.conditional_update = entry.flag(diagnostics).is_some(),

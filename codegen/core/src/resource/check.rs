@@ -84,7 +84,8 @@ pub(super) fn check(
             read_only: attrs.read_only.is_some(),
             ..attrs.behavior
         },
-        rules: attrs.rules,
+        strategy: attrs.strategy,
+        strategy_extensions: attrs.strategy_extensions,
         group,
         version,
         kind,

@@ -13,10 +13,10 @@ pub(crate) fn expand(model: &ResourceModel) -> TokenStream {
     let ident = &model.structure.ident;
     let table = table(model);
     let paths = model.paths.iter().map(PathCheck::assertion);
-    let rules = (!model.rules).then(|| {
+    let strategy = (!model.strategy).then(|| {
         quote! {
             #[automatically_derived]
-            impl ::planesmith_machinery::rules::Rules for #ident {}
+            impl ::planesmith_machinery::strategy::Strategy for #ident {}
         }
     });
     quote! {
@@ -49,7 +49,7 @@ pub(crate) fn expand(model: &ResourceModel) -> TokenStream {
                 const RESOURCE: &'static ::planesmith_machinery::resource::ResourceFacts = &__RESOURCE;
             }
 
-            #rules
+            #strategy
 
             #(#paths)*
         };
@@ -89,10 +89,13 @@ fn table(model: &ResourceModel) -> TokenStream {
     let columns = model.columns.iter().map(|declared| column(ident, declared));
     let name_rule = name_rule(model.name_rule);
     let behavior = behavior(model);
-    let rules = if model.rules {
-        quote!(RulesTable::of::<#ident>())
-    } else {
-        quote!(RulesTable::NONE)
+    let strategy = match model.strategy {
+        true => quote!(Typed::<#ident>::NEW),
+        false => quote!(NoStrategy),
+    };
+    let extensions = match model.strategy_extensions {
+        true => quote!(of::<#ident>()),
+        false => quote!(NONE),
     };
     quote! {
         ::planesmith_machinery::resource::ResourceFacts {
@@ -117,8 +120,9 @@ fn table(model: &ResourceModel) -> TokenStream {
             name_rule: ::planesmith_machinery::resource::NameRule::#name_rule,
             behavior: #behavior,
             schema: __facts,
-            new: ::planesmith_machinery::rules::zero::<#ident>,
-            rules: ::planesmith_machinery::rules::#rules,
+            new: ::planesmith_machinery::resource::erased::zero::<#ident>,
+            strategy: &::planesmith_machinery::strategy::#strategy,
+            extensions: ::planesmith_machinery::strategy::Extensions::#extensions,
             custom: ::core::option::Option::None,
         }
     }
@@ -129,16 +133,16 @@ fn conversion(model: &ResourceModel) -> TokenStream {
     option(model.storage_version.as_ref().map(|hub| {
         let (to_hub, from_hub, can_hold) = if model.convert {
             (
-                quote!(::planesmith_machinery::rules::finish_to_hub::<#ident, #hub>),
-                quote!(::planesmith_machinery::rules::finish_from_hub::<#ident, #hub>),
-                quote!(::planesmith_machinery::rules::can_hold::<#ident, #hub>),
+                quote!(::planesmith_machinery::resource::finish_to_hub::<#ident, #hub>),
+                quote!(::planesmith_machinery::resource::finish_from_hub::<#ident, #hub>),
+                quote!(::planesmith_machinery::resource::can_hold::<#ident, #hub>),
             )
         } else {
             (quote!(|_, _| {}), quote!(|_, _| {}), quote!(|_| true))
         };
         quote! {
             ::planesmith_machinery::resource::ConversionFacts {
-                hub: ::planesmith_machinery::rules::facts_of::<#hub>,
+                hub: ::planesmith_machinery::resource::erased::facts_of::<#hub>,
                 finish_to_hub: #to_hub,
                 finish_from_hub: #from_hub,
                 can_hold: #can_hold,
@@ -187,7 +191,7 @@ fn column(ident: &Ident, column: &ColumnModel) -> TokenStream {
             }
         }
         CellSource::Function(function) => quote! {
-            Function(|__object| ::planesmith_machinery::rules::cell_of::<#ident>(__object, #function))
+            Function(|__object| ::planesmith_machinery::resource::erased::cell_of::<#ident>(__object, #function))
         },
     };
     let ColumnModel {

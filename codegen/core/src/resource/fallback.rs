@@ -8,7 +8,7 @@ use super::attr::ResourceAttrs;
 use crate::diagnostics::Diagnostics;
 use crate::structure::fallback as structure;
 
-/// The stubs of the struct and those of a kind; `Rules` only when the kind does not announce its own.
+/// The stubs of the struct and those of a kind; traits of its strategy only if it does not implement them itself.
 pub(crate) fn fallback(input: &DeriveInput) -> TokenStream {
     if structure::is_hopeless(input) {
         return TokenStream::new();
@@ -16,11 +16,11 @@ pub(crate) fn fallback(input: &DeriveInput) -> TokenStream {
     let ident = &input.ident;
     let name = ident.to_string();
     let (impl_generics, type_generics, where_clause) = structure::impl_header(input);
-    let own_rules = ResourceAttrs::read(input, &Diagnostics::default()).rules;
-    let rules = (!own_rules).then(|| {
+    let attrs = ResourceAttrs::read(input, &Diagnostics::default());
+    let strategy = (!attrs.strategy).then(|| {
         quote! {
             #[automatically_derived]
-            impl #impl_generics ::planesmith_machinery::rules::Rules for #ident #type_generics #where_clause {}
+            impl #impl_generics ::planesmith_machinery::strategy::Strategy for #ident #type_generics #where_clause {}
         }
     });
     let structure = structure::items(input);
@@ -53,7 +53,7 @@ pub(crate) fn fallback(input: &DeriveInput) -> TokenStream {
                 const RESOURCE: &'static ::planesmith_machinery::resource::ResourceFacts = &#facts;
             }
 
-            #rules
+            #strategy
         };
     }
 }
@@ -83,8 +83,9 @@ fn facts(name: &str) -> TokenStream {
             name_rule: ::planesmith_machinery::resource::NameRule::PathSegment,
             behavior: ::planesmith_machinery::resource::Behavior::NONE,
             schema: __facts,
-            new: ::planesmith_machinery::rules::zero::<Self>,
-            rules: ::planesmith_machinery::rules::RulesTable::of::<Self>(),
+            new: ::planesmith_machinery::resource::erased::zero::<Self>,
+            strategy: &::planesmith_machinery::strategy::NoStrategy,
+            extensions: ::planesmith_machinery::strategy::Extensions::NONE,
             custom: ::core::option::Option::None,
         }
     }

@@ -54,8 +54,10 @@ pub struct ResourceModel {
     pub name_rule: NameRule,
     /// Deviations from the default handling of writes.
     pub behavior: BehaviorModel,
-    /// True if the kind implements `Rules` by hand.
-    pub rules: bool,
+    /// True if the kind implements `Strategy` by hand.
+    pub strategy: bool,
+    /// True if the kind implements `StrategyExtensions`.
+    pub strategy_extensions: bool,
 }
 
 /// A subresource of an object.

@@ -116,16 +116,19 @@ const _: () = {
         served: false,
         deprecated: ::core::option::Option::Some("use v1"),
         conversion: ::core::option::Option::Some(::planesmith_machinery::resource::ConversionFacts {
-            hub: ::planesmith_machinery::rules::facts_of::<super::v1::Order>,
-            finish_to_hub: ::planesmith_machinery::rules::finish_to_hub::<
+            hub: ::planesmith_machinery::resource::erased::facts_of::<super::v1::Order>,
+            finish_to_hub: ::planesmith_machinery::resource::finish_to_hub::<
                 Order,
                 super::v1::Order,
             >,
-            finish_from_hub: ::planesmith_machinery::rules::finish_from_hub::<
+            finish_from_hub: ::planesmith_machinery::resource::finish_from_hub::<
                 Order,
                 super::v1::Order,
             >,
-            can_hold: ::planesmith_machinery::rules::can_hold::<Order, super::v1::Order>,
+            can_hold: ::planesmith_machinery::resource::can_hold::<
+                Order,
+                super::v1::Order,
+            >,
         }),
         subresources: &[
             ::planesmith_machinery::resource::SubresourceFacts {
@@ -177,7 +180,7 @@ const _: () = {
                 priority: 1i32,
                 source: ::planesmith_machinery::resource::CellSource::Function(|
                     __object|
-                ::planesmith_machinery::rules::cell_of::<
+                ::planesmith_machinery::resource::erased::cell_of::<
                     Order,
                 >(__object, columns::state)),
             },
@@ -194,8 +197,9 @@ const _: () = {
             ..::planesmith_machinery::resource::Behavior::NONE
         },
         schema: __facts,
-        new: ::planesmith_machinery::rules::zero::<Order>,
-        rules: ::planesmith_machinery::rules::RulesTable::of::<Order>(),
+        new: ::planesmith_machinery::resource::erased::zero::<Order>,
+        strategy: &::planesmith_machinery::strategy::Typed::<Order>::NEW,
+        extensions: ::planesmith_machinery::strategy::Extensions::of::<Order>(),
         custom: ::core::option::Option::None,
     };
     #[automatically_derived]

@@ -106,8 +106,9 @@ const _: () = {
             ..::planesmith_machinery::resource::Behavior::NONE
         },
         schema: __facts,
-        new: ::planesmith_machinery::rules::zero::<Thing>,
-        rules: ::planesmith_machinery::rules::RulesTable::NONE,
+        new: ::planesmith_machinery::resource::erased::zero::<Thing>,
+        strategy: &::planesmith_machinery::strategy::NoStrategy,
+        extensions: ::planesmith_machinery::strategy::Extensions::NONE,
         custom: ::core::option::Option::None,
     };
     #[automatically_derived]
@@ -132,5 +133,5 @@ const _: () = {
         const RESOURCE: &'static ::planesmith_machinery::resource::ResourceFacts = &__RESOURCE;
     }
     #[automatically_derived]
-    impl ::planesmith_machinery::rules::Rules for Thing {}
+    impl ::planesmith_machinery::strategy::Strategy for Thing {}
 };

@@ -106,8 +106,9 @@ const _: () = {
             name_rule: ::planesmith_machinery::resource::NameRule::PathSegment,
             behavior: ::planesmith_machinery::resource::Behavior::NONE,
             schema: __facts,
-            new: ::planesmith_machinery::rules::zero::<Self>,
-            rules: ::planesmith_machinery::rules::RulesTable::of::<Self>(),
+            new: ::planesmith_machinery::resource::erased::zero::<Self>,
+            strategy: &::planesmith_machinery::strategy::NoStrategy,
+            extensions: ::planesmith_machinery::strategy::Extensions::NONE,
             custom: ::core::option::Option::None,
         };
     }

@@ -1,4 +1,4 @@
-#[resource(group = "Shop", version = "v1", rules)]
+#[resource(group = "Shop", version = "v1", strategy)]
 struct Order {
     metadata: ObjectMeta,
     #[field(proto = 0)]

@@ -1,10 +1,10 @@
 use planesmith_machinery::Resource;
 use planesmith_machinery::object::Resource as _;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::scheme::Scheme;
 
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "Shop", version = "one", statuss, short("SO"), rules)]
+#[resource(group = "Shop", version = "one", statuss, short("SO"), strategy)]
 #[resource(selectable("spec.name"), column(name = "Size"))]
 struct Order {
     #[field(proto = 0, minimun = 3)]
@@ -14,7 +14,7 @@ struct Order {
 }
 
 // Uses of the kind are not reported again.
-impl Rules for Order {}
+impl Strategy for Order {}
 
 fn main() {
     Scheme::new().add::<Order>();

@@ -8,10 +8,10 @@ use super::register;
 
 #[test]
 fn json_loses_nothing() {
-    testing::assert_json_loses_nothing(register);
+    testing::assert_json_loses_nothing(register, &testing::Samples::default());
 }
 
 #[test]
 fn versions_lose_nothing() {
-    testing::assert_versions_lose_nothing(register);
+    testing::assert_versions_lose_nothing(register, &testing::Samples::default());
 }

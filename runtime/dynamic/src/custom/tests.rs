@@ -181,8 +181,11 @@ fn finalizers_need_no_domain_but_should_have_one() {
                    avoid accidental conflicts with other finalizer writers";
     let without_domain = "metadata.finalizers: \"held\": prefer a domain-qualified finalizer name to avoid accidental conflicts with \
                           other finalizer writers";
-    assert_eq!((kind.rules.warnings)(&*new, Some(&*old)), [without_domain, warning]);
-    assert_eq!((kind.rules.warnings)(&*new, Some(&*new)), [""; 0]);
+    assert_eq!(
+        kind.strategy.warnings_on_update(&*new, &*old),
+        [without_domain, warning]
+    );
+    assert_eq!(kind.strategy.warnings_on_update(&*new, &*new), [""; 0]);
 }
 
 #[test]

@@ -95,7 +95,7 @@ mod v1alpha1 {
 
     const KEPT: &str = "test.example.com/legacy";
 
-    impl crate::resource::rules::Convert<super::v1::Box> for Box {
+    impl crate::resource::Convert<super::v1::Box> for Box {
         fn finish_to_hub(&self, hub: &mut super::v1::Box) {
             if !self.spec.legacy.is_empty() {
                 hub.metadata

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use super::ResourceFacts;
-use super::rules::Rules;
+use super::strategy::Strategy;
 use crate::meta::ObjectMeta;
 use crate::value::{Shape, Struct};
 
@@ -44,7 +44,7 @@ impl Clone for Box<dyn Object> {
     label = "this type is not served under a group, version and kind",
     note = "add `#[derive(Resource)]` and `#[resource(group = \"...\", version = \"...\", kind = \"...\")]` to it"
 )]
-pub trait Resource: Object + Rules + Shape + Clone + Default {
+pub trait Resource: Object + Strategy + Shape + Clone + Default {
     /// Facts about the kind in this version.
     const RESOURCE: &'static ResourceFacts;
 }

@@ -9,7 +9,7 @@ impl ResourceFacts {
     /// Returns the paths of the stored object that selectors read, in the order of rows.
     pub fn selected_paths(&'static self) -> impl Iterator<Item = &'static str> {
         let hub = self.hub();
-        let aliases = hub.rules.field_labels.aliases.iter();
+        let aliases = hub.extensions.field_labels.aliases.iter();
         hub.selectable
             .iter()
             .chain(aliases.flat_map(|alias| alias.paths))
@@ -40,7 +40,11 @@ impl ResourceFacts {
     /// Returns the alias `name` in selectors on this version.
     #[must_use]
     pub fn field_alias(&self, name: &str) -> Option<&'static FieldAlias> {
-        self.rules.field_labels.aliases.iter().find(|alias| alias.name == name)
+        self.extensions
+            .field_labels
+            .aliases
+            .iter()
+            .find(|alias| alias.name == name)
     }
 
     /// Returns the reason for which a selector on this version cannot contain `field`; `None` if it can.
@@ -48,7 +52,7 @@ impl ResourceFacts {
     /// A kind that declares selectable fields has its own wording for rejections, and accepts the namespace only if it
     /// is namespaced. The same applies to custom kinds.
     pub(super) fn field_refusal(&'static self, field: &str) -> Option<String> {
-        let labels = self.rules.field_labels;
+        let labels = self.extensions.field_labels;
         let declares = self.custom.is_some() || !self.selectable.is_empty() || !labels.aliases.is_empty();
         let known = match field {
             "metadata.name" => true,
@@ -64,7 +68,7 @@ impl ResourceFacts {
                 "{field} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
             ));
         }
-        Some(match self.hub().rules.field_labels.refusal {
+        Some(match self.hub().extensions.field_labels.refusal {
             FieldRefusal::Field => format!("field label not supported: {field}"),
             FieldRefusal::KindAndField => format!(
                 "field label not supported for {}, Kind={}: {field}",

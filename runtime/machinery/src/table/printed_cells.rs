@@ -26,7 +26,7 @@ impl<'b> PrintedCells<'b> {
     #[must_use]
     pub fn of(object: &dyn Object) -> Vec<u8> {
         let mut out = Self::encode(&cells(object));
-        if let Some(completion) = (object.resource().rules.completion)(object) {
+        if let Some(completion) = object.resource().extensions.hooks.completion(object) {
             write_condition(completion, &mut out);
         }
         out

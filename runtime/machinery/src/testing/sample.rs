@@ -1,12 +1,16 @@
 //! Random objects: filled from the tables, then repaired until validation accepts them.
 
+use std::fmt;
+use std::sync::Arc;
+
 use regex::Regex;
 
 use super::random::Random;
 use super::repair::repair;
 use crate::defaulting::set_defaults;
 use crate::facts::{FieldFacts, Rule};
-use crate::resource::object::Object;
+use crate::resource::object::{Object, Resource};
+use crate::resource::strategy::Context;
 use crate::resource::{ResourceFacts, Scope};
 use crate::scalar::{Scalar, Token};
 use crate::validation::check_create;
@@ -18,36 +22,88 @@ const REPAIRS: u32 = 400;
 /// Maximum depth of filled structs; deeper ones stay empty.
 const DEPTH: u32 = 8;
 
-/// Returns a random object of a kind in storable form: defaults are set, fields that a creator cannot set are reset,
-/// and validation finds no errors. An object of a kind with proofs has none.
-///
-/// # Errors
-///
-/// The last validation errors, if the object could not be repaired.
-pub fn sample(facts: &'static ResourceFacts, seed: u64) -> Result<Box<dyn Object>, String> {
-    let mut random = Random::new(seed);
-    let mut object = facts.zero();
-    fill_struct(&mut *object, DEPTH, &mut random);
-    name(&mut *object, seed, &mut random);
-    if facts.rules.holds_proofs {
-        set_defaults(&mut *object);
-        return Ok(object);
+/// A generator of random objects. The tables of most kinds are sufficient for it; the others need an adjustment.
+#[derive(Clone, Debug, Default)]
+pub struct Samples {
+    adjustments: Vec<Adjustment>,
+    unvalidated: Vec<&'static ResourceFacts>,
+}
+
+/// A change of the random objects of one kind.
+#[derive(Clone)]
+struct Adjustment {
+    kind: &'static ResourceFacts,
+    adjust: Arc<Adjust>,
+}
+
+/// Changes an object.
+type Adjust = dyn Fn(&mut dyn Object);
+
+impl fmt::Debug for Adjustment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind.kind)
     }
-    for _ in 0..REPAIRS {
-        set_defaults(&mut *object);
-        let settle = object.resource().rules.settle_sample;
-        settle(&mut *object);
-        (facts.rules.prepare_create)(&mut *object);
-        let errors = check_create(&*object);
-        if errors.is_empty() {
+}
+
+impl Samples {
+    /// Makes dependent fields of random objects consistent with `adjust`, such as a name that is composed of other
+    /// fields.
+    #[must_use]
+    pub fn adjust<R: Resource>(mut self, adjust: fn(&mut R)) -> Self {
+        let adjust = move |object: &mut dyn Object| {
+            if let Some(object) = object.downcast_mut::<R>() {
+                adjust(object);
+            }
+        };
+        self.adjustments.push(Adjustment {
+            kind: R::RESOURCE,
+            adjust: Arc::new(adjust),
+        });
+        self
+    }
+
+    /// Skips the validation of objects of `R`, for a kind whose valid objects contain proofs, such as signatures, that
+    /// random objects cannot have.
+    #[must_use]
+    pub fn unvalidated<R: Resource>(mut self) -> Self {
+        self.unvalidated.push(R::RESOURCE);
+        self
+    }
+
+    /// Returns a random object of a kind in storable form: defaults are set, fields that a creator cannot set are
+    /// reset, and validation finds no errors unless it is skipped.
+    ///
+    /// # Errors
+    ///
+    /// The last validation errors, if the object could not be repaired.
+    pub fn sample(&self, facts: &'static ResourceFacts, seed: u64) -> Result<Box<dyn Object>, String> {
+        let mut random = Random::new(seed);
+        let mut object = facts.zero();
+        fill_struct(&mut *object, DEPTH, &mut random);
+        name(&mut *object, seed, &mut random);
+        if self.unvalidated.iter().any(|kind| std::ptr::eq(*kind, facts)) {
+            set_defaults(&mut *object);
             return Ok(object);
         }
-        for error in errors.as_slice() {
-            repair(&mut *object, error, &mut random);
+        for _ in 0..REPAIRS {
+            set_defaults(&mut *object);
+            for adjustment in &self.adjustments {
+                if std::ptr::eq(adjustment.kind, facts) {
+                    (adjustment.adjust)(&mut *object);
+                }
+            }
+            facts.strategy.prepare_for_create(&mut *object, &Context::default());
+            let errors = check_create(&*object);
+            if errors.is_empty() {
+                return Ok(object);
+            }
+            for error in errors.as_slice() {
+                repair(&mut *object, error, &mut random);
+            }
         }
+        let errors = check_create(&*object).joined().unwrap_or_default();
+        Err(format!("{errors}\n{}", super::shown(&*object)))
     }
-    let errors = check_create(&*object).joined().unwrap_or_default();
-    Err(format!("{errors}\n{}", super::shown(&*object)))
 }
 
 fn name(object: &mut dyn Object, seed: u64, random: &mut Random) {

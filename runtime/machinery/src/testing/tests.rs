@@ -6,12 +6,13 @@ use planesmith_wire::time::Time;
 use super::*;
 use crate::field_error::FieldErrors;
 use crate::meta::ObjectMeta;
-use crate::resource::rules::{Convert, Rules};
+use crate::resource::Convert;
+use crate::resource::strategy::Strategy;
 use crate::{Resource, Struct};
 
-/// A kind whose rules are stricter than its table.
+/// A kind whose strategy is stricter than its table.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "test.example.com", version = "v2", kind = "Order", rules)]
+#[resource(group = "test.example.com", version = "v2", kind = "Order", strategy)]
 struct Order {
     metadata: ObjectMeta,
     spec: Spec,
@@ -40,7 +41,7 @@ struct Card {
     number: String,
 }
 
-impl Rules for Order {
+impl Strategy for Order {
     fn validate(&self, errors: &mut FieldErrors) {
         if (self.spec.kind == "Card") != self.spec.card.is_some() {
             match self.spec.card {
@@ -84,7 +85,7 @@ fn register(scheme: &mut Scheme) {
 }
 
 fn valid(facts: &'static ResourceFacts) -> Vec<Box<dyn Object>> {
-    samples(facts).expect("enough samples")
+    valid_objects(facts, &Samples::default()).expect("enough samples")
 }
 
 #[test]
@@ -123,13 +124,13 @@ fn samples_are_valid_filled_and_the_same_each_time() {
 
 #[test]
 fn every_kind_survives_json() {
-    assert_json_loses_nothing(register);
+    assert_json_loses_nothing(register, &Samples::default());
 }
 
 #[test]
 #[should_panic(expected = "spec.price")]
 fn a_version_that_loses_a_field_is_found() {
-    assert_versions_lose_nothing(register);
+    assert_versions_lose_nothing(register, &Samples::default());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::labels::{check_annotations, check_labels};
 use crate::field_error::FieldErrors;
 use crate::group_version::GroupVersion;
 use crate::meta::{ManagedFieldsEntry, ObjectMeta, OwnerReference};
-use crate::resource::rules::MetadataRules;
+use crate::resource::strategy::MetadataRules;
 use crate::resource::{NameRule, Scope};
 use crate::value::Value;
 

@@ -5,7 +5,7 @@ use planesmith_wire::time::Time;
 use super::*;
 use crate::field_error::FieldError;
 use crate::meta::{ObjectMeta, OwnerReference};
-use crate::resource::rules::MetadataRules;
+use crate::resource::strategy::MetadataRules;
 use crate::resource::{NameRule, Scope};
 use crate::{Resource, Struct};
 

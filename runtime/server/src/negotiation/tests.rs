@@ -1,6 +1,6 @@
 use http::Request;
 
-use planesmith_machinery::rules::RulesTable;
+use planesmith_machinery::strategy::Extensions;
 
 use super::*;
 
@@ -147,13 +147,13 @@ fn above_the_apis_a_header_need_not_name_what_is_offered() {
 #[test]
 fn no_table_is_made_of_parts_of_objects() {
     let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
-    let whole = RulesTable::NONE;
-    let forgetful = RulesTable {
+    let whole = Extensions::NONE;
+    let forgetful = Extensions {
         status_as_table: false,
-        ..RulesTable::NONE
+        ..Extensions::NONE
     };
-    let offered_by = |rules: &RulesTable, accept: &str, subresource| {
-        negotiate(&parts(accept, "", ""), Acceptable::of_object(rules, subresource))
+    let offered_by = |extensions: &Extensions, accept: &str, subresource| {
+        negotiate(&parts(accept, "", ""), Acceptable::of_object(extensions, subresource))
     };
     let offered = |accept: &str, subresource| offered_by(&whole, accept, subresource);
     assert!(offered(table, "resize").is_err());

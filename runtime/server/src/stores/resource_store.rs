@@ -147,7 +147,7 @@ impl ResourceStore {
                 draft: Draft::new(encoded.bytes, encoded.gap),
                 row: row_of(&*object),
                 expect: Expect::Revision(entry.revision()),
-                ttl: (self.facts.rules.lifetime)(&*object),
+                ttl: self.facts.extensions.hooks.ttl(&*object),
             };
             match self.collection.write(op).await {
                 Ok(written) => return self.decode(&written.entry),

@@ -107,7 +107,7 @@ impl StoredVersions {
         versions.find(is_of).ok_or(Unreadable::UnknownVersion {
             kind: stored.kind,
             api_version: stored.api_version,
-            scheme: self.hub.rules.scheme_name,
+            scheme: self.hub.extensions.scheme_name,
         })
     }
 }

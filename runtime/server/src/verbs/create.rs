@@ -8,8 +8,8 @@ use http::StatusCode;
 use planesmith_access::admission::Operation;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::{NameRule, SubresourceKind};
-use planesmith_machinery::rules::Creator;
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::strategy::Context;
 use planesmith_machinery::time::Time;
 use planesmith_machinery::{defaulting, validation, weight};
 use planesmith_store::{Entry, Expect, WriteError};
@@ -90,16 +90,8 @@ impl Write<'_> {
         mut object: Box<dyn Object>,
         reservation: &mut ReservationGuard,
     ) -> ApiResult<Outcome> {
-        self.pass_on((object.resource().rules.preparation_warnings)(&*object));
-        prepare(&mut *object);
-        let user = &self.call.ctx.user;
-        let creator = Creator {
-            name: &user.name,
-            uid: &user.uid,
-            groups: &user.groups,
-            extra: &user.extra,
-        };
-        (object.resource().rules.note_creator)(&mut *object, &creator);
+        self.pass_on(object.resource().extensions.hooks.preparation_warnings(&*object));
+        prepare(&mut *object, &self.strategy_context());
         let sent = self.endpoint.kind();
         let errors = self.validate(self.size, || validation::check_create_as_sent(&*object, sent));
         let errors = errors.await?;
@@ -172,7 +164,7 @@ pub(super) fn wipe_system_fields(object: &mut dyn Object) {
 }
 
 /// Resets the fields that a creator may not set.
-fn prepare(object: &mut dyn Object) {
+fn prepare(object: &mut dyn Object, context: &Context<'_>) {
     let facts = object.resource();
     if facts.behavior.generation {
         object.meta_mut().generation = 1;
@@ -187,5 +179,5 @@ fn prepare(object: &mut dyn Object) {
     {
         object.field_mut(status).reset();
     }
-    (facts.rules.prepare_create)(object);
+    facts.strategy.prepare_for_create(object, context);
 }

@@ -43,7 +43,7 @@ impl From<&'static ResourceFacts> for Expected {
             group: facts.group,
             api_version: facts.api_version,
             kind: facts.kind,
-            scheme: facts.hub().rules.scheme_name,
+            scheme: facts.hub().extensions.scheme_name,
             is_custom: facts.custom.is_some(),
             unknown: None,
         }
@@ -259,7 +259,7 @@ pub(super) fn mismatch(scheme: &Scheme, expected: Expected, sent: &TypeMeta, jso
     if fits(api_version, expected.api_version) && fits(kind, expected.kind) {
         return None;
     }
-    let is_near = |other: &&'static ResourceFacts| other.hub().rules.scheme_name == expected.scheme;
+    let is_near = |other: &&'static ResourceFacts| other.hub().extensions.scheme_name == expected.scheme;
     let known = scheme.object_kind(api_version, kind).filter(is_near);
     // It is decoded as its own kind before that is compared with the expected one.
     if let Some(known) = known.filter(|_| !json.is_empty())
@@ -309,7 +309,7 @@ fn summary(body: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use planesmith_machinery::meta::ObjectMeta;
-    use planesmith_machinery::rules::RulesTable;
+    use planesmith_machinery::strategy::Extensions;
 
     use super::*;
 
@@ -318,7 +318,7 @@ mod tests {
             group: "ex.com",
             api_version: "ex.com/v1",
             kind: "Foo",
-            scheme: RulesTable::NONE.scheme_name,
+            scheme: Extensions::NONE.scheme_name,
             is_custom: true,
             unknown: None,
         };

@@ -12,8 +12,8 @@ use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::meta::{self, ObjectMeta, StatusDetails};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
-use planesmith_machinery::rules::Dependents;
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::strategy::Dependents;
 use planesmith_machinery::{cbor, json, protobuf, yaml};
 use planesmith_store::{Entry, Expect, Op, WriteError};
 
@@ -74,7 +74,7 @@ impl Endpoint {
     /// Warns a client that did not choose a propagation policy that dependents stay, for kinds where that is
     /// surprising.
     pub(super) fn warn_about_dependents(&self, call: &Call, options: &DeleteOptions) {
-        if let Dependents::Orphaned { warning } = self.kind().hub().rules.dependents
+        if let Dependents::Orphaned { warning } = self.kind().hub().extensions.dependents
             && !warning.is_empty()
             && options.orphan_dependents.is_none()
             && options.propagation.is_none()
@@ -180,7 +180,7 @@ impl Write<'_> {
     /// One attempt on the state `entry`; `None` when the object was changed meanwhile.
     async fn delete_once(&self, key: &str, entry: &Arc<Entry>, options: &DeleteOptions) -> ApiResult<Option<Deleted>> {
         let mut object = self.endpoint.store().decode_to_delete(entry)?;
-        if let Some(problem) = (object.resource().rules.deletion_problem)(&*object) {
+        if let Some(problem) = object.resource().extensions.hooks.deletion_problem(&*object) {
             let resource = self.endpoint.kind().group_resource();
             return Err(ApiError::forbidden(&resource, &object.meta().name, problem));
         }
@@ -190,10 +190,10 @@ impl Write<'_> {
         if end == End::UnderWay {
             return Ok(Some(Deleted::Marked(self.as_it_is(entry, object))));
         }
-        let rules = &object.resource().rules;
-        let holds = (rules.holds_deletion)(&*object);
-        if !holds || rules.dependents != Dependents::IgnoredAtFirst {
-            apply_propagation(&mut object.meta_mut().finalizers, options, rules.dependents);
+        let extensions = &object.resource().extensions;
+        let holds = extensions.hooks.blocks_deletion(&*object);
+        if !holds || extensions.dependents != Dependents::IgnoredAtFirst {
+            apply_propagation(&mut object.meta_mut().finalizers, options, extensions.dependents);
         }
         if let End::Begun(seconds) = end {
             return match seconds > 0 || !object.meta().finalizers.is_empty() {
@@ -206,7 +206,7 @@ impl Write<'_> {
                 self.mark(&mut *object);
             } else if object.meta().deletion_timestamp.is_none() {
                 object.meta_mut().deletion_timestamp = Some(self.now);
-                (rules.prepare_delete)(&mut *object);
+                extensions.hooks.prepare_for_delete(&mut *object);
             }
             return self.store_mark(key, entry, object).await;
         }
@@ -306,7 +306,7 @@ fn check_preconditions(
     options: &DeleteOptions,
 ) -> ApiResult<()> {
     let meta = object.meta();
-    if facts.hub().rules.phased_deletion {
+    if facts.hub().extensions.phased_deletion {
         return check_phased(facts, meta, entry, options);
     }
     if let Some(wanted) = options.uid.as_ref().filter(|wanted| **wanted != meta.uid) {

@@ -15,7 +15,7 @@ impl Endpoint {
     pub(crate) async fn get(&self, call: &Call) -> ApiResult<Response> {
         let output = self.negotiate(
             &call.parts,
-            Acceptable::of_object(&self.kind().rules, call.ctx.info.subresource()),
+            Acceptable::of_object(&self.kind().extensions, call.ctx.info.subresource()),
         )?;
         let query = call.query();
         let key = self.store().key(call.namespace(), call.name())?;

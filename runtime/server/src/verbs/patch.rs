@@ -100,7 +100,7 @@ impl Endpoint {
         let kind = PatchKind::of(call, self.kind())?;
         let output = self.negotiate(
             &call.parts,
-            Acceptable::of_object(&self.kind().rules, call.ctx.info.subresource()),
+            Acceptable::of_object(&self.kind().extensions, call.ctx.info.subresource()),
         )?;
         let body = self.read_bytes(call, body, BodyUse::Patch).await?;
         let Some(kind) = kind else {

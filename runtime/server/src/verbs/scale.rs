@@ -11,11 +11,10 @@ use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta, PartialObjectMetadata};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::{NameRule, ScaleFacts, Scope};
-use planesmith_machinery::rules::MetadataRules;
-use planesmith_machinery::rules::RulesTable;
 use planesmith_machinery::scale::v1::{Scale, ScaleSpec, ScaleStatus};
 use planesmith_machinery::selector::LabelQuery;
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::strategy::{Extensions, MetadataRules};
 use planesmith_machinery::validation::check_metadata;
 use planesmith_machinery::value::{self, Slot, Struct, Value, View};
 use planesmith_patch::managers::ScaleManagers;
@@ -37,7 +36,7 @@ pub(super) const EXPECTED: Expected = Expected {
     group: "autoscaling",
     api_version: "autoscaling/v1",
     kind: "Scale",
-    scheme: RulesTable::NONE.scheme_name,
+    scheme: Extensions::NONE.scheme_name,
     is_custom: false,
     unknown: None,
 };

@@ -114,7 +114,7 @@ impl Endpoint {
     async fn replace(&self, call: &Call, body: Body, part: Part<'_>) -> ApiResult<Response> {
         let output = self.negotiate(
             &call.parts,
-            Acceptable::of_object(&self.kind().rules, call.ctx.info.subresource()),
+            Acceptable::of_object(&self.kind().extensions, call.ctx.info.subresource()),
         )?;
         let (format, body) = self.read_body(call, body, BodyUse::Update).await?;
         let options = WriteOptions::for_update(call.query())?;
@@ -297,7 +297,7 @@ impl Write<'_> {
         let errors = self.validate(self.size_with(entry), || match part {
             Part::Object => validation::check_update_as_sent(&*new, old, self.endpoint.kind()),
             Part::Finalizers => validation::check_part_update(&*new, old, |errors| {
-                (new.resource().rules.validate_replacement)(&*new, old, errors);
+                new.resource().extensions.hooks.validate_replacement(&*new, old, errors);
             }),
             Part::Status => validation::check_status_update(&*new, old),
             Part::Own(part) => validation::check_part_update(&*new, old, |errors| part.check(&*new, old, errors)),
@@ -306,7 +306,7 @@ impl Write<'_> {
         self.pass_on(errors.take_tolerated());
         self.refuse_invalid(&*new, &errors)?;
         match part {
-            Part::Status => self.pass_on((new.resource().rules.status_warnings)(&*new, old)),
+            Part::Status => self.pass_on(new.resource().strategy.warnings_on_status_update(&*new, old)),
             Part::Object | Part::Finalizers => self.warn_about(&*new, Some(old)),
             Part::Own(_) => {}
         }
@@ -382,7 +382,9 @@ impl Write<'_> {
                 if facts.subresources.iter().any(|subresource| own_path(&subresource.kind)) {
                     copy::copy_field("status", old, &mut **new);
                 }
-                (facts.rules.prepare_update)(&mut **new, old);
+                facts
+                    .strategy
+                    .prepare_for_update(&mut **new, &self.strategy_context(), old);
             }
             Part::Status => {
                 // Metadata is not restored: agents annotate objects together with their status.
@@ -391,7 +393,9 @@ impl Write<'_> {
                         copy::copy(old.field(index), new.field_mut(index));
                     }
                 }
-                (facts.rules.prepare_status_update)(&mut **new, old);
+                facts
+                    .strategy
+                    .prepare_for_status_update(&mut **new, &self.strategy_context(), old);
             }
             Part::Finalizers => {
                 copy::copy_field("status", old, &mut **new);
@@ -502,7 +506,7 @@ fn is_released(new: &dyn Object, old: &dyn Object) -> bool {
         && meta.finalizers.is_empty()
         && !waits(meta.deletion_grace_period_seconds)
         && !waits(old.meta().deletion_grace_period_seconds)
-        && !(new.resource().rules.holds_deletion)(new)
+        && !new.resource().extensions.hooks.blocks_deletion(new)
 }
 
 /// True if `encoded` with the revision of `entry` equals the bytes of `entry`.

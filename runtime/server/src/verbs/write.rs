@@ -16,6 +16,7 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::Scope;
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::strategy::{Context, User};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Struct;
 use planesmith_patch::fields::{self, Set};
@@ -219,7 +220,7 @@ impl<'a> Write<'a> {
                     managers::track_write(live, new, &tracking, &**self.endpoint.stores().scheme())
                 };
                 let as_managed = match live {
-                    None => (self.endpoint.kind().rules.as_managed)(new),
+                    None => self.endpoint.kind().extensions.hooks.as_managed(new),
                     Some(_) => None,
                 };
                 let tracked = match as_managed {
@@ -371,9 +372,26 @@ impl<'a> Write<'a> {
         Err(ApiError::invalid(&kind, &object.meta().name, &errors))
     }
 
+    /// The request, as strategies see it.
+    pub(super) fn strategy_context(&self) -> Context<'_> {
+        let user = &self.call.ctx.user;
+        Context {
+            user: Some(User {
+                name: &user.name,
+                uid: &user.uid,
+                groups: &user.groups,
+                extra: &user.extra,
+            }),
+        }
+    }
+
     /// Adds the kind's warnings about an accepted object.
     pub(super) fn warn_about(&self, object: &dyn Object, old: Option<&dyn Object>) {
-        self.pass_on((object.resource().rules.warnings)(object, old));
+        let strategy = object.resource().strategy;
+        self.pass_on(match old {
+            None => strategy.warnings_on_create(object),
+            Some(old) => strategy.warnings_on_update(object, old),
+        });
     }
 
     pub(super) fn pass_on(&self, warnings: Vec<String>) {
@@ -394,7 +412,7 @@ impl<'a> Write<'a> {
             draft: Draft::new(encoded.bytes, encoded.gap),
             row: row_of(object),
             expect,
-            ttl: (object.resource().rules.lifetime)(object),
+            ttl: object.resource().extensions.hooks.ttl(object),
         }
     }
 
@@ -413,7 +431,7 @@ impl<'a> Write<'a> {
         let kind = self.endpoint.kind();
         let by_expressions = match CustomKind::of(kind) {
             Some(custom) => custom.check_cost(size),
-            None => kind.hub().rules.check_cost_per_byte.saturating_mul(size as u64),
+            None => kind.hub().extensions.check_cost_per_byte.saturating_mul(size as u64),
         };
         let cost = Cost::of_json(size) + Cost::of_nanos(by_expressions);
         self.endpoint.run(self.call, size, cost, check).await

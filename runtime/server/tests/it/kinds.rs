@@ -2,7 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions};
 use planesmith_machinery::{Resource, Struct};
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex};
@@ -22,7 +22,8 @@ use std::time::Duration;
     column(name),
     column(name = "Colour", type = "string", doc = "Its colour.", path = "spec.colour"),
     generation,
-    rules
+    strategy,
+    strategy_extensions
 )]
 pub(crate) struct Shelf {
     /// Metadata.
@@ -75,9 +76,7 @@ fn is_in_company() -> bool {
     *waited.expect("no panic").0 >= 2
 }
 
-impl Rules for Shelf {
-    const CHECK_COST_PER_BYTE: u64 = 150;
-
+impl Strategy for Shelf {
     fn validate(&self, errors: &mut FieldErrors) {
         if self.spec.size == IN_PAIRS && !is_in_company() {
             errors.invalid("spec.size", self.spec.size, "must not be looked at alone");
@@ -87,13 +86,17 @@ impl Rules for Shelf {
         }
     }
 
-    fn warnings(&self, _: Option<&Self>) -> Vec<String> {
+    fn warnings_on_create(&self) -> Vec<String> {
         if self.spec.size > 50 {
             vec!["mind your head".to_owned()]
         } else {
             Vec::new()
         }
     }
+}
+
+impl StrategyExtensions for Shelf {
+    const CHECK_COST_PER_BYTE: u64 = 150;
 }
 
 /// Texts by key, without rules of any kind.
@@ -120,7 +123,8 @@ pub(crate) struct Note {
     selectable("status.phase"),
     returns_deleted,
     create_on_update,
-    rules
+    strategy,
+    strategy_extensions
 )]
 pub(crate) struct Place {
     /// Metadata.
@@ -150,24 +154,26 @@ pub(crate) struct PlaceStatus {
     pub(crate) phase: String,
 }
 
-impl Rules for Place {
-    const PHASED_DELETION: bool = true;
-    const HIDDEN_ANNOTATIONS: &'static [&'static str] = &["test.example.com/hidden"];
-
-    fn prepare_create(&mut self) {
+impl Strategy for Place {
+    fn prepare_for_create(&mut self, _: &Context<'_>) {
         self.spec.finalizers = vec!["keeper".to_owned()];
         self.status.phase = "Active".to_owned();
     }
 
-    fn prepare_update(&mut self, old: &Self) {
+    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
         self.spec = old.spec.clone();
     }
+}
 
-    fn prepare_delete(&mut self) {
+impl StrategyExtensions for Place {
+    const PHASED_DELETION: bool = true;
+    const HIDDEN_ANNOTATIONS: &'static [&'static str] = &["test.example.com/hidden"];
+
+    fn prepare_for_delete(&mut self) {
         self.status.phase = "Terminating".to_owned();
     }
 
-    fn holds_deletion(&self) -> bool {
+    fn blocks_deletion(&self) -> bool {
         !self.spec.finalizers.is_empty()
     }
 }

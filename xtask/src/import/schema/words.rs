@@ -54,7 +54,7 @@ fn marks(word: &str, value: &Value) -> Vec<String> {
         (word, Value::Null | Value::Bool(false)) if word != "default" => Vec::new(),
         ("x-kubernetes-validations", Value::Array(rules)) => rules.iter().map(rule).collect(),
         ("oneOf" | "anyOf" | "allOf" | "not", value) => {
-            vec![format!("{word} `{value}`: write it in `Rules::validate`")]
+            vec![format!("{word} `{value}`: write it in `Strategy::validate`")]
         }
         ("nullable", _) => vec!["nullable: `null` is a value there; here it counts as absent".to_owned()],
         ("x-kubernetes-preserve-unknown-fields", _) => {
@@ -64,11 +64,11 @@ fn marks(word: &str, value: &Value) -> Vec<String> {
         }
         ("x-kubernetes-embedded-resource", _) => {
             vec![format!(
-                "{word}: an object with apiVersion, kind and metadata; check them in `Rules::validate`"
+                "{word}: an object with apiVersion, kind and metadata; check them in `Strategy::validate`"
             )]
         }
         _ => vec![format!(
-            "{word} `{value}`: no attribute says this; write it in `Rules::validate` if it matters"
+            "{word} `{value}`: no attribute says this; write it in `Strategy::validate` if it matters"
         )],
     }
 }
@@ -87,5 +87,5 @@ fn rule(rule: &Value) -> String {
         true => String::new(),
         false => format!(" ({})", others.join(", ")),
     };
-    format!("rule `{text}`{others}: write it in `Rules::validate`")
+    format!("rule `{text}`{others}: write it in `Strategy::validate`")
 }

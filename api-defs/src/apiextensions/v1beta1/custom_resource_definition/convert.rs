@@ -1,6 +1,6 @@
 //! Conversion of fields that v1beta1 has once for all versions and v1 has for each version.
 
-use planesmith_machinery::rules::Convert;
+use planesmith_machinery::resource::Convert;
 
 use super::{
     CustomResourceColumnDefinition, CustomResourceConversion, CustomResourceDefinition, CustomResourceDefinitionSpec,
@@ -48,7 +48,7 @@ impl Convert<v1::CustomResourceDefinition> for CustomResourceDefinition {
 
 impl CustomResourceDefinitionSpec {
     /// Moves the parts that are identical in all versions to the top level.
-    pub(super) fn say_for_all(&mut self) {
+    pub(crate) fn say_for_all(&mut self) {
         let Some(first) = self.versions.first().cloned() else {
             return;
         };

@@ -4,7 +4,7 @@
 //! annotations that Kubernetes uses, so that a client of this version can write an autoscaler back without loss. The
 //! conversion moves the CPU target behind the other metrics.
 
-use planesmith_machinery::rules::Convert;
+use planesmith_machinery::resource::Convert;
 
 use super::{CrossVersionObjectReference, HorizontalPodAutoscaler};
 use crate::autoscaling::v1::annotation::{self, Behavior};

@@ -79,7 +79,7 @@ pub struct PodFailurePolicyOnPodConditionsPattern {
 }
 
 impl PodFailurePolicy {
-    pub(super) fn default_values(&mut self) {
+    pub(super) fn set_defaults(&mut self) {
         for pattern in self.rules.iter_mut().flat_map(|rule| &mut rule.on_pod_conditions) {
             if pattern.status.is_empty() {
                 "True".clone_into(&mut pattern.status);

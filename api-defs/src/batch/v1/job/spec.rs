@@ -99,9 +99,9 @@ impl JobSpec {
     /// Sets the defaults of nested values, which apply in jobs and in job templates.
     pub(crate) fn default_parts(&mut self) {
         if let Some(policy) = &mut self.pod_failure_policy {
-            policy.default_values();
+            policy.set_defaults();
         }
-        self.template.default_values();
+        self.template.set_defaults();
     }
 
     /// True if each pod has an index.

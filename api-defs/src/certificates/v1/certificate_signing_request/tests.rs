@@ -1,3 +1,7 @@
+use std::collections::BTreeMap;
+
+use planesmith_machinery::strategy::User;
+
 use super::*;
 
 fn condition(type_: &str, status: &str) -> CertificateSigningRequestCondition {
@@ -42,7 +46,7 @@ fn writes_to_the_status_keep_decisions_and_get_times() {
     let mut old = request(&[("Approved", "True")]);
     old.status.conditions[0].reason = "Old".to_owned();
     let mut new = request(&[("Approved", "True"), ("Failed", "True")]);
-    new.prepare_status_update(&old);
+    new.prepare_for_status_update(&Context::default(), &old);
     assert_eq!(new.status.conditions[0].reason, "Old");
     assert!(!new.status.conditions[1].last_update_time.is_zero());
 }
@@ -52,13 +56,13 @@ fn creators_cannot_say_who_they_are() {
     let mut request = CertificateSigningRequest::default();
     request.spec.username = "forged".to_owned();
     request.spec.extra.insert("a".to_owned(), vec!["b".to_owned()]);
-    let creator = Creator {
+    let user = User {
         name: "jane",
         uid: "u",
         groups: &["dev".to_owned()],
         extra: &BTreeMap::new(),
     };
-    request.note_creator(&creator);
+    request.prepare_for_create(&Context { user: Some(user) });
     assert_eq!(
         (request.spec.username.as_str(), request.spec.uid.as_str()),
         ("jane", "u")

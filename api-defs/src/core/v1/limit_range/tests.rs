@@ -35,7 +35,7 @@ fn defaults_of_containers_come_from_their_bounds() {
         default: list(&[("cpu", "1")]),
         ..container()
     };
-    item.default_values();
+    item.set_defaults();
     assert_eq!(item.default, list(&[("cpu", "1"), ("memory", "1Gi")]));
     let requests = list(&[("cpu", "1"), ("memory", "1Gi"), ("ephemeral-storage", "1m")]);
     assert_eq!(item.default_request, requests);
@@ -48,7 +48,7 @@ fn pods_get_no_defaults() {
         max: list(&[("cpu", "2")]),
         ..LimitRangeItem::default()
     };
-    item.default_values();
+    item.set_defaults();
     assert!(item.default.is_empty());
 }
 
@@ -99,6 +99,6 @@ fn types_are_known_or_have_a_domain() {
 fn a_range_without_a_name_is_named_after_its_identity() {
     let mut range = LimitRange::default();
     range.metadata.uid = "u".to_owned();
-    range.prepare_create();
+    range.prepare_for_create(&Context::default());
     assert_eq!(range.metadata.name, "u");
 }

@@ -29,7 +29,7 @@ pub struct EmbeddedPersistentVolumeClaim {
 
 impl EmbeddedPersistentVolumeClaim {
     /// Sets kind, apiVersion and the defaults of a standalone claim.
-    pub(crate) fn default_values(&mut self) {
+    pub(crate) fn set_defaults(&mut self) {
         "PersistentVolumeClaim".clone_into(&mut self.kind);
         "v1".clone_into(&mut self.api_version);
         if self.status.phase.is_empty() {

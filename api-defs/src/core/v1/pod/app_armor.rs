@@ -125,7 +125,7 @@ fn profile(annotation: &str) -> Option<AppArmorProfile> {
 
 #[cfg(test)]
 mod tests {
-    use planesmith_machinery::rules::Rules as _;
+    use planesmith_machinery::strategy::{Context, Strategy as _, StrategyExtensions as _};
     use serde_json::{Value, json};
 
     use super::*;
@@ -144,7 +144,7 @@ mod tests {
         }))
         .unwrap();
         let warnings = pod.preparation_warnings();
-        pod.prepare_create();
+        pod.prepare_for_create(&Context::default());
         let context = pod.spec.containers[0].security_context.take();
         let profile = context.and_then(|context| context.app_armor_profile);
         (warnings, profile.map(|profile| profile.type_))

@@ -36,7 +36,7 @@ impl Pod {
                 }
             }
         }
-        spec.default_values();
+        spec.set_defaults();
         // A negative grace period becomes the shortest possible one.
         spec.termination_grace_period_seconds = spec.termination_grace_period_seconds.map(|seconds| match seconds {
             ..0 => 1,
@@ -77,8 +77,8 @@ impl super::PodStatus {
 }
 
 impl PodSpec {
-    /// Sets the defaults of pods and templates; see [`crate::core::v1::PodTemplateSpec::default_values`].
-    pub(crate) fn default_values(&mut self) {
+    /// Sets the defaults of pods and templates; see [`crate::core::v1::PodTemplateSpec::set_defaults`].
+    pub(crate) fn set_defaults(&mut self) {
         fill(&mut self.dns_policy, "ClusterFirst");
         fill(&mut self.restart_policy, "Always");
         fill(&mut self.scheduler_name, "default-scheduler");
@@ -90,14 +90,14 @@ impl PodSpec {
             round_up(resources);
         }
         for volume in &mut self.volumes {
-            volume.default_values();
+            volume.set_defaults();
         }
         for container in self.init_containers.iter_mut().chain(&mut self.containers) {
-            container.default_values();
+            container.set_defaults();
         }
         for ephemeral in &mut self.ephemeral_containers {
             let mut container = ephemeral.as_container();
-            container.default_values();
+            container.set_defaults();
             let common = &mut ephemeral.ephemeral_container_common;
             common.image_pull_policy = container.image_pull_policy;
             common.termination_message_path = container.termination_message_path;
@@ -163,7 +163,7 @@ fn round_up(resources: &mut ResourceRequirements) {
 }
 
 impl Container {
-    fn default_values(&mut self) {
+    fn set_defaults(&mut self) {
         fill(&mut self.image_pull_policy, image::pull_policy(&self.image));
         fill(&mut self.termination_message_path, "/dev/termination-log");
         fill(&mut self.termination_message_policy, "File");
@@ -178,16 +178,16 @@ impl Container {
             &mut self.startup_probe,
         ];
         for probe in probes.into_iter().flatten() {
-            probe.default_values();
+            probe.set_defaults();
         }
         if let Some(lifecycle) = &mut self.lifecycle {
-            lifecycle.default_values();
+            lifecycle.set_defaults();
         }
     }
 }
 
 impl Probe {
-    fn default_values(&mut self) {
+    fn set_defaults(&mut self) {
         let numbers = [
             (&mut self.timeout_seconds, 1),
             (&mut self.period_seconds, 10),
@@ -210,7 +210,7 @@ impl Probe {
 }
 
 impl Lifecycle {
-    fn default_values(&mut self) {
+    fn set_defaults(&mut self) {
         for handler in [&mut self.post_start, &mut self.pre_stop].into_iter().flatten() {
             if let Some(get) = &mut handler.http_get {
                 fill(&mut get.path, "/");
@@ -221,7 +221,7 @@ impl Lifecycle {
 }
 
 impl Volume {
-    fn default_values(&mut self) {
+    fn set_defaults(&mut self) {
         let source = &mut self.volume_source;
         if *source == Default::default() {
             source.empty_dir = Some(Default::default());

@@ -5,7 +5,7 @@ mod updates;
 
 use planesmith_machinery::defaulting::set_defaults;
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::rules::Rules as _;
+use planesmith_machinery::strategy::{Context, Strategy as _};
 use serde_json::{Value, json};
 
 use super::Pod;
@@ -19,7 +19,7 @@ fn pod(spec: Value) -> Pod {
     merge(&mut document["spec"], spec);
     let mut pod: Pod = serde_json::from_value(document).unwrap();
     set_defaults(&mut pod);
-    pod.prepare_create();
+    pod.prepare_for_create(&Context::default());
     pod
 }
 

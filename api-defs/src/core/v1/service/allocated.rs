@@ -74,7 +74,7 @@ impl Service {
 #[cfg(test)]
 mod tests {
     use planesmith_machinery::json::{Strictness, from_value};
-    use planesmith_machinery::rules::Rules;
+    use planesmith_machinery::strategy::{Context, Strategy};
     use serde_json::{Value, json};
 
     use super::*;
@@ -103,7 +103,7 @@ mod tests {
             let mut name = service(&json!({
                 "type": "ExternalName", "externalName": "a.example.com", "internalTrafficPolicy": policy,
             }));
-            name.prepare_create();
+            name.prepare_for_create(&Context::default());
             name.spec.internal_traffic_policy
         };
         assert_eq!(policy_of("Local"), None);

@@ -1,5 +1,5 @@
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::rules::Rules as _;
+use planesmith_machinery::strategy::{Strategy as _, StrategyExtensions as _};
 use serde_json::{Value, json};
 
 use super::EndpointSlice;
@@ -12,7 +12,7 @@ fn slice(address_type: &str, addresses: &Value) -> EndpointSlice {
         "ports": [{"name": "A"}],
     }))
     .unwrap();
-    slice.default_values();
+    slice.set_defaults();
     slice
 }
 

@@ -7,7 +7,7 @@ fn messages(name: &str, spec: &Value) -> Vec<String> {
         "apiVersion": "flowcontrol.apiserver.k8s.io/v1", "kind": "FlowSchema", "metadata": {"name": name}, "spec": spec,
     }))
     .expect("a schema");
-    schema.default_values();
+    schema.set_defaults();
     let mut errors = FieldErrors::default();
     schema.validate(&mut errors);
     errors.as_slice().iter().map(|error| error.message()).collect()
@@ -66,6 +66,6 @@ fn a_status_says_nothing_about_metadata() {
     let old = FlowSchema::default();
     let mut new = old.clone();
     new.metadata.labels.insert("a".to_owned(), "b".to_owned());
-    new.prepare_status_update(&old);
+    new.prepare_for_status_update(&Context::default(), &old);
     assert!(new.metadata.labels.is_empty());
 }

@@ -10,7 +10,7 @@ fn messages(name: &str, spec: &Value) -> Vec<String> {
         "spec": spec,
     }))
     .expect("a level");
-    level.default_values();
+    level.set_defaults();
     let mut errors = FieldErrors::default();
     level.validate(&mut errors);
     errors.as_slice().iter().map(|error| error.message()).collect()

@@ -38,7 +38,7 @@ fn addresses_in_old_forms_are_told_at_their_point() {
         Vec::<String>::new()
     );
     assert_eq!(
-        old.status_warnings(&old),
+        old.warnings_on_status_update(&old),
         ["status.loadBalancer.ingress[0]: non-standard IP address \"010.0.0.1\" is invalid: use \"10.0.0.1\""]
     );
 }

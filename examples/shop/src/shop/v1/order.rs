@@ -2,7 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::{Resource, Struct};
 
 /// The default priority; the field declaration repeats it.
@@ -19,7 +19,7 @@ pub const DEFAULT_CURRENCY: &str = "EUR";
     short("ord"),
     categories("all", "shop"),
     generation,
-    rules
+    strategy
 )]
 #[resource(
     status,
@@ -141,7 +141,7 @@ pub struct OrderStatus {
     pub observed_generation: i64,
 }
 
-impl Rules for Order {
+impl Strategy for Order {
     fn validate(&self, errors: &mut FieldErrors) {
         // Declared constraints apply to single fields; this one depends on two.
         if self.spec.priority == "Express" && self.spec.items.is_empty() {
@@ -149,7 +149,7 @@ impl Rules for Order {
         }
     }
 
-    fn warnings(&self, _old: Option<&Self>) -> Vec<String> {
+    fn warnings_on_create(&self) -> Vec<String> {
         match self.spec.customer.family_name.as_str() {
             "" => vec!["spec.customer.familyName: an order without a name cannot be delivered".to_owned()],
             _ => Vec::new(),

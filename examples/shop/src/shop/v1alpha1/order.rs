@@ -1,7 +1,7 @@
 //! Orders in their first version.
 
 use planesmith_machinery::meta::ObjectMeta;
-use planesmith_machinery::rules::Convert;
+use planesmith_machinery::resource::Convert;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::shop::v1;

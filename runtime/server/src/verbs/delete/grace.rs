@@ -18,7 +18,7 @@ pub(super) enum End {
 /// client's request, in seconds; a negative one means the shortest.
 pub(super) fn begin(object: &mut dyn Object, requested: Option<i64>, now: Time) -> End {
     let requested = requested.map(|seconds| if seconds < 0 { 1 } else { seconds });
-    let Some(seconds) = (object.resource().rules.grace_period)(object, requested) else {
+    let Some(seconds) = object.resource().extensions.hooks.grace_period(object, requested) else {
         return End::Now;
     };
     let meta = object.meta_mut();
@@ -52,13 +52,13 @@ fn later(time: Time, seconds: i64) -> Time {
 mod tests {
     use planesmith_machinery::Resource;
     use planesmith_machinery::meta::ObjectMeta;
-    use planesmith_machinery::rules::Rules;
+    use planesmith_machinery::strategy::StrategyExtensions;
 
     use super::*;
 
     /// A kind with a grace period.
     #[derive(Clone, Debug, Default, PartialEq, Resource)]
-    #[resource(group = "test.example.com", version = "v1", kind = "Slow", rules)]
+    #[resource(group = "test.example.com", version = "v1", kind = "Slow", strategy_extensions)]
     struct Slow {
         /// Metadata.
         metadata: ObjectMeta,
@@ -66,7 +66,7 @@ mod tests {
         takes: i64,
     }
 
-    impl Rules for Slow {
+    impl StrategyExtensions for Slow {
         fn grace_period(&self, requested: Option<i64>) -> Option<i64> {
             Some(requested.unwrap_or(self.takes))
         }

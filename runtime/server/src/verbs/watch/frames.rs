@@ -162,8 +162,7 @@ impl Frames {
             meta.annotations
                 .insert(INITIAL_EVENTS_END.to_owned(), "true".to_owned());
         }
-        let prepare = object.resource().rules.prepare_bookmark;
-        prepare(&mut *object);
+        object.resource().extensions.hooks.prepare_bookmark(&mut *object);
         let mut out = Vec::new();
         self.push("BOOKMARK", Subject::Object(&*object), &mut out)?;
         Ok(self.framed(out.into()))

@@ -1,5 +1,5 @@
 use planesmith_machinery::json::{Strictness, decode};
-use planesmith_machinery::rules::Rules;
+use planesmith_machinery::strategy::Strategy as _;
 use serde_json::{Value, json};
 
 use super::*;
@@ -18,7 +18,7 @@ fn definition(schema: Value, change: impl FnOnce(&mut Value)) -> CustomResourceD
     change(&mut document);
     let mut definition = CustomResourceDefinition::default();
     decode(document.to_string().as_bytes(), &mut definition, Strictness::Lenient).unwrap();
-    definition.default_values();
+    definition.set_defaults();
     definition
 }
 

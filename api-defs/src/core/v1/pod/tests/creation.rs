@@ -1,6 +1,6 @@
 //! Creation of pods: errors, defaults and warnings.
 
-use planesmith_machinery::rules::Rules as _;
+use planesmith_machinery::strategy::{Context, Strategy as _};
 use serde_json::{Value, json};
 
 use super::{found, pod};
@@ -308,7 +308,7 @@ fn label_keys_become_requirements_of_the_pod_s_own_values() {
         "matchLabelKeys": ["app", "absent"], "labelSelector": {},
     }]}));
     own.metadata.labels.insert("app".to_owned(), "web".to_owned());
-    own.prepare_create();
+    own.prepare_for_create(&Context::default());
     let constraint = &own.spec.topology_spread_constraints[0];
     let requirements = &constraint.label_selector.as_ref().unwrap().match_expressions;
     let keys: Vec<&str> = requirements
@@ -331,7 +331,7 @@ fn makers_are_warned_of_what_will_surprise_them() {
         "volumes": [{"name": "v", "gitRepo": {"repository": "r"}}],
     });
     assert_eq!(
-        pod(spec).warnings(None),
+        pod(spec).warnings_on_create(),
         [
             "spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+",
             "spec.imagePullSecrets[0].name: invalid empty name \"\"",

@@ -1,6 +1,6 @@
 //! Updates of pods: mutable fields and the subresources that change them.
 
-use planesmith_machinery::rules::Rules as _;
+use planesmith_machinery::strategy::StrategyExtensions as _;
 use serde_json::{Value, json};
 
 use super::{changed, found, pod};

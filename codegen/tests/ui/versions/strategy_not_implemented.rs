@@ -2,7 +2,7 @@ use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
 
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "shop.example.com", version = "v1", rules)]
+#[resource(group = "shop.example.com", version = "v1", strategy)]
 struct Order {
     metadata: ObjectMeta,
 }

@@ -1,51 +1,76 @@
-//! The rules of all custom kinds: what their schemas say.
+//! The strategy of all custom kinds, which follows their schemas.
 
 use std::collections::BTreeSet;
 
+use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
-use planesmith_machinery::rules::{MetadataRules, RulesTable, update_order};
+use planesmith_machinery::strategy::{Context, DynStrategy, Extensions, MetadataRules, update_order};
 use planesmith_machinery::validation::STANDARD_FINALIZERS;
 use planesmith_wire::go_format::quote;
 use planesmith_wire::names;
 
 use super::AsCustom;
 
-/// The rules of every custom kind.
-pub(super) const TABLE: RulesTable = RulesTable {
+/// The extensions of every custom kind.
+pub(super) const EXTENSIONS: Extensions = Extensions {
     update_order: update_order::CHANGE_ONLY,
     metadata: MetadataRules::AnyFinalizers,
-    default_values,
-    // A status comes alone; who manages what was found out before.
-    prepare_status_update: |new, old| {
+    ..Extensions::NONE
+};
+
+/// The strategy of every custom kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CustomStrategy;
+
+impl DynStrategy for CustomStrategy {
+    fn set_defaults(&self, object: &mut dyn Object) {
+        if let Some(object) = object.as_custom_mut()
+            && let Some(custom) = object.custom()
+        {
+            object.change(|document| custom.schema().fill_defaults(document));
+        }
+    }
+
+    fn prepare_for_status_update(&self, new: &mut dyn Object, _: &Context<'_>, old: &dyn Object) {
+        // Only the status is taken over. The managers of the fields are determined before.
         let managed_fields = std::mem::take(&mut new.meta_mut().managed_fields);
         new.meta_mut().clone_from(old.meta());
         new.meta_mut().managed_fields = managed_fields;
-    },
-    warnings: |object, old| finalizer_warnings(&object.meta().finalizers, old.map(|old| old.meta())),
-    validate: |object, errors| {
+    }
+
+    fn validate(&self, object: &dyn Object, errors: &mut FieldErrors) {
         if let Some(object) = object.as_custom()
             && let Some(custom) = object.custom()
         {
             custom.checks().check(custom.schema(), object, errors);
         }
-    },
-    validate_update: |new, old, errors| {
+    }
+
+    fn validate_update(&self, new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors) {
         if let (Some(new), Some(old)) = (new.as_custom(), old.as_custom())
             && let Some(custom) = new.custom()
         {
             custom.checks().check_update(custom.schema(), new, old, errors);
         }
-    },
-    validate_status_update: |new, old, errors| {
+    }
+
+    fn validate_status_update(&self, new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors) {
         if let (Some(new), Some(old)) = (new.as_custom(), old.as_custom())
             && let Some(custom) = new.custom()
         {
             custom.checks().check_status(custom.schema(), new, old, errors);
         }
-    },
-    ..RulesTable::NONE
-};
+    }
+
+    fn warnings_on_create(&self, object: &dyn Object) -> Vec<String> {
+        finalizer_warnings(&object.meta().finalizers, None)
+    }
+
+    fn warnings_on_update(&self, new: &dyn Object, old: &dyn Object) -> Vec<String> {
+        finalizer_warnings(&new.meta().finalizers, Some(old.meta()))
+    }
+}
 
 /// Warnings about new finalizers. Those of custom objects need not be qualified by a domain, but should be.
 fn finalizer_warnings(finalizers: &[String], old: Option<&ObjectMeta>) -> Vec<String> {
@@ -70,12 +95,4 @@ fn finalizer_warnings(finalizers: &[String], old: Option<&ObjectMeta>) -> Vec<St
         }
     }
     warnings
-}
-
-fn default_values(object: &mut dyn Object) {
-    if let Some(object) = object.as_custom_mut()
-        && let Some(custom) = object.custom()
-    {
-        object.change(|document| custom.schema().fill_defaults(document));
-    }
 }

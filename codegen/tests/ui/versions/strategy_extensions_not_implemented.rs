@@ -1,0 +1,10 @@
+use planesmith_machinery::Resource;
+use planesmith_machinery::meta::ObjectMeta;
+
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "shop.example.com", version = "v1", strategy_extensions)]
+struct Order {
+    metadata: ObjectMeta,
+}
+
+fn main() {}
