@@ -8,8 +8,6 @@ mod created_at;
 mod selector_text;
 #[cfg(feature = "kubernetes")]
 mod semantic_version;
-#[cfg(feature = "kubernetes")]
-mod workload;
 
 #[cfg(feature = "kubernetes")]
 pub mod admission;

@@ -35,7 +35,7 @@ impl History {
 /// The known state of an object: its value after the last acknowledged write and, if a write was in progress at the crash, its
 /// value if that write succeeded. `None` means absent.
 #[derive(Clone, Debug, Default)]
-struct Known {
+struct ObjectState {
     acknowledged: Option<String>,
     attempted: Option<Option<String>>,
 }
@@ -44,13 +44,13 @@ struct Known {
 #[derive(Debug)]
 struct Writer {
     rng: Rng,
-    objects: BTreeMap<String, Known>,
+    objects: BTreeMap<String, ObjectState>,
     written: usize,
 }
 
 impl Writer {
     fn new(number: usize, rng: Rng) -> Self {
-        let names = (0..KEYS_PER_WRITER).map(|key| (format!("writer-{number}-{key}"), Known::default()));
+        let names = (0..KEYS_PER_WRITER).map(|key| (format!("writer-{number}-{key}"), ObjectState::default()));
         Self {
             rng,
             objects: names.collect(),
@@ -76,7 +76,7 @@ impl Writer {
                 .as_deref()
                 .map(|after| config_map(&name, after))
                 .unwrap_or_default();
-            self.known(&name).attempted = Some(after.clone());
+            self.state(&name).attempted = Some(after.clone());
             let Ok(answer) = connection.call(method.clone(), &path, body).await else {
                 return self;
             };
@@ -93,7 +93,7 @@ impl Writer {
                     .unwrap()
                     .record(revision, &written(&name, after.as_deref()));
             }
-            *self.known(&name) = Known {
+            *self.state(&name) = ObjectState {
                 acknowledged: after,
                 attempted: None,
             };
@@ -101,7 +101,7 @@ impl Writer {
         }
     }
 
-    fn known(&mut self, name: &str) -> &mut Known {
+    fn state(&mut self, name: &str) -> &mut ObjectState {
         self.objects
             .get_mut(name)
             .expect("a writer writes its own objects only")

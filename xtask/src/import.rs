@@ -85,7 +85,7 @@ impl Import {
             println!("kept the existing file {}", path.display());
             let present =
                 std::fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
-            report.kept(&path, &present, text);
+            report.record_existing(&path, &present, text);
             return Ok(());
         }
         if let Some(folder) = path.parent() {

@@ -78,6 +78,8 @@ mod topology_selector;
 mod typed_reference;
 #[cfg(feature = "kubernetes")]
 mod volume;
+#[cfg(feature = "kubernetes")]
+pub(crate) mod workload;
 
 #[cfg(feature = "kubernetes")]
 pub use affinity::{

@@ -22,7 +22,7 @@ fn count(errors: &FieldErrors, field: &str) -> usize {
 }
 
 /// Returns an object with a name and the fields that an update needs.
-fn bare<R: Resource>() -> R {
+fn minimal<R: Resource>() -> R {
     let mut object = R::default();
     let meta = object.meta_mut();
     meta.name = "a".to_owned();
@@ -34,20 +34,20 @@ fn bare<R: Resource>() -> R {
 }
 
 fn with_name<R: Resource>(name: &str) -> usize {
-    let mut object = bare::<R>();
+    let mut object = minimal::<R>();
     name.clone_into(&mut object.meta_mut().name);
     count(&check_create(&object), "metadata.name")
 }
 
 /// Returns the number of errors that an update in the version `sent` reports for an illegal label.
 fn with_label<R: Resource>(sent: &'static ResourceFacts) -> usize {
-    let errors = check_update_as_sent(&labelled::<R>(), &bare::<R>(), sent);
+    let errors = check_update_as_sent(&labelled::<R>(), &minimal::<R>(), sent);
     count(&errors, "metadata.labels")
 }
 
-/// Returns a bare object with an illegal label.
+/// Returns a minimal object with an illegal label.
 fn labelled<R: Resource>() -> R {
-    let mut object = bare::<R>();
+    let mut object = minimal::<R>();
     object.meta_mut().labels = BTreeMap::from([("a b".to_owned(), String::new())]);
     object
 }
@@ -63,7 +63,7 @@ fn names_are_what_the_kind_says() {
         "what no path can have is not said besides"
     );
     assert_eq!(with_name::<IPAddress>("10.0.0.1"), 0);
-    let mut event = bare::<Event>();
+    let mut event = minimal::<Event>();
     event.metadata.name = "No_Name".to_owned();
     let errors = check_create_as_sent(&event, events::v1::Event::RESOURCE);
     assert_eq!(count(&errors, "metadata.name"), 1, "newer clients choose better names");
@@ -71,16 +71,16 @@ fn names_are_what_the_kind_says() {
 
 #[test]
 fn finalizers_of_some_kinds_need_no_domain() {
-    let mut map = bare::<ConfigMap>();
+    let mut map = minimal::<ConfigMap>();
     map.metadata.finalizers = vec!["plain".to_owned()];
     assert_eq!(count(&check_create(&map), "metadata.finalizers[0]"), 1);
-    let update = check_update_as_sent(&map, &bare::<ConfigMap>(), ConfigMap::RESOURCE);
+    let update = check_update_as_sent(&map, &minimal::<ConfigMap>(), ConfigMap::RESOURCE);
     assert_eq!(
         count(&update, "metadata.finalizers[0]"),
         2,
         "once by itself, and once as a change"
     );
-    let mut lease = bare::<Lease>();
+    let mut lease = minimal::<Lease>();
     lease.metadata.finalizers = vec!["plain".to_owned()];
     assert_eq!(count(&check_create(&lease), "metadata.finalizers[0]"), 0);
 }
@@ -102,13 +102,16 @@ fn updates_look_at_metadata_as_often_as_kube_apiserver() {
     assert_eq!(with_label::<PersistentVolumeClaim>(PersistentVolumeClaim::RESOURCE), 4);
     assert_eq!(with_label::<Event>(Event::RESOURCE), 2);
     assert_eq!(with_label::<Event>(events::v1::Event::RESOURCE), 3);
-    let errors = check_status_update(&labelled::<PodCertificateRequest>(), &bare::<PodCertificateRequest>());
+    let errors = check_status_update(
+        &labelled::<PodCertificateRequest>(),
+        &minimal::<PodCertificateRequest>(),
+    );
     assert_eq!(count(&errors, "metadata.labels"), 3);
 }
 
 #[test]
 fn events_are_refused_in_the_words_of_their_version() {
-    let mut event = bare::<Event>();
+    let mut event = minimal::<Event>();
     event.event_time = "2024-01-01T00:00:00.000000Z".parse().expect("a time");
     assert_eq!(count(&check_create(&event), "reportingComponent"), 3);
     let newer = convert(&event, events::v1::Event::RESOURCE).resource();
@@ -118,14 +121,14 @@ fn events_are_refused_in_the_words_of_their_version() {
 #[test]
 fn a_volume_is_looked_at_twice_and_a_claim_once() {
     let errors = check_update_as_sent(
-        &bare::<PersistentVolume>(),
-        &bare::<PersistentVolume>(),
+        &minimal::<PersistentVolume>(),
+        &minimal::<PersistentVolume>(),
         PersistentVolume::RESOURCE,
     );
     assert_eq!(count(&errors, "spec.accessModes"), 2);
     let errors = check_update_as_sent(
-        &bare::<PersistentVolumeClaim>(),
-        &bare::<PersistentVolumeClaim>(),
+        &minimal::<PersistentVolumeClaim>(),
+        &minimal::<PersistentVolumeClaim>(),
         PersistentVolumeClaim::RESOURCE,
     );
     assert_eq!(count(&errors, "spec.accessModes"), 1);

@@ -18,7 +18,7 @@ pub use attributes::{Annotate, Attributes, Reinvocation};
 pub use chain::Chain;
 pub use lister::Lister;
 pub use namespace_lifecycle::{NamespaceLifecycle, NamespacePhase, Namespaces};
-pub use observer::{Asked, Observer};
+pub use observer::{Observer, PluginCall};
 
 /// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,12 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use planesmith_server::chain::ApiServer;
-use planesmith_server::discovery::{GroupDirectory, Groups, ListedGroup, RemoteVersion};
-use planesmith_server::openapi::OpenApi;
-use planesmith_server::proxy::ClientIdentity;
+use planesmith_server::discovery::{Groups, ListedGroup, RemoteVersion};
 
-use crate::backend::{Backend, Resolver};
+use crate::backend::Backend;
 use crate::claims::Claims;
+use crate::config::AggregatorConfig;
 use crate::registration::{Registration, Remote, listed};
 
 /// Keeps the routes, the discovery and the OpenAPI documents in line with the registrations. Clones share their state.
@@ -22,26 +21,11 @@ pub struct Aggregator {
 
 struct Inner {
     claims: Claims,
-    ways: Ways,
+    config: AggregatorConfig,
     own: ListedGroup,
     registered: Mutex<BTreeMap<String, Registered>>,
     /// True once all registrations that exist at startup are known.
     is_complete: AtomicBool,
-}
-
-/// The dependencies and options of an aggregator.
-#[derive(Clone)]
-pub struct Ways {
-    /// The groups published in discovery.
-    pub directory: GroupDirectory,
-    /// The published OpenAPI documents.
-    pub openapi: OpenApi,
-    /// Resolves services to addresses.
-    pub resolver: Arc<dyn Resolver>,
-    /// The client certificate of this server, which makes other servers trust the user headers it sends; `None` without one.
-    pub identity: Option<ClientIdentity>,
-    /// If true, a redirect by another server is answered with 502.
-    pub rejects_redirects: bool,
 }
 
 struct Registered {
@@ -54,11 +38,11 @@ struct Registered {
 impl Aggregator {
     /// Creates an aggregator for `server` without registrations. The group `own` is listed before all others.
     #[must_use]
-    pub fn new(server: &ApiServer, own: ListedGroup, ways: Ways) -> Self {
+    pub fn new(server: &ApiServer, own: ListedGroup, config: AggregatorConfig) -> Self {
         Self {
             inner: Arc::new(Inner {
                 claims: Claims::of(server),
-                ways,
+                config,
                 own,
                 registered: Mutex::default(),
                 is_complete: AtomicBool::new(false),
@@ -95,7 +79,7 @@ impl Aggregator {
             (Some(remote), Some(known)) if known.is_at(remote) => known.backend.clone(),
             (Some(remote), _) => {
                 let place = (group.as_str(), version.as_str());
-                let backend = Arc::new(Backend::new(place, remote, &self.inner.ways));
+                let backend = Arc::new(Backend::new(place, remote, &self.inner.config));
                 self.inner
                     .claims
                     .claim(group.as_str(), version.as_str(), Arc::clone(&backend) as _);
@@ -107,7 +91,7 @@ impl Aggregator {
         }
         let is_documented_here = match known {
             Some(known) if known.backend.is_some() => known.is_documented_here,
-            _ => self.inner.ways.openapi.v3(&path_of(&registration)).is_some(),
+            _ => self.inner.config.openapi.v3(&path_of(&registration)).is_some(),
         };
         let name = registration.name.clone();
         let entry = Registered {
@@ -171,10 +155,10 @@ impl Aggregator {
         if !current.is_documented_here {
             let path = path_of(&current.registration);
             if let Some(part) = changes.v2 {
-                self.inner.ways.openapi.adopt_v2(&path, part);
+                self.inner.config.openapi.adopt_v2(&path, part);
             }
             if let Some(document) = changes.v3 {
-                self.inner.ways.openapi.set_v3(&path, document);
+                self.inner.config.openapi.set_v3(&path, document);
             }
         }
         if changes.resources {
@@ -199,8 +183,8 @@ impl Aggregator {
             return;
         };
         let path = path_of(&registered.registration);
-        self.inner.ways.openapi.disown_v2(&path);
-        self.inner.ways.openapi.remove_v3(&path);
+        self.inner.config.openapi.disown_v2(&path);
+        self.inner.config.openapi.remove_v3(&path);
     }
 
     fn publish(&self, registered: &BTreeMap<String, Registered>) {
@@ -209,7 +193,7 @@ impl Aggregator {
             groups.extend(listed(registered.values().map(|registered| &registered.registration)));
             groups
         });
-        self.inner.ways.directory.store(Groups {
+        self.inner.config.directory.store(Groups {
             listed: groups,
             remote: remote(registered),
         });
@@ -260,14 +244,6 @@ impl fmt::Debug for Aggregator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Aggregator")
             .field("claims", &self.inner.claims)
-            .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Ways {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ways")
-            .field("identity", &self.identity)
             .finish_non_exhaustive()
     }
 }

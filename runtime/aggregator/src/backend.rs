@@ -1,5 +1,7 @@
 //! Another API server: request forwarding and availability checks.
 
+mod documents;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,18 +15,18 @@ use http::header::{HOST, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use http::{Request, StatusCode};
 use planesmith_server::endpoint::Call;
 use planesmith_server::proxy::{
-    Destination, Link, LinkError, Question, Reply, Target, Trust, TrustError, ask, client_tls_to, forward,
-    leave_connection,
+    Link, LinkError, Question, Reply, Target, Trust, TrustError, ask, client_tls_to, forward, leave_connection,
 };
 use planesmith_server::request::Context;
 use planesmith_server::response::plain_text;
 use planesmith_server::routes::VersionHandler;
 use tokio::sync::Notify;
 
-use crate::aggregator::Ways;
-use crate::documents::Documents;
+use crate::config::{AggregatorConfig, Resolver};
 use crate::identity;
 use crate::registration::{Remote, RemoteTrust, ServicePort};
+
+use documents::Documents;
 
 /// The timeout to connect to another server.
 const DIAL: Duration = Duration::from_secs(30);
@@ -36,16 +38,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const ATTEMPTS: usize = 5;
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
-
-/// Resolves a service to one of its addresses.
-pub trait Resolver: Send + Sync {
-    /// Returns a destination for a port of a service.
-    ///
-    /// # Errors
-    ///
-    /// The reason for a failure, worded as kube-apiserver words it.
-    fn resolve(&self, service: &ServicePort) -> Result<Destination, String>;
-}
 
 /// A server that serves one group version.
 pub struct Backend {
@@ -60,19 +52,19 @@ pub struct Backend {
     look: Result<Link, String>,
     is_available: AtomicBool,
     doubts: Notify,
-    pub(crate) documents: Mutex<Documents>,
+    documents: Mutex<Documents>,
 }
 
 impl Backend {
-    /// Creates a backend at `remote` for `group` and `version`, with the resolver and the identity of `ways`.
-    pub(crate) fn new((group, version): (&str, &str), remote: &Remote, ways: &Ways) -> Self {
+    /// Creates a backend at `remote` for `group` and `version`, with the resolver and the identity of `config`.
+    pub(crate) fn new((group, version): (&str, &str), remote: &Remote, config: &AggregatorConfig) -> Self {
         let trust = match &remote.trust {
             RemoteTrust::Anyone => Trust::Anyone,
             RemoteTrust::Bundle(pem) => Trust::Bundle(pem),
             RemoteTrust::System => Trust::System,
         };
         let link = |trust: Trust<'_>, patience: Duration| {
-            let link = Link::new(client_tls_to(trust, ways.identity.as_ref())?, patience);
+            let link = Link::new(client_tls_to(trust, config.identity.as_ref())?, patience);
             Ok::<_, TrustError>(link.expecting(remote.service.host_name()).keeping())
         };
         let link = |trust: Trust<'_>, patience: Duration| {
@@ -94,8 +86,8 @@ impl Backend {
                 _ => format!("/apis/{group}/{version}"),
             },
             service: remote.service.clone(),
-            resolver: Arc::clone(&ways.resolver),
-            rejects_redirects: ways.rejects_redirects,
+            resolver: Arc::clone(&config.resolver),
+            rejects_redirects: config.rejects_redirects,
             link: link(trust, DIAL),
             look: link(Trust::Anyone, PATIENCE),
             is_available: AtomicBool::new(remote.is_available),

@@ -7,14 +7,15 @@
 mod aggregator;
 mod backend;
 mod claims;
-mod documents;
+mod config;
 mod identity;
 mod openapi;
 mod registration;
 
-pub use aggregator::{Aggregator, Ways};
-pub use backend::{Backend, Resolver};
+pub use aggregator::Aggregator;
+pub use backend::Backend;
 pub use claims::Claims;
+pub use config::{AggregatorConfig, Resolver};
 pub use registration::{Registration, Remote, RemoteTrust, ServicePort};
 
 use planesmith_server::chain::ApiServer;

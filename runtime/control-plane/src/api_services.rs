@@ -11,7 +11,7 @@ mod registration;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use planesmith_aggregator::{Aggregator, Ways};
+use planesmith_aggregator::{Aggregator, AggregatorConfig};
 use planesmith_api_defs::apiregistration::v1::APIService;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::{GroupDirectory, ListedGroup};
@@ -63,7 +63,7 @@ impl Aggregation<'_> {
             name: GROUP.to_owned(),
             versions: own.map(|version| version.version.to_owned()).collect(),
         };
-        let ways = Ways {
+        let ways = AggregatorConfig {
             directory: self.directory.clone(),
             openapi: self.openapi.clone(),
             resolver: Arc::clone(&self.services) as Arc<_>,

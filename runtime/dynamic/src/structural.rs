@@ -12,11 +12,11 @@ mod format;
 mod limits;
 mod lists;
 mod pattern;
-mod place;
 mod properties;
 mod prune;
 mod shared;
 mod validate;
+mod value_path;
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub use validate::Before;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Structural {
     /// The declared type.
-    pub form: Form,
+    pub form: SchemaType,
     /// True if `null` is a value.
     pub nullable: bool,
     /// Fields that the schema does not name are kept (`x-kubernetes-preserve-unknown-fields`).
@@ -68,7 +68,7 @@ pub struct Structural {
 
 /// The declared type of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Form {
+pub enum SchemaType {
     /// Not declared.
     #[default]
     Any,

@@ -9,9 +9,9 @@ pub use nested::{nested_integer, nested_text, set_nested};
 
 use serde_json::{Map as Entries, Value as Tree};
 
+use planesmith_machinery::decode_budget;
 use planesmith_machinery::facts::StructFacts;
 use planesmith_machinery::json::{self, Findings, Path, Strictness};
-use planesmith_machinery::room;
 use planesmith_machinery::scalar::Scalar;
 use planesmith_machinery::value::{List, Map, Slot, Struct, Value};
 use planesmith_wire::go_base64;
@@ -26,7 +26,7 @@ pub fn decode(document: &[u8], target: &mut dyn Struct, strictness: Strictness) 
     let read = json::decode_sent(document, target, strictness);
     let read = read.or_else(|error| {
         let (tree, _) = json::parse_value(document, Strictness::Lenient).map_err(|_| error.to_string())?;
-        convert(&tree, target, strictness, room::room_for(document.len()))
+        convert(&tree, target, strictness, decode_budget::budget_for(document.len()))
     });
     read.map(Findings::sorted)
 }
@@ -42,11 +42,11 @@ pub fn read(document: &Tree, target: &mut dyn Struct) -> Result<(), String> {
         .map(drop)
 }
 
-/// Lists and maps of `target` may take `room` bytes.
-fn convert(tree: &Tree, target: &mut dyn Struct, strictness: Strictness, room: usize) -> Result<Findings, String> {
+/// Lists and maps of `target` may take `budget` bytes.
+fn convert(tree: &Tree, target: &mut dyn Struct, strictness: Strictness, budget: usize) -> Result<Findings, String> {
     let mut walk = Walk {
         strict: strictness == Strictness::Strict,
-        room,
+        budget,
         depth: 0,
         findings: Findings::default(),
     };
@@ -56,7 +56,7 @@ fn convert(tree: &Tree, target: &mut dyn Struct, strictness: Strictness, room: u
 
 struct Walk {
     strict: bool,
-    room: usize,
+    budget: usize,
     depth: usize,
     findings: Findings,
 }
@@ -90,7 +90,7 @@ impl Walk {
         target.clear();
         for (index, element) in elements.iter().enumerate() {
             let value = target.push();
-            room::take(&mut self.room, value)?;
+            decode_budget::take(&mut self.budget, value)?;
             self.value(value, element, &path.index(index))?;
         }
         Ok(())
@@ -104,7 +104,7 @@ impl Walk {
         target.clear();
         for (key, entry) in entries {
             let value = target.entry(key);
-            room::take(&mut self.room, value)?;
+            decode_budget::take(&mut self.budget, value)?;
             self.value(value, entry, path)?;
         }
         Ok(())

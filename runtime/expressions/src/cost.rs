@@ -1,31 +1,11 @@
-//! Evaluation cost: estimated from schema bounds, and counted during evaluation.
-//!
-//! The unit and all factors are those of kube-apiserver, so that both servers accept the same rules.
+//! Evaluation cost, estimated from schema bounds before evaluation. [`price`](crate::price) counts it during evaluation.
 
-mod actual;
 mod calls;
 mod estimate;
 
-pub(crate) use actual::Price;
+use crate::price::scaled;
+
 pub(crate) use estimate::estimate;
-
-/// Cost of one pass over a string, per character.
-const TEXT: f64 = 0.1;
-
-/// Cost of a pattern, per character of the pattern.
-const PATTERN: f64 = 0.25;
-
-/// Cost of creating a list.
-pub(crate) const LIST: u64 = 10;
-
-/// Cost of creating a map.
-pub(crate) const MAP: u64 = 30;
-
-/// Cost of creating an object.
-pub(crate) const OBJECT: u64 = 40;
-
-/// Cost of an authorizer query.
-const QUESTION: u64 = 350_000;
 
 /// The pattern length assumed for named formats, at most.
 const MAX_FORMAT_PATTERN: f64 = 128.0;
@@ -75,15 +55,4 @@ impl Range {
             max: self.max.max(other.max),
         }
     }
-}
-
-/// A multiple, rounded up; saturates at `u64::MAX`.
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "costs are rounded so, and saturate"
-)]
-fn scaled(value: u64, factor: f64) -> u64 {
-    (value as f64 * factor).ceil() as u64
 }

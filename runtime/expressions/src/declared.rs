@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use planesmith_dynamic::structural::{Additional, Form, Format, Limits, Structural};
+use planesmith_dynamic::structural::{Additional, Format, Limits, SchemaType, Structural};
 
 use crate::identifier::is_word;
 use crate::types::Type;
@@ -45,13 +45,13 @@ impl Declared {
         let none = Limits::default();
         let limits = schema.limits.as_deref().unwrap_or(&none);
         Some(match schema.form {
-            Form::IntOrString => {
+            SchemaType::IntOrString => {
                 let most = limits
                     .max_length
                     .map_or(MAX_REQUEST - 2, |length| length.saturating_mul(4));
                 Self::simple(Type::Dyn, most, 1)
             }
-            Form::Array => {
+            SchemaType::Array => {
                 let items = schema.items.as_deref()?;
                 let element = Self::of(items, items.embedded, &format!("{name}.@idx"))?;
                 let most = limits.max_items.unwrap_or((MAX_REQUEST - 2) / (element.min_size + 1));
@@ -61,7 +61,7 @@ impl Declared {
                     ..Self::simple(ty, most, 2)
                 }
             }
-            Form::Object => match &schema.additional {
+            SchemaType::Object => match &schema.additional {
                 Additional::Typed(values) => {
                     let element = Self::of(values, values.embedded, &format!("{name}.@elem"))?;
                     let most = limits
@@ -71,11 +71,11 @@ impl Declared {
                 }
                 Additional::None | Additional::Any => Self::object(schema, limits, name),
             },
-            Form::String => Self::string(limits),
-            Form::Boolean => Self::simple(Type::Bool, 0, 4),
-            Form::Number => Self::simple(Type::Double, 0, 1),
-            Form::Integer => Self::simple(Type::Int, 0, 1),
-            Form::Any => return None,
+            SchemaType::String => Self::string(limits),
+            SchemaType::Boolean => Self::simple(Type::Bool, 0, 4),
+            SchemaType::Number => Self::simple(Type::Double, 0, 1),
+            SchemaType::Integer => Self::simple(Type::Int, 0, 1),
+            SchemaType::Any => return None,
         })
     }
 
@@ -164,7 +164,7 @@ impl Declared {
 /// Adds the kind and metadata that every API object has, even if its schema does not declare them.
 pub(crate) fn with_object_meta(schema: &Structural) -> Structural {
     let text = || Structural {
-        form: Form::String,
+        form: SchemaType::String,
         ..Structural::default()
     };
     let bounded = |name: &str, most: u64| {
@@ -182,7 +182,7 @@ pub(crate) fn with_object_meta(schema: &Structural) -> Structural {
         }
     };
     let metadata = Structural {
-        form: Form::Object,
+        form: SchemaType::Object,
         // A generated suffix adds at least one character.
         properties: [
             ("name", bounded("name", 253)),

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use planesmith_dynamic::structural::{Additional, Structural};
-use planesmith_machinery::field_error::{FieldErrors, Json as Shown};
+use planesmith_machinery::field_error::{FieldErrors, Json as JsonText};
 use planesmith_machinery::go_format::quote;
 use serde_json::Value as Json;
 
@@ -21,7 +21,7 @@ const MAX_NAMED: usize = 4;
 
 /// The context in which a schema's rules are checked.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Known<'k> {
+pub struct CheckContext<'k> {
     /// Paths of schemas with other errors. Rules at these paths and above are not checked.
     pub wrong: &'k [String],
     /// True if the schema was accepted before in the same form. Such a schema is exempt from the limit per rule, but not from
@@ -31,26 +31,26 @@ pub struct Known<'k> {
 
 /// Reports rules of `schema`, the JSON form of the structural schema of a custom kind, that do not compile or cost too
 /// much.
-pub fn check(schema: &Json, known: Known<'_>, errors: &mut FieldErrors) {
+pub fn check(schema: &Json, context: CheckContext<'_>, errors: &mut FieldErrors) {
     let mut checker = Checker {
         errors,
-        known,
+        context,
         total: 0,
         costly: Vec::new(),
     };
-    let place = Place {
+    let position = SchemaPosition {
         is_root: true,
         cardinality: Some(1),
         uncorrelatable: None,
         within: Within::NoRules,
     };
-    checker.schema(schema, &Structural::compile(schema), "", &place);
+    checker.schema(schema, &Structural::compile(schema), "", &position);
     checker.finish();
 }
 
 /// The position of a schema within the root schema.
 #[derive(Clone)]
-struct Place {
+struct SchemaPosition {
     is_root: bool,
     /// The maximum number of values that the schema applies to; `None` if unbounded.
     cardinality: Option<u64>,
@@ -72,25 +72,25 @@ enum Within {
 
 struct Checker<'e> {
     errors: &'e mut FieldErrors,
-    known: Known<'e>,
+    context: CheckContext<'e>,
     total: u64,
     costly: Vec<(String, u64)>,
 }
 
 impl Checker<'_> {
     /// `structural` is the compiled form of `schema`.
-    fn schema(&mut self, schema: &Json, structural: &Structural, path: &str, place: &Place) {
-        let place = &Place {
-            within: within(schema, structural, place),
-            ..place.clone()
+    fn schema(&mut self, schema: &Json, structural: &Structural, path: &str, position: &SchemaPosition) {
+        let position = &SchemaPosition {
+            within: within(schema, structural, position),
+            ..position.clone()
         };
-        let inner = Place {
+        let inner = SchemaPosition {
             is_root: false,
-            cardinality: match (place.cardinality, max_elements(schema)) {
+            cardinality: match (position.cardinality, max_elements(schema)) {
                 (Some(outer), Some(own)) => Some(outer.saturating_mul(own)),
                 _ => None,
             },
-            ..place.clone()
+            ..position.clone()
         };
         if let Some(additional) = schema.get("additionalProperties").filter(|schema| schema.is_object())
             && let Additional::Typed(structural) = &structural.additional
@@ -117,10 +117,10 @@ impl Checker<'_> {
             }
             self.schema(items, structural, &below(path, "items"), &inner);
         }
-        self.rules(schema, structural, path, place);
+        self.rules(schema, structural, path, position);
     }
 
-    fn rules(&mut self, schema: &Json, structural: &Structural, path: &str, place: &Place) {
+    fn rules(&mut self, schema: &Json, structural: &Structural, path: &str, position: &SchemaPosition) {
         let rules = schema
             .get("x-kubernetes-validations")
             .map(Rule::all)
@@ -129,9 +129,9 @@ impl Checker<'_> {
             return;
         }
         let path = below(path, "x-kubernetes-validations");
-        let compiled = match place.within {
+        let compiled = match position.within {
             Within::Unseen => None,
-            Within::NoRules | Within::Rules => compile(structural, rules, place.is_root || structural.embedded),
+            Within::NoRules | Within::Rules => compile(structural, rules, position.is_root || structural.embedded),
         };
         let Some((declared, compiled)) = compiled else {
             let detail = "internal error: failed to construct type information for x-kubernetes-validations rules: \
@@ -139,21 +139,25 @@ impl Checker<'_> {
             self.errors.internal(&path, detail);
             return;
         };
-        let cardinality = place.cardinality.unwrap_or_else(|| declared.max_cardinality());
+        let cardinality = position.cardinality.unwrap_or_else(|| declared.max_cardinality());
         for (index, compiled) in compiled.iter().enumerate() {
-            self.compiled(compiled, &format!("{path}[{index}]"), cardinality, place);
+            self.compiled(compiled, &format!("{path}[{index}]"), cardinality, position);
         }
     }
 
     /// True if the schema at `path`, or a part of it, has another error.
     fn is_wrong(&self, path: &str) -> bool {
-        let place = below(self.errors.prefix(), path);
-        let mut wrong = self.known.wrong.iter().filter_map(|wrong| wrong.strip_prefix(&place));
+        let position = below(self.errors.prefix(), path);
+        let mut wrong = self
+            .context
+            .wrong
+            .iter()
+            .filter_map(|wrong| wrong.strip_prefix(&position));
         wrong.any(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     }
 
     /// Checks a compiled rule: its errors, its cost and its use of `oldSelf`.
-    fn compiled(&mut self, compiled: &Compiled, path: &str, cardinality: u64, place: &Place) {
+    fn compiled(&mut self, compiled: &Compiled, path: &str, cardinality: u64, position: &SchemaPosition) {
         let rule = &compiled.rule;
         let (rule_path, message_path) = (format!("{path}.rule"), format!("{path}.messageExpression"));
         let program = compiled.program.as_ref();
@@ -170,7 +174,7 @@ impl Checker<'_> {
             None => {}
         }
         if compiled.uses_old_self {
-            if let Some(list) = &place.uncorrelatable {
+            if let Some(list) = &position.uncorrelatable {
                 let detail =
                     format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {list}");
                 self.invalid(&rule_path, &quote(&rule.rule), &detail);
@@ -182,11 +186,11 @@ impl Checker<'_> {
     }
 
     fn invalid(&mut self, path: &str, value: &str, detail: &str) {
-        self.errors.invalid(path, Shown(value), detail);
+        self.errors.invalid(path, JsonText(value), detail);
     }
 
     fn cost(&mut self, path: &str, cost: u64, name: &str) {
-        if cost > RULE_LIMIT && !self.known.is_unchanged {
+        if cost > RULE_LIMIT && !self.context.is_unchanged {
             let detail = too_expensive(name, cost, RULE_LIMIT);
             self.errors.forbidden(path, detail);
         }
@@ -211,25 +215,25 @@ impl Checker<'_> {
     }
 }
 
-/// Returns the surroundings for the parts of a schema at `place`.
-fn within(schema: &Json, structural: &Structural, place: &Place) -> Within {
+/// Returns the surroundings for the parts of a schema at `position`.
+fn within(schema: &Json, structural: &Structural, position: &SchemaPosition) -> Within {
     let has_rules = schema.get("x-kubernetes-validations").is_some();
-    match place.within {
+    match position.within {
         Within::NoRules if !has_rules => Within::NoRules,
         Within::Unseen => Within::Unseen,
-        Within::NoRules | Within::Rules => match is_seen(schema, structural, place) {
+        Within::NoRules | Within::Rules => match is_seen(schema, structural, position) {
             true => Within::Rules,
             false => Within::Unseen,
         },
     }
 }
 
-/// True if expressions can access values of the schema. Values of a known type count as accessible: the few exceptions
+/// True if expressions can access values of the schema. Values of a context type count as accessible: the few exceptions
 /// have no parts.
-fn is_seen(schema: &Json, structural: &Structural, place: &Place) -> bool {
+fn is_seen(schema: &Json, structural: &Structural, position: &SchemaPosition) -> bool {
     let kind = schema.get("type").and_then(Json::as_str).unwrap_or_default();
     matches!(kind, "object" | "array" | "string" | "integer" | "number" | "boolean")
-        || Declared::of(structural, place.is_root || structural.embedded, "").is_some()
+        || Declared::of(structural, position.is_root || structural.embedded, "").is_some()
 }
 
 fn below(path: &str, name: &str) -> String {

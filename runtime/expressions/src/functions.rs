@@ -10,23 +10,23 @@ mod addresses;
 mod authorizer;
 mod conversions;
 pub(crate) mod format;
-pub(crate) mod formats;
+mod formats;
 mod lists;
 mod operators;
 mod optionals;
 mod quantities;
 mod regexes;
-pub(crate) mod semver;
+mod semver;
 mod strings;
-pub(crate) mod times;
-pub(crate) mod urls;
+mod times;
+mod urls;
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use planesmith_machinery::go_pattern::Pattern;
 
-use crate::cost::Price;
+use crate::price::Price;
 use crate::types::Type;
 use crate::value::{Effort, Evaluated, Fault, List, Value};
 

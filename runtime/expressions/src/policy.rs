@@ -8,7 +8,7 @@ use crate::types::Type;
 
 /// The variables of a policy expression besides the request.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Known {
+pub struct PolicyVariables {
     /// `params`: the policy has parameters.
     pub params: bool,
     /// `authorizer`.
@@ -27,16 +27,16 @@ pub struct PolicyEnvironment {
 impl PolicyEnvironment {
     /// Creates an environment with the variables that the server provides.
     #[must_use]
-    pub fn new(known: Known) -> Self {
+    pub fn new(provided: PolicyVariables) -> Self {
         let mut base = Environment::new()
             .with("object", Type::Dyn)
             .with("oldObject", Type::Dyn)
             .with("request", request())
             .with("namespaceObject", namespace());
-        if known.params {
+        if provided.params {
             base = base.with("params", Type::Dyn);
         }
-        if known.authorizer {
+        if provided.authorizer {
             let authorizer = Type::Library("kubernetes.authorization.Authorizer");
             let check = Type::Library("kubernetes.authorization.ResourceCheck");
             base = base
@@ -45,7 +45,7 @@ impl PolicyEnvironment {
         }
         Self {
             base,
-            variables: known.variables.then(BTreeMap::new),
+            variables: provided.variables.then(BTreeMap::new),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Type-checked expressions, ready for evaluation.
 
+mod evaluator;
+
 use std::collections::HashMap;
 
 use planesmith_machinery::go_pattern::{self, Pattern};
@@ -8,12 +10,13 @@ use crate::ast::{Expr, Literal, Node, walk};
 use crate::checker::{Checked, check};
 use crate::cost::estimate;
 use crate::declared::Declared;
-use crate::evaluator::Evaluator;
-use crate::functions::times;
+use crate::library::time;
 use crate::parser::parse;
 use crate::source::Source;
 use crate::types::Type;
 use crate::value::{Effort, Evaluated};
+
+use evaluator::Evaluator;
 
 /// The cost limit of one expression, about 0.1 seconds; evaluation stops beyond it.
 pub const PER_CALL_LIMIT: u64 = 1_000_000;
@@ -98,8 +101,8 @@ fn check_literals(expr: &Expr, patterns: &mut HashMap<String, Pattern>, source: 
             };
             let is_member = call.target.is_some();
             let fits = match (call.function.as_str(), index) {
-                ("duration", 0) => times::parse_go_duration(text).is_some(),
-                ("timestamp", 0) => times::parse_timestamp(text).is_some(),
+                ("duration", 0) => time::parse_go_duration(text).is_some(),
+                ("timestamp", 0) => time::parse_timestamp(text).is_some(),
                 ("matches" | "find" | "findAll", index) if index == usize::from(!is_member) => {
                     let regex = go_pattern::compile_unknown(text);
                     let fits = regex.is_ok() || call.function != "matches";

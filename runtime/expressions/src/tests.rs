@@ -391,11 +391,11 @@ fn a_rule_that_runs_too_long_is_stopped() {
 
 #[test]
 fn policies_know_their_names() {
-    use crate::policy::{Known, PolicyEnvironment};
-    let known = Known {
+    use crate::policy::{PolicyEnvironment, PolicyVariables};
+    let known = PolicyVariables {
         variables: true,
         authorizer: true,
-        ..Known::default()
+        ..PolicyVariables::default()
     };
     let mut environment = PolicyEnvironment::new(known);
     environment.declare("a", Type::Int);
@@ -455,7 +455,7 @@ fn recorded_complaints_about_definitions() {
         let mut errors = FieldErrors::default();
         definition::check(
             schema,
-            definition::Known::default(),
+            definition::CheckContext::default(),
             &mut errors.at("spec.validation.openAPIV3Schema"),
         );
         let found: Vec<String> = errors.as_slice().iter().map(|error| error.message()).collect();

@@ -12,9 +12,9 @@ use planesmith_dynamic::structural::{ListKind, Structural};
 use planesmith_machinery::quantity::Quantity;
 use serde_json::Value as Json;
 
-use crate::functions::formats::Format;
-use crate::functions::semver::Semver;
-use crate::functions::urls::Url;
+use crate::library::format::Format;
+use crate::library::semver::Semver;
+use crate::library::url::Url;
 use crate::types::Type;
 
 pub(crate) use compare::{compare, contains_all, equals, includes, order};

@@ -20,14 +20,14 @@ use crate::definition::{Definition, PrintedColumn, Version};
 /// The facts of all definitions served so far. Facts live as long as the process, so an unchanged definition that reappears
 /// reuses them.
 pub struct KnownFacts {
-    known: Mutex<Known>,
+    cached: Mutex<CachedFacts>,
     checks: fn() -> Arc<dyn Checks>,
     converter: ConverterOf,
 }
 
 /// The cached facts and the parts that they share.
 #[derive(Default)]
-struct Known {
+struct CachedFacts {
     /// Facts by a digest of their definition.
     versions: HashMap<(u64, u64), Versions>,
     /// The shared parts of all schemas.
@@ -47,7 +47,7 @@ impl KnownFacts {
     #[must_use]
     pub fn new(checks: fn() -> Arc<dyn Checks>) -> Self {
         Self {
-            known: Mutex::default(),
+            cached: Mutex::default(),
             checks,
             converter: Box::new(|_| None),
         }
@@ -68,20 +68,20 @@ impl KnownFacts {
     #[must_use]
     pub fn of(&self, definition: Definition<'_>) -> Arc<[&'static ResourceFacts]> {
         let digest = digest(definition);
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(facts) = known.versions.get(&digest) {
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(facts) = cached.versions.get(&digest) {
             return Arc::clone(facts);
         }
-        let facts = self.make(definition, &mut known);
-        known.versions.insert(digest, Arc::clone(&facts));
+        let facts = self.make(definition, &mut cached);
+        cached.versions.insert(digest, Arc::clone(&facts));
         facts
     }
 
-    fn make(&self, definition: Definition<'_>, known: &mut Known) -> Versions {
+    fn make(&self, definition: Definition<'_>, cached: &mut CachedFacts) -> Versions {
         let make = |version: Version<'_>| {
-            let schema = Structural::compile_shared(version.schema(), &mut known.schemas);
+            let schema = Structural::compile_shared(version.schema(), &mut cached.schemas);
             let place = Arc::as_ptr(&schema).addr();
-            let checks = known.checks.entry(place).or_insert_with(self.checks);
+            let checks = cached.checks.entry(place).or_insert_with(self.checks);
             CustomKind::leak(facts(definition, version), schema, Arc::clone(checks))
         };
         let all: Vec<&'static ResourceFacts> = definition.versions().map(make).collect();

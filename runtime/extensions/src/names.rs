@@ -85,7 +85,7 @@ pub struct NamesVerdict {
 /// Free names are accepted. A name owned by another definition is not, and the previously accepted name stays. Of several
 /// conflicts, the condition reports the last one.
 #[must_use]
-pub fn judge(definition: Definition<'_>, taken: &TakenNames) -> NamesVerdict {
+pub fn accept_names(definition: Definition<'_>, taken: &TakenNames) -> NamesVerdict {
     let mut accepted = Map::new();
     let mut problem = None;
     let fields = [

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::conditions::{Verdict, set_condition};
 use crate::definition::Definition;
-use crate::names::{TakenNames, judge};
+use crate::names::{TakenNames, accept_names};
 
 /// Returns the new status of a definition; `taken` are the names of its group, `now` is the time.
 ///
@@ -12,7 +12,7 @@ use crate::names::{TakenNames, judge};
 #[must_use]
 pub fn settled(document: &Value, taken: &TakenNames, now: &str) -> Value {
     let definition = Definition::new(document);
-    let names = judge(definition, taken);
+    let names = accept_names(definition, taken);
     let mut status = match document.get("status") {
         Some(status @ Value::Object(_)) => status.clone(),
         _ => json!({}),

@@ -1,7 +1,7 @@
 //! Errors of the fields of an object: the causes of an `Invalid` Status.
 
+mod bad_value;
 mod sent_empty;
-mod shown;
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -9,9 +9,9 @@ use std::ops::{Deref, DerefMut};
 
 use planesmith_wire::go_format::quote;
 
+pub use bad_value::{BadValue, Json, go_object};
 pub use sent_empty::SentEmpty;
 pub use sent_empty::holds_empty;
-pub use shown::{Json, Shown, go_object};
 
 /// Bytes of errors after which further errors are only counted. A list of owners can break one rule in each element,
 /// and each message contains the whole list.
@@ -242,30 +242,30 @@ impl FieldErrors {
     }
 
     /// Reports a value that is malformed or out of bounds.
-    pub fn invalid(&mut self, field: &str, value: impl Shown, detail: impl Into<String>) {
-        self.add(field, FieldErrorKind::Invalid, self.shown(&value), detail.into());
+    pub fn invalid(&mut self, field: &str, value: impl BadValue, detail: impl Into<String>) {
+        self.add(field, FieldErrorKind::Invalid, self.render(&value), detail.into());
     }
 
     /// Reports a value of the wrong type.
-    pub fn type_invalid(&mut self, field: &str, value: impl Shown, detail: impl Into<String>) {
-        self.add(field, FieldErrorKind::TypeInvalid, self.shown(&value), detail.into());
+    pub fn type_invalid(&mut self, field: &str, value: impl BadValue, detail: impl Into<String>) {
+        self.add(field, FieldErrorKind::TypeInvalid, self.render(&value), detail.into());
     }
 
     /// Reports a value outside a set of supported values, which the message lists in alphabetic order.
-    pub fn not_supported(&mut self, field: &str, value: impl Shown, supported: &[&str]) {
+    pub fn not_supported(&mut self, field: &str, value: impl BadValue, supported: &[&str]) {
         let mut supported = supported.to_vec();
         supported.sort_unstable();
         self.not_supported_in_order(field, value, &supported);
     }
 
     /// Reports a value outside a set of supported values, which the message lists in the given order.
-    pub fn not_supported_in_order(&mut self, field: &str, value: impl Shown, supported: &[&str]) {
+    pub fn not_supported_in_order(&mut self, field: &str, value: impl BadValue, supported: &[&str]) {
         let quoted: Vec<String> = supported.iter().map(|text| quote(text)).collect();
         let detail = match quoted.is_empty() {
             true => String::new(),
             false => format!("supported values: {}", quoted.join(", ")),
         };
-        self.add(field, FieldErrorKind::NotSupported, self.shown(&value), detail);
+        self.add(field, FieldErrorKind::NotSupported, self.render(&value), detail);
     }
 
     /// Reports a value that is well-formed but not permitted here.
@@ -274,13 +274,13 @@ impl FieldErrors {
     }
 
     /// Reports a duplicate value.
-    pub fn duplicate(&mut self, field: &str, value: impl Shown) {
-        self.add(field, FieldErrorKind::Duplicate, self.shown(&value), String::new());
+    pub fn duplicate(&mut self, field: &str, value: impl BadValue) {
+        self.add(field, FieldErrorKind::Duplicate, self.render(&value), String::new());
     }
 
     /// Reports a reference to something that does not exist.
-    pub fn not_found(&mut self, field: &str, value: impl Shown) {
-        self.add(field, FieldErrorKind::NotFound, self.shown(&value), String::new());
+    pub fn not_found(&mut self, field: &str, value: impl BadValue) {
+        self.add(field, FieldErrorKind::NotFound, self.render(&value), String::new());
     }
 
     /// Reports a value with too many bytes.
@@ -347,8 +347,12 @@ impl FieldErrors {
     }
 
     /// Returns the value as it appears in the message; empty if no more messages are recorded.
-    fn shown(&self, value: &impl Shown) -> String {
-        if self.is_full() { String::new() } else { value.shown() }
+    fn render(&self, value: &impl BadValue) -> String {
+        if self.is_full() {
+            String::new()
+        } else {
+            value.rendered()
+        }
     }
 
     fn is_full(&self) -> bool {

@@ -7,7 +7,7 @@ mod diff;
 mod layout;
 mod name;
 
-use crate::field_error::Shown;
+use crate::field_error::BadValue;
 use crate::json::{encode_part, encode_text};
 use crate::value::{Struct, Value, View};
 
@@ -19,10 +19,10 @@ pub use diff::diff;
 #[derive(Clone, Copy, Debug)]
 pub struct GoValue<'a>(pub &'a dyn Value);
 
-impl Shown for GoValue<'_> {
-    fn shown(&self) -> String {
+impl BadValue for GoValue<'_> {
+    fn rendered(&self) -> String {
         match self.0.view() {
-            View::Str(text) => text.shown(),
+            View::Str(text) => text.rendered(),
             _ => text(self.0),
         }
     }

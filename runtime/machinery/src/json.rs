@@ -4,9 +4,9 @@
 //! and trees are those of `planesmith-wire`.
 
 mod decode;
+mod field_location;
 mod go_type;
 mod path;
-mod place;
 mod sorted;
 mod tree;
 mod writer;
@@ -22,7 +22,7 @@ pub use path::Path;
 pub(crate) use tree::tree_of;
 pub use tree::{from_value, to_value, try_to_value};
 
-use crate::room::room_for;
+use crate::decode_budget::budget_for;
 use crate::scalar::Scalar;
 use crate::value::{Struct, Value, View};
 
@@ -91,13 +91,21 @@ pub fn decode(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> 
 /// Those of [`decode`], and an error if the elements of lists and maps take more memory than the length of the document
 /// allows.
 pub fn decode_sent(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, DecodeError> {
-    let room = room_for(input.len());
-    decode::decode(input, target, strictness, Origin { room, ..Origin::TYPED })
+    let budget = budget_for(input.len());
+    decode::decode(
+        input,
+        target,
+        strictness,
+        Origin {
+            budget,
+            ..Origin::TYPED
+        },
+    )
 }
 
 /// Like [`decode`], for a document that kube-apiserver decodes without a type: the last duplicate wins as a whole, and
 /// duplicates are reported at any depth, for known and unknown fields. The number of elements is not limited: elements
-/// of trees and of metadata take at most [`most_for`](crate::room::most_for) bytes.
+/// of trees and of metadata take at most [`max_decoded_size`](crate::decode_budget::max_decoded_size) bytes.
 ///
 /// # Errors
 ///

@@ -10,12 +10,14 @@ pub mod bridge;
 pub mod byte_string;
 pub mod conversion;
 pub mod copy;
+pub mod decode_budget;
 pub mod defaulting;
 pub mod facts;
 pub mod feature;
 pub mod field_error;
 pub mod go_value;
 pub mod group_version;
+pub mod heap_size;
 pub mod ip;
 pub mod json;
 pub mod json_schema;
@@ -23,7 +25,6 @@ pub mod leaves;
 pub mod meta;
 pub mod protobuf;
 pub mod resource;
-pub mod room;
 pub mod scalar;
 pub mod scale;
 pub mod schema_or;
@@ -34,7 +35,6 @@ pub mod table;
 pub mod testing;
 pub mod validation;
 pub mod value;
-pub mod weight;
 
 // Dependent crates use these types through machinery.
 pub use planesmith_wire::{

@@ -15,8 +15,8 @@ pub use list::{
 };
 pub use transcode::transcode;
 
+use crate::decode_budget::budget_for;
 use crate::facts::{TypeFacts, TypeMetaFacts};
-use crate::room::room_for;
 use crate::value::Struct;
 use reader::Walk;
 
@@ -51,14 +51,14 @@ pub fn decode(message: &[u8], target: &mut dyn Struct) -> Result<(), DecodeError
 /// Those of [`decode`], and an error if the elements of lists and maps take more memory than the length of the message
 /// allows.
 pub fn decode_sent(message: &[u8], target: &mut dyn Struct) -> Result<(), DecodeError> {
-    let room = room_for(message.len());
-    reader::read_struct(message, target, &mut Walk { depth: 0, room })
+    let budget = budget_for(message.len());
+    reader::read_struct(message, target, &mut Walk { depth: 0, budget })
 }
 
 /// Like [`decode`], for a message inside `depth` other messages.
 pub(crate) fn decode_within(message: &[u8], target: &mut dyn Struct, depth: usize) -> Result<(), DecodeError> {
-    let room = usize::MAX;
-    reader::read_struct(message, target, &mut Walk { depth, room })
+    let budget = usize::MAX;
+    reader::read_struct(message, target, &mut Walk { depth, budget })
 }
 
 /// True if a field is written once per element: lists of structs. Absent and empty are encoded alike.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use planesmith_machinery::room::most_for;
+use planesmith_machinery::decode_budget::max_decoded_size;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -63,7 +63,7 @@ impl LargeBodies {
             true => (&self.long, LONG_WORK),
             false => (&self.short, SHORT_WORK),
         };
-        let wanted = (most_for(size) / MIB).min(most);
+        let wanted = (max_decoded_size(size) / MIB).min(most);
         // The semaphore is never closed.
         let wanted = u32::try_from(wanted).unwrap_or_default();
         memory.acquire_many(wanted).await.ok()

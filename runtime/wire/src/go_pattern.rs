@@ -20,24 +20,24 @@ const MAX_STATES: usize = 512 << 10;
 const MAX_REPEAT: u32 = 1000;
 
 /// The memory of all cached patterns, in bytes, besides their states.
-const MAX_KNOWN: usize = 64 << 20;
+const MAX_CACHED: usize = 64 << 20;
 
 /// The number of patterns that are cached: each may cache [`MAX_STATES`] for each thread that uses it.
 const MAX_PATTERNS: usize = 1_000;
 
 /// Patterns that were read. Definitions repeat a few patterns hundreds of times, e.g. that of quantities.
-static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+static CACHE: LazyLock<Mutex<PatternCache>> = LazyLock::new(Mutex::default);
 
 #[derive(Default)]
-struct Known {
+struct PatternCache {
     patterns: HashMap<Box<str>, Arc<Pattern>>,
     bytes: usize,
 }
 
-impl Known {
+impl PatternCache {
     fn insert(&mut self, text: &str, pattern: &Arc<Pattern>) {
         let size = pattern.size + text.len();
-        if self.bytes + size > MAX_KNOWN || self.patterns.len() >= MAX_PATTERNS {
+        if self.bytes + size > MAX_CACHED || self.patterns.len() >= MAX_PATTERNS {
             *self = Self::default();
         }
         if self.patterns.insert(text.into(), Arc::clone(pattern)).is_none() {
@@ -77,13 +77,13 @@ impl Pattern {
 ///
 /// When it is none, or needs too much memory; with what is wrong.
 pub fn compile(pattern: &str) -> Result<Arc<Pattern>, String> {
-    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = known.patterns.get(pattern) {
         return Ok(Arc::clone(known));
     }
     drop(known);
     let read = Arc::new(compile_unknown(pattern)?);
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
     known.insert(pattern, &read);
     Ok(read)
 }
@@ -555,12 +555,12 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_bounded_in_bytes() {
-        let mut known = Known::default();
+        let mut known = PatternCache::default();
         let regex = compile_unknown("a").unwrap().regex;
         let pattern = Arc::new(Pattern { regex, size: 4 << 20 });
         for number in 0..1000 {
             known.insert(&number.to_string(), &pattern);
-            assert!(known.bytes <= MAX_KNOWN && known.patterns.len() <= 16);
+            assert!(known.bytes <= MAX_CACHED && known.patterns.len() <= 16);
         }
     }
 

@@ -90,9 +90,9 @@ mod tests {
     const MUTATIONS: usize = 1_500;
 
     /// Prints the input on a panic.
-    struct Shown<'a>(&'a Target, &'a [u8]);
+    struct InputOnPanic<'a>(&'a Target, &'a [u8]);
 
-    impl Drop for Shown<'_> {
+    impl Drop for InputOnPanic<'_> {
         fn drop(&mut self) {
             if std::thread::panicking() {
                 eprintln!("{} breaks on b\"{}\"", self.0.name, self.1.escape_ascii());
@@ -101,7 +101,7 @@ mod tests {
     }
 
     fn feed(target: &Target, input: &[u8]) {
-        let _shown = Shown(target, input);
+        let _input = InputOnPanic(target, input);
         target.run(input);
     }
 

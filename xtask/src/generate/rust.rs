@@ -16,19 +16,19 @@ use text::{structs, use_line};
 /// Renders the Rust files of all crates.
 pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
     for package in &model.packages {
-        let place = Place::of(package);
-        files.own(place.owned.clone());
+        let paths = OutputPaths::of(package);
+        files.own(paths.owned.clone());
         if package.groups.is_empty() {
             continue;
         }
-        files.add(place.root.clone(), program(package))?;
-        files.add(place.main.clone(), main(package, &place))?;
-        files.add(place.folder.join("round_trips.rs"), round_trips(package))?;
+        files.add(paths.root.clone(), program(package))?;
+        files.add(paths.main.clone(), main(package, &paths))?;
+        files.add(paths.folder.join("round_trips.rs"), round_trips(package))?;
         if !package.messages.is_empty() {
-            files.add(place.folder.join("messages.rs"), messages(package))?;
+            files.add(paths.folder.join("messages.rs"), messages(package))?;
         }
         for group in &package.groups {
-            let folder = place.folder.join(&group.module);
+            let folder = paths.folder.join(&group.module);
             files.add(folder.with_extension("rs"), group_module(group))?;
             for version in &group.versions {
                 let path = folder.join(&version.name).with_extension("rs");
@@ -40,7 +40,7 @@ pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
 }
 
 /// The locations of a crate's files.
-struct Place {
+struct OutputPaths {
     /// The file with the program.
     root: PathBuf,
     /// The Rust path of that file's module.
@@ -53,7 +53,7 @@ struct Place {
     owned: PathBuf,
 }
 
-impl Place {
+impl OutputPaths {
     fn of(package: &PackageModel) -> Self {
         let (root, folder, owned, sources, module) = match package.package.role {
             Role::Library | Role::BuiltIn => {
@@ -186,8 +186,8 @@ fn is_on_by_default(package: &PackageModel, version: &Version) -> bool {
 }
 
 /// Renders the binary.
-fn main(package: &PackageModel, place: &Place) -> String {
-    let (name, module) = (binary(package), &place.module);
+fn main(package: &PackageModel, paths: &OutputPaths) -> String {
+    let (name, module) = (binary(package), &paths.module);
     format!(
         "//! The server `{name}`.\n//!\n{}\nuse std::process::ExitCode;\n\n\
          fn main() -> ExitCode {{\n    planesmith_control_plane::run(&{module}::PROGRAM)\n}}\n",

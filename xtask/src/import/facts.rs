@@ -45,7 +45,7 @@ const UNDERSTOOD: &[&str] = &[
 /// Returns marks for markers without an equivalent.
 fn unsaid(markers: &Value) -> Vec<String> {
     let is_understood = |marker: &&str| {
-        let plain = bare(marker);
+        let plain = without_plus(marker);
         let word = plain.split(['=', '(']).next().unwrap_or_default();
         let is_below = |known: &str| {
             let rest = word.strip_prefix(known);
@@ -66,7 +66,7 @@ fn unsaid(markers: &Value) -> Vec<String> {
 }
 
 /// Returns a marker without the prefixes of Go's validation generators: `+k8s:alpha(since: "1.36")=+k8s:maxItems=4`.
-fn bare(marker: &str) -> &str {
+fn without_plus(marker: &str) -> &str {
     let inner = marker
         .strip_prefix("+k8s:alpha(")
         .and_then(|rest| rest.split_once(")=").map(|(_, inner)| inner));
@@ -77,7 +77,7 @@ fn bare(marker: &str) -> &str {
 /// True if `markers` contain the same marker in the form that drafts read.
 fn is_said_plainly(marker: &str, markers: &Value) -> bool {
     let is_about_go = |word: &str| word.contains("-gen") || word.starts_with("openapi");
-    let plain = bare(marker);
+    let plain = without_plus(marker);
     is_about_go(plain) || texts(markers).any(|known| known.strip_prefix('+') == Some(plain))
 }
 

@@ -55,7 +55,7 @@ impl Report {
     }
 
     /// Records the modules and names that an existing module file lacks.
-    pub(super) fn kept(&mut self, path: &Path, present: &str, wanted: &str) {
+    pub(super) fn record_existing(&mut self, path: &Path, present: &str, wanted: &str) {
         self.kept.push(path.to_owned());
         let (present, wanted) = (Declared::read(present), Declared::read(wanted));
         if wanted.modules.is_empty() {

@@ -1,6 +1,6 @@
 //! Mutating admission policies in CEL.
 
-use planesmith_expressions::policy::{Known, PolicyEnvironment};
+use planesmith_expressions::policy::{PolicyEnvironment, PolicyVariables};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::strategy::{MetadataRules, Strategy, StrategyExtensions, UpdateStep, update_order};
@@ -153,7 +153,7 @@ impl MutatingAdmissionPolicySpec {
 
     /// Returns the variables that the policy's expressions can use.
     fn environment(&self, variables: bool) -> PolicyEnvironment {
-        PolicyEnvironment::new(Known {
+        PolicyEnvironment::new(PolicyVariables {
             params: self.param_kind.is_some(),
             authorizer: true,
             variables,

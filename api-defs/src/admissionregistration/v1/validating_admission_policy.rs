@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use planesmith_expressions::policy::{Known, PolicyEnvironment};
+use planesmith_expressions::policy::{PolicyEnvironment, PolicyVariables};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::json_path::JsonPath;
@@ -205,7 +205,7 @@ impl ValidatingAdmissionPolicySpec {
 
     /// Returns the variables that the policy's expressions can use.
     fn environment(&self, variables: bool, authorizer: bool) -> PolicyEnvironment {
-        PolicyEnvironment::new(Known {
+        PolicyEnvironment::new(PolicyVariables {
             params: self.param_kind.is_some(),
             authorizer,
             variables,

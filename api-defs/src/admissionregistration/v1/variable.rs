@@ -43,15 +43,15 @@ impl Variable {
 
 #[cfg(test)]
 mod tests {
-    use planesmith_expressions::policy::Known;
+    use planesmith_expressions::policy::PolicyVariables;
 
     use super::*;
 
     #[test]
     fn what_is_made_of_a_wrong_value_is_not_wrong_for_that() {
-        let mut environment = PolicyEnvironment::new(Known {
+        let mut environment = PolicyEnvironment::new(PolicyVariables {
             variables: true,
-            ..Known::default()
+            ..PolicyVariables::default()
         });
         let mut check = |name: &str, expression: &str| {
             let variable = Variable {

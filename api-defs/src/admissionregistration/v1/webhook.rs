@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use planesmith_expressions::policy::{Known, PolicyEnvironment};
+use planesmith_expressions::policy::{PolicyEnvironment, PolicyVariables};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::LabelSelector;
 use planesmith_machinery::names;
@@ -130,9 +130,9 @@ impl Webhook<'_> {
         );
         self.client_config.check(errors);
         if strictness.conditions {
-            let environment = PolicyEnvironment::new(Known {
+            let environment = PolicyEnvironment::new(PolicyVariables {
                 authorizer: true,
-                ..Known::default()
+                ..PolicyVariables::default()
             });
             match_condition::check("matchConditions", self.match_conditions, &environment, errors);
         }

@@ -1,7 +1,7 @@
 //! Schemas as error messages of kube-apiserver print them: with the names and the order of its internal type, nothing
 //! left out.
 
-use planesmith_machinery::field_error::Shown;
+use planesmith_machinery::field_error::BadValue;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::json::to_value;
 use planesmith_machinery::schema_or::{SchemaOrArray, SchemaOrBool, SchemaOrStrings};
@@ -55,7 +55,7 @@ pub(super) fn shown(schema: &JSONSchemaProps) -> String {
         ("Definitions", map(&schema.definitions, shown)),
         (
             "ExternalDocs",
-            docs.map_or("null".to_owned(), |docs| GoValue(docs).shown()),
+            docs.map_or("null".to_owned(), |docs| GoValue(docs).rendered()),
         ),
         ("Example", plain("example")),
         ("XPreserveUnknownFields", plain("x-kubernetes-preserve-unknown-fields")),
@@ -64,7 +64,7 @@ pub(super) fn shown(schema: &JSONSchemaProps) -> String {
         ("XListMapKeys", plain("x-kubernetes-list-map-keys")),
         ("XListType", plain("x-kubernetes-list-type")),
         ("XMapType", plain("x-kubernetes-map-type")),
-        ("XValidations", GoValue(&schema.x_kubernetes_validations).shown()),
+        ("XValidations", GoValue(&schema.x_kubernetes_validations).rendered()),
     ];
     object(fields.iter().map(|(name, value)| (*name, value.clone())))
 }

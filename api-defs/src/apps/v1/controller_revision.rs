@@ -9,7 +9,7 @@ use planesmith_machinery::strategy::{Strategy, StrategyExtensions, UpdateStep, u
 use planesmith_machinery::table::Cell;
 use planesmith_machinery::value::Value;
 
-use crate::workload::counts::check_from_zero;
+use crate::core::v1::workload::counts::check_from_zero;
 
 /// A snapshot of a controller's state for rollbacks. StatefulSets and DaemonSets create revisions. The meaning of the
 /// data is up to the controller. The data is immutable.

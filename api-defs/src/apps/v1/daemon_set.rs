@@ -12,9 +12,9 @@ use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::core::v1::PodTemplateSpec;
-use crate::workload::counts::check_collisions;
-use crate::workload::selector::check_unchanged;
-use crate::workload::template::unnamed_template_warnings;
+use crate::core::v1::workload::counts::check_collisions;
+use crate::core::v1::workload::selector::check_unchanged;
+use crate::core::v1::workload::template::unnamed_template_warnings;
 
 pub(crate) use template_generation::{TEMPLATE_GENERATION, set_template_generation, template_generation};
 

@@ -11,9 +11,9 @@ use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::core::v1::PodTemplateSpec;
-use crate::workload::counts::check_collisions;
-use crate::workload::selector::check_unchanged;
-use crate::workload::template::template_warnings;
+use crate::core::v1::workload::counts::check_collisions;
+use crate::core::v1::workload::selector::check_unchanged;
+use crate::core::v1::workload::template::template_warnings;
 
 /// Annotation with the revision that an old client requested to roll back to. Newer clients perform rollbacks
 /// themselves.

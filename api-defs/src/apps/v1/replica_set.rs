@@ -9,9 +9,9 @@ use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
 use crate::core::v1::PodTemplateSpec;
-use crate::workload::counts::{check_at_most, check_from_zero};
-use crate::workload::selector::{check_template, check_unchanged};
-use crate::workload::template::template_warnings;
+use crate::core::v1::workload::counts::{check_at_most, check_from_zero};
+use crate::core::v1::workload::selector::{check_template, check_unchanged};
+use crate::core::v1::workload::template::template_warnings;
 
 /// Runs a number of equal pods. Usually created by deployments, one for each revision of the template.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]

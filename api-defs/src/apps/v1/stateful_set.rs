@@ -10,10 +10,10 @@ use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
 use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
 use planesmith_machinery::{Resource, Struct};
 
+use crate::core::v1::workload::counts::check_collisions;
+use crate::core::v1::workload::template::unnamed_template_warnings;
 use crate::core::v1::{EmbeddedPersistentVolumeClaim, PodTemplateSpec};
 use crate::features::MAX_UNAVAILABLE_STATEFUL_SET;
-use crate::workload::counts::check_collisions;
-use crate::workload::template::unnamed_template_warnings;
 
 pub use status::{StatefulSetCondition, StatefulSetStatus};
 

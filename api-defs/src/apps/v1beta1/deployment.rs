@@ -10,7 +10,7 @@ use super::RollbackConfig;
 use crate::apps::v1;
 use crate::apps::v1::{DeploymentStatus, DeploymentStrategy, ROLLBACK_TO};
 use crate::core::v1::PodTemplateSpec;
-use crate::workload::old_labels::{default_from_template, keeps_labels};
+use crate::core::v1::workload::old_labels::{default_from_template, keeps_labels};
 
 /// Runs a number of equal pods.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]

@@ -10,8 +10,8 @@ use crate::apps::v1::{
     StatefulSetCondition, StatefulSetOrdinals, StatefulSetPersistentVolumeClaimRetentionPolicy,
     StatefulSetUpdateStrategy,
 };
+use crate::core::v1::workload::old_labels::{default_from_template, keeps_labels};
 use crate::core::v1::{EmbeddedPersistentVolumeClaim, PodTemplateSpec};
-use crate::workload::old_labels::{default_from_template, keeps_labels};
 
 /// Runs pods with stable names and storage.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]

@@ -6,7 +6,7 @@ use planesmith_machinery::Struct;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::scale::v1::{self as newest, ScaleSpec};
 
-use crate::workload::scale_selector::{labels_of, text_of};
+use crate::core::v1::workload::scale_selector::{labels_of, text_of};
 
 /// Desired and observed number of replicas of an object.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]

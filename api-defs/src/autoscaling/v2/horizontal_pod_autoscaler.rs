@@ -20,7 +20,7 @@ use super::{HorizontalPodAutoscalerBehavior, MetricSpec, MetricStatus};
 use columns::{max_pods, min_pods, reference, replicas, targets};
 
 /// Annotations in which older versions keep fields of newer ones.
-pub(crate) mod kept {
+pub(crate) mod preserved {
     pub(crate) const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
     pub(crate) const CURRENT_METRICS: &str = "autoscaling.alpha.kubernetes.io/current-metrics";
     pub(crate) const CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
@@ -154,7 +154,7 @@ pub struct HorizontalPodAutoscalerCondition {
 
 impl Strategy for HorizontalPodAutoscaler {
     fn set_defaults(&mut self) {
-        for stale in kept::ALL {
+        for stale in preserved::ALL {
             self.metadata.annotations.remove(stale);
         }
         let spec = &mut self.spec;

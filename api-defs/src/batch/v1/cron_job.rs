@@ -13,7 +13,7 @@ use planesmith_machinery::{Resource, Struct};
 
 use super::JobSpec;
 use crate::core::v1::ObjectReference;
-use crate::workload::template::name_warning;
+use crate::core::v1::workload::template::name_warning;
 
 /// Creates jobs on a schedule.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]

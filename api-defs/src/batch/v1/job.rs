@@ -18,7 +18,7 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::selector::{FieldAlias, FieldLabels, FieldRefusal};
 use planesmith_machinery::strategy::{Context, Dependents, Strategy, StrategyExtensions, UpdateStep, update_order};
 
-use crate::workload::template::name_warning;
+use crate::core::v1::workload::template::name_warning;
 
 /// Maximum length of a label value in bytes.
 const MAX_LABEL_VALUE: usize = 63;

@@ -7,7 +7,7 @@ use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, Upda
 use planesmith_machinery::table::Cell;
 
 use super::{PodOptions, PodTemplateSpec};
-use crate::workload::columns;
+use crate::core::v1::workload::columns;
 
 /// A standalone template of pods.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]

@@ -11,9 +11,9 @@ use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
 use super::PodTemplateSpec;
-use crate::workload::counts::{check_at_most, check_from_zero};
-use crate::workload::selector::report_mismatch;
-use crate::workload::template::{check_always_running, template_warnings};
+use crate::core::v1::workload::counts::{check_at_most, check_from_zero};
+use crate::core::v1::workload::selector::report_mismatch;
+use crate::core::v1::workload::template::{check_always_running, template_warnings};
 
 /// Runs a number of equal pods. Superseded by deployments and replica sets.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]

@@ -10,7 +10,7 @@ use crate::apps::v1::{
     DaemonSetStatus, DaemonSetUpdateStrategy, TEMPLATE_GENERATION, set_template_generation, template_generation,
 };
 use crate::core::v1::PodTemplateSpec;
-use crate::workload::old_labels::{default_from_template, keeps_labels};
+use crate::core::v1::workload::old_labels::{default_from_template, keeps_labels};
 
 /// Runs one pod on each matching node.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]

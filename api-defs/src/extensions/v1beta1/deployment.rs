@@ -9,7 +9,7 @@ use planesmith_machinery::strategy::Strategy;
 use crate::apps::v1;
 use crate::apps::v1::DeploymentStatus;
 use crate::apps::v1beta1::{DeploymentSpec, rollback_from_hub, rollback_to_hub};
-use crate::workload::old_labels::{default_from_template, keeps_labels};
+use crate::core::v1::workload::old_labels::{default_from_template, keeps_labels};
 
 /// Runs a number of equal pods.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]

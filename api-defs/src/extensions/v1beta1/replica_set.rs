@@ -8,7 +8,7 @@ use planesmith_machinery::{Resource, Struct};
 use crate::apps::v1;
 use crate::apps::v1::ReplicaSetStatus;
 use crate::core::v1::PodTemplateSpec;
-use crate::workload::old_labels::{default_from_template, keeps_labels};
+use crate::core::v1::workload::old_labels::{default_from_template, keeps_labels};
 
 /// Runs a number of equal pods.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]

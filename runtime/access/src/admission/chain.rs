@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use planesmith_machinery::status::ApiResult;
 
-use super::{Asked, Attributes, Objects, Observer, Operation, Phase, Plugin, Reinvocation};
+use super::{Attributes, Objects, Observer, Operation, Phase, Plugin, PluginCall, Reinvocation};
 
 /// The admission plugins of a server, in call order. The empty chain admits everything.
 #[derive(Clone, Default)]
@@ -46,7 +46,7 @@ impl Chain {
     /// True if any plugin handles `operation` in `phase`.
     #[must_use]
     pub fn handles(&self, operation: Operation, phase: Phase) -> bool {
-        self.asked(operation, phase).next().is_some()
+        self.call(operation, phase).next().is_some()
     }
 
     /// Runs the mutating plugins, and runs all of them again if one requests it.
@@ -71,7 +71,7 @@ impl Chain {
 
     async fn mutate_once(&self, attributes: &Attributes<'_>, objects: &mut Objects<'_>) -> ApiResult<()> {
         let mut begin = Instant::now();
-        for (index, plugin) in self.asked(attributes.operation, Phase::Mutating) {
+        for (index, plugin) in self.call(attributes.operation, Phase::Mutating) {
             let answer = plugin.mutate(attributes, objects).await;
             begin = self.tell(Phase::Mutating, attributes.operation, &answer, Some(index), begin);
             answer?;
@@ -93,7 +93,7 @@ impl Chain {
 
     async fn validate_once(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
         let mut begin = Instant::now();
-        for (index, plugin) in self.asked(attributes.operation, Phase::Validating) {
+        for (index, plugin) in self.call(attributes.operation, Phase::Validating) {
             let answer = plugin.validate(attributes, objects).await;
             begin = self.tell(Phase::Validating, attributes.operation, &answer, Some(index), begin);
             answer?;
@@ -112,19 +112,19 @@ impl Chain {
     ) -> Instant {
         let Some(observer) = &self.observer else { return begin };
         let now = Instant::now();
-        let asked = Asked {
+        let call = PluginCall {
             phase,
             operation,
             rejected: answer.is_err(),
         };
         match plugin {
-            Some(index) => observer.plugin(index, asked, now - begin),
-            None => observer.step(asked, now - begin),
+            Some(index) => observer.plugin(index, call, now - begin),
+            None => observer.step(call, now - begin),
         }
         now
     }
 
-    fn asked(&self, operation: Operation, phase: Phase) -> impl Iterator<Item = (usize, &Arc<dyn Plugin>)> {
+    fn call(&self, operation: Operation, phase: Phase) -> impl Iterator<Item = (usize, &Arc<dyn Plugin>)> {
         let plugins = self.plugins.iter().enumerate();
         plugins.filter(move |(_, plugin)| plugin.handles(operation, phase))
     }
@@ -198,7 +198,7 @@ mod tests {
         }
     }
 
-    fn asked(again: bool) -> Vec<String> {
+    fn call(again: bool) -> Vec<String> {
         let book = Arc::default();
         let scribe = |name, again| -> Arc<dyn Plugin> {
             let book = Arc::clone(&book);
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn mutating_plugins_run_before_validating_ones() {
-        assert_eq!(asked(false), ["first 1", "last 1", "first validates", "last validates"]);
+        assert_eq!(call(false), ["first 1", "last 1", "first validates", "last validates"]);
     }
 
     #[test]
@@ -229,6 +229,6 @@ mod tests {
             "first validates",
             "last validates",
         ];
-        assert_eq!(asked(true), expected);
+        assert_eq!(call(true), expected);
     }
 }

@@ -6,7 +6,7 @@ use super::{Operation, Phase};
 
 /// The call of a plugin and its outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct PluginCall {
     /// The admission phase.
     pub phase: Phase,
     /// The operation of the request.
@@ -18,8 +18,8 @@ pub struct Asked {
 /// Receives plugin latencies. Must return quickly.
 pub trait Observer: Send + Sync {
     /// Reports the result of plugin number `index` of the chain.
-    fn plugin(&self, index: usize, asked: Asked, took: Duration);
+    fn plugin(&self, index: usize, call: PluginCall, took: Duration);
 
     /// Reports the end of a phase, because all plugins have run or one has refused.
-    fn step(&self, asked: Asked, took: Duration);
+    fn step(&self, call: PluginCall, took: Duration);
 }

@@ -122,7 +122,7 @@ impl TokenIssuer {
 
 impl TokenAuthenticator for ServiceAccountTokens {
     fn authenticate_token(&self, token: &str, audiences: &[String]) -> TokenVerdict {
-        judge(token, &self.issuers, || self.check(token, audiences))
+        verify_if_issued_by(token, &self.issuers, || self.check(token, audiences))
     }
 }
 
@@ -208,7 +208,11 @@ fn end_of(seconds: i64) -> Option<SystemTime> {
 }
 
 /// Returns the result of `check` if the token claims to be from one of `issuers`.
-fn judge(token: &str, issuers: &[impl AsRef<str>], check: impl FnOnce() -> Result<TokenUser, String>) -> TokenVerdict {
+fn verify_if_issued_by(
+    token: &str,
+    issuers: &[impl AsRef<str>],
+    check: impl FnOnce() -> Result<TokenUser, String>,
+) -> TokenVerdict {
     if !is_issued_by(token, issuers) {
         return TokenVerdict::NoOpinion;
     }

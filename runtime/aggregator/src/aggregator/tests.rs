@@ -1,12 +1,14 @@
-use planesmith_server::discovery::VersionPriority;
+use planesmith_server::discovery::{GroupDirectory, VersionPriority};
+use planesmith_server::openapi::OpenApi;
 use planesmith_server::proxy::Destination;
 
 use super::*;
+use crate::config::Resolver;
 use crate::registration::{RemoteTrust, ServicePort};
 
-struct Nowhere;
+struct NoServices;
 
-impl Resolver for Nowhere {
+impl Resolver for NoServices {
     fn resolve(&self, _service: &ServicePort) -> Result<Destination, String> {
         Err("nowhere".to_owned())
     }
@@ -17,14 +19,14 @@ fn aggregator(directory: &GroupDirectory) -> Aggregator {
         name: "apiregistration.k8s.io".to_owned(),
         versions: vec!["v1".to_owned()],
     };
-    let ways = Ways {
+    let config = AggregatorConfig {
         directory: directory.clone(),
         openapi: OpenApi::default(),
-        resolver: Arc::new(Nowhere),
+        resolver: Arc::new(NoServices),
         identity: None,
         rejects_redirects: false,
     };
-    Aggregator::new(&crate::server(), own, ways)
+    Aggregator::new(&crate::server(), own, config)
 }
 
 /// Returns a registration of the server at `port`.

@@ -1,4 +1,5 @@
 use planesmith_access::user::UserInfo;
+use planesmith_server::proxy::Destination;
 use planesmith_server::shutdown::Stop;
 
 use super::*;

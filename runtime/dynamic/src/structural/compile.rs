@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Additional, Form, Format, Limits, ListKind, Pattern, Properties, SharedSchemas, Structural};
+use super::{Additional, Format, Limits, ListKind, Pattern, Properties, SchemaType, SharedSchemas, Structural};
 
 impl Structural {
     /// The schema in its JSON form, `openAPIV3Schema` of a definition. What is not understood is passed over: whether a
@@ -96,7 +96,7 @@ impl Compiler<'_> {
             .collect()
     }
 
-    fn limits(&mut self, schema: &Map<String, Value>, form: Form) -> Limits {
+    fn limits(&mut self, schema: &Map<String, Value>, form: SchemaType) -> Limits {
         let flag = |name: &str| schema.get(name).and_then(Value::as_bool).unwrap_or_default();
         let count = |name: &str| schema.get(name).and_then(Value::as_u64);
         let number = |name: &str| schema.get(name).and_then(Value::as_f64);
@@ -130,18 +130,18 @@ impl Compiler<'_> {
     }
 }
 
-fn form(schema: &Map<String, Value>) -> Form {
+fn form(schema: &Map<String, Value>) -> SchemaType {
     if schema.get("x-kubernetes-int-or-string") == Some(&Value::Bool(true)) {
-        return Form::IntOrString;
+        return SchemaType::IntOrString;
     }
     match text(schema, "type") {
-        "object" => Form::Object,
-        "array" => Form::Array,
-        "string" => Form::String,
-        "integer" => Form::Integer,
-        "number" => Form::Number,
-        "boolean" => Form::Boolean,
-        _ => Form::Any,
+        "object" => SchemaType::Object,
+        "array" => SchemaType::Array,
+        "string" => SchemaType::String,
+        "integer" => SchemaType::Integer,
+        "number" => SchemaType::Number,
+        "boolean" => SchemaType::Boolean,
+        _ => SchemaType::Any,
     }
 }
 

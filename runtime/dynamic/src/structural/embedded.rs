@@ -1,6 +1,6 @@
 //! Objects of the API inside other objects: they have a type and metadata.
 
-use planesmith_machinery::field_error::{FieldError, FieldErrorKind, FieldErrors, Shown};
+use planesmith_machinery::field_error::{BadValue, FieldError, FieldErrorKind, FieldErrors};
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::meta::ObjectMeta;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::Structural;
 use super::bounded::Bounded;
-use super::place::Place;
+use super::value_path::ValuePath;
 
 const MUST_BE_TEXT: &str = "must be a string";
 
@@ -37,7 +37,7 @@ impl Structural {
         malformed: Malformed,
     ) -> Result<Vec<String>, Box<FieldError>> {
         let mut dropped = Bounded::default();
-        self.complete_at(document, malformed, &Place::Root, &mut dropped)?;
+        self.complete_at(document, malformed, &ValuePath::Root, &mut dropped)?;
         Ok(dropped.sorted())
     }
 
@@ -45,7 +45,7 @@ impl Structural {
         &self,
         value: &mut Value,
         malformed: Malformed,
-        place: &Place<'_>,
+        location: &ValuePath<'_>,
         dropped: &mut Bounded,
     ) -> Result<(), Box<FieldError>> {
         if !self.has_embedded {
@@ -54,15 +54,15 @@ impl Structural {
         match value {
             Value::Object(entries) => {
                 if self.embedded {
-                    complete(entries, malformed, place, dropped)?;
+                    complete(entries, malformed, location, dropped)?;
                 }
                 for (name, value) in entries {
                     match self.entry(name) {
                         Some((schema, true)) => {
-                            schema.complete_at(value, malformed, &Place::Key(place, name), dropped)?;
+                            schema.complete_at(value, malformed, &ValuePath::Key(location, name), dropped)?;
                         }
                         Some((schema, false)) => {
-                            schema.complete_at(value, malformed, &Place::Field(place, name), dropped)?;
+                            schema.complete_at(value, malformed, &ValuePath::Field(location, name), dropped)?;
                         }
                         None => {}
                     }
@@ -71,7 +71,7 @@ impl Structural {
             Value::Array(elements) => {
                 let Some(items) = &self.items else { return Ok(()) };
                 for (index, element) in elements.iter_mut().enumerate() {
-                    items.complete_at(element, malformed, &Place::Element(place, index), dropped)?;
+                    items.complete_at(element, malformed, &ValuePath::Element(location, index), dropped)?;
                 }
             }
             _ => {}
@@ -81,22 +81,26 @@ impl Structural {
 
     /// Reports embedded objects without a type, or with metadata that no object could have.
     pub fn check_embedded(&self, document: &Value, errors: &mut FieldErrors) {
-        self.check_embedded_at(document, &Place::Root, errors);
+        self.check_embedded_at(document, &ValuePath::Root, errors);
     }
 
-    fn check_embedded_at(&self, value: &Value, place: &Place<'_>, errors: &mut FieldErrors) {
+    fn check_embedded_at(&self, value: &Value, location: &ValuePath<'_>, errors: &mut FieldErrors) {
         if !self.has_embedded {
             return;
         }
         match value {
             Value::Object(entries) => {
                 if self.embedded {
-                    check(entries, &mut errors.at(&place.to_string()));
+                    check(entries, &mut errors.at(&location.to_string()));
                 }
                 for (name, value) in entries {
                     match self.entry(name) {
-                        Some((schema, true)) => schema.check_embedded_at(value, &Place::Key(place, name), errors),
-                        Some((schema, false)) => schema.check_embedded_at(value, &Place::Field(place, name), errors),
+                        Some((schema, true)) => {
+                            schema.check_embedded_at(value, &ValuePath::Key(location, name), errors)
+                        }
+                        Some((schema, false)) => {
+                            schema.check_embedded_at(value, &ValuePath::Field(location, name), errors)
+                        }
                         None => {}
                     }
                 }
@@ -104,7 +108,7 @@ impl Structural {
             Value::Array(elements) => {
                 for (index, element) in elements.iter().enumerate() {
                     if let Some(items) = &self.items {
-                        items.check_embedded_at(element, &Place::Element(place, index), errors);
+                        items.check_embedded_at(element, &ValuePath::Element(location, index), errors);
                     }
                 }
             }
@@ -116,20 +120,26 @@ impl Structural {
 fn complete(
     entries: &mut Map<String, Value>,
     malformed: Malformed,
-    place: &Place<'_>,
+    location: &ValuePath<'_>,
     dropped: &mut Bounded,
 ) -> Result<(), Box<FieldError>> {
     for name in ["apiVersion", "kind"] {
         match entries.get(name) {
             None | Some(Value::String(_)) => {}
             Some(_) if malformed == Malformed::Dropped => drop(entries.remove(name)),
-            Some(value) => return Err(refusal(&Place::Field(place, name), value, MUST_BE_TEXT.to_owned())),
+            Some(value) => {
+                return Err(refusal(
+                    &ValuePath::Field(location, name),
+                    value,
+                    MUST_BE_TEXT.to_owned(),
+                ));
+            }
         }
     }
     let Some(metadata) = entries.get_mut("metadata") else {
         return Ok(());
     };
-    let here = Place::Field(place, "metadata");
+    let here = ValuePath::Field(location, "metadata");
     let mut read = ObjectMeta::default();
     match json::from_value(metadata, &mut read, Strictness::Strict) {
         Ok(findings) => {
@@ -159,11 +169,11 @@ fn readable_part(metadata: &Value) -> ObjectMeta {
     read
 }
 
-fn refusal(place: &Place<'_>, value: &Value, detail: String) -> Box<FieldError> {
+fn refusal(location: &ValuePath<'_>, value: &Value, detail: String) -> Box<FieldError> {
     Box::new(FieldError {
-        field: place.to_string(),
+        field: location.to_string(),
         kind: FieldErrorKind::Invalid,
-        value: value.shown(),
+        value: value.rendered(),
         detail,
     })
 }

@@ -8,7 +8,7 @@ use std::fmt;
 
 use planesmith_wire::names;
 
-use super::Form;
+use super::SchemaType;
 
 /// A format that says something about values of its type.
 #[derive(Clone)]
@@ -22,12 +22,12 @@ pub struct Format {
 impl Format {
     /// The format called `name` of values of a type; `None` if nothing is known about it.
     #[must_use]
-    pub fn of(form: Form, name: &str) -> Option<Self> {
+    pub fn of(form: SchemaType, name: &str) -> Option<Self> {
         let holds = match form {
-            Form::Integer => matches!(name, "int32" | "int64").then_some(None)?,
-            Form::Number => matches!(name, "float" | "double").then_some(None)?,
-            Form::Any | Form::String | Form::IntOrString => Some(of_text(&name.replace('-', ""))?),
-            Form::Object | Form::Array | Form::Boolean => return None,
+            SchemaType::Integer => matches!(name, "int32" | "int64").then_some(None)?,
+            SchemaType::Number => matches!(name, "float" | "double").then_some(None)?,
+            SchemaType::Any | SchemaType::String | SchemaType::IntOrString => Some(of_text(&name.replace('-', ""))?),
+            SchemaType::Object | SchemaType::Array | SchemaType::Boolean => return None,
         };
         Some(Self {
             name: name.into(),

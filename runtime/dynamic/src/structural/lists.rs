@@ -6,16 +6,16 @@ use std::hash::Hash;
 use planesmith_machinery::field_error::FieldErrors;
 use serde_json::{Map, Value};
 
-use super::place::Place;
+use super::value_path::ValuePath;
 use super::{ListKind, Structural};
 
 impl Structural {
     /// Reports elements of sets and keyed lists that stand there more than once.
     pub fn check_lists(&self, document: &Value, errors: &mut FieldErrors) {
-        self.check_lists_at(document, &Place::Root, errors);
+        self.check_lists_at(document, &ValuePath::Root, errors);
     }
 
-    fn check_lists_at(&self, value: &Value, place: &Place<'_>, errors: &mut FieldErrors) {
+    fn check_lists_at(&self, value: &Value, location: &ValuePath<'_>, errors: &mut FieldErrors) {
         if !self.has_keyed_lists {
             return;
         }
@@ -23,8 +23,10 @@ impl Structural {
             Value::Object(entries) => {
                 for (name, value) in entries {
                     match self.entry(name) {
-                        Some((schema, true)) => schema.check_lists_at(value, &Place::Key(place, name), errors),
-                        Some((schema, false)) => schema.check_lists_at(value, &Place::Field(place, name), errors),
+                        Some((schema, true)) => schema.check_lists_at(value, &ValuePath::Key(location, name), errors),
+                        Some((schema, false)) => {
+                            schema.check_lists_at(value, &ValuePath::Field(location, name), errors)
+                        }
                         None => {}
                     }
                 }
@@ -34,14 +36,14 @@ impl Structural {
                     ListKind::Atomic => {}
                     ListKind::Set => {
                         for index in repeated(elements.iter()) {
-                            report(&elements[index], index, place, errors);
+                            report(&elements[index], index, location, errors);
                         }
                     }
-                    ListKind::Map(keys) => check_keys(elements, keys, place, errors),
+                    ListKind::Map(keys) => check_keys(elements, keys, location, errors),
                 }
                 if let Some(items) = &self.items {
                     for (index, element) in elements.iter().enumerate() {
-                        items.check_lists_at(element, &Place::Element(place, index), errors);
+                        items.check_lists_at(element, &ValuePath::Element(location, index), errors);
                     }
                 }
             }
@@ -50,11 +52,15 @@ impl Structural {
     }
 }
 
-fn check_keys(elements: &[Value], keys: &[Box<str>], place: &Place<'_>, errors: &mut FieldErrors) {
+fn check_keys(elements: &[Value], keys: &[Box<str>], location: &ValuePath<'_>, errors: &mut FieldErrors) {
     let is_object = |element: &Value| element.is_object() || element.is_null();
     if let Some(index) = elements.iter().position(|element| !is_object(element)) {
         let complaint = "must be an object for an array of list-type map";
-        errors.invalid(&Place::Element(place, index).to_string(), &elements[index], complaint);
+        errors.invalid(
+            &ValuePath::Element(location, index).to_string(),
+            &elements[index],
+            complaint,
+        );
         return;
     }
     let key = |element: &Value, name: &str| element.get(name).cloned();
@@ -67,7 +73,7 @@ fn check_keys(elements: &[Value], keys: &[Box<str>], place: &Place<'_>, errors: 
         })
         .collect();
     for index in repeated(all.iter()) {
-        report(&all[index], index, place, errors);
+        report(&all[index], index, location, errors);
     }
 }
 
@@ -85,6 +91,6 @@ fn repeated<T: Eq + Hash>(elements: impl Iterator<Item = T>) -> Vec<usize> {
     second
 }
 
-fn report(element: &Value, index: usize, place: &Place<'_>, errors: &mut FieldErrors) {
-    errors.duplicate(&Place::Element(place, index).to_string(), element);
+fn report(element: &Value, index: usize, location: &ValuePath<'_>, errors: &mut FieldErrors) {
+    errors.duplicate(&ValuePath::Element(location, index).to_string(), element);
 }

@@ -68,9 +68,9 @@ impl FromIterator<(Box<str>, Arc<Structural>)> for Properties {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::structural::Form;
+    use crate::structural::SchemaType;
 
-    fn schema(form: Form) -> Arc<Structural> {
+    fn schema(form: SchemaType) -> Arc<Structural> {
         Arc::new(Structural {
             form,
             ..Structural::default()
@@ -79,13 +79,27 @@ mod tests {
 
     #[test]
     fn the_last_field_of_a_name_counts() {
-        let fields: Properties = [("b", Form::Object), ("a", Form::String), ("b", Form::Array)]
-            .map(|(name, form)| (name.into(), schema(form)))
-            .into_iter()
-            .collect();
-        let fields = fields.with([("a".into(), schema(Form::Integer)), ("c".into(), schema(Form::Any))]);
-        let forms: Vec<(&str, Form)> = fields.iter().map(|(name, schema)| (name, schema.form)).collect();
-        assert_eq!(forms, [("a", Form::Integer), ("b", Form::Array), ("c", Form::Any)]);
+        let fields: Properties = [
+            ("b", SchemaType::Object),
+            ("a", SchemaType::String),
+            ("b", SchemaType::Array),
+        ]
+        .map(|(name, form)| (name.into(), schema(form)))
+        .into_iter()
+        .collect();
+        let fields = fields.with([
+            ("a".into(), schema(SchemaType::Integer)),
+            ("c".into(), schema(SchemaType::Any)),
+        ]);
+        let forms: Vec<(&str, SchemaType)> = fields.iter().map(|(name, schema)| (name, schema.form)).collect();
+        assert_eq!(
+            forms,
+            [
+                ("a", SchemaType::Integer),
+                ("b", SchemaType::Array),
+                ("c", SchemaType::Any)
+            ]
+        );
         assert!(fields.get("d").is_none());
     }
 }

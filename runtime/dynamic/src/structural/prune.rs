@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::bounded::Bounded;
-use super::place::Place;
+use super::value_path::ValuePath;
 use super::{Additional, Structural};
 
 /// The members of every object of the API, whatever its schema says.
@@ -20,14 +20,14 @@ impl PrunedPaths {
         self.0.sorted()
     }
 
-    fn dropped(&mut self, place: &Place<'_>) {
-        self.0.push(|| place.to_string());
+    fn dropped(&mut self, location: &ValuePath<'_>) {
+        self.0.push(|| location.to_string());
     }
 }
 
-/// Fields that are kept though no schema names them.
+/// Fields that are preserved though no schema names them.
 #[derive(Clone, Copy, PartialEq)]
-enum Kept {
+enum Preserved {
     /// Nothing.
     Nothing,
     /// Those of every object of the API.
@@ -41,7 +41,7 @@ impl Structural {
     #[must_use]
     pub fn prune(&self, document: &mut Value) -> PrunedPaths {
         let mut paths = PrunedPaths::default();
-        prune(document, Some(self), Kept::Meta, &Place::Root, &mut paths);
+        prune(document, Some(self), Preserved::Meta, &ValuePath::Root, &mut paths);
         paths
     }
 
@@ -50,18 +50,24 @@ impl Structural {
         prune(
             value,
             Some(self),
-            Kept::Nothing,
-            &Place::Root,
+            Preserved::Nothing,
+            &ValuePath::Root,
             &mut PrunedPaths::default(),
         );
     }
 }
 
-fn prune(value: &mut Value, schema: Option<&Structural>, kept: Kept, place: &Place<'_>, paths: &mut PrunedPaths) {
-    let keeps_unknown = kept == Kept::Unknown || schema.is_some_and(|schema| schema.preserve_unknown);
+fn prune(
+    value: &mut Value,
+    schema: Option<&Structural>,
+    preserved: Preserved,
+    location: &ValuePath<'_>,
+    paths: &mut PrunedPaths,
+) {
+    let keeps_unknown = preserved == Preserved::Unknown || schema.is_some_and(|schema| schema.preserve_unknown);
     match value {
         Value::Object(entries) => {
-            let is_object_of_api = kept == Kept::Meta || schema.is_some_and(|schema| schema.embedded);
+            let is_object_of_api = preserved == Preserved::Meta || schema.is_some_and(|schema| schema.embedded);
             entries.retain(|name, value| {
                 if is_object_of_api && META.contains(&name.as_str()) {
                     return true;
@@ -72,24 +78,24 @@ fn prune(value: &mut Value, schema: Option<&Structural>, kept: Kept, place: &Pla
                     Some((None, Additional::Any)) => Some(None),
                     Some((None, Additional::None)) | None => None,
                 };
-                let place = Place::Field(place, name);
+                let location = ValuePath::Field(location, name);
                 match known {
-                    Some(schema) => prune(value, schema, Kept::Nothing, &place, paths),
+                    Some(schema) => prune(value, schema, Preserved::Nothing, &location, paths),
                     None if keeps_unknown => {}
-                    None => paths.dropped(&place),
+                    None => paths.dropped(&location),
                 }
                 known.is_some() || keeps_unknown
             });
         }
         Value::Array(elements) => {
             let items = schema.and_then(|schema| schema.items.as_deref());
-            let kept = match (keeps_unknown, items) {
+            let preserved = match (keeps_unknown, items) {
                 (true, None) => return,
-                (true, Some(_)) => Kept::Unknown,
-                (false, _) => Kept::Nothing,
+                (true, Some(_)) => Preserved::Unknown,
+                (false, _) => Preserved::Nothing,
             };
             for (index, element) in elements.iter_mut().enumerate() {
-                prune(element, items, kept, &Place::Element(place, index), paths);
+                prune(element, items, preserved, &ValuePath::Element(location, index), paths);
             }
         }
         _ => {}

@@ -14,8 +14,8 @@ use std::cell::Cell;
 use planesmith_machinery::field_error::{FieldErrorKind, FieldErrors};
 use serde_json::Value;
 
-use super::place::Place;
-use super::{Form, Format, Structural};
+use super::value_path::ValuePath;
+use super::{Format, SchemaType, Structural};
 pub use before::Before;
 use outcome::Outcome;
 
@@ -32,7 +32,7 @@ struct Subject<'v, 'p> {
     value: &'v Value,
     /// The counterpart in the old document, if there is one.
     old: Option<&'v Value>,
-    place: &'p Place<'p>,
+    location: &'p ValuePath<'p>,
     /// Steps that matching patterns may still take.
     steps: &'p Cell<u64>,
 }
@@ -52,7 +52,7 @@ impl Structural {
         self.check(Subject {
             value,
             old,
-            place: &Place::Root,
+            location: &ValuePath::Root,
             steps: &Cell::new(MAX_STEPS),
         })
     }
@@ -81,13 +81,13 @@ impl Structural {
             Value::String(text) => {
                 outcome.count(1);
                 self.check_text(text, subject, &mut outcome);
-                if self.check_format(text, subject.place, &mut outcome) {
+                if self.check_format(text, subject.location, &mut outcome) {
                     outcome.count(1);
                 }
             }
             Value::Number(number) => {
                 outcome.count(2);
-                self.check_number(number, subject.place, &mut outcome);
+                self.check_number(number, subject.location, &mut outcome);
             }
             Value::Array(elements) => {
                 outcome.count(2);
@@ -107,9 +107,9 @@ impl Structural {
 
     /// Checks the type of a value. Returns true if the schema declares a type or a format.
     fn check_type(&self, subject: Subject<'_, '_>, outcome: &mut Outcome) -> bool {
-        let applies = self.form != Form::Any || self.format().is_some();
+        let applies = self.form != SchemaType::Any || self.format().is_some();
         match self.type_mismatch(subject.value) {
-            Some((expected, found)) => outcome.wrong_type(subject.place, expected, found),
+            Some((expected, found)) => outcome.wrong_type(subject.location, expected, found),
             None if applies || subject.value.is_null() => outcome.count(1),
             None => {}
         }
@@ -121,13 +121,13 @@ impl Structural {
         let (actual, actual_format) = type_of(value);
         let expected = self.form.name();
         if value.is_null() {
-            return (self.form != Form::Any && !self.nullable).then_some((expected, actual));
+            return (self.form != SchemaType::Any && !self.nullable).then_some((expected, actual));
         }
         let fits = self.form.takes(actual)
             || (self.form.takes("integer") && is_whole(value))
             || (self.form.takes("number") && actual == "integer");
         match (self.format(), value) {
-            (None, _) if self.form == Form::Any => None,
+            (None, _) if self.form == SchemaType::Any => None,
             // What a format of texts says of a list is nothing, so that any list passes.
             (Some(_), Value::String(_) | Value::Array(_))
                 if !self.form.takes("number") && !self.form.takes("integer") =>
@@ -159,7 +159,7 @@ impl Structural {
         let allowed: Vec<String> = limits.allowed.iter().map(content::quoted).collect();
         let detail = format!("supported values: {}", allowed.join(", "));
         outcome.add(
-            subject.place.to_string(),
+            subject.location.to_string(),
             FieldErrorKind::NotSupported,
             content::shown(subject.value),
             detail,
@@ -188,26 +188,26 @@ fn is_whole(value: &Value) -> bool {
     }
 }
 
-impl Form {
+impl SchemaType {
     /// Its name in messages; empty when it is not declared.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Form::Any => "",
-            Form::Object => "object",
-            Form::Array => "array",
-            Form::String => "string",
-            Form::Integer => "integer",
-            Form::Number => "number",
-            Form::Boolean => "boolean",
-            Form::IntOrString => "integer,string",
+            SchemaType::Any => "",
+            SchemaType::Object => "object",
+            SchemaType::Array => "array",
+            SchemaType::String => "string",
+            SchemaType::Integer => "integer",
+            SchemaType::Number => "number",
+            SchemaType::Boolean => "boolean",
+            SchemaType::IntOrString => "integer,string",
         }
     }
 
     fn takes(self, ty: &str) -> bool {
         match self {
-            Form::IntOrString => matches!(ty, "integer" | "string"),
-            Form::Any => false,
+            SchemaType::IntOrString => matches!(ty, "integer" | "string"),
+            SchemaType::Any => false,
             form => form.name() == ty,
         }
     }

@@ -1,8 +1,9 @@
 //! Cost and result size estimates of function calls.
 
 use super::estimate::{Argument, Estimator};
-use super::{LIST, MAX_FORMAT_PATTERN, PATTERN, QUESTION, Range, TEXT};
+use super::{MAX_FORMAT_PATTERN, Range};
 use crate::ast::{Literal, Node};
+use crate::price::{LIST, PATTERN, QUESTION, TEXT};
 use crate::types::Type;
 
 type Estimate = (Range, Option<Range>);

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::{LIST, MAP, OBJECT, Range, calls};
+use super::{Range, calls};
 use crate::ast::{ACCUMULATOR, Call, Expr, Fold, Id, Literal, Node, operator};
 use crate::checker::Checked;
 use crate::declared::Declared;
+use crate::price::{LIST, MAP, OBJECT, TEXT};
 use crate::types::Type;
 
 /// Returns the maximum cost of `expr`. `root` declares `self` and `oldSelf`; no value in them is larger than `longest`, in
@@ -262,11 +263,7 @@ impl<'e> Estimator<'e> {
                 let size = sized(left).plus(sized(right));
                 let entries = self.entry_size(left.expr).zip(self.entry_size(right.expr));
                 self.keep_entries(expr, entries);
-                let cost = if id == "add_list" {
-                    Range::ONE
-                } else {
-                    size.by(super::TEXT)
-                };
+                let cost = if id == "add_list" { Range::ONE } else { size.by(TEXT) };
                 return (cost.plus(sum), Some(size));
             }
             _ => {}

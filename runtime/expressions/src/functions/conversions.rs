@@ -1,6 +1,7 @@
 //! Type conversions.
 
-use super::{Context, Entry, format, times, unfit};
+use super::{Context, Entry, format, unfit};
+use crate::library::time;
 use crate::value::{Evaluated, Fault, Library, Value};
 
 pub(super) const FUNCTIONS: &[Entry] = &[
@@ -81,7 +82,7 @@ fn to_double<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
 
 fn to_duration<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let text = super::text(&args, 0)?;
-    times::parse_go_duration(text).map(Value::Duration).ok_or_else(|| {
+    time::parse_go_duration(text).map(Value::Duration).ok_or_else(|| {
         Fault::new(format!(
             "time: invalid duration {}",
             planesmith_machinery::go_format::quote(text)
@@ -118,7 +119,7 @@ fn to_timestamp<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> 
     let time = match only(args)? {
         Value::Int(seconds) => jiff::Timestamp::from_second(seconds).map_err(|_| Fault::new("timestamp overflow"))?,
         Value::String(text) => {
-            times::parse_timestamp(&text).ok_or_else(|| failed("string", "google.protobuf.Timestamp"))?
+            time::parse_timestamp(&text).ok_or_else(|| failed("string", "google.protobuf.Timestamp"))?
         }
         _ => return Err(unfit()),
     };

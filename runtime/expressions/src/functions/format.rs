@@ -11,28 +11,28 @@ const MAX_SHOWN: usize = 1 << 20;
 
 /// Renders a value for messages, truncated to [`MAX_SHOWN`].
 pub(crate) fn plain(value: &Value<'_>) -> String {
-    let mut shown = Shown::within(MAX_SHOWN);
+    let mut writer = LimitedWriter::within(MAX_SHOWN);
     // The output keeps the part that fits.
-    let _ = shown.value(value);
-    shown.out
+    let _ = writer.value(value);
+    writer.out
 }
 
 /// Renders a whole value as a string; fails if it exceeds the remaining effort.
 pub(super) fn whole(value: &Value<'_>, effort: &Effort) -> Result<String, Fault> {
-    let mut shown = Shown::within(effort.left());
-    match shown.value(value) {
-        Ok(()) => Ok(shown.out),
+    let mut writer = LimitedWriter::within(effort.left());
+    match writer.value(value) {
+        Ok(()) => Ok(writer.out),
         Err(fmt::Error) => Err(Fault::TooExpensive),
     }
 }
 
 /// A string writer with a length limit. Values share parts, so that a small value can have a huge rendering.
-struct Shown {
+struct LimitedWriter {
     out: String,
     left: usize,
 }
 
-impl Write for Shown {
+impl Write for LimitedWriter {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.left = self.left.checked_sub(text.len()).ok_or(fmt::Error)?;
         self.out.push_str(text);
@@ -40,7 +40,7 @@ impl Write for Shown {
     }
 }
 
-impl Shown {
+impl LimitedWriter {
     fn within(limit: usize) -> Self {
         Self {
             out: String::new(),
@@ -91,7 +91,7 @@ impl Shown {
     fn map(&mut self, map: &Map<'_>) -> fmt::Result {
         let mut entries = Vec::new();
         for (key, value) in map.entries().unwrap_or_default() {
-            let mut entry = Shown::within(self.left);
+            let mut entry = LimitedWriter::within(self.left);
             entry.value(&key)?;
             entry.write_str(": ")?;
             entry.value(&value)?;
@@ -172,9 +172,9 @@ fn clause(out: &mut String, verb: char, precision: usize, value: &Value<'_>, eff
         ('d', Value::Double(number)) if !number.is_finite() => write!(out, "{}", named(*number)),
         ('d', _) => return Err(refused("decimal clause can only be used on integers")),
         ('f' | 'e', Value::Double(number)) => real(out, verb, precision, *number),
-        #[expect(clippy::cast_precision_loss, reason = "the nearest number is shown")]
+        #[expect(clippy::cast_precision_loss, reason = "the nearest number is writer")]
         ('f' | 'e', Value::Int(number)) => real(out, verb, precision, *number as f64),
-        #[expect(clippy::cast_precision_loss, reason = "the nearest number is shown")]
+        #[expect(clippy::cast_precision_loss, reason = "the nearest number is writer")]
         ('f' | 'e', Value::Uint(number)) => real(out, verb, precision, *number as f64),
         ('f', _) => return Err(refused("fixed-point clause can only be used on doubles")),
         ('e', _) => return Err(refused("scientific clause can only be used on doubles")),

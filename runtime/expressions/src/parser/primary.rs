@@ -5,8 +5,9 @@ use crate::ast::{Element, Entry, Expr, Field, Literal, Node, Struct};
 use crate::identifier::is_reserved;
 use crate::lexer::{Kind, Token};
 use crate::literal::unquote;
-use crate::macros;
-use crate::parser::Stopped;
+
+use super::Stopped;
+use super::macros;
 
 impl Parser<'_> {
     pub(super) fn primary(&mut self) -> Parsed {

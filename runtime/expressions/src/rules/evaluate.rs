@@ -1,7 +1,7 @@
 //! Evaluates rules on a document.
 
-use planesmith_dynamic::structural::{Additional, Before, Form, Structural};
-use planesmith_machinery::field_error::{FieldError, FieldErrorKind, FieldErrors, Shown};
+use planesmith_dynamic::structural::{Additional, Before, SchemaType, Structural};
+use planesmith_machinery::field_error::{BadValue, FieldError, FieldErrorKind, FieldErrors};
 use serde_json::Value as Json;
 
 use super::correlation::Correlation;
@@ -58,7 +58,7 @@ struct Walk<'e> {
 struct Subject<'d> {
     path: &'d str,
     json: &'d Json,
-    form: Form,
+    form: SchemaType,
     value: Evaluated<'d>,
     old: Option<Evaluated<'d>>,
 }
@@ -291,13 +291,13 @@ fn joined(path: &str, name: &str) -> String {
 /// Returns the error of a rule that failed to evaluate. It renders the type instead of the value.
 fn fault(subject: &Subject<'_>, field: Option<&String>, detail: String) -> FieldError {
     let declared = match subject.form {
-        Form::IntOrString => "",
+        SchemaType::IntOrString => "",
         form => form.name(),
     };
     FieldError {
         field: place(subject, field),
         kind: FieldErrorKind::Invalid,
-        value: declared.shown(),
+        value: declared.rendered(),
         detail,
     }
 }
@@ -312,9 +312,9 @@ fn place(subject: &Subject<'_>, field: Option<&String>) -> String {
 /// Returns the error of a violated rule. It renders scalar values only, not objects and lists.
 fn error(subject: &Subject<'_>, field: Option<&String>, kind: FieldErrorKind, detail: String) -> FieldError {
     let has_value = matches!(kind, FieldErrorKind::Invalid | FieldErrorKind::Duplicate);
-    let is_short = !matches!(subject.form, Form::Object | Form::Array);
+    let is_short = !matches!(subject.form, SchemaType::Object | SchemaType::Array);
     let value = if has_value && is_short {
-        subject.json.shown()
+        subject.json.rendered()
     } else {
         String::new()
     };

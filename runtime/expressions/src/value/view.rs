@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use planesmith_dynamic::structural::{Additional, Form, Format, ListKind, Structural};
+use planesmith_dynamic::structural::{Additional, Format, ListKind, SchemaType, Structural};
 use planesmith_machinery::go_base64;
 use serde_json::Value as Json;
 
 use super::{Evaluated, Fault, Key, List, Map, Text, Value};
 use crate::declared::unescape;
-use crate::functions::times;
+use crate::library::time;
 
 const ATOMIC: &ListKind = &ListKind::Atomic;
 
@@ -17,37 +17,37 @@ pub(crate) fn from_json<'d>(json: &'d Json, schema: &'d Structural) -> Evaluated
     match (json, schema.form) {
         (Json::Null, _) if schema.nullable => Ok(Value::Null),
         (Json::Null, _) => Err(Fault::new("invalid data, got null for schema with nullable=false")),
-        (Json::String(text), Form::IntOrString) => Ok(Value::String(Text::Borrowed(text))),
-        (Json::Number(number), Form::Integer) => integer(number),
-        (Json::Number(number), Form::IntOrString) if number.is_i64() => integer(number),
-        (Json::Number(number), Form::Number) => Ok(Value::Double(number.as_f64().unwrap_or(f64::NAN))),
-        (Json::Object(entries), Form::Object) => Ok(Value::Map(Map::View {
+        (Json::String(text), SchemaType::IntOrString) => Ok(Value::String(Text::Borrowed(text))),
+        (Json::Number(number), SchemaType::Integer) => integer(number),
+        (Json::Number(number), SchemaType::IntOrString) if number.is_i64() => integer(number),
+        (Json::Number(number), SchemaType::Number) => Ok(Value::Double(number.as_f64().unwrap_or(f64::NAN))),
+        (Json::Object(entries), SchemaType::Object) => Ok(Value::Map(Map::View {
             entries,
             schema: Some(schema),
             is_root: schema.embedded,
         })),
-        (Json::Array(elements), Form::Array) => Ok(Value::List(List::View {
+        (Json::Array(elements), SchemaType::Array) => Ok(Value::List(List::View {
             elements,
             items: schema.items.as_deref(),
             kind: &schema.list,
         })),
-        (Json::String(text), Form::String) => string(text, schema),
-        (Json::Bool(value), Form::Boolean) => Ok(Value::Bool(*value)),
-        (json, Form::Any) if schema.preserve_unknown => Ok(Value::Unknown(json)),
+        (Json::String(text), SchemaType::String) => string(text, schema),
+        (Json::Bool(value), SchemaType::Boolean) => Ok(Value::Bool(*value)),
+        (json, SchemaType::Any) if schema.preserve_unknown => Ok(Value::Unknown(json)),
         (_, form) => Err(Fault::new(format!("invalid data, expected {}", form_name(form)))),
     }
 }
 
-fn form_name(form: Form) -> &'static str {
+fn form_name(form: SchemaType) -> &'static str {
     match form {
-        Form::Any => "a known type",
-        Form::Object => "a map for the provided schema with type=object",
-        Form::Array => "an array for the provided schema with type=array",
-        Form::String => "string",
-        Form::Integer => "int",
-        Form::Number => "float",
-        Form::Boolean => "bool",
-        Form::IntOrString => "XIntOrString value to be either a string or integer",
+        SchemaType::Any => "a known type",
+        SchemaType::Object => "a map for the provided schema with type=object",
+        SchemaType::Array => "an array for the provided schema with type=array",
+        SchemaType::String => "string",
+        SchemaType::Integer => "int",
+        SchemaType::Number => "float",
+        SchemaType::Boolean => "bool",
+        SchemaType::IntOrString => "XIntOrString value to be either a string or integer",
     }
 }
 
@@ -60,13 +60,13 @@ fn integer<'d>(number: &serde_json::Number) -> Evaluated<'d> {
 fn string<'d>(text: &'d str, schema: &Structural) -> Evaluated<'d> {
     let format = schema.limits.as_ref().and_then(|limits| limits.format.as_ref());
     match format.map_or("", Format::name) {
-        "duration" => times::parse_duration(text)
+        "duration" => time::parse_duration(text)
             .map(Value::Duration)
             .ok_or_else(|| Fault::new(format!("Invalid duration {text}"))),
-        "date" => times::parse_timestamp(&format!("{text}T00:00:00Z"))
+        "date" => time::parse_timestamp(&format!("{text}T00:00:00Z"))
             .map(Value::Timestamp)
             .ok_or_else(|| Fault::new(format!("Invalid date formatted string {text}"))),
-        "date-time" => times::parse_timestamp(text)
+        "date-time" => time::parse_timestamp(text)
             .map(Value::Timestamp)
             .ok_or_else(|| Fault::new(format!("Invalid date-time formatted string {text}"))),
         // Decoded as kube-apiserver decodes values, which differs from its format check.

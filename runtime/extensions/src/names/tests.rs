@@ -7,7 +7,7 @@ fn definition(plural: &str, kind: &str, short: &[&str]) -> Value {
 }
 
 fn accepted(mut definition: Value) -> Value {
-    let verdict = judge(Definition::new(&definition), &TakenNames::default());
+    let verdict = accept_names(Definition::new(&definition), &TakenNames::default());
     definition["status"] = json!({"acceptedNames": verdict.accepted});
     definition
 }
@@ -20,7 +20,7 @@ fn taken(definition: &Value) -> TakenNames {
 
 #[test]
 fn free_names_are_given() {
-    let verdict = judge(
+    let verdict = accept_names(
         Definition::new(&definition("widgets", "Widget", &["wi"])),
         &TakenNames::default(),
     );
@@ -35,7 +35,7 @@ fn free_names_are_given() {
 #[test]
 fn taken_names_are_not() {
     let first = accepted(definition("widgets", "Widget", &["wi", "wd"]));
-    let verdict = judge(
+    let verdict = accept_names(
         Definition::new(&definition("gadgets", "Gadget", &["wi", "ga", "wd"])),
         &taken(&first),
     );
@@ -48,7 +48,7 @@ fn taken_names_are_not() {
     );
     assert_eq!(verdict.accepted["plural"], "gadgets");
     assert_eq!(verdict.accepted.get("shortNames"), None);
-    let verdict = judge(Definition::new(&definition("gadgets", "Widget", &[])), &taken(&first));
+    let verdict = accept_names(Definition::new(&definition("gadgets", "Widget", &[])), &taken(&first));
     assert_eq!(
         verdict.condition,
         Verdict::no("ListKindConflict", "\"WidgetList\" is already in use")
@@ -59,7 +59,7 @@ fn taken_names_are_not() {
 #[test]
 fn names_that_were_given_before_stay() {
     let first = accepted(definition("widgets", "Widget", &["wi"]));
-    let verdict = judge(Definition::new(&first), &taken(&first));
+    let verdict = accept_names(Definition::new(&first), &taken(&first));
     assert_eq!(verdict.condition, Verdict::yes("NoConflicts", "no conflicts found"));
 }
 
@@ -68,10 +68,10 @@ fn names_are_free_again_when_their_definition_goes_or_is_renamed() {
     let mut first = accepted(definition("widgets", "Widget", &["wi"]));
     let mut names = taken(&first);
     let second = definition("gadgets", "Widget", &["wi"]);
-    assert!(!judge(Definition::new(&second), &names).condition.holds);
+    assert!(!accept_names(Definition::new(&second), &names).condition.holds);
     first["status"]["acceptedNames"] = json!({"plural": "widgets", "kind": "Other", "listKind": "OtherList"});
     names.take(Definition::new(&first));
-    assert!(judge(Definition::new(&second), &names).condition.holds);
+    assert!(accept_names(Definition::new(&second), &names).condition.holds);
     names.give_back("widgets.example.com");
     assert_eq!(names, TakenNames::default());
 }
@@ -82,7 +82,7 @@ fn a_plural_of_the_server_itself_is_never_given() {
     names.reserve("widgets");
     let document = definition("widgets", "Widget", &[]);
     let wanted = Definition::new(&document);
-    let verdict = judge(wanted, &names);
+    let verdict = accept_names(wanted, &names);
     assert_eq!(
         verdict.condition,
         Verdict::no("PluralConflict", "\"widgets\" is already in use")
@@ -90,5 +90,5 @@ fn a_plural_of_the_server_itself_is_never_given() {
     assert_eq!(verdict.accepted["plural"], "");
     names.take(wanted);
     names.give_back(wanted.name());
-    assert_eq!(judge(wanted, &names), verdict);
+    assert_eq!(accept_names(wanted, &names), verdict);
 }

@@ -1,7 +1,7 @@
 use super::name::of_field;
 use super::{GoValue, diff};
 use crate::Struct;
-use crate::field_error::Shown;
+use crate::field_error::BadValue;
 use crate::meta::LabelSelector;
 
 /// Test structs have another module prefix than built-in kinds, which matters elsewhere; this test covers only names
@@ -29,7 +29,7 @@ fn names_are_those_of_go() {
 fn metadata_types_keep_their_json_names() {
     let mut selector = LabelSelector::default();
     selector.match_labels.insert("a".to_owned(), "b".to_owned());
-    assert_eq!(GoValue(&selector).shown(), r#"{"matchLabels":{"a":"b"}}"#);
+    assert_eq!(GoValue(&selector).rendered(), r#"{"matchLabels":{"a":"b"}}"#);
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Struct)]

@@ -7,12 +7,12 @@ use planesmith_wire::go_base64;
 use planesmith_wire::json::{Malformed, Next, Reader, check_syntax, read_tree, syntax_error};
 use serde_json::Value as Tree;
 
+use super::field_location::{FieldLocation, Seen};
 use super::go_type::{go_struct, go_type};
 use super::path::Path;
-use super::place::{Place, Seen};
 use super::{DecodeError, Findings, Strictness};
+use crate::decode_budget;
 use crate::facts::{FieldFacts, StructFacts, TypeFacts};
-use crate::room;
 use crate::scalar::{Scalar, ScalarError, Token};
 use crate::value::{List, Map, Slot, Struct, Value};
 
@@ -27,19 +27,19 @@ pub(super) struct Origin {
     /// True if kube-apiserver decodes the document without a type.
     pub(super) untyped: bool,
     /// Maximum bytes of the elements of its lists and maps.
-    pub(super) room: usize,
+    pub(super) budget: usize,
 }
 
 impl Origin {
     pub(super) const TYPED: Self = Self {
         depth: 0,
         untyped: false,
-        room: usize::MAX,
+        budget: usize::MAX,
     };
     pub(super) const UNTYPED: Self = Self {
         depth: 0,
         untyped: true,
-        room: usize::MAX,
+        budget: usize::MAX,
     };
 }
 
@@ -69,7 +69,7 @@ impl<'a> Walk<'a> {
             reader: Reader::within(input, origin.depth),
             strict: strictness == Strictness::Strict,
             untyped: origin.untyped,
-            room: origin.room,
+            budget: origin.budget,
             findings: Findings::default(),
             mismatch: None,
         }
@@ -110,7 +110,7 @@ struct Walk<'a> {
     reader: Reader<'a>,
     strict: bool,
     untyped: bool,
-    room: usize,
+    budget: usize,
     findings: Findings,
     /// The first value of a wrong type; the walk continues after it.
     mismatch: Option<String>,
@@ -289,7 +289,7 @@ impl<'a> Walk<'a> {
                 Some(_) => target.get_mut(count).map(Value::slot),
                 None => {
                     let element = target.push();
-                    room::take(&mut self.room, element).map_err(Stop::Refused)?;
+                    decode_budget::take(&mut self.budget, element).map_err(Stop::Refused)?;
                     Some(element.slot())
                 }
             };
@@ -332,7 +332,7 @@ impl<'a> Walk<'a> {
             }
             let value = target.entry(&key);
             value.reset();
-            room::take(&mut self.room, value).map_err(Stop::Refused)?;
+            decode_budget::take(&mut self.budget, value).map_err(Stop::Refused)?;
             self.value(value.slot(), element, &path.key(&key))?;
             more = self.reader.another(b'}')?;
         }
@@ -352,18 +352,22 @@ impl<'a> Walk<'a> {
         let mut more = self.enter(b'}')?;
         while more {
             let key = self.reader.key()?;
-            if let Some(place) = Place::of(facts, &key, hint) {
-                hint = place.first() + 1;
-                let is_again = (self.strict || self.untyped) && seen.twice(place.number);
+            if let Some(location) = FieldLocation::of(facts, &key, hint) {
+                hint = location.first() + 1;
+                let is_again = (self.strict || self.untyped) && seen.twice(location.number);
                 if self.strict && is_again {
                     self.findings.duplicate(path, &key);
                 }
-                let value = inlined(target, &place);
+                let value = inlined(target, &location);
                 if let Some(value) = value {
                     if self.untyped && is_again {
                         value.reset();
                     }
-                    self.value(value.slot(), &place.field.ty, &path.field(facts, place.field.name))?;
+                    self.value(
+                        value.slot(),
+                        &location.field.ty,
+                        &path.field(facts, location.field.name),
+                    )?;
                 } else {
                     self.reader.skip()?;
                 }
@@ -430,17 +434,17 @@ fn type_error(found: &str, wanted: &str, path: &Path<'_>) -> String {
     )
 }
 
-/// Returns the field at `place`, inside the inlined structs around it.
-fn inlined<'t>(target: &'t mut dyn Struct, place: &Place) -> Option<&'t mut dyn Value> {
+/// Returns the field at `location`, inside the inlined structs around it.
+fn inlined<'t>(target: &'t mut dyn Struct, location: &FieldLocation) -> Option<&'t mut dyn Value> {
     let mut target = target;
-    for index in place.outer() {
+    for index in location.outer() {
         target = match present(target.field_mut(*index).slot()) {
             Slot::Struct(inner) => inner,
             // The table declares a struct.
             _ => return None,
         };
     }
-    Some(target.field_mut(place.last()))
+    Some(target.field_mut(location.last()))
 }
 
 fn present(slot: Slot<'_>) -> Slot<'_> {

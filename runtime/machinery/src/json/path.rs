@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use super::field_location::{FieldLocation, embedded};
 use super::go_type::declared;
-use super::place::{Place, embedded};
 use crate::facts::StructFacts;
 
 /// One step from the root of a document.
@@ -74,7 +74,7 @@ impl<'p> Path<'p> {
             match path.step {
                 Step::Key(_) | Step::Index(_) => depth += 1,
                 Step::Field { owner, name } => {
-                    let field = Place::of(owner, name, 0)?.field;
+                    let field = FieldLocation::of(owner, name, 0)?.field;
                     return match field.go_type {
                         "" => None,
                         text => declared(owner, text, depth),

@@ -65,7 +65,7 @@ struct WidgetSpec {
     labels: BTreeMap<String, String>,
     parts: Vec<Part>,
     secret: BTreeMap<String, ByteString>,
-    place: Place,
+    place: Location,
     must: Vec<String>,
     next: Option<Box<WidgetSpec>>,
 }
@@ -77,7 +77,7 @@ struct Part {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Place {
+struct Location {
     shelf: String,
 }
 
@@ -142,7 +142,7 @@ static WIDGET_SPEC: StructFacts = StructFacts {
         },
         FieldFacts {
             name: "",
-            ty: Place::TYPE,
+            ty: Location::TYPE,
             inline: true,
             ..FieldFacts::NONE
         },
@@ -180,7 +180,7 @@ static PART: StructFacts = StructFacts {
 };
 
 static PLACE: StructFacts = StructFacts {
-    name: "Place",
+    name: "Location",
     fields: &[FieldFacts {
         name: "shelf",
         ty: TypeFacts::String,
@@ -193,7 +193,7 @@ by_hand!(Widget, WIDGET, 0 => name, 1 => spec);
 by_hand!(WidgetSpec, WIDGET_SPEC, 0 => replicas, 1 => size, 2 => ratio, 3 => paused, 4 => labels, 5 => parts,
     6 => secret, 7 => place, 8 => must, 9 => next);
 by_hand!(Part, PART, 0 => title, 1 => count);
-by_hand!(Place, PLACE, 0 => shelf);
+by_hand!(Location, PLACE, 0 => shelf);
 
 fn read(text: &str) -> Result<Widget, String> {
     let mut widget = Widget::default();
@@ -315,7 +315,7 @@ fn values_of_a_wrong_kind_are_named_as_in_go() {
     );
     refused(
         r#"{"spec":{"shelf":5}}"#,
-        &format!("{at} number into Go struct field WidgetSpec.spec.Place.shelf of type string"),
+        &format!("{at} number into Go struct field WidgetSpec.spec.Location.shelf of type string"),
     );
     refused(
         r#"{"spec":"x"}"#,

@@ -3,8 +3,8 @@
 use planesmith_wire::protobuf::{Fields, Wire, read_varint};
 
 use super::{DecodeError, is_repeated};
+use crate::decode_budget;
 use crate::facts::FieldFacts;
-use crate::room;
 use crate::value::{List, Map, Slot, Struct, Value};
 
 /// Maximum nesting depth of messages: the walk recurses, so this bounds the stack.
@@ -15,12 +15,12 @@ pub(crate) struct Walk {
     /// Number of enclosing messages.
     pub(crate) depth: usize,
     /// Remaining bytes for the elements of lists and maps.
-    pub(crate) room: usize,
+    pub(crate) budget: usize,
 }
 
 impl Walk {
     fn take(&mut self, element: &dyn Value) -> Result<(), DecodeError> {
-        room::take(&mut self.room, element).map_err(DecodeError::new)
+        decode_budget::take(&mut self.budget, element).map_err(DecodeError::new)
     }
 }
 

@@ -31,8 +31,8 @@ struct Spec {
 #[resource(
     group = "test.example.com",
     version = "v1",
-    kind = "Shown",
-    plural = "shown",
+    kind = "Printed",
+    plural = "printed",
     column(name),
     column(name = "Size", type = "integer", doc = "How big.", path = "spec.size"),
     column(name = "Amount", type = "string", doc = "How much.", path = "spec.amount"),
@@ -43,15 +43,15 @@ struct Spec {
     column(name = "Count", type = "integer", doc = "How many.", with = count),
     column(age)
 )]
-struct Shown {
+struct Printed {
     /// Metadata.
     metadata: ObjectMeta,
     /// Content.
     spec: Spec,
 }
 
-fn count(shown: &Shown) -> Cell {
-    Cell::Integer(i64::try_from(shown.spec.texts.len()).unwrap_or(i64::MAX))
+fn count(printed: &Printed) -> Cell {
+    Cell::Integer(i64::try_from(printed.spec.texts.len()).unwrap_or(i64::MAX))
 }
 
 /// A kind without columns.
@@ -68,8 +68,8 @@ fn text(text: &str) -> Cell {
 
 #[test]
 fn cells_follow_paths_and_types() {
-    let mut shown = Shown::default();
-    shown.metadata.name = "a".to_owned();
+    let mut printed = Printed::default();
+    printed.metadata.name = "a".to_owned();
     let absent = [
         text("a"),
         Cell::Null,
@@ -81,18 +81,18 @@ fn cells_follow_paths_and_types() {
         Cell::Integer(0),
         text("<unknown>"),
     ];
-    assert_eq!(cells(&shown), absent);
-    shown.metadata.creation_timestamp = Time::from_second(1_700_000_000);
-    shown.spec.size = Some(3);
-    shown.spec.amount = "1500m".parse().ok();
-    shown.spec.texts.insert("a.b".to_owned(), "t".to_owned());
-    shown.spec.since = Some(Time::from_second(1_700_007_200));
-    let cells = cells(&shown);
+    assert_eq!(cells(&printed), absent);
+    printed.metadata.creation_timestamp = Time::from_second(1_700_000_000);
+    printed.spec.size = Some(3);
+    printed.spec.amount = "1500m".parse().ok();
+    printed.spec.texts.insert("a.b".to_owned(), "t".to_owned());
+    printed.spec.since = Some(Time::from_second(1_700_007_200));
+    let cells = cells(&printed);
     let age_of = |time: Time| age::cell(time.timestamp());
     let since = age_of(Time::from_second(1_700_007_200));
     assert_eq!(cells[1..5], [Cell::Integer(3), text("1500m"), text("t"), since]);
     assert_eq!(cells[7], Cell::Integer(1));
-    assert_eq!(cells[8], age_of(shown.metadata.creation_timestamp));
+    assert_eq!(cells[8], age_of(printed.metadata.creation_timestamp));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn table_of_a_kind_without_columns_shows_name_and_age() {
 
 #[test]
 fn table_without_rows_has_columns() {
-    let table = TableWriter::new(Shown::RESOURCE, &ListMeta::default(), true).finish();
+    let table = TableWriter::new(Printed::RESOURCE, &ListMeta::default(), true).finish();
     let table: serde_json::Value = serde_json::from_slice(&table).expect("JSON");
     assert_eq!(table["rows"], serde_json::json!([]));
     assert_eq!(table["columnDefinitions"].as_array().map(Vec::len), Some(9));
@@ -145,14 +145,14 @@ struct Word {
 #[resource(
     group = "test.example.com",
     version = "v1",
-    kind = "Listed",
-    plural = "listed",
+    kind = "Sentence",
+    plural = "sentence",
     column(name = "Second", type = "string", path = "words[?(@.kind==\"second\")].text"),
     column(name = "All", type = "string", path = "words[*].kind"),
     column(name = "Dotted", type = "string", path = "metadata.labels.a\\.b"),
     column(name = "Count", type = "integer", path = "words[0]")
 )]
-struct Listed {
+struct Sentence {
     /// Metadata.
     metadata: ObjectMeta,
     /// Words.
@@ -161,13 +161,13 @@ struct Listed {
 
 #[test]
 fn cells_of_declared_kinds_follow_paths_in_the_notation_of_kubectl() {
-    let mut listed = Listed::default();
-    assert_eq!(cells(&listed), [Cell::Null, Cell::Null, Cell::Null, Cell::Null]);
+    let mut sentence = Sentence::default();
+    assert_eq!(cells(&sentence), [Cell::Null, Cell::Null, Cell::Null, Cell::Null]);
     let word = |kind: &str, text: &str| Word {
         kind: kind.to_owned(),
         text: text.to_owned(),
     };
-    listed.words = vec![word("first", "one"), word("second", "two")];
-    listed.metadata.labels.insert("a.b".to_owned(), "c".to_owned());
-    assert_eq!(cells(&listed), [text("two"), text("first"), text("c"), Cell::Null]);
+    sentence.words = vec![word("first", "one"), word("second", "two")];
+    sentence.metadata.labels.insert("a.b".to_owned(), "c".to_owned());
+    assert_eq!(cells(&sentence), [text("two"), text("first"), text("c"), Cell::Null]);
 }

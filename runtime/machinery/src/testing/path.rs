@@ -32,10 +32,10 @@ pub(super) fn steps(path: &str) -> Vec<Step> {
 }
 
 /// A value and the facts of its field; elements and entries have no facts.
-pub(super) type Place<'a> = (&'a mut dyn Value, Option<&'static FieldFacts>);
+pub(super) type Target<'a> = (&'a mut dyn Value, Option<&'static FieldFacts>);
 
 /// Returns the value at a path below a struct and creates absent values on the path. `None` if no field has the path.
-pub(super) fn below<'a>(target: &'a mut dyn Struct, steps: &[Step]) -> Option<Place<'a>> {
+pub(super) fn below<'a>(target: &'a mut dyn Struct, steps: &[Step]) -> Option<Target<'a>> {
     let (Step::Name(name), rest) = steps.split_first()? else {
         return None;
     };
@@ -63,7 +63,7 @@ fn has(target: &dyn Struct, inlined: &FieldFacts, name: &str) -> bool {
     matches!(view, Some(crate::value::View::Struct(inner)) if inner.facts().fields.iter().any(|field| field.name == name))
 }
 
-fn inside<'a>(value: &'a mut dyn Value, field: Option<&'static FieldFacts>, steps: &[Step]) -> Option<Place<'a>> {
+fn inside<'a>(value: &'a mut dyn Value, field: Option<&'static FieldFacts>, steps: &[Step]) -> Option<Target<'a>> {
     let Some((step, rest)) = steps.split_first() else {
         return Some((value, field));
     };

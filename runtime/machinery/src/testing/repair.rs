@@ -29,7 +29,7 @@ pub(super) fn repair(object: &mut dyn Object, error: &FieldError, random: &mut R
         return;
     }
     if error.detail.contains("`selector` does not match") {
-        agree(object, &steps);
+        match_template_to_selector(object, &steps);
         return;
     }
     // Sometimes the cause is above the reported field.
@@ -55,7 +55,7 @@ pub(super) fn repair(object: &mut dyn Object, error: &FieldError, random: &mut R
 }
 
 /// Makes the labels of a template, at `steps`, match the selector beside the template.
-fn agree(object: &mut dyn Object, steps: &[Step]) {
+fn match_template_to_selector(object: &mut dyn Object, steps: &[Step]) {
     let Some(end) = steps.iter().position(|step| *step == Step::Name("template".to_owned())) else {
         return;
     };

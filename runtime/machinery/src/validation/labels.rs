@@ -29,14 +29,14 @@ pub fn check_label_key(field: &str, key: &str, errors: &mut FieldErrors) {
 
 /// Checks keys and total size of annotations.
 pub fn check_annotations(field: &str, annotations: &BTreeMap<String, String>, errors: &mut FieldErrors) {
-    let mut weight = 0;
+    let mut size = 0;
     for (key, value) in annotations {
-        weight += key.len() + value.len();
+        size += key.len() + value.len();
         for complaint in annotation_key(key) {
             errors.invalid(field, key, complaint);
         }
     }
-    if weight > MAX_ANNOTATIONS {
+    if size > MAX_ANNOTATIONS {
         errors.too_long(field, MAX_ANNOTATIONS as u64);
     }
 }

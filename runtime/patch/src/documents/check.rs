@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use planesmith_wire::go_format;
 use serde_json::Value;
 
-use super::schema::{Entry, Form, Parts, Schema};
+use super::schema::{Entry, Parts, Schema, ValueKind};
 use crate::fields::PathElement;
 
 /// The number of problems that are reported.
@@ -48,12 +48,12 @@ impl<'d> Check<'d> {
     fn value(&mut self, value: &'d Value, schema: Schema) {
         match (schema.form(), value) {
             (_, Value::Null)
-            | (Form::Any, _)
-            | (Form::Text, Value::String(_))
-            | (Form::Truth, Value::Bool(_))
-            | (Form::Number, Value::Number(_))
-            | (Form::Scalar, Value::String(_) | Value::Bool(_) | Value::Number(_)) => {}
-            (Form::Object, Value::Object(entries)) => {
+            | (ValueKind::Any, _)
+            | (ValueKind::Text, Value::String(_))
+            | (ValueKind::Truth, Value::Bool(_))
+            | (ValueKind::Number, Value::Number(_))
+            | (ValueKind::Scalar, Value::String(_) | Value::Bool(_) | Value::Number(_)) => {}
+            (ValueKind::Object, Value::Object(entries)) => {
                 for (name, value) in entries {
                     self.path.push(PathElement::field(name));
                     match schema.entry(name) {
@@ -63,7 +63,7 @@ impl<'d> Check<'d> {
                     self.path.pop();
                 }
             }
-            (Form::List, Value::Array(elements)) => self.elements(elements, value, schema),
+            (ValueKind::List, Value::Array(elements)) => self.elements(elements, value, schema),
             (form, value) => self.problem(&mismatch(form, value)),
         }
     }
@@ -98,17 +98,17 @@ impl<'d> Check<'d> {
     }
 }
 
-fn mismatch(form: Form, value: &Value) -> String {
+fn mismatch(form: ValueKind, value: &Value) -> String {
     let shown = || go_format::value(value);
     match form {
-        Form::Text => format!(
+        ValueKind::Text => format!(
             "expected string, got &value.valueUnstructured{{Value:{}}}",
             go_format::syntax(value, "string")
         ),
-        Form::Truth => format!("expected boolean, got &{{{}}}", shown()),
-        Form::Number => format!("expected numeric (int or float), got {}", go_format::type_of(value)),
-        Form::Object => format!("expected map, got &{{{}}}", shown()),
-        Form::List => format!("expected list, got &{{{}}}", shown()),
-        Form::Scalar | Form::Any => format!("expected any scalar, got &{{{}}}", shown()),
+        ValueKind::Truth => format!("expected boolean, got &{{{}}}", shown()),
+        ValueKind::Number => format!("expected numeric (int or float), got {}", go_format::type_of(value)),
+        ValueKind::Object => format!("expected map, got &{{{}}}", shown()),
+        ValueKind::List => format!("expected list, got &{{{}}}", shown()),
+        ValueKind::Scalar | ValueKind::Any => format!("expected any scalar, got &{{{}}}", shown()),
     }
 }

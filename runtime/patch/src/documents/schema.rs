@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use planesmith_dynamic::custom::CustomKind;
-use planesmith_dynamic::structural::{Additional, Form as Custom, ListKind, Structural};
+use planesmith_dynamic::structural::{Additional, ListKind, SchemaType as Custom, Structural};
 use planesmith_machinery::facts::{FieldFacts, ListType, Omit, StructFacts, TypeFacts};
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
@@ -60,7 +60,7 @@ impl Keys {
 
 /// The values that a document may hold in a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ValueKind {
     Text,
     Number,
     Truth,
@@ -146,20 +146,20 @@ impl Schema {
     }
 
     /// The values that may stand here.
-    pub(crate) fn form(self) -> Form {
+    pub(crate) fn form(self) -> ValueKind {
         match self {
-            Schema::Kind(_) | Schema::CustomKind(_) => Form::Object,
+            Schema::Kind(_) | Schema::CustomKind(_) => ValueKind::Object,
             Schema::Custom(schema) => custom_form(schema),
-            Schema::Text => Form::Text,
-            Schema::Unknown => Form::Any,
+            Schema::Text => ValueKind::Text,
+            Schema::Unknown => ValueKind::Any,
             Schema::Typed(ty, _) => match ty.present() {
-                TypeFacts::Bool => Form::Truth,
-                TypeFacts::Int32 | TypeFacts::Int64 | TypeFacts::Double => Form::Number,
-                TypeFacts::String | TypeFacts::Bytes => Form::Text,
-                TypeFacts::Scalar(facts) if matches!(facts.openapi_type, "" | "object") => Form::Any,
-                TypeFacts::Scalar(_) => Form::Scalar,
-                TypeFacts::Struct(_) | TypeFacts::Map(_) => Form::Object,
-                TypeFacts::List(_) | TypeFacts::Optional(_) => Form::List,
+                TypeFacts::Bool => ValueKind::Truth,
+                TypeFacts::Int32 | TypeFacts::Int64 | TypeFacts::Double => ValueKind::Number,
+                TypeFacts::String | TypeFacts::Bytes => ValueKind::Text,
+                TypeFacts::Scalar(facts) if matches!(facts.openapi_type, "" | "object") => ValueKind::Any,
+                TypeFacts::Scalar(_) => ValueKind::Scalar,
+                TypeFacts::Struct(_) | TypeFacts::Map(_) => ValueKind::Object,
+                TypeFacts::List(_) | TypeFacts::Optional(_) => ValueKind::List,
             },
         }
     }
@@ -280,15 +280,15 @@ fn custom_parts(schema: &'static Structural, value: &Value) -> Parts {
     }
 }
 
-fn custom_form(schema: &Structural) -> Form {
+fn custom_form(schema: &Structural) -> ValueKind {
     match schema.form {
-        Custom::Object => Form::Object,
-        Custom::Array => Form::List,
-        Custom::String => Form::Text,
-        Custom::Integer | Custom::Number => Form::Number,
-        Custom::Boolean => Form::Truth,
-        Custom::IntOrString => Form::Scalar,
-        Custom::Any => Form::Any,
+        Custom::Object => ValueKind::Object,
+        Custom::Array => ValueKind::List,
+        Custom::String => ValueKind::Text,
+        Custom::Integer | Custom::Number => ValueKind::Number,
+        Custom::Boolean => ValueKind::Truth,
+        Custom::IntOrString => ValueKind::Scalar,
+        Custom::Any => ValueKind::Any,
     }
 }
 

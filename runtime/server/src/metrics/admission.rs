@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use planesmith_access::admission::{Asked, Observer, Operation, Phase};
+use planesmith_access::admission::{Observer, Operation, Phase, PluginCall};
 use prometheus::{Histogram, HistogramVec, Registry};
 
 use super::histograms;
@@ -53,20 +53,20 @@ impl AdmissionMetrics {
 struct Cells([OnceLock<Histogram>; 16]);
 
 impl Cells {
-    fn observe(&self, asked: Asked, took: Duration, make: impl FnOnce([&'static str; 3]) -> Histogram) {
-        let (phase, kind) = match asked.phase {
+    fn observe(&self, call: PluginCall, took: Duration, make: impl FnOnce([&'static str; 3]) -> Histogram) {
+        let (phase, kind) = match call.phase {
             Phase::Mutating => (0, "admit"),
             Phase::Validating => (1, "validate"),
         };
-        let operation = match asked.operation {
+        let operation = match call.operation {
             Operation::Create => 0,
             Operation::Update => 1,
             Operation::Delete => 2,
             Operation::Connect => 3,
         };
-        let rejected = if asked.rejected { "true" } else { "false" };
-        let cell = &self.0[phase * 8 + operation * 2 + usize::from(asked.rejected)];
-        let seconds = cell.get_or_init(|| make([kind, asked.operation.as_str(), rejected]));
+        let rejected = if call.rejected { "true" } else { "false" };
+        let cell = &self.0[phase * 8 + operation * 2 + usize::from(call.rejected)];
+        let seconds = cell.get_or_init(|| make([kind, call.operation.as_str(), rejected]));
         seconds.observe(took.as_secs_f64());
     }
 }
@@ -78,18 +78,18 @@ struct ChainMetrics {
 }
 
 impl Observer for ChainMetrics {
-    fn plugin(&self, index: usize, asked: Asked, took: Duration) {
+    fn plugin(&self, index: usize, call: PluginCall, took: Duration) {
         if let Some((name, cells)) = self.plugins.get(index) {
             let make = |[kind, operation, rejected]: [&str; 3]| {
                 let labels = [name, kind, operation, rejected];
                 self.metrics.plugins.with_label_values(&labels)
             };
-            cells.observe(asked, took, make);
+            cells.observe(call, took, make);
         }
     }
 
-    fn step(&self, asked: Asked, took: Duration) {
+    fn step(&self, call: PluginCall, took: Duration) {
         let make = |labels: [&str; 3]| self.metrics.steps.with_label_values(&labels);
-        self.steps.observe(asked, took, make);
+        self.steps.observe(call, took, make);
     }
 }

@@ -10,7 +10,7 @@ use planesmith_machinery::resource::ScaleFacts;
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{defaulting, weight};
+use planesmith_machinery::{defaulting, heap_size};
 use planesmith_patch::apply::{self, Sent};
 use planesmith_patch::managers::ScaleManagers;
 use serde_json::Value;
@@ -31,7 +31,7 @@ impl Endpoint {
         // Until it is parsed, an apply counts as YAML.
         let cost = Cost::of_yaml(body.len());
         let sent = self.run(call, body.len(), cost, || Sent::read(&body)).await??;
-        let _counted = bodies.count(body.len(), || weight::of_tree(&sent.document))?;
+        let _counted = bodies.count(body.len(), || heap_size::of_tree(&sent.document))?;
         let write = Write::new(self, call, &options, body.len())
             .of_part(part)
             .with_managers();
@@ -96,7 +96,7 @@ impl Endpoint {
         // Until it is parsed, an apply counts as YAML.
         let cost = Cost::of_yaml(body.len());
         let sent = self.run(call, body.len(), cost, || Sent::read(&body)).await??;
-        let _counted = bodies.count(body.len(), || weight::of_tree(&sent.document))?;
+        let _counted = bodies.count(body.len(), || heap_size::of_tree(&sent.document))?;
         let write = Write::new(self, call, &options, body.len()).with_managers();
         drop(body);
         let make = |live: &dyn Object| {

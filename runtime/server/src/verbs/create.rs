@@ -11,7 +11,7 @@ use planesmith_machinery::resource::{NameRule, SubresourceKind};
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::strategy::Context;
 use planesmith_machinery::time::Time;
-use planesmith_machinery::{defaulting, validation, weight};
+use planesmith_machinery::{defaulting, heap_size, validation};
 use planesmith_store::{Entry, Expect, WriteError};
 
 use super::options::{WriteOptions, parse_version};
@@ -46,7 +46,7 @@ impl Endpoint {
         let cost = Cost::of_body(format, body.len());
         let (write, mut object) = self.run(call, body.len(), cost, begin).await??;
         drop(body);
-        let _counted = bodies.count(write.size, || weight::of_object(&*object))?;
+        let _counted = bodies.count(write.size, || heap_size::of_object(&*object))?;
         write.track(write.size, None, &mut *object).await;
         let outcome = write.create(object).await?;
         write.respond(StatusCode::CREATED, output, outcome).await

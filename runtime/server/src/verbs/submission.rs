@@ -11,7 +11,7 @@ use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{cbor, conversion, defaulting, json, meta, protobuf, validation, weight, yaml};
+use planesmith_machinery::{cbor, conversion, defaulting, heap_size, json, meta, protobuf, validation, yaml};
 
 use super::create::wipe_system_fields;
 use super::options::WriteOptions;
@@ -116,7 +116,7 @@ impl Endpoint {
         let cost = Cost::of_body(format, body.len());
         let (write, mut object) = self.run(call, body.len(), cost, begin).await??;
         drop(body);
-        let counted = bodies.count(write.size, || weight::of_object(&*object))?;
+        let counted = bodies.count(write.size, || heap_size::of_object(&*object))?;
         write.track(write.size, None, &mut *object).await;
         if std::ptr::eq(kind, self.kind()) {
             object = write.to_working_version(object)?;

@@ -15,7 +15,7 @@ use planesmith_machinery::meta::{ManagedFieldsEntry, ObjectMeta};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::SubresourceKind;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_machinery::{defaulting, json, validation, value, weight};
+use planesmith_machinery::{defaulting, heap_size, json, validation, value};
 use planesmith_patch::fields::Set;
 use planesmith_patch::managers;
 use planesmith_store::{Entry, Expect, Op, StoredForm, WriteError};
@@ -136,7 +136,7 @@ impl Endpoint {
         let cost = Cost::of_body(format, body.len());
         let (write, object) = self.run(call, body.len(), cost, begin).await??;
         drop(body);
-        let _counted = bodies.count(write.size, || weight::of_object(&*object))?;
+        let _counted = bodies.count(write.size, || heap_size::of_object(&*object))?;
         let creates = matches!(part, Part::Object) && self.kind().behavior.create_on_update;
         let make_missing = || Ok(object.boxed());
         let change = Change {
@@ -243,7 +243,7 @@ impl Write<'_> {
         new.meta_mut().resource_version = entry.revision().to_string();
         let convert = || self.to_working_version(new);
         let mut new = self.endpoint.run(self.call, size, cost, convert).await??;
-        let _counted = bodies.count(size, || weight::of_object(&*old) + weight::of_object(&*new))?;
+        let _counted = bodies.count(size, || heap_size::of_object(&*old) + heap_size::of_object(&*new))?;
         self.mutate(Operation::Update, &mut new, Some(&*old)).await?;
         let mut reservation = match self.endpoint.reservations() {
             Some(pool) if matches!(change.part, Part::Object) => {

@@ -37,7 +37,7 @@ pub(crate) fn run(input: &[u8]) {
             let _ = JsonPath::parse(path).map(|path| path.find(&empty).map(drop));
         }
         if errors.is_empty() {
-            definition::check(schema, definition::Known::default(), &mut FieldErrors::default());
+            definition::check(schema, definition::CheckContext::default(), &mut FieldErrors::default());
         }
     }
     drop(errors.joined());

@@ -24,7 +24,7 @@ pub(super) struct Reader<'a> {
 }
 
 /// A module to be read.
-struct Place<'a> {
+struct ModuleFile<'a> {
     path: RustPath,
     file: &'a Path,
     /// The folder of its child modules.
@@ -48,7 +48,7 @@ impl<'a> Reader<'a> {
         let sources = package.folder.join("src");
         let lib = sources.join("lib.rs");
         let path = RustPath(vec![package.crate_name()]);
-        self.file(Place {
+        self.file(ModuleFile {
             path,
             file: &lib,
             folder: sources.clone(),
@@ -60,16 +60,16 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn file(&mut self, place: Place<'_>) -> Result<()> {
-        let full = self.root.join(place.file);
+    fn file(&mut self, module_file: ModuleFile<'_>) -> Result<()> {
+        let full = self.root.join(module_file.file);
         let text = std::fs::read_to_string(&full).with_context(|| format!("reading {}", full.display()))?;
-        self.met.insert(place.file.to_owned());
+        self.met.insert(module_file.file.to_owned());
         match syn::parse_file(&text) {
-            Ok(parsed) => self.module(place, &parsed.items),
+            Ok(parsed) => self.module(module_file, &parsed.items),
             Err(error) => {
-                self.passed.push(place.folder);
+                self.passed.push(module_file.folder);
                 self.report(
-                    place.file,
+                    module_file.file,
                     String::new(),
                     format!("not Rust: {error}"),
                     "`cargo check` shows the line".to_owned(),
@@ -80,20 +80,20 @@ impl<'a> Reader<'a> {
     }
 
     /// Adds a module and its descendants.
-    fn module(&mut self, place: Place<'_>, items: &[syn::Item]) -> Result<()> {
-        let module = Module::read(place.file, place.public, items);
+    fn module(&mut self, module_file: ModuleFile<'_>, items: &[syn::Item]) -> Result<()> {
+        let module = Module::read(module_file.file, module_file.public, items);
         for child in items {
             let syn::Item::Mod(child) = child else { continue };
             let name = child.ident.to_string();
             let public = matches!(child.vis, syn::Visibility::Public(_));
-            let (path, folder) = (place.path.join(&name), place.folder.join(&name));
+            let (path, folder) = (module_file.path.join(&name), module_file.folder.join(&name));
             let for_tests = is_for_tests(&child.attrs);
             match &child.content {
                 Some(_) if for_tests => {}
                 Some((_, items)) => self.module(
-                    Place {
+                    ModuleFile {
                         path,
-                        file: place.file,
+                        file: module_file.file,
                         folder,
                         public,
                     },
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
                             self.met.insert(file.clone());
                             self.passed.push(folder);
                         }
-                        Some(file) => self.file(Place {
+                        Some(file) => self.file(ModuleFile {
                             path,
                             file,
                             folder,
@@ -118,13 +118,13 @@ impl<'a> Reader<'a> {
                         None => {
                             let help = format!("write {}", candidates[0].display());
                             let what = "the module has no file".to_owned();
-                            self.report(place.file, format!("mod {name}"), what, help);
+                            self.report(module_file.file, format!("mod {name}"), what, help);
                         }
                     }
                 }
             }
         }
-        self.modules.insert(place.path, module);
+        self.modules.insert(module_file.path, module);
         Ok(())
     }
 

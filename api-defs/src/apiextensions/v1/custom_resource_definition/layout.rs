@@ -1,7 +1,7 @@
 //! The layout that kube-apiserver validates: parts that all versions share are moved to the top level, so that errors
 //! name the same field paths.
 
-use planesmith_machinery::field_error::Shown;
+use planesmith_machinery::field_error::BadValue;
 use planesmith_machinery::go_value::GoValue;
 
 use super::CustomResourceDefinitionSpec;
@@ -117,7 +117,7 @@ impl<'d> Layout<'d> {
                 version.selectable_fields.clear();
             }
         }
-        GoValue(&versions).shown()
+        GoValue(&versions).rendered()
     }
 }
 

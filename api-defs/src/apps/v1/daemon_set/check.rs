@@ -8,9 +8,9 @@ use planesmith_machinery::validation::{
 use planesmith_machinery::value::Value;
 
 use super::{DaemonSetSpec, DaemonSetStatus, DaemonSetUpdateStrategy, RollingUpdateDaemonSet};
-use crate::workload::counts::check_from_zero;
-use crate::workload::selector::{Match, check_not_empty, matches, report_mismatch};
-use crate::workload::template::check_always_running;
+use crate::core::v1::workload::counts::check_from_zero;
+use crate::core::v1::workload::selector::{Match, check_not_empty, matches, report_mismatch};
+use crate::core::v1::workload::template::check_always_running;
 
 impl DaemonSetSpec {
     pub(super) fn check(&self, old: Option<&Self>, template_generation: i64, errors: &mut FieldErrors) {

@@ -3,7 +3,7 @@
 use planesmith_machinery::table::Cell;
 
 use super::DaemonSet;
-use crate::workload::columns;
+use crate::core::v1::workload::columns;
 
 pub(super) fn desired(set: &DaemonSet) -> Cell {
     columns::count(set.status.desired_number_scheduled)

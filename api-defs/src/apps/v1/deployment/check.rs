@@ -6,8 +6,8 @@ use planesmith_machinery::validation::{check_at_most_100_percent, check_int_or_p
 use planesmith_machinery::value::Value;
 
 use super::{DeploymentSpec, DeploymentStatus, DeploymentStrategy, RollingUpdateDeployment};
-use crate::workload::counts::{check_at_most, check_from_zero};
-use crate::workload::selector::check_template;
+use crate::core::v1::workload::counts::{check_at_most, check_from_zero};
+use crate::core::v1::workload::selector::check_template;
 
 impl DeploymentSpec {
     pub(super) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {

@@ -3,7 +3,7 @@
 use planesmith_machinery::table::Cell;
 
 use super::Deployment;
-use crate::workload::columns;
+use crate::core::v1::workload::columns;
 
 pub(super) fn ready(deployment: &Deployment) -> Cell {
     let wanted = deployment.spec.replicas.unwrap_or_default();

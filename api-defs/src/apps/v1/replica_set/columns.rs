@@ -3,7 +3,7 @@
 use planesmith_machinery::table::Cell;
 
 use super::ReplicaSet;
-use crate::workload::columns;
+use crate::core::v1::workload::columns;
 
 pub(super) fn desired(set: &ReplicaSet) -> Cell {
     columns::count(set.spec.replicas.unwrap_or_default())

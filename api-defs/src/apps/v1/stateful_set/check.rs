@@ -12,10 +12,10 @@ use super::{
     RollingUpdateStatefulSetStrategy, StatefulSetPersistentVolumeClaimRetentionPolicy, StatefulSetSpec,
     StatefulSetUpdateStrategy,
 };
+use crate::core::v1::workload::counts::check_from_zero;
+use crate::core::v1::workload::selector::{Match, check_present, matches, report_mismatch};
+use crate::core::v1::workload::template::check_restarts;
 use crate::core::v1::{PersistentVolumeClaimVolumeSource, PodOptions, PodTemplateSpec, Volume};
-use crate::workload::counts::check_from_zero;
-use crate::workload::selector::{Match, check_present, matches, report_mismatch};
-use crate::workload::template::check_restarts;
 
 /// Error text of an update that changes an immutable field; lists the mutable fields.
 const FROZEN: &str = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', \

@@ -3,7 +3,7 @@
 use planesmith_machinery::table::Cell;
 
 use super::StatefulSet;
-use crate::workload::columns;
+use crate::core::v1::workload::columns;
 
 pub(super) fn ready(set: &StatefulSet) -> Cell {
     let wanted = set.spec.replicas.unwrap_or_default();

@@ -4,7 +4,7 @@ use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::time::Time;
 
-use crate::workload::counts::{check_at_most, check_from_zero};
+use crate::core::v1::workload::counts::{check_at_most, check_from_zero};
 
 /// Observed state of a stateful set.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]

@@ -9,13 +9,13 @@ use planesmith_machinery::resource::Convert;
 use super::{CrossVersionObjectReference, HorizontalPodAutoscaler};
 use crate::autoscaling::v1::annotation::{self, Behavior};
 use crate::autoscaling::v2;
-use crate::autoscaling::v2::horizontal_pod_autoscaler::{DEFAULT_CPU_PERCENT, kept};
+use crate::autoscaling::v2::horizontal_pod_autoscaler::{DEFAULT_CPU_PERCENT, preserved};
 
 impl Convert<v2::HorizontalPodAutoscaler> for HorizontalPodAutoscaler {
     fn finish_to_hub(&self, hub: &mut v2::HorizontalPodAutoscaler) {
         let annotations = &self.metadata.annotations;
         let kept_text = |name: &str| annotations.get(name).map(String::as_str);
-        let metrics = kept_text(kept::METRICS).and_then(annotation::read_list::<annotation::MetricSpec>);
+        let metrics = kept_text(preserved::METRICS).and_then(annotation::read_list::<annotation::MetricSpec>);
         let metrics = &mut metrics.unwrap_or_default().into_iter().map(v2::MetricSpec::from);
         hub.spec.metrics = metrics
             .chain(self.spec.target_cpu_utilization_percentage.map(v2::MetricSpec::cpu))
@@ -23,11 +23,11 @@ impl Convert<v2::HorizontalPodAutoscaler> for HorizontalPodAutoscaler {
         if hub.spec.metrics.is_empty() {
             hub.spec.metrics.push(v2::MetricSpec::cpu(DEFAULT_CPU_PERCENT));
         }
-        hub.spec.behavior = kept_text(kept::BEHAVIOR)
+        hub.spec.behavior = kept_text(preserved::BEHAVIOR)
             .and_then(annotation::read::<Behavior>)
             .filter(|behavior| *behavior != Behavior::default())
             .map(v2::HorizontalPodAutoscalerBehavior::from);
-        hub.status.current_metrics = match kept_text(kept::CURRENT_METRICS).and_then(annotation::read_list) {
+        hub.status.current_metrics = match kept_text(preserved::CURRENT_METRICS).and_then(annotation::read_list) {
             Some(seen) => seen
                 .into_iter()
                 .map(|seen: annotation::MetricStatus| seen.into())
@@ -39,17 +39,17 @@ impl Convert<v2::HorizontalPodAutoscaler> for HorizontalPodAutoscaler {
                 .into_iter()
                 .collect(),
         };
-        hub.status.conditions = kept_text(kept::CONDITIONS)
+        hub.status.conditions = kept_text(preserved::CONDITIONS)
             .and_then(annotation::read_list)
             .unwrap_or_default();
-        for name in kept::ALL {
+        for name in preserved::ALL {
             hub.metadata.annotations.remove(name);
         }
     }
 
     fn finish_from_hub(&mut self, hub: &v2::HorizontalPodAutoscaler) {
         let annotations = &mut self.metadata.annotations;
-        for stale in kept::ALL {
+        for stale in preserved::ALL {
             annotations.remove(stale);
         }
         let cpu = hub
@@ -66,21 +66,24 @@ impl Convert<v2::HorizontalPodAutoscaler> for HorizontalPodAutoscaler {
             .filter(|(index, _)| Some(*index) != cpu);
         let others: Vec<_> = others.map(|(_, metric)| annotation::MetricSpec::from(metric)).collect();
         if !others.is_empty() {
-            annotations.insert(kept::METRICS.to_owned(), annotation::write_list(others));
+            annotations.insert(preserved::METRICS.to_owned(), annotation::write_list(others));
         }
         // Includes the CPU metric: the field of this version has the percentage only, not the amount.
         let seen = &hub.status.current_metrics;
         self.status.current_cpu_utilization_percentage = seen.iter().rev().find_map(v2::MetricStatus::cpu_percent);
         if !seen.is_empty() {
             let seen = seen.iter().map(annotation::MetricStatus::from);
-            annotations.insert(kept::CURRENT_METRICS.to_owned(), annotation::write_list(seen));
+            annotations.insert(preserved::CURRENT_METRICS.to_owned(), annotation::write_list(seen));
         }
         if let Some(behavior) = &hub.spec.behavior {
-            annotations.insert(kept::BEHAVIOR.to_owned(), annotation::write(&Behavior::from(behavior)));
+            annotations.insert(
+                preserved::BEHAVIOR.to_owned(),
+                annotation::write(&Behavior::from(behavior)),
+            );
         }
         if !hub.status.conditions.is_empty() {
             let conditions = annotation::write_list(hub.status.conditions.iter().cloned());
-            annotations.insert(kept::CONDITIONS.to_owned(), conditions);
+            annotations.insert(preserved::CONDITIONS.to_owned(), conditions);
         }
     }
 

@@ -4,7 +4,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::value::Value;
 
 use super::{CronJob, CronJobSpec, schedule, time_zone};
-use crate::workload::counts::check_from_zero;
+use crate::core::v1::workload::counts::check_from_zero;
 
 /// Maximum length of a name: the names of jobs append a dash and ten digits and have at most 63 characters.
 const MAX_NAME: usize = 52;

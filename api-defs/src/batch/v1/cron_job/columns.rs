@@ -4,7 +4,7 @@ use planesmith_machinery::age;
 use planesmith_machinery::table::Cell;
 
 use super::CronJob;
-use crate::workload::columns;
+use crate::core::v1::workload::columns;
 
 const NONE: &str = "<none>";
 

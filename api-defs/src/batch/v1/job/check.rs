@@ -7,8 +7,8 @@ use planesmith_machinery::validation::{SelectorValues, check_domain_path, check_
 
 use super::{Job, JobSpec};
 use crate::core::v1::PodOptions;
-use crate::workload::counts::check_from_zero;
-use crate::workload::selector::{Match, matches, report_mismatch};
+use crate::core::v1::workload::counts::check_from_zero;
+use crate::core::v1::workload::selector::{Match, matches, report_mismatch};
 
 const MAX_MANAGED_BY: usize = 63;
 

@@ -5,7 +5,7 @@ use planesmith_machinery::table::Cell;
 use planesmith_machinery::time::Time;
 
 use super::Job;
-use crate::workload::columns;
+use crate::core::v1::workload::columns;
 
 pub(super) fn status(job: &Job) -> Cell {
     let is = |type_: &str| job.status.is(type_);

@@ -6,7 +6,7 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::value::Value;
 
 use super::Job;
-use crate::workload::selector::{Match, matches};
+use crate::core::v1::workload::selector::{Match, matches};
 
 const CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";
 const JOB_NAME: &str = "batch.kubernetes.io/job-name";

@@ -9,7 +9,7 @@ use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Value;
 
 use super::{Job, JobStatus, UncountedTerminatedPods, indexes};
-use crate::workload::counts::check_from_zero;
+use crate::core::v1::workload::counts::check_from_zero;
 
 /// Fields that an update changes.
 struct Changes {

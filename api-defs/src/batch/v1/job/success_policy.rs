@@ -4,7 +4,7 @@ use planesmith_machinery::Struct;
 use planesmith_machinery::field_error::FieldErrors;
 
 use super::indexes;
-use crate::workload::counts::check_from_zero;
+use crate::core::v1::workload::counts::check_from_zero;
 
 const MAX_RULES: usize = 20;
 const MAX_INDEXES_BYTES: usize = 64 * 1024;

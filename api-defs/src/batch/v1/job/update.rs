@@ -5,9 +5,9 @@ use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::value::Value;
 
 use super::{Job, JobSpec};
+use crate::core::v1::workload::selector::check_unchanged;
 use crate::core::v1::{Affinity, Container, PodTemplateSpec};
 use crate::features::{MUTABLE_POD_RESOURCES_FOR_SUSPENDED_JOBS, MUTABLE_SCHEDULING_DIRECTIVES_FOR_SUSPENDED_JOBS};
-use crate::workload::selector::check_unchanged;
 
 const IMMUTABLE: &str = "field is immutable";
 

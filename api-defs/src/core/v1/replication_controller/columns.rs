@@ -3,7 +3,7 @@
 use planesmith_machinery::table::Cell;
 
 use super::{PodTemplateSpec, ReplicationController};
-use crate::workload::columns;
+use crate::core::v1::workload::columns;
 
 pub(super) fn desired(controller: &ReplicationController) -> Cell {
     columns::count(controller.spec.replicas.unwrap_or_default())

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Bound, BoundObject, BoundObjects, KeyRing, SignError, TokenIssuer, judge, meant_for, service_account_name,
-    service_account_user, verify,
+    Bound, BoundObject, BoundObjects, KeyRing, SignError, TokenIssuer, meant_for, service_account_name,
+    service_account_user, verify, verify_if_issued_by,
 };
 use crate::authentication::{TokenAuthenticator, TokenUser, TokenVerdict, authenticated};
 
@@ -90,7 +90,7 @@ impl TokenIssuer {
 
 impl TokenAuthenticator for LegacyTokens {
     fn authenticate_token(&self, token: &str, audiences: &[String]) -> TokenVerdict {
-        judge(token, &[ISSUER], || self.check(token, audiences))
+        verify_if_issued_by(token, &[ISSUER], || self.check(token, audiences))
     }
 }
 

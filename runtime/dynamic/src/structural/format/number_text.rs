@@ -9,13 +9,13 @@ fn all_digits(text: &[u8]) -> bool {
 }
 
 /// A book's number without spaces and dashes.
-fn bare(text: &str) -> Vec<u8> {
+fn without_separators(text: &str) -> Vec<u8> {
     let is_gap = |byte: u8| matches!(byte, b' ' | b'\t' | b'\n' | 0xc | b'\r' | b'-');
     text.bytes().filter(|byte| !is_gap(*byte)).collect()
 }
 
 pub(super) fn is_isbn10(text: &str) -> bool {
-    let bytes = bare(text);
+    let bytes = without_separators(text);
     let [digits @ .., last] = &bytes[..] else { return false };
     if digits.len() != 9 || !all_digits(digits) || !(last.is_ascii_digit() || *last == b'X') {
         return false;
@@ -26,7 +26,7 @@ pub(super) fn is_isbn10(text: &str) -> bool {
 }
 
 pub(super) fn is_isbn13(text: &str) -> bool {
-    let bytes = bare(text);
+    let bytes = without_separators(text);
     if bytes.len() != 13 || !all_digits(&bytes) {
         return false;
     }

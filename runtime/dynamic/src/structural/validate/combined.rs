@@ -95,5 +95,5 @@ fn better(best: Option<Outcome>, tried: Outcome) -> Outcome {
 }
 
 fn here(subject: Subject<'_, '_>) -> String {
-    quote(&subject.place.to_string())
+    quote(&subject.location.to_string())
 }

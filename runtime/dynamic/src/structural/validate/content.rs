@@ -2,18 +2,18 @@
 
 use std::collections::HashSet;
 
-use planesmith_machinery::field_error::{FieldErrorKind, Shown, counted};
+use planesmith_machinery::field_error::{BadValue, FieldErrorKind, counted};
 use planesmith_machinery::json::encode_value;
 use planesmith_wire::go_format::quote;
 use serde_json::{Map, Value};
 
 use super::super::{Additional, Structural};
-use super::{Before, Outcome, Place, Subject, TYPE_META};
+use super::{Before, Outcome, Subject, TYPE_META, ValuePath};
 
 impl Structural {
     pub(super) fn check_text(&self, text: &str, subject: Subject<'_, '_>, outcome: &mut Outcome) {
         let Some(limits) = &self.limits else { return };
-        let place = subject.place;
+        let location = subject.location;
         // Counting is needed only where the bytes do not decide.
         let length = || text.chars().count() as u64;
         if let Some(max) = limits.max_length
@@ -21,25 +21,25 @@ impl Structural {
             && length() > max
         {
             let detail = counted("may not be more than", max, "byte");
-            outcome.add(place.to_string(), FieldErrorKind::TooLong, String::new(), detail);
+            outcome.add(location.to_string(), FieldErrorKind::TooLong, String::new(), detail);
         } else if let Some(min) = limits.min_length
             && length() < min
         {
-            outcome.invalid(place, quote(text), &format!("should be at least {min} chars long"));
+            outcome.invalid(location, quote(text), &format!("should be at least {min} chars long"));
         } else if let Some(pattern) = &limits.pattern {
             let Some(left) = subject.steps.get().checked_sub(pattern.steps(text.len())) else {
                 let rule = format!(
                     "should match '{}', which takes too long for so much text",
                     pattern.text()
                 );
-                return outcome.invalid(place, quote(text), &rule);
+                return outcome.invalid(location, quote(text), &rule);
             };
             subject.steps.set(left);
             match pattern.matches(text) {
                 Ok(true) => {}
-                Ok(false) => outcome.invalid(place, quote(text), &format!("should match '{}'", pattern.text())),
+                Ok(false) => outcome.invalid(location, quote(text), &format!("should match '{}'", pattern.text())),
                 Err(problem) => outcome.invalid(
-                    place,
+                    location,
                     quote(text),
                     &format!("should match '{}, but pattern is invalid: {problem}'", pattern.text()),
                 ),
@@ -48,12 +48,12 @@ impl Structural {
     }
 
     /// Checks the format of a text; whether it has one.
-    pub(super) fn check_format(&self, text: &str, place: &Place<'_>, outcome: &mut Outcome) -> bool {
+    pub(super) fn check_format(&self, text: &str, location: &ValuePath<'_>, outcome: &mut Outcome) -> bool {
         let Some(format) = self.format().filter(|format| format.is_of_text()) else {
             return false;
         };
         if !format.holds(text) {
-            outcome.wrong_type(place, format.name(), text);
+            outcome.wrong_type(location, format.name(), text);
         }
         true
     }
@@ -68,7 +68,7 @@ impl Structural {
                 outcome.merge(items.check(Subject {
                     value: element,
                     old: before.as_ref().and_then(|before| before.find(element)),
-                    place: &Place::Element(subject.place, index),
+                    location: &ValuePath::Element(subject.location, index),
                     steps: subject.steps,
                 }));
             }
@@ -79,32 +79,32 @@ impl Structural {
             && (count as u64) < min
         {
             let rule = format!("should have at least {min} items");
-            outcome.invalid(subject.place, count.to_string(), &rule);
+            outcome.invalid(subject.location, count.to_string(), &rule);
         }
         if let Some(max) = limits.max_items {
-            check_most(count, max, subject.place, outcome);
+            check_most(count, max, subject.location, outcome);
         }
         if limits.unique_items && has_duplicates(elements) {
-            outcome.invalid(subject.place, "\"\"".to_owned(), "shouldn't contain duplicates");
+            outcome.invalid(subject.location, "\"\"".to_owned(), "shouldn't contain duplicates");
         }
     }
 
     pub(super) fn check_object(&self, entries: &Map<String, Value>, subject: Subject<'_, '_>, outcome: &mut Outcome) {
-        let place = subject.place;
+        let location = subject.location;
         if let Some(limits) = &self.limits {
             let count = entries.len();
             if let Some(min) = limits.min_properties
                 && (count as u64) < min
             {
                 let rule = format!("should have at least {min} properties");
-                outcome.invalid(place, count.to_string(), &rule);
+                outcome.invalid(location, count.to_string(), &rule);
             }
             if let Some(max) = limits.max_properties {
-                check_most(count, max, place, outcome);
+                check_most(count, max, location, outcome);
             }
         }
         let old_entries = subject.old.and_then(Value::as_object);
-        let old = |name: &str| match place.is_root() && TYPE_META.contains(&name) {
+        let old = |name: &str| match location.is_root() && TYPE_META.contains(&name) {
             true => None,
             false => old_entries?.get(name),
         };
@@ -117,7 +117,7 @@ impl Structural {
                     outcome.merge(additional.check(Subject {
                         value,
                         old: old(name),
-                        place: &Place::Entry(place, name),
+                        location: &ValuePath::Entry(location, name),
                         steps: subject.steps,
                     }));
                 }
@@ -132,7 +132,7 @@ impl Structural {
                     outcome.merge(property.check(Subject {
                         value,
                         old: old(name),
-                        place: &Place::Field(place, name),
+                        location: &ValuePath::Field(location, name),
                         steps: subject.steps,
                     }));
                 }
@@ -140,16 +140,16 @@ impl Structural {
         }
         let required = self.limits.iter().flat_map(|limits| &limits.required);
         for name in required.filter(|name| !entries.contains_key(&***name)) {
-            let place = Place::Entry(place, name).to_string();
-            outcome.add(place, FieldErrorKind::Required, String::new(), String::new());
+            let location = ValuePath::Entry(location, name).to_string();
+            outcome.add(location, FieldErrorKind::Required, String::new(), String::new());
         }
     }
 }
 
-fn check_most(count: usize, max: u64, place: &Place<'_>, outcome: &mut Outcome) {
+fn check_most(count: usize, max: u64, location: &ValuePath<'_>, outcome: &mut Outcome) {
     if count as u64 > max {
         let detail = counted("must have at most", max, "item");
-        outcome.add(place.to_string(), FieldErrorKind::TooMany, count.to_string(), detail);
+        outcome.add(location.to_string(), FieldErrorKind::TooMany, count.to_string(), detail);
     }
 }
 
@@ -201,5 +201,5 @@ pub(super) fn quoted(allowed: &Value) -> String {
 
 /// A value as messages show it.
 pub(super) fn shown(value: &Value) -> String {
-    value.shown()
+    value.rendered()
 }

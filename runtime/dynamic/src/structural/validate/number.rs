@@ -5,7 +5,7 @@ use planesmith_wire::go_format::float;
 use serde_json::Number;
 
 use super::content::whole_part;
-use super::{Form, Format, Outcome, Place, Structural};
+use super::{Format, Outcome, SchemaType, Structural, ValuePath};
 
 /// The greatest integer up to which floating point numbers are exact.
 const MAX_EXACT: f64 = 9_007_199_254_740_991.0;
@@ -45,17 +45,17 @@ impl Digits {
 }
 
 impl Structural {
-    pub(super) fn check_number(&self, number: &Number, place: &Place<'_>, outcome: &mut Outcome) {
+    pub(super) fn check_number(&self, number: &Number, location: &ValuePath<'_>, outcome: &mut Outcome) {
         let number = Digits::of(number);
-        self.check_range(number, "Checked", place, outcome);
+        self.check_range(number, "Checked", location, outcome);
         let Some(limits) = &self.limits else { return };
         if let Some(factor) = limits.multiple_of {
             // A bound that is no number of the type itself is one all the same.
-            let number = self.for_bound(number, factor, "MultipleOf", place, outcome);
-            check_multiple(number, factor, place, outcome);
+            let number = self.for_bound(number, factor, "MultipleOf", location, outcome);
+            check_multiple(number, factor, location, outcome);
         }
         if let Some(min) = limits.minimum {
-            let number = self.for_bound(number, min, "Minimum boundary", place, outcome);
+            let number = self.for_bound(number, min, "Minimum boundary", location, outcome);
             let words = match limits.exclusive_minimum {
                 true => "greater than",
                 false => "greater than or equal to",
@@ -66,10 +66,10 @@ impl Structural {
                 Digits::Point(number) if limits.exclusive_minimum => number <= min,
                 Digits::Point(number) => number < min,
             };
-            report_bound(breaks, number, words, min, place, outcome);
+            report_bound(breaks, number, words, min, location, outcome);
         }
         if let Some(max) = limits.maximum {
-            let number = self.for_bound(number, max, "Maximum boundary", place, outcome);
+            let number = self.for_bound(number, max, "Maximum boundary", location, outcome);
             let words = match limits.exclusive_maximum {
                 true => "less than",
                 false => "less than or equal to",
@@ -80,23 +80,30 @@ impl Structural {
                 Digits::Point(number) if limits.exclusive_maximum => number >= max,
                 Digits::Point(number) => number > max,
             };
-            report_bound(breaks, number, words, max, place, outcome);
+            report_bound(breaks, number, words, max, location, outcome);
         }
     }
 
     /// The number to be compared with `bound`: as it is, or as a floating point number if the bound is none of the type.
-    fn for_bound(&self, number: Digits, bound: f64, what: &str, place: &Place<'_>, outcome: &mut Outcome) -> Digits {
-        match self.check_range(Digits::Point(bound), what, place, outcome) {
+    fn for_bound(
+        &self,
+        number: Digits,
+        bound: f64,
+        what: &str,
+        location: &ValuePath<'_>,
+        outcome: &mut Outcome,
+    ) -> Digits {
+        match self.check_range(Digits::Point(bound), what, location, outcome) {
             true => number,
             false => Digits::Point(number.as_point()),
         }
     }
 
     /// Checks that a number is one of the type and format; whether it is.
-    fn check_range(&self, number: Digits, what: &str, place: &Place<'_>, outcome: &mut Outcome) -> bool {
+    fn check_range(&self, number: Digits, what: &str, location: &ValuePath<'_>, outcome: &mut Outcome) -> bool {
         let format = self.format().map_or("", Format::name);
         let (ty, format, fits) = match self.form {
-            Form::Integer => {
+            SchemaType::Integer => {
                 let whole = match number {
                     Digits::Whole(whole) => Some(whole),
                     Digits::Point(point) => as_whole(point),
@@ -107,7 +114,7 @@ impl Structural {
                 };
                 ("integer", format, fits)
             }
-            Form::Number => {
+            SchemaType::Number => {
                 let fits = format != "float" || number.as_point().abs() <= f64::from(f32::MAX);
                 ("number", format, fits)
             }
@@ -118,7 +125,7 @@ impl Structural {
                 "" => "(default format)".to_owned(),
                 format => format!("with format {format}"),
             };
-            outcome.add_about_all(format!("{what} value must be of type {ty} {format} in {place}"));
+            outcome.add_about_all(format!("{what} value must be of type {ty} {format} in {location}"));
         }
         fits
     }
@@ -140,7 +147,7 @@ pub(super) fn is_integer(number: f64) -> bool {
     number == whole || (whole != 0.0 && (number - whole).abs() / size < EPSILON)
 }
 
-fn check_multiple(number: Digits, factor: f64, place: &Place<'_>, outcome: &mut Outcome) {
+fn check_multiple(number: Digits, factor: f64, location: &ValuePath<'_>, outcome: &mut Outcome) {
     let (factor_shown, is_positive, is_multiple) = match number {
         Digits::Whole(number) => {
             let factor = whole_part(factor);
@@ -157,20 +164,27 @@ fn check_multiple(number: Digits, factor: f64, place: &Place<'_>, outcome: &mut 
         }
     };
     if !is_positive {
-        let detail = format!("factor MultipleOf declared for {place} must be positive: {factor_shown}");
-        outcome.add(place.to_string(), FieldErrorKind::Invalid, factor_shown, detail);
+        let detail = format!("factor MultipleOf declared for {location} must be positive: {factor_shown}");
+        outcome.add(location.to_string(), FieldErrorKind::Invalid, factor_shown, detail);
     } else if !is_multiple {
         let rule = format!("should be a multiple of {factor_shown}");
-        outcome.invalid(place, number.shown(), &rule);
+        outcome.invalid(location, number.shown(), &rule);
     }
 }
 
-fn report_bound(breaks: bool, number: Digits, words: &str, bound: f64, place: &Place<'_>, outcome: &mut Outcome) {
+fn report_bound(
+    breaks: bool,
+    number: Digits,
+    words: &str,
+    bound: f64,
+    location: &ValuePath<'_>,
+    outcome: &mut Outcome,
+) {
     if breaks {
         let bound = match number {
             Digits::Whole(_) => whole_part(bound).to_string(),
             Digits::Point(_) => float(bound),
         };
-        outcome.invalid(place, number.shown(), &format!("should be {words} {bound}"));
+        outcome.invalid(location, number.shown(), &format!("should be {words} {bound}"));
     }
 }

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use planesmith_machinery::field_error::{FieldError, FieldErrorKind, FieldErrors, MAX_SIZE};
 use planesmith_wire::go_format::quote;
 
-use super::Place;
+use super::ValuePath;
 
 /// The number of errors that are kept: far more than anybody reads, and few enough to be merged at every level of a document.
 const MAX_ERRORS: usize = 2000;
@@ -71,23 +71,23 @@ impl Outcome {
         self.add(String::new(), FieldErrorKind::Invalid, "\"\"".to_owned(), detail);
     }
 
-    /// The value at `place` breaks a rule, which `rule` continues the place with.
-    pub(super) fn invalid(&mut self, place: &Place<'_>, value: String, rule: &str) {
+    /// The value at `location` breaks a rule, which `rule` continues the location with.
+    pub(super) fn invalid(&mut self, location: &ValuePath<'_>, value: String, rule: &str) {
         if self.is_full() {
             return;
         }
-        let detail = format!("{place} in body {rule}");
-        self.add(place.to_string(), FieldErrorKind::Invalid, value, detail);
+        let detail = format!("{location} in body {rule}");
+        self.add(location.to_string(), FieldErrorKind::Invalid, value, detail);
     }
 
-    /// The value at `place` is not of a type, but what `found` says.
-    pub(super) fn wrong_type(&mut self, place: &Place<'_>, expected: &str, found: &str) {
+    /// The value at `location` is not of a type, but what `found` says.
+    pub(super) fn wrong_type(&mut self, location: &ValuePath<'_>, expected: &str, found: &str) {
         if self.is_full() {
             return;
         }
         let found = quote(found);
-        let detail = format!("{place} in body must be of type {expected}: {found}");
-        self.add(place.to_string(), FieldErrorKind::TypeInvalid, found, detail);
+        let detail = format!("{location} in body must be of type {expected}: {found}");
+        self.add(location.to_string(), FieldErrorKind::TypeInvalid, found, detail);
     }
 
     fn push(&mut self, error: FieldError) {
@@ -124,12 +124,12 @@ mod tests {
     #[test]
     fn errors_with_long_places_are_few() {
         let name = "k".repeat(100_000);
-        let place = Place::Entry(&Place::Root, &name);
+        let location = ValuePath::Entry(&ValuePath::Root, &name);
         let mut all = Outcome::default();
         for index in 0..1000 {
             let mut one = Outcome::default();
-            one.invalid(&Place::Element(&place, index), "0".to_owned(), "should be more");
-            one.wrong_type(&Place::Element(&place, index), "string", "integer");
+            one.invalid(&ValuePath::Element(&location, index), "0".to_owned(), "should be more");
+            one.wrong_type(&ValuePath::Element(&location, index), "string", "integer");
             all.merge(one);
         }
         assert!(all.is_full());

@@ -381,11 +381,11 @@ fn any_schema() -> impl Strategy<Value = Value> {
             })
         });
     leaf.prop_recursive(3, 16, 4, |inner| {
-        (inner.clone(), prop::collection::vec(inner, 0..4), 0..6_usize).prop_map(|(mut schema, inner, place)| {
+        (inner.clone(), prop::collection::vec(inner, 0..4), 0..6_usize).prop_map(|(mut schema, inner, location)| {
             if let Value::Object(entries) = &mut schema {
                 let mut inner = inner.into_iter();
                 let first = inner.next().unwrap_or_default();
-                match place {
+                match location {
                     0 => {
                         let named = ["a", "b", "metadata"].map(str::to_owned).into_iter().zip(inner);
                         entries.insert("properties".to_owned(), Value::Object(Map::from_iter(named)));

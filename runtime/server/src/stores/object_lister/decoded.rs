@@ -4,14 +4,14 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use planesmith_machinery::object::Object;
-use planesmith_machinery::weight;
+use planesmith_machinery::heap_size;
 use planesmith_store::{Entry, Revision};
 
 /// Decoded objects by key, bounded by their memory: first in, first out, with a second chance for objects that were
 /// used meanwhile.
 pub(super) struct DecodedObjects {
     budget: usize,
-    weight: usize,
+    size: usize,
     by_key: HashMap<Arc<str>, Decoded>,
     /// The keys, each once.
     order: VecDeque<Arc<str>>,
@@ -20,7 +20,7 @@ pub(super) struct DecodedObjects {
 struct Decoded {
     revision: Revision,
     object: Arc<dyn Object>,
-    weight: usize,
+    size: usize,
     /// True if the object was used since the last eviction pass reached it.
     hot: bool,
 }
@@ -30,7 +30,7 @@ impl DecodedObjects {
     pub(super) fn new(budget: usize) -> Self {
         Self {
             budget,
-            weight: 0,
+            size: 0,
             by_key: HashMap::new(),
             order: VecDeque::new(),
         }
@@ -51,15 +51,15 @@ impl DecodedObjects {
         let new = Decoded {
             revision: entry.revision(),
             object: Arc::clone(object),
-            weight: weight::of_object(&**object),
+            size: heap_size::of_object(&**object),
             hot: false,
         };
-        self.weight += new.weight;
+        self.size += new.size;
         match self.by_key.insert(Arc::clone(entry.key()), new) {
-            Some(old) => self.weight -= old.weight,
+            Some(old) => self.size -= old.size,
             None => self.order.push_back(Arc::clone(entry.key())),
         }
-        while self.weight > self.budget
+        while self.size > self.budget
             && let Some(oldest) = self.order.pop_front()
         {
             match self.by_key.get_mut(&oldest) {
@@ -68,7 +68,7 @@ impl DecodedObjects {
                     self.order.push_back(oldest);
                 }
                 Some(kept) => {
-                    self.weight -= kept.weight;
+                    self.size -= kept.size;
                     self.by_key.remove(&oldest);
                 }
                 None => {}
@@ -95,8 +95,8 @@ mod tests {
     #[test]
     fn what_is_used_stays_and_one_too_many_costs_one() {
         let object: Arc<dyn Object> = Arc::new(CustomObject::new(&KIND));
-        let weight = weight::of_object(&*object);
-        let mut kept = DecodedObjects::new(10 * weight);
+        let size = heap_size::of_object(&*object);
+        let mut kept = DecodedObjects::new(10 * size);
         for name in 0..10 {
             kept.put(&entry(name), &object);
         }
@@ -105,8 +105,8 @@ mod tests {
         let missing: Vec<usize> = (0..=10).filter(|name| kept.get(&entry(*name)).is_none()).collect();
         assert_eq!(missing, [1]);
         assert_eq!(
-            (kept.weight, kept.by_key.len(), kept.order.len()),
-            (10 * weight, 10, 10)
+            (kept.size, kept.by_key.len(), kept.order.len()),
+            (10 * size, 10, 10)
         );
     }
 }

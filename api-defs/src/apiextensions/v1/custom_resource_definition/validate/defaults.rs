@@ -16,7 +16,7 @@ const UNKNOWN_FIELDS: &str = "must not have unknown fields";
 
 /// Checks the defaults of a structural schema.
 pub(super) fn check(schema: &JSONSchemaProps, tolerance: &Tolerance, errors: &mut FieldErrors) {
-    check_below(schema, &Place::object(schema), tolerance, errors);
+    check_below(schema, &SchemaPosition::object(schema), tolerance, errors);
 }
 
 /// True if a default has fields that its schema does not specify.
@@ -29,7 +29,7 @@ pub(super) fn has_unknown_fields(schema: &JSONSchemaProps) -> bool {
 
 /// Position of a schema within the schema of the API object that encloses it.
 #[derive(Clone, Copy)]
-struct Place<'p> {
+struct SchemaPosition<'p> {
     /// Schema of the object.
     object: &'p JSONSchemaProps,
     step: Step<'p>,
@@ -43,12 +43,12 @@ enum Step<'p> {
     /// The schema of the object itself.
     Object,
     /// The schema of the elements of another schema.
-    Item(&'p Place<'p>),
+    Item(&'p SchemaPosition<'p>),
     /// The schema of a field of another schema.
-    Field(&'p Place<'p>, &'p str),
+    Field(&'p SchemaPosition<'p>, &'p str),
 }
 
-impl<'p> Place<'p> {
+impl<'p> SchemaPosition<'p> {
     fn object(schema: &'p JSONSchemaProps) -> Self {
         Self {
             object: schema,
@@ -94,36 +94,41 @@ impl<'p> Place<'p> {
     }
 }
 
-fn check_below(schema: &JSONSchemaProps, place: &Place<'_>, tolerance: &Tolerance, errors: &mut FieldErrors) {
-    let own = Place::object(schema);
-    let place = match schema.x_kubernetes_embedded_resource {
+fn check_below(
+    schema: &JSONSchemaProps,
+    position: &SchemaPosition<'_>,
+    tolerance: &Tolerance,
+    errors: &mut FieldErrors,
+) {
+    let own = SchemaPosition::object(schema);
+    let position = match schema.x_kubernetes_embedded_resource {
         true => &own,
-        false => place,
+        false => position,
     };
     if let Some(default) = &schema.default {
-        check_default(schema, &default.to_value(), place, tolerance, errors);
+        check_default(schema, &default.to_value(), position, tolerance, errors);
     }
     // Defaults are forbidden below additionalProperties.
     if let Some(item) = schema.item() {
-        check_below(item, &place.item(), tolerance, &mut errors.at("items"));
+        check_below(item, &position.item(), tolerance, &mut errors.at("items"));
     }
     for (name, property) in &schema.properties {
         let mut errors = errors.at_key("properties", name);
-        check_below(property, &place.field(name), tolerance, &mut errors);
+        check_below(property, &position.field(name), tolerance, &mut errors);
     }
 }
 
 fn check_default(
     schema: &JSONSchemaProps,
     default: &Value,
-    place: &Place<'_>,
+    position: &SchemaPosition<'_>,
     tolerance: &Tolerance,
     errors: &mut FieldErrors,
 ) {
-    let structural = compiled(schema, place.is_object());
-    if place.is_metadata {
-        let object = compiled(place.object, true);
-        if let Some(problem) = metadata_problem(&object, place.around(default.clone())) {
+    let structural = compiled(schema, position.is_object());
+    if position.is_metadata {
+        let object = compiled(position.object, true);
+        if let Some(problem) = metadata_problem(&object, position.around(default.clone())) {
             let detail = format!("must result in valid metadata: {problem}");
             errors.invalid("default", default, detail);
             return;
@@ -143,7 +148,7 @@ fn check_default(
             return;
         }
     }
-    check_value(&structural, default, place.is_object(), &mut errors.at("default"));
+    check_value(&structural, default, position.is_object(), &mut errors.at("default"));
 }
 
 /// Compiles a schema; `as_object` treats it as the schema of an embedded API object.

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use planesmith_expressions::definition::{self, Known};
+use planesmith_expressions::definition::{self, CheckContext};
 use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::json::to_value;
 use planesmith_machinery::schema_or::{SchemaOrBool, SchemaOrStrings};
@@ -60,7 +60,7 @@ pub(super) fn check(
         errors.invalid("", "", problem);
     }
     if has_rules {
-        let known = Known {
+        let known = CheckContext {
             wrong: &faulty.into_inner(),
             is_unchanged: tolerance.costly_rules,
         };

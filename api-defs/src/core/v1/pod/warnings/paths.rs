@@ -10,10 +10,10 @@ use crate::core::v1::{DownwardAPIVolumeFile, KeyToPath, Volume, VolumeProjection
 pub(super) fn overlaps(volume: &Volume) -> Vec<String> {
     let source = &volume.volume_source;
     let mut found = Vec::new();
-    let mut alone = |of: Source<'_>, paths: Vec<Place<'_>>| {
+    let mut alone = |of: Source<'_>, paths: Vec<FilePath<'_>>| {
         let mut seen = Seen::default();
-        for place in paths {
-            found.extend(seen.add(place).map(|words| warning(&volume.name, of, &words)));
+        for file in paths {
+            found.extend(seen.add(file).map(|words| warning(&volume.name, of, &words)));
         }
     };
     if let Some(map) = &source.config_map {
@@ -38,9 +38,9 @@ pub(super) fn overlaps(volume: &Volume) -> Vec<String> {
                 quote(&volume.name)
             ));
         }
-        for place in of_projection(source) {
+        for file in of_projection(source) {
             let of = Source::of("Projected");
-            found.extend(seen.add(place).map(|words| warning(&volume.name, of, &words)));
+            found.extend(seen.add(file).map(|words| warning(&volume.name, of, &words)));
         }
     }
     found
@@ -80,12 +80,12 @@ impl fmt::Display for Source<'_> {
 }
 
 /// A path in a volume and the source of its file.
-struct Place<'a> {
+struct FilePath<'a> {
     path: &'a str,
     source: Source<'a>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> FilePath<'a> {
     fn new(path: &'a str, source: Source<'a>) -> Self {
         Self {
             path: path.trim_end_matches('/'),
@@ -105,7 +105,7 @@ impl<'a> Place<'a> {
     }
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for FilePath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&quote(self.path))?;
         match self.source.kind {
@@ -117,27 +117,27 @@ impl fmt::Display for Place<'_> {
 
 /// The places found so far.
 #[derive(Default)]
-struct Seen<'a>(Vec<Place<'a>>);
+struct Seen<'a>(Vec<FilePath<'a>>);
 
 impl<'a> Seen<'a> {
-    /// Adds a place and describes its conflicts.
-    fn add(&mut self, place: Place<'a>) -> impl Iterator<Item = String> + use<> {
-        let others = self.0.iter().filter(|other| other.overlaps(&place));
-        let words: Vec<String> = others.map(|other| format!("{place} with {other}")).collect();
-        self.0.push(place);
+    /// Adds a file and describes its conflicts.
+    fn add(&mut self, file: FilePath<'a>) -> impl Iterator<Item = String> + use<> {
+        let others = self.0.iter().filter(|other| other.overlaps(&file));
+        let words: Vec<String> = others.map(|other| format!("{file} with {other}")).collect();
+        self.0.push(file);
         words.into_iter()
     }
 }
 
-fn of_keys<'a>(items: &'a [KeyToPath], source: Source<'a>) -> Vec<Place<'a>> {
-    items.iter().map(|item| Place::new(&item.path, source)).collect()
+fn of_keys<'a>(items: &'a [KeyToPath], source: Source<'a>) -> Vec<FilePath<'a>> {
+    items.iter().map(|item| FilePath::new(&item.path, source)).collect()
 }
 
-fn of_files<'a>(items: &'a [DownwardAPIVolumeFile], source: Source<'a>) -> Vec<Place<'a>> {
-    items.iter().map(|item| Place::new(&item.path, source)).collect()
+fn of_files<'a>(items: &'a [DownwardAPIVolumeFile], source: Source<'a>) -> Vec<FilePath<'a>> {
+    items.iter().map(|item| FilePath::new(&item.path, source)).collect()
 }
 
-fn of_projection(source: &VolumeProjection) -> Vec<Place<'_>> {
+fn of_projection(source: &VolumeProjection) -> Vec<FilePath<'_>> {
     if let Some(map) = source.config_map.as_ref().filter(|map| !map.items.is_empty()) {
         let source = Source::named("ConfigMap", &map.local_object_reference.name);
         return of_keys(&map.items, source);
@@ -150,12 +150,12 @@ fn of_projection(source: &VolumeProjection) -> Vec<Place<'_>> {
         return of_files(&files.items, Source::of("DownwardAPI"));
     }
     if let Some(token) = &source.service_account_token {
-        return vec![Place::new(&token.path, Source::of("ServiceAccountToken"))];
+        return vec![FilePath::new(&token.path, Source::of("ServiceAccountToken"))];
     }
     if let Some(bundle) = &source.cluster_trust_bundle {
         let name = bundle.name.as_ref().or(bundle.signer_name.as_ref());
         let source = Source::named("ClusterTrustBundle", name.map_or("", String::as_str));
-        return vec![Place::new(&bundle.path, source)];
+        return vec![FilePath::new(&bundle.path, source)];
     }
     let Some(certificate) = &source.pod_certificate else {
         return Vec::new();
@@ -166,7 +166,7 @@ fn of_projection(source: &VolumeProjection) -> Vec<Place<'_>> {
         (&certificate.credential_bundle_path, "PodCertificate credential bundle"),
     ];
     let files = files.into_iter().filter(|(path, _)| !path.is_empty());
-    files.map(|(path, of)| Place::new(path, Source::of(of))).collect()
+    files.map(|(path, of)| FilePath::new(path, Source::of(of))).collect()
 }
 
 #[cfg(test)]

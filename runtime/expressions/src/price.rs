@@ -1,7 +1,26 @@
 //! The cost of calls, counted during evaluation.
+//!
+//! The unit and all factors are those of kube-apiserver, so that both servers accept the same rules.
 
-use super::{LIST, PATTERN, QUESTION, TEXT, scaled};
 use crate::value::{Library, Value};
+
+/// Cost of one pass over a string, per character.
+pub(crate) const TEXT: f64 = 0.1;
+
+/// Cost of a pattern, per character of the pattern.
+pub(crate) const PATTERN: f64 = 0.25;
+
+/// Cost of creating a list.
+pub(crate) const LIST: u64 = 10;
+
+/// Cost of creating a map.
+pub(crate) const MAP: u64 = 30;
+
+/// Cost of creating an object.
+pub(crate) const OBJECT: u64 = 40;
+
+/// Cost of an authorizer query.
+pub(crate) const QUESTION: u64 = 350_000;
 
 /// The price of a function overload, determined once when the function tables are built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,4 +223,15 @@ fn traversal(value: &Value<'_>, parts_left: &mut u64) -> u64 {
         }
         _ => 1,
     }
+}
+
+/// A multiple, rounded up; saturates at `u64::MAX`.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "costs are rounded so, and saturate"
+)]
+pub(crate) fn scaled(value: u64, factor: f64) -> u64 {
+    (value as f64 * factor).ceil() as u64
 }

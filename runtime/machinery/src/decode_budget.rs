@@ -14,32 +14,32 @@ const PER_BYTE_OF_TREE: usize = 128;
 ///
 /// Two bytes of a body are enough for an element of hundreds of bytes, so that a few megabytes would become gigabytes.
 /// Objects from the store are decoded without a limit, and so are documents without a type: their elements never take
-/// more than [`most_for`].
+/// more than [`max_decoded_size`].
 #[must_use]
-pub const fn room_for(length: usize) -> usize {
+pub const fn budget_for(length: usize) -> usize {
     BASE + PER_BYTE * length
 }
 
 /// Returns the maximum bytes that `length` bytes of a client take after decoding, with or without a type.
 #[must_use]
-pub const fn most_for(length: usize) -> usize {
+pub const fn max_decoded_size(length: usize) -> usize {
     BASE + PER_BYTE_OF_TREE * length
 }
 
-/// Subtracts the size of `element` from the remaining `room`.
+/// Subtracts the size of `element` from the remaining `budget`.
 ///
 /// # Errors
 ///
-/// If `element` is larger than the remaining room.
-pub fn take(room: &mut usize, element: &dyn Value) -> Result<(), String> {
+/// If `element` is larger than the remaining budget.
+pub fn take(budget: &mut usize, element: &dyn Value) -> Result<(), String> {
     // An element may be a pointer to a boxed struct.
     let size = match element.view() {
         View::Struct(whole) => size_of_val(whole).max(size_of_val(element)),
         _ => size_of_val(element),
     };
-    match room.checked_sub(size) {
+    match budget.checked_sub(size) {
         Some(left) => {
-            *room = left;
+            *budget = left;
             Ok(())
         }
         None => Err("its lists and maps have too many elements for its size".to_owned()),
@@ -75,9 +75,9 @@ mod tests {
     #[test]
     fn elements_in_boxes_count_as_what_is_in_there() {
         let boxed = Box::new(ApiResource::default());
-        let mut room = 10_000;
-        take(&mut room, &boxed).expect("enough");
-        assert_eq!(room, 10_000 - size_of::<ApiResource>());
+        let mut budget = 10_000;
+        take(&mut budget, &boxed).expect("enough");
+        assert_eq!(budget, 10_000 - size_of::<ApiResource>());
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Expands macros: `has`, loops over lists and maps, steps over optional values.
 
 use crate::ast::{ACCUMULATOR, Element, Expr, Fold, Literal, Node, operator};
-use crate::parser::Parser;
 use crate::source::Position;
+
+use super::Parser;
 
 /// The approximate tree size at which expansion stops. Optional steps duplicate their target, so nested ones grow
 /// exponentially.
@@ -194,10 +195,10 @@ fn gather_list(
     let accumulator = parser.ident(at, ACCUMULATOR);
     let step = parser.call(at, operator::ADD, None, vec![accumulator, added]);
     let start = parser.expr(at, Node::List(Vec::new()));
-    gather(parser, at, target, variables, filter, start, step)
+    accumulate(parser, at, target, variables, filter, start, step)
 }
 
-fn gather(
+fn accumulate(
     parser: &mut Parser<'_>,
     at: Position,
     target: Expr,
@@ -243,7 +244,7 @@ fn transformation(
     args.push(made);
     let step = parser.call(at, operator::INSERT, None, args);
     let start = parser.expr(at, Node::Map(Vec::new()));
-    gather(parser, at, target, variables, filter, start, step)
+    accumulate(parser, at, target, variables, filter, start, step)
 }
 
 /// Expands `cel.bind`.

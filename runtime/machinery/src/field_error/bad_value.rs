@@ -6,9 +6,9 @@ use crate::json::{encode_part, encode_value};
 use crate::value::{Value, View};
 
 /// A value that an error message prints as Go does: text quoted, numbers plain, the rest as JSON.
-pub trait Shown {
+pub trait BadValue {
     /// Returns the value as it appears in the message.
-    fn shown(&self) -> String;
+    fn rendered(&self) -> String;
 }
 
 /// A value that is already JSON text.
@@ -25,26 +25,26 @@ pub fn go_object<T: Into<serde_json::Value>>(fields: impl IntoIterator<Item = (&
     format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
 }
 
-impl Shown for str {
-    fn shown(&self) -> String {
+impl BadValue for str {
+    fn rendered(&self) -> String {
         quote(self)
     }
 }
 
-impl Shown for String {
-    fn shown(&self) -> String {
+impl BadValue for String {
+    fn rendered(&self) -> String {
         quote(self)
     }
 }
 
-impl Shown for Json<'_> {
-    fn shown(&self) -> String {
+impl BadValue for Json<'_> {
+    fn rendered(&self) -> String {
         self.0.to_owned()
     }
 }
 
-impl Shown for serde_json::Value {
-    fn shown(&self) -> String {
+impl BadValue for serde_json::Value {
+    fn rendered(&self) -> String {
         match self {
             serde_json::Value::String(text) => quote(text),
             serde_json::Value::Number(number) if !number.is_i64() => float(number.as_f64().unwrap_or_default()),
@@ -58,8 +58,8 @@ impl Shown for serde_json::Value {
 }
 
 /// A list of texts, as JSON; an empty list counts as absent.
-impl Shown for [String] {
-    fn shown(&self) -> String {
+impl BadValue for [String] {
+    fn rendered(&self) -> String {
         match self {
             [] => "null".to_owned(),
             texts => serde_json::Value::from(texts).to_string(),
@@ -68,8 +68,8 @@ impl Shown for [String] {
 }
 
 /// Any value of an object; text quoted, the rest as JSON.
-impl Shown for dyn Value + '_ {
-    fn shown(&self) -> String {
+impl BadValue for dyn Value + '_ {
+    fn rendered(&self) -> String {
         if let View::Str(text) = self.view() {
             return quote(text);
         }
@@ -79,16 +79,16 @@ impl Shown for dyn Value + '_ {
     }
 }
 
-impl<T: Shown + ?Sized> Shown for &T {
-    fn shown(&self) -> String {
-        (**self).shown()
+impl<T: BadValue + ?Sized> BadValue for &T {
+    fn rendered(&self) -> String {
+        (**self).rendered()
     }
 }
 
 macro_rules! plain {
     ($($type:ty)*) => {
-        $(impl Shown for $type {
-            fn shown(&self) -> String {
+        $(impl BadValue for $type {
+            fn rendered(&self) -> String {
                 self.to_string()
             }
         })*

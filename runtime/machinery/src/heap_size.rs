@@ -67,9 +67,9 @@ fn of_map(map: &dyn Map) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decode_budget::max_decoded_size;
     use crate::json::{self, Strictness};
     use crate::meta::{ApiResource, ApiResourceList, ObjectMeta};
-    use crate::room::most_for;
 
     #[test]
     fn objects_weigh_what_they_hold() {
@@ -100,13 +100,13 @@ mod tests {
             let count = 300_000 / element.len();
             let text = format!("[{}]", vec![element; count].join(","));
             let (tree, _) = json::parse_value(text.as_bytes(), Strictness::Lenient).expect("JSON");
-            let (weighs, most) = (of_tree(&tree), most_for(text.len()));
+            let (weighs, most) = (of_tree(&tree), max_decoded_size(text.len()));
             assert!(weighs <= most, "{weighs} of {most}: {element:.20}");
         }
         let flat: String = (0..30_000).map(|number| format!(r#""{number:x}":0,"#)).collect();
         let text = format!(r#"{{{flat}"":0}}"#);
         let (tree, _) = json::parse_value(text.as_bytes(), Strictness::Lenient).expect("JSON");
-        assert!(of_tree(&tree) <= most_for(text.len()));
+        assert!(of_tree(&tree) <= max_decoded_size(text.len()));
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
             let text = format!(r#"{{"{field}":[{elements}]}}"#);
             let mut meta = ObjectMeta::default();
             json::decode(text.as_bytes(), &mut meta, Strictness::Lenient).expect("metadata");
-            assert!(of_object(&meta) <= most_for(text.len()), "{field}");
+            assert!(of_object(&meta) <= max_decoded_size(text.len()), "{field}");
         }
     }
 

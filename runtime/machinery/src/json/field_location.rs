@@ -8,7 +8,7 @@ use crate::facts::{FieldFacts, StructFacts, TypeFacts};
 const MAX_INLINE: usize = 4;
 
 /// The location of a field: indexes through inlined structs, ending with its own.
-pub(super) struct Place {
+pub(super) struct FieldLocation {
     indexes: [usize; MAX_INLINE],
     len: usize,
     /// Its number among all fields, including inlined ones.
@@ -16,27 +16,27 @@ pub(super) struct Place {
     pub(super) field: &'static FieldFacts,
 }
 
-impl Place {
+impl FieldLocation {
     /// Finds the field `name`, first at index `hint`: documents mostly follow the order of the table.
-    pub(super) fn of(facts: &'static StructFacts, name: &str, hint: usize) -> Option<Place> {
+    pub(super) fn of(facts: &'static StructFacts, name: &str, hint: usize) -> Option<FieldLocation> {
         if let Some(field) = facts.fields.get(hint)
             && field.name == name
             && !field.inline
         {
-            return Some(Place {
+            return Some(FieldLocation {
                 indexes: [hint, 0, 0, 0],
                 len: 1,
                 number: hint,
                 field,
             });
         }
-        Place::search(facts, name)
+        FieldLocation::search(facts, name)
     }
 
-    fn search(facts: &'static StructFacts, name: &str) -> Option<Place> {
+    fn search(facts: &'static StructFacts, name: &str) -> Option<FieldLocation> {
         for (index, field) in facts.fields.iter().enumerate() {
             if !field.inline && field.name == name {
-                return Some(Place {
+                return Some(FieldLocation {
                     indexes: [index, 0, 0, 0],
                     len: 1,
                     number: index,
@@ -49,14 +49,14 @@ impl Place {
         for (index, field) in facts.fields.iter().enumerate() {
             if let (true, TypeFacts::Struct(inner)) = (field.inline, field.ty.present()) {
                 let inner = inner();
-                if let Some(mut place) = Place::search(inner, name)
-                    && place.len < MAX_INLINE
+                if let Some(mut location) = FieldLocation::search(inner, name)
+                    && location.len < MAX_INLINE
                 {
-                    place.indexes.copy_within(0..MAX_INLINE - 1, 1);
-                    place.indexes[0] = index;
-                    place.len += 1;
-                    place.number += base;
-                    return Some(place);
+                    location.indexes.copy_within(0..MAX_INLINE - 1, 1);
+                    location.indexes[0] = index;
+                    location.len += 1;
+                    location.number += base;
+                    return Some(location);
                 }
                 base += inner.fields.len();
             }
@@ -84,10 +84,10 @@ impl Place {
 /// their types.
 pub(super) fn embedded(facts: &'static StructFacts, name: &str) -> Vec<&'static str> {
     let mut names = Vec::new();
-    match Place::search(facts, name) {
-        Some(place) => {
+    match FieldLocation::search(facts, name) {
+        Some(location) => {
             let mut facts = facts;
-            for index in place.outer() {
+            for index in location.outer() {
                 // Only structs are searched.
                 let TypeFacts::Struct(inner) = facts.fields[*index].ty.present() else {
                     break;

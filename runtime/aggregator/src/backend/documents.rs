@@ -8,7 +8,7 @@ use http::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_NONE_M
 use planesmith_server::discovery::RemoteResources;
 use planesmith_server::proxy::Reply;
 
-use crate::backend::Backend;
+use super::Backend;
 use crate::openapi;
 
 /// Accepts aggregated discovery in all its versions.
@@ -19,14 +19,14 @@ const JSON: &str = "application/json";
 /// The cached documents of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Documents {
-    resources: Kept<Arc<RemoteResources>>,
-    v2: Kept<()>,
-    v3: Kept<()>,
+    resources: Cached<Arc<RemoteResources>>,
+    v2: Cached<()>,
+    v3: Cached<()>,
 }
 
 /// A document, or the value derived from it, with its ETag.
 #[derive(Debug, Default)]
-struct Kept<T> {
+struct Cached<T> {
     value: T,
     tag: Option<HeaderValue>,
 }

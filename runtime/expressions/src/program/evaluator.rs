@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use crate::ast::{ACCUMULATOR, Call, Element, Entry, Expr, Fold, Literal, Node, operator};
-use crate::cost::{LIST, MAP};
 use crate::functions::{Context, no_such_overload};
-use crate::program::Program;
+use crate::price::{LIST, MAP};
 use crate::types::Type;
 use crate::value::{Effort, Evaluated, Fault, Key, Map, Text, Value, field_of};
+
+use super::Program;
 
 pub(crate) struct Evaluator<'p, 'd> {
     program: &'d Program,
