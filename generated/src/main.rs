@@ -4,6 +4,9 @@
 
 use std::process::ExitCode;
 
+#[global_allocator]
+static ALLOCATOR: planesmith_control_plane::Allocator = planesmith_control_plane::ALLOCATOR;
+
 fn main() -> ExitCode {
     planesmith_control_plane::run(&planesmith::PROGRAM)
 }

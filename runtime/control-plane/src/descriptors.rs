@@ -10,7 +10,7 @@ const MAX_RESERVE: usize = 4096;
 
 /// The limit of open files.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Descriptors {
+pub struct Descriptors {
     /// `None` without a limit.
     limit: Option<u64>,
 }
@@ -18,7 +18,8 @@ pub(crate) struct Descriptors {
 impl Descriptors {
     /// Raises the soft limit of this process to the hard one, as Go programs do when they start, and returns the
     /// resulting limit.
-    pub(crate) fn of_process() -> Self {
+    #[must_use]
+    pub fn of_process() -> Self {
         let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
         let raised = Rlimit {
             current: maximum,
@@ -34,6 +35,13 @@ impl Descriptors {
                 Self { limit: current }
             }
         }
+    }
+
+    /// Returns the limit of this process as it is.
+    #[must_use]
+    pub fn current() -> Self {
+        let limit = getrlimit(Resource::Nofile).current;
+        Self { limit }
     }
 
     /// Returns the number of client connections that may be open: `wanted`, unless that leaves too few descriptors

@@ -1,13 +1,14 @@
 //! The parts that every server needs: its flags, its certificates, the chain of servers, and the seam for what a
 //! program adds ([`component`]).
 //!
-//! Reading order: [`run`](run()) (a server's life from start to end), [`options`] (flags), [`program`] (the parts of
+//! Reading order: [`run`](run()) (the process), [`server`] (a server's life from start to end), [`options`] (flags), [`program`] (the parts of
 //! a binary), [`component`] (the additions of a program) and [`enablement`] (the enabled resources), then the steps
 //! of a start: [`identity`], [`authentication`], [`admission`], [`bootstrap`], [`controllers`].
 
 pub mod admission;
 mod allocator;
 mod api_services;
+mod assembly;
 pub mod authentication;
 pub mod base_groups;
 pub mod bootstrap;
@@ -20,7 +21,7 @@ mod data_folder;
 mod dedicated_runtime;
 pub mod delaying_queue;
 mod delegation;
-mod descriptors;
+pub mod descriptors;
 pub mod enablement;
 pub mod event_post;
 pub mod feature_gates;
@@ -39,12 +40,16 @@ pub mod reconciler;
 pub mod resource_client;
 mod run;
 mod running;
+pub mod server;
 pub mod service_accounts;
 pub mod service_resolver;
+mod storage;
 mod subresources;
 mod trace_export;
 mod work_queue;
 
+pub use allocator::{ALLOCATOR, Allocator};
 pub use component::Component;
 pub use program::{Documents, GroupVersion, Program};
 pub use run::run;
+pub use server::Server;

@@ -190,6 +190,7 @@ fn main(package: &PackageModel, paths: &OutputPaths) -> String {
     let (name, module) = (binary(package), &paths.module);
     format!(
         "//! The server `{name}`.\n//!\n{}\nuse std::process::ExitCode;\n\n\
+         #[global_allocator]\nstatic ALLOCATOR: planesmith_control_plane::Allocator = planesmith_control_plane::ALLOCATOR;\n\n\
          fn main() -> ExitCode {{\n    planesmith_control_plane::run(&{module}::PROGRAM)\n}}\n",
         origin(&package.package.folder.join("src"))
     )

@@ -1,0 +1,189 @@
+//! The parts of a server put together: stores, admission, components, the chain of servers, and controllers.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use planesmith_access::admission::{Chain, Lister};
+use planesmith_access::authentication::BearerTokens;
+use planesmith_access::authorization::Authorizer;
+use planesmith_machinery::scheme::Scheme;
+use planesmith_server::chain::ApiServer;
+use planesmith_server::discovery::GroupDirectory;
+use planesmith_server::filters::Flows;
+use planesmith_server::health::HealthCheck;
+use planesmith_server::metrics::SharedMetrics;
+use planesmith_server::openapi::OpenApi;
+use planesmith_server::routes::Routes;
+use planesmith_server::stores::{ObjectLister, Stores, StoresOptions};
+use planesmith_store::Storage;
+
+use crate::admission::{self, PluginInitializer};
+use crate::api_services::Aggregation;
+use crate::authentication::{authorizer, bearer_tokens};
+use crate::base_groups;
+use crate::bootstrap::Announcement;
+use crate::component::{Contribution, ServerContext};
+use crate::enablement::Enablement;
+use crate::feature_gates::FeatureGates;
+use crate::identity::Identity;
+use crate::live_kinds::LiveKinds;
+use crate::loopback::Loopback;
+use crate::options::Options;
+use crate::program::{GroupVersion, Program};
+use crate::service_accounts::ServiceAccountKeys;
+use crate::service_resolver::NoServices;
+use crate::storage::{alarms_check, storage_check};
+use crate::{bootstrap, controllers, custom_resources, namespaces, service_accounts, subresources};
+
+/// The parts that the chain of servers shares with the server in front of it.
+pub(crate) struct Assembled {
+    /// The served group versions.
+    pub(crate) served: Vec<GroupVersion>,
+    /// The schemas that it publishes.
+    pub(crate) openapi: OpenApi,
+    /// The registered groups.
+    pub(crate) directory: GroupDirectory,
+    /// The flows of requests; `None` without the kinds for that.
+    pub(crate) flows: Option<Arc<dyn Flows>>,
+    pub(crate) tokens: Arc<BearerTokens>,
+    pub(crate) authorizer: Arc<dyn Authorizer>,
+    pub(crate) metrics: SharedMetrics,
+}
+
+fn store_options(authorizer: &Arc<dyn Authorizer>) -> StoresOptions {
+    StoresOptions {
+        authorizer: Some(Arc::clone(authorizer)),
+        ..StoresOptions::default()
+    }
+}
+
+/// Puts the parts of a server of `program` together: its chain of servers, and the rest.
+///
+/// # Errors
+///
+/// The kinds of the program contradict each other, or a flag names a file or a value that cannot be used.
+pub(crate) fn assemble(
+    program: &Program,
+    options: &Options,
+    storage: &Storage,
+    loopback: &Loopback,
+    announcement: &Announcement,
+    identity: &Identity,
+) -> Result<(ApiServer, Assembled)> {
+    let mut scheme = Scheme::new();
+    for group_version in base_groups::with_groups_of(program) {
+        (group_version.register)(&mut scheme);
+    }
+    if let Err(problems) = scheme.check() {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        anyhow::bail!("the kinds of this program do not go together: {}", problems.join("; "));
+    }
+    let scheme = Arc::new(scheme);
+    let authorizer = authorizer(options)?;
+    let kinds = LiveKinds::default();
+    let objects: Arc<dyn Lister> = Arc::new(ObjectLister::new(storage, &scheme));
+    let initializer = PluginInitializer {
+        storage,
+        kinds: &kinds,
+        scheme: &scheme,
+        objects: Arc::clone(&objects),
+        authorizer: Arc::clone(&authorizer),
+        loopback,
+        options,
+        configuration: None,
+    };
+    let admission = admission_chain(program, &initializer)?;
+    let stores = Stores::with_options(storage.clone(), scheme, admission, store_options(&authorizer));
+    let keys = ServiceAccountKeys::open(options)?;
+    let tokens = bearer_tokens(options, loopback, &keys, &stores)?;
+    namespaces::handle_subresources(&stores);
+    service_accounts::handle_subresources(&stores, &keys, &options.service_accounts);
+    let gates = options.features();
+    let context = ServerContext {
+        stores: &stores,
+        objects: &objects,
+        loopback,
+        options,
+        gates: &gates,
+        announcement,
+        authority: identity.authority(),
+        tokens: &tokens,
+        authorizer: &authorizer,
+    };
+    let mut added = Contribution::default();
+    for component in program.components {
+        added = added.and(component.install(&context)?);
+    }
+    let enablement = enablement(program, options, &gates)?;
+    let resources = enablement.clone();
+    let mut routes = Routes::new().only(move |facts| resources.resource(facts));
+    let groups = base_groups::with_groups_of(program);
+    for group_version in groups.filter(|group| enablement.version(group)) {
+        (group_version.install)(&mut routes, &stores);
+    }
+    subresources::check(&stores, &routes)?;
+    // Versions that only exist for conversions serve nothing.
+    let served = base_groups::with_groups_of(program).copied();
+    let served: Vec<GroupVersion> = served
+        .filter(|group| routes.serves(group.group, group.version))
+        .collect();
+    let openapi = program.openapi.of(&served);
+    let services = added.services.unwrap_or_else(|| Arc::new(NoServices));
+    let directory = GroupDirectory::default();
+    let extensions = custom_resources::extensions(&stores, loopback, (&openapi, &directory), &services);
+    let core = ApiServer::new("core", routes)
+        .in_front_of(extensions)
+        .with_check(storage_check("etcd", storage))
+        .with_check(storage_check("etcd-readiness", storage).only_ready())
+        .with_check(alarms_check(storage))
+        // The data in memory is read when the store is opened, before anything is served.
+        .with_check(HealthCheck::new("informer-sync", || Ok(())).only_ready());
+    let keys_url = options.service_accounts.service_account_jwks_uri.as_deref();
+    kinds.connect(&core);
+    let core = service_accounts::with_openid(core, &keys, &announcement.public_address(), keys_url);
+    let core = bootstrap::with_bootstrap(core, (&stores, loopback), announcement, &gates, added.start_hooks);
+    let core = added.stop_hooks.into_iter().fold(core, ApiServer::with_stop_hook);
+    let own = controllers::of_every_server((&stores, loopback), announcement, &gates, &keys.issuer, &directory);
+    let controllers = own.into_iter().chain(added.controllers);
+    let core = controllers::with_controllers(core, controllers, &options.embedded_controllers());
+    let aggregation = Aggregation {
+        stores: &stores,
+        loopback,
+        served: &served,
+        directory: &directory,
+        openapi: &openapi,
+        services,
+        identity: Some(identity.proxy_client()),
+        rejects_redirects: options.aggregation.aggregator_reject_forwarding_redirect,
+    };
+    let chain = aggregation.in_front_of(core);
+    let assembled = Assembled {
+        served,
+        openapi,
+        directory,
+        flows: added.flows,
+        tokens: Arc::clone(&tokens),
+        authorizer: Arc::clone(&authorizer),
+        metrics: Arc::clone(&stores.options().metrics),
+    };
+    Ok((chain, assembled))
+}
+
+/// Returns the chain of the program's admission plugins, followed by those of its components.
+fn admission_chain(program: &Program, initializer: &PluginInitializer<'_>) -> Result<Chain> {
+    let mut chain = admission::chain(program.admission, initializer)?;
+    for component in program.components {
+        for plugin in component.admission_plugins(initializer) {
+            chain.push(plugin);
+        }
+    }
+    Ok(chain)
+}
+
+/// Returns the group versions and resources of `program` that are on.
+fn enablement(program: &Program, options: &Options, gates: &FeatureGates) -> Result<Enablement> {
+    let components = program.components.iter();
+    let gated = components.flat_map(|component| component.gated_resources());
+    let enablement = Enablement::new(base_groups::with_groups_of(program), gated, &options.versions(), gates);
+    enablement.map_err(|problem| anyhow::anyhow!(problem))
+}

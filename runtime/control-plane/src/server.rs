@@ -1,0 +1,281 @@
+//! A server, from its flags to its end.
+
+use std::fmt::{self, Write as _};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use anyhow::{Context as _, Result};
+use planesmith_access::authentication::RequestHeaderAuthenticator;
+use planesmith_api_defs::core::v1::keep_events_for;
+use planesmith_machinery::time::Time;
+use planesmith_server::in_flight::InFlightLimits;
+use planesmith_server::lifecycle::{Config, PreparedServer, Signals};
+use planesmith_server::listener::{Listener, Tls};
+use planesmith_server::trace::Tracer;
+use planesmith_store::Storage;
+
+use crate::api_services;
+use crate::assembly::{Assembled, assemble};
+use crate::authentication::authenticator;
+use crate::bootstrap::Announcement;
+use crate::certificates::renewal::Renewal;
+use crate::data_folder::DataFolder;
+use crate::delegation::{Host, Lookup, TrustedProxies};
+use crate::descriptors::Descriptors;
+use crate::identity::Identity;
+use crate::loopback::Loopback;
+use crate::options::{Options, StorageKind, VersionFlag};
+use crate::program::{GroupVersion, Program};
+use crate::running::Running;
+use crate::storage::{open_storage, store_dir};
+use crate::trace_export::TraceExport;
+
+/// A server that is ready to run: its store is open, its address is bound, and its parts are put together.
+///
+/// A process may run several, each with a data folder and a port of its own. They share nothing but the features of
+/// `--feature-gates` and the lifetime of events, which the last one sets for all.
+pub struct Server {
+    prepared: PreparedServer,
+    listener: Listener,
+    storage: Storage,
+    renewal: Option<Renewal>,
+    traces: Option<Arc<TraceExport>>,
+    record: Running,
+    data_dir: PathBuf,
+    served: Vec<GroupVersion>,
+    kubeconfig: PathBuf,
+    /// Unlocks the data folder after everything else is dropped.
+    _folder: DataFolder,
+}
+
+impl Server {
+    /// Opens the server of `program` with these flags: creates or reads its certificates, opens its store, and binds its
+    /// address. It leaves some of the `descriptors` of the process to everything but client connections.
+    ///
+    /// # Errors
+    ///
+    /// The flag, folder or address that cannot be used, and the reason.
+    pub async fn open(program: &Program, options: &Options, descriptors: Descriptors) -> Result<Self> {
+        switch_features(options);
+        keep_events_for(options.event_ttl);
+        let folder = DataFolder::open(&options.data_dir, program.name).await?;
+        let mut addresses = Vec::new();
+        for component in program.components {
+            addresses.extend(component.serving_addresses(options)?);
+        }
+        let identity = Identity::open(options, &addresses)?;
+        let storage = open_storage(options)?;
+        let listener = listen(options, &identity).await?;
+        let announcement = Announcement {
+            address: options.client_address(),
+            endpoint: options.endpoint_address(),
+            port: listener.local_addr()?.port(),
+            authentication: identity.authentication()?,
+            root_authority: identity.root_authority()?,
+        };
+        let local = SocketAddr::new(options.local_address(), announcement.port);
+        let url = format!("https://{local}");
+
+        let loopback = Loopback::new();
+        let (chain, assembled) = assemble(program, options, &storage, &loopback, &announcement, &identity)?;
+        let traces = options
+            .tracing_config_file
+            .as_deref()
+            .map(TraceExport::open)
+            .transpose()?;
+        let served = assembled.served.clone();
+        let proxies = RequestHeaderAuthenticator::new(identity.request_headers().clone(), SystemTime::now);
+        let trusted = trusted_proxies(options, &identity, &listener, &proxies)?;
+        let chain = match trusted {
+            Some(trusted) => chain.with_start_hook(trusted.hook()),
+            None => chain,
+        };
+        let mut config = config(options, &proxies, assembled);
+        config.connections.connections = descriptors.connections(config.connections.connections);
+        config.public_address = announcement.public_address();
+        config.tracer = traces.clone().map(|traces| traces as Arc<dyn Tracer>);
+        config.metrics.show_storage(storage.clone());
+        let prepared = config.complete()?.prepare(chain)?;
+        loopback.connect(prepared.front());
+
+        let kubeconfig = identity.write_admin_kubeconfig(options, &url)?;
+        Ok(Self {
+            prepared,
+            renewal: listener.tls().and_then(|tls| identity.renewal(Arc::clone(tls))),
+            listener,
+            storage,
+            traces,
+            record: record(program, options, &identity, &url),
+            data_dir: options.data_dir.clone(),
+            served,
+            // The next command may be typed in another folder.
+            kubeconfig: std::path::absolute(&kubeconfig).unwrap_or(kubeconfig),
+            _folder: folder,
+        })
+    }
+
+    /// The URL at which clients on this host reach the server.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.record.url
+    }
+
+    /// The file with the administrator's credentials, for kubectl.
+    #[must_use]
+    pub fn kubeconfig(&self) -> &Path {
+        &self.kubeconfig
+    }
+
+    /// Returns lines with the served group versions, the URL, the store, and the command to use next.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let store = match self.record.store.as_str() {
+            "" => "in memory, gone at exit".to_owned(),
+            folder => format!("{folder} (sled)"),
+        };
+        let served: Vec<String> = self.served.iter().map(GroupVersion::api_version).collect();
+        let mut text = format!(
+            "{} {} serves {}\n",
+            self.record.name,
+            self.record.version,
+            served.join(", ")
+        );
+        let next = format!("kubectl --kubeconfig {} api-resources", self.kubeconfig.display());
+        for (what, value) in [("at", self.url()), ("store", &store), ("next", &next)] {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "  {what:<6} {value}");
+        }
+        text
+    }
+
+    /// Serves until a signal stops the server, and closes its store.
+    ///
+    /// # Errors
+    ///
+    /// The data folder cannot be written, or the server does not stop in order.
+    pub async fn run(self, signals: Signals) -> Result<()> {
+        let written = self.record.write(&self.data_dir);
+        written.with_context(|| format!("--data-dir {} cannot be written", self.data_dir.display()))?;
+        let renewal = self.renewal.map(|renewal| tokio::spawn(renewal.run()));
+        let result = self.prepared.run(self.listener, signals).await;
+        if let Some(renewal) = renewal {
+            renewal.abort();
+        }
+        if let Some(traces) = self.traces {
+            traces.close().await;
+        }
+        self.storage.close().await;
+        Running::remove(&self.data_dir);
+        result.context("the server stopped out of order")
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("record", &self.record)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Switches the features of the process by the flags.
+fn switch_features(options: &Options) {
+    let gates = &options.features();
+    for (name, on) in gates.outdated() {
+        tracing::warn!(
+            name,
+            on,
+            "--feature-gates names a feature that a later release does not know any more"
+        );
+    }
+    for feature in planesmith_server::features::ALL
+        .iter()
+        .chain(&planesmith_api_defs::features::ALL)
+    {
+        feature.switch(gates.enabled(feature.name()));
+    }
+}
+
+/// Returns the settings of the server by the flags.
+fn config(options: &Options, proxies: &RequestHeaderAuthenticator, assembled: Assembled) -> Config {
+    let authenticator = authenticator(options, proxies, &assembled.tokens);
+    let mut config = Config::new(authenticator, assembled.authorizer);
+    config.in_flight = InFlightLimits {
+        reading: options.max_requests_inflight,
+        writing: options.max_mutating_requests_inflight,
+    };
+    if options.http2_max_streams_per_connection > 0 {
+        config.connections.streams = options.http2_max_streams_per_connection;
+    }
+    config.flows = assembled.flows;
+    config.request_timeout = options.request_timeout;
+    config.shutdown_delay = options.shutdown_delay_duration;
+    if let VersionFlag::Reported(version) = &options.version {
+        config.version.git_version.clone_from(version);
+    }
+    config.openapi = assembled.openapi;
+    config.metrics = assembled.metrics;
+    config.priorities = api_services::priorities();
+    config.directory = assembled.directory;
+    config.flags.clone_from(&options.listed);
+    for (name, stage, on) in options.features().all() {
+        config.metrics.show_feature(name, stage, on);
+    }
+    config
+}
+
+/// Returns the record of the running server that the command `status` reads.
+fn record(program: &Program, options: &Options, identity: &Identity, url: &str) -> Running {
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let store = match options.storage {
+        StorageKind::Sled => store_dir(options).display().to_string(),
+        StorageKind::Memory => String::new(),
+    };
+    let admin = identity.admin();
+    Running {
+        name: program.name.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        pid: rustix::process::getpid().as_raw_nonzero().get(),
+        since: Time::now().to_string(),
+        url: url.to_owned(),
+        store,
+        authority: absolute(identity.root_authority_file()),
+        client_certificate: absolute(&admin.certificate),
+        client_key: absolute(&admin.key),
+    }
+}
+
+async fn listen(options: &Options, identity: &Identity) -> Result<Listener> {
+    let address = SocketAddr::new(options.bind_address, options.secure_port);
+    let tls = Tls::open(identity.tls_files())?;
+    Listener::bind(address, Some(tls))
+        .await
+        .with_context(|| format!("cannot listen on {address}; choose another --secure-port, or 0 for any free one"))
+}
+
+/// Returns the follower of the proxies that the server in front trusts; `None` without such a server.
+fn trusted_proxies(
+    options: &Options,
+    identity: &Identity,
+    listener: &Listener,
+    authenticator: &RequestHeaderAuthenticator,
+) -> Result<Option<TrustedProxies>> {
+    let flags = &options.aggregation;
+    let kubeconfig = flags.authentication_kubeconfig.as_ref();
+    let (Some(kubeconfig), Some(tls), false) = (kubeconfig, listener.tls(), flags.authentication_skip_lookup) else {
+        return Ok(None);
+    };
+    Ok(Some(TrustedProxies {
+        host: Host::open(kubeconfig)?,
+        tls: Arc::clone(tls),
+        authenticator: authenticator.clone(),
+        own: identity.request_headers().clone(),
+        lookup: Lookup {
+            clients: options.client_ca_file.is_none(),
+            proxies: flags.requestheader_client_ca_file.is_none(),
+        },
+        tolerant: flags.authentication_tolerate_lookup_failure,
+    }))
+}
