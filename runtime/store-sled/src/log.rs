@@ -12,11 +12,10 @@ use planesmith_store::{Alarm, AlarmKind, Alarms, Revision};
 
 use crate::disk::{Disk, DiskFault};
 use crate::folder::Folder;
-use crate::generation::Generation;
 use crate::journal::{self, FILE_SIZE, Journal, Recovery, Sealed};
 use crate::settling::{Progress, Settling};
 use crate::space::{FileSystem, Meter, Space};
-use crate::state::State;
+use crate::state::{Home, State};
 use crate::worker::{self, Outcome, Worker, other};
 
 /// Time that loading waits for a record before it checks that sled makes progress.
@@ -54,7 +53,10 @@ pub struct SledLog {
     settling: Mutex<Option<Settling>>,
     /// Outside of the locks, so that reading it does not wait for the disk.
     journal_bytes: AtomicU64,
+    /// Bytes of generations that stay until they change.
     state_bytes: AtomicU64,
+    /// Bytes of the others.
+    unsorted_bytes: AtomicU64,
     /// Bytes that the newest journal file has free without growing.
     headroom: AtomicU64,
     history_limit: AtomicU64,
@@ -91,8 +93,12 @@ impl SledLog {
 
     fn open_on(path: &Path, disk: Disk, meter: Arc<dyn Meter>) -> Result<Self, LogError> {
         let folder = Folder::claim(path, &disk)?;
-        let state = State::open(&path.join("state"), disk.clone())?;
+        let mut state = State::open(&path.join("state"), disk.clone())?;
         let space = Space::measured_by(path, meter)?;
+        // Both states are on the disk until the last slot is rewritten, and copies of slots.
+        if space.free() > 2 * state.size() {
+            state.adopt_keyed_hash();
+        }
         Ok(Self {
             path: path.to_owned(),
             disk,
@@ -103,7 +109,8 @@ impl SledLog {
             folder: Mutex::new(Some(folder)),
             journal: Mutex::new(None),
             journal_bytes: AtomicU64::new(0),
-            state_bytes: AtomicU64::new(state.size()),
+            state_bytes: AtomicU64::new(state.size() - state.unsorted_size()),
+            unsorted_bytes: AtomicU64::new(state.unsorted_size()),
             headroom: AtomicU64::new(0),
             history_limit: AtomicU64::new(u64::MAX),
             live: AtomicU64::new(0),
@@ -149,6 +156,12 @@ impl SledLog {
         self.headroom.store(journal.headroom(), Ordering::Relaxed);
     }
 
+    fn note_state_size(&self, state: &State) {
+        let unsorted = state.unsorted_size();
+        self.unsorted_bytes.store(unsorted, Ordering::Relaxed);
+        self.state_bytes.store(state.size() - unsorted, Ordering::Relaxed);
+    }
+
     /// Approximate bytes by which the state grows when the whole journal is settled.
     fn debt(&self) -> u64 {
         let live = self.space.size_of_state(self.live.load(Ordering::Relaxed));
@@ -169,7 +182,7 @@ impl SledLog {
 
     /// Reserves the space that settling needs, as far as there is any.
     fn note_state(&self, state: &State) {
-        self.state_bytes.store(state.size(), Ordering::Relaxed);
+        self.note_state_size(state);
         // A slot may be larger than its limit if its objects are.
         self.space.expect_slots_of(self.space.slot().max(state.largest()));
         if let Some(journal) = lock(&self.journal).as_mut() {
@@ -287,7 +300,7 @@ fn load_state(state: &State, space: &Space, loader: &mut dyn Loader) -> Result<(
             })
         })
     })?;
-    let mut take = |(home, record): (Arc<Generation>, Record)| {
+    let mut take = |(home, record): (Arc<Home>, Record)| {
         // A generation may have records of slots that were rewritten since.
         let part = state.part_of(&record.key);
         let current = part.and_then(|part| part.home.as_ref());
@@ -400,7 +413,7 @@ impl Log for SledLog {
         match settling.step(self.debt(), |state| self.due(state, floor))? {
             Progress::Idle => Ok(false),
             Progress::Working => {
-                self.state_bytes.store(settling.state.size(), Ordering::Relaxed);
+                self.note_state_size(&settling.state);
                 Ok(true)
             }
             Progress::Settled => {
@@ -412,7 +425,8 @@ impl Log for SledLog {
     }
 
     fn size(&self) -> u64 {
-        self.journal_bytes.load(Ordering::Relaxed) + self.state_bytes.load(Ordering::Relaxed)
+        let sizes = [&self.journal_bytes, &self.state_bytes, &self.unsorted_bytes];
+        sizes.map(|size| size.load(Ordering::Relaxed)).iter().sum()
     }
 
     fn close(&self) -> Result<(), LogError> {

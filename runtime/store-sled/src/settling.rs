@@ -279,8 +279,9 @@ impl Settling {
 fn growth_by(jobs: &[Job], changes: &Changes) -> u64 {
     let growth = jobs.iter().map(|job| {
         let homes = || job.sources.iter().filter_map(|part| part.home.as_ref());
-        let replaced: u64 = homes().map(|home| home.size()).sum();
-        let growth = merge::size_of(job, changes).saturating_sub(replaced);
+        // Unsorted generations stay until the last slot is rewritten.
+        let replaced = homes().filter(|home| !home.is_unsorted()).map(|home| home.size());
+        let growth = merge::size_of(job, changes).saturating_sub(replaced.sum());
         let is_rewritten = job.sources.len() == 1 && homes().all(|home| home.bytes() == job.sources[0].bytes);
         match is_rewritten && homes().count() == 1 {
             // The overhead of the old generation is that of the new one.

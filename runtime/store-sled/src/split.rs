@@ -12,9 +12,9 @@ use planesmith_store::log::{LogError, Record};
 use crate::changes::Changes;
 use crate::folder::{create_file, damaged, failed};
 use crate::frame;
-use crate::generation::{Generation, Scratch};
+use crate::generation::Scratch;
 use crate::space::{MARGIN, Space};
-use crate::state::{Part, Slot};
+use crate::state::{Home, Part, Slot};
 use crate::worker::Pulse;
 
 /// Minimum number of slots for sorting. Fewer slots read the generation themselves.
@@ -29,7 +29,7 @@ const LOOK_EVERY: u64 = 256 << 10;
 /// The parts of a generation's records that are to be sorted.
 #[derive(Clone, Debug)]
 pub(crate) struct Sorting {
-    home: Arc<Generation>,
+    home: Arc<Home>,
     slots: Vec<Slot>,
     /// Approximate bytes of their records.
     bytes: u64,
@@ -100,7 +100,7 @@ impl Sorting {
 /// The records of some slots of a generation, in a file for each slot.
 #[derive(Debug)]
 pub(crate) struct Sorted {
-    home: Arc<Generation>,
+    home: Arc<Home>,
     files: Mutex<HashMap<Slot, File>>,
     /// Last, so that the folder is empty when it is dropped.
     _scratch: Scratch,

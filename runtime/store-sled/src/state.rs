@@ -1,5 +1,6 @@
 //! The state of every key before the journal: slots of keys, each in a generation of its own.
 
+mod home;
 mod list;
 mod slot;
 
@@ -10,7 +11,8 @@ use std::sync::Arc;
 use planesmith_store::Revision;
 use planesmith_store::log::LogError;
 
-use self::list::{List, Listed};
+pub(crate) use self::home::Home;
+use self::list::{List, Listed, ListedGeneration, ListedHome};
 pub(crate) use self::slot::{KeyHash, Slot};
 use crate::disk::Disk;
 use crate::folder::{damaged, entries, remove_tree};
@@ -38,11 +40,17 @@ pub(crate) struct Part {
     pub(crate) through: Revision,
     /// Approximate bytes of the records.
     pub(crate) bytes: u64,
-    /// The generation with the records, perhaps together with those of other slots; `None` if there are none.
-    pub(crate) home: Option<Arc<Generation>>,
+    /// The records, perhaps together with those of other slots; `None` if there are none.
+    pub(crate) home: Option<Arc<Home>>,
 }
 
 impl Part {
+    /// True if the generations have records of other slots, too, or may have them.
+    fn is_shared(&self) -> bool {
+        let home = self.home.as_ref();
+        home.is_some_and(|home| home.is_unsorted() || home.bytes() > self.bytes)
+    }
+
     /// The halves of the part, which share the content; only itself if it cannot be halved.
     fn halves(&self) -> Vec<Self> {
         let Some(halves) = self.slot.halves() else {
@@ -61,7 +69,11 @@ impl Part {
             slot: self.slot,
             through: self.through,
             bytes: self.bytes,
-            home: self.home.as_ref().map(|home| (home.name(), home.checksum())),
+            home: match self.home.as_ref().map(|home| home.generations()) {
+                None | Some([]) => ListedHome::Nothing,
+                Some([generation]) => ListedHome::Generation(listed(generation)),
+                Some(_) => ListedHome::Unsorted,
+            },
         }
     }
 }
@@ -93,20 +105,19 @@ impl State {
     }
 
     fn take(&mut self, list: List) -> Result<(), LogError> {
-        let mut homes: Vec<Arc<Generation>> = Vec::new();
+        let unsorted = list.unsorted.iter().map(|generation| self.find(generation));
+        let unsorted = Home::unsorted(unsorted.collect::<Result<_, _>>()?).map(Arc::new);
+        let mut homes: Vec<Arc<Home>> = Vec::new();
         for part in list.parts {
             let home = match &part.home {
-                None => None,
-                Some((name, checksum)) => {
-                    let known = homes.iter().find(|home| home.name() == *name);
-                    let home = match known {
+                ListedHome::Nothing => None,
+                ListedHome::Unsorted => unsorted.clone(),
+                ListedHome::Generation(generation) => {
+                    let is_same = |home: &&Arc<Home>| home.generations().iter().any(|own| listed(own) == *generation);
+                    let home = match homes.iter().find(is_same) {
                         Some(known) => Arc::clone(known),
-                        None => Arc::new(Generation::find(self.folder.join(name))?),
+                        None => Arc::new(Home::new(self.find(generation)?)),
                     };
-                    if home.checksum() != *checksum {
-                        let what = "its file manifest is not the one that was listed";
-                        return Err(damaged(&self.folder.join(name), what));
-                    }
                     homes.push(Arc::clone(&home));
                     Some(home)
                 }
@@ -120,6 +131,34 @@ impl State {
         }
         (self.settled, self.hash, self.is_listed) = (list.settled, list.hash, true);
         Ok(())
+    }
+
+    fn find(&self, listed: &ListedGeneration) -> Result<Generation, LogError> {
+        let path = self.folder.join(&listed.name);
+        let found = Generation::find(path.clone())?;
+        if found.checksum() != listed.checksum {
+            return Err(damaged(&path, "its file manifest is not the one that was listed"));
+        }
+        Ok(found)
+    }
+
+    /// Lets the following rounds place all keys in slots by a keyed hash, if they are placed by CRC-32 and every slot has
+    /// the same writes. Nothing is written before the first of these rounds. The generations remain until the last slot is
+    /// rewritten.
+    pub(crate) fn adopt_keyed_hash(&mut self) {
+        let is_settled = self.parts.iter().all(|part| part.through == self.settled);
+        if self.hash != KeyHash::Checksum || !is_settled || self.parts.iter().any(Part::is_shared) {
+            return;
+        }
+        let generations = self.homes().flat_map(|home| home.generations()).cloned();
+        let home = Home::unsorted(generations.collect());
+        self.parts = vec![Part {
+            slot: Slot::ALL,
+            through: self.settled,
+            bytes: self.bytes(),
+            home: home.map(Arc::new),
+        }];
+        self.hash = KeyHash::random();
     }
 
     /// In the first format, the newest generation had all keys, and its name was its revision.
@@ -139,14 +178,15 @@ impl State {
             slot: Slot::ALL,
             through: self.settled,
             bytes: home.as_ref().map_or(0, Generation::bytes),
-            home: home.map(Arc::new),
+            home: home.map(|home| Arc::new(Home::new(home))),
         });
         Ok(())
     }
 
     /// Removes generations that no slot uses; and, if no work is running, incomplete ones.
     fn remove_unlisted(&self, with_unfinished: bool) -> Result<(), LogError> {
-        let needed: HashSet<String> = self.homes().map(|home| home.name()).collect();
+        let generations = self.homes().flat_map(|home| home.generations());
+        let needed: HashSet<String> = generations.map(Generation::name).collect();
         for path in entries(&self.folder)? {
             let name = name_of(&path);
             let is_old = is_generation(name) || name.parse::<u64>().is_ok();
@@ -188,6 +228,12 @@ impl State {
         self.hash
     }
 
+    /// Places keys in slots by CRC-32, as lists of version 1 do.
+    #[cfg(test)]
+    pub(crate) fn use_checksums(&mut self) {
+        self.hash = KeyHash::Checksum;
+    }
+
     /// The slot of `key`.
     pub(crate) fn part_of(&self, key: &str) -> Option<&Part> {
         let hash = self.hash.of(key);
@@ -195,8 +241,8 @@ impl State {
         self.parts.get(after.checked_sub(1)?)
     }
 
-    /// Every generation once.
-    pub(crate) fn homes(&self) -> impl Iterator<Item = &Arc<Generation>> {
+    /// Every home once.
+    pub(crate) fn homes(&self) -> impl Iterator<Item = &Arc<Home>> {
         let homes = self.parts.iter().filter_map(|part| part.home.as_ref());
         let mut seen = HashSet::new();
         homes.filter(move |home| seen.insert(Arc::as_ptr(home)))
@@ -207,14 +253,21 @@ impl State {
         self.parts.iter().map(|part| part.bytes).sum()
     }
 
-    /// Approximate bytes of the records of the largest slot.
+    /// Bytes of the records of the largest generation.
     pub(crate) fn largest(&self) -> u64 {
-        self.parts.iter().map(|part| part.bytes).max().unwrap_or(0)
+        let generations = self.homes().flat_map(|home| home.generations());
+        generations.map(Generation::bytes).max().unwrap_or(0)
     }
 
     /// Bytes on disk.
     pub(crate) fn size(&self) -> u64 {
         self.homes().map(|home| home.size()).sum()
+    }
+
+    /// Bytes on disk of generations that are removed when all their slots are rewritten.
+    pub(crate) fn unsorted_size(&self) -> u64 {
+        let unsorted = self.homes().filter(|home| home.is_unsorted());
+        unsorted.map(|home| home.size()).sum()
     }
 
     /// Splits slots that become larger than `target`, and returns the jobs after which every slot includes the changes
@@ -225,8 +278,9 @@ impl State {
         let mut left: Vec<Part> = std::mem::take(&mut self.parts);
         left.reverse();
         while let Some(part) = left.pop() {
-            let is_large = |bytes: u64| part.bytes + bytes > target;
-            let halves = if added(&part).is_some_and(is_large) {
+            let added = added(&part);
+            let is_due = added.is_some() || part.is_shared();
+            let halves = if is_due && part.bytes + added.unwrap_or(0) > target {
                 part.halves()
             } else {
                 Vec::new()
@@ -240,7 +294,7 @@ impl State {
         for part in &self.parts {
             let brought = added(part);
             let mut bytes = part.bytes + brought.unwrap_or(0);
-            let mut is_due = brought.is_some() || self.is_shared(part);
+            let mut is_due = brought.is_some() || self.shares_home(part);
             let mut job = Job {
                 slot: part.slot,
                 sources: vec![part.clone()],
@@ -266,10 +320,11 @@ impl State {
             .collect()
     }
 
-    fn is_shared(&self, part: &Part) -> bool {
+    /// True if other slots use the same generations.
+    fn shares_home(&self, part: &Part) -> bool {
         let Some(home) = &part.home else { return false };
         let others = self.parts.iter().filter_map(|part| part.home.as_ref());
-        others.filter(|other| Arc::ptr_eq(home, other)).count() > 1
+        home.is_unsorted() || others.filter(|other| Arc::ptr_eq(home, other)).count() > 1
     }
 
     /// Writes the list, if there is none: from then on the folder has the newest format.
@@ -291,7 +346,7 @@ impl State {
             slot: job.slot,
             through,
             bytes: home.as_ref().map_or(0, Generation::bytes),
-            home: home.map(Arc::new),
+            home: home.map(|home| Arc::new(Home::new(home))),
         };
         let hashes = job.slot.hashes();
         let mut parts: Vec<Part> = Vec::with_capacity(self.parts.len());
@@ -320,9 +375,22 @@ impl State {
     }
 
     fn write(&self, parts: &[Part], settled: Revision) -> Result<(), LogError> {
-        let parts = parts.iter().map(Part::listed).collect();
-        let hash = self.hash;
-        List { settled, hash, parts }.write(&self.folder, &self.disk)
+        let homes = parts.iter().filter_map(|part| part.home.as_ref());
+        let unsorted = homes.into_iter().find(|home| home.is_unsorted());
+        let list = List {
+            settled,
+            hash: self.hash,
+            unsorted: unsorted.map_or_else(Vec::new, |home| home.generations().iter().map(listed).collect()),
+            parts: parts.iter().map(Part::listed).collect(),
+        };
+        list.write(&self.folder, &self.disk)
+    }
+}
+
+fn listed(generation: &Generation) -> ListedGeneration {
+    ListedGeneration {
+        name: generation.name(),
+        checksum: generation.checksum(),
     }
 }
 

@@ -7,6 +7,7 @@ use planesmith_store::{NoIndex, Storage, StorageOptions};
 
 use super::*;
 use crate::generation::tests::write_first_format;
+use crate::state::KeyHash;
 
 /// Records the loaded content.
 #[derive(Default)]
@@ -36,9 +37,12 @@ fn record(revision: u64, key: u64, change: Change) -> Record {
     }
 }
 
-/// The revision of each key, and true if it has an object at that revision.
+/// The last write of each key, and true if it has an object then.
+type Writes = HashMap<String, (u64, bool)>;
+
+/// Records the last write of each key.
 #[derive(Default)]
-struct Newest(HashMap<String, (u64, bool)>);
+struct Newest(Writes);
 
 impl Loader for Newest {
     fn state(&mut self, record: Record) {
@@ -56,7 +60,7 @@ impl Loader for Newest {
 }
 
 /// The content of `folder`, except for keys whose deletion is settled.
-fn load_newest(folder: &Path) -> (SledLog, Opened, HashMap<String, (u64, bool)>) {
+fn load_newest(folder: &Path) -> (SledLog, Opened, Writes) {
     let log = SledLog::open(folder).unwrap();
     let mut newest = Newest::default();
     let opened = log.load(&mut newest).unwrap();
@@ -111,7 +115,7 @@ fn upgrade(format: &str, opened_format: &str) {
     assert_eq!(format_of(&folder), format!("planesmith-store {opened_format}\n"));
     let home = lock(&log.settling).as_ref().unwrap().state.homes().next().cloned();
     while log.compact(Revision(300)).unwrap() {}
-    let reads = home.unwrap().reads.load(Ordering::Relaxed);
+    let reads = home.unwrap().generations()[0].reads.load(Ordering::Relaxed);
     assert_eq!(reads, 2, "it is read by the start, and once for all slots");
     let settled = lock(&log.settling).as_ref().map(|settling| settling.state.settled());
     let settled = settled.unwrap().0;
@@ -143,25 +147,60 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// Checks that a copy of `folder`, as a crash at this moment would leave it, has exactly the objects of `expected`.
+fn check_crash(folder: &Path, expected: &Writes) {
+    let temporary = tempfile::tempdir().unwrap();
+    let crashed = temporary.path().join("crashed");
+    copy(folder, &crashed);
+    let (log, opened, newest) = load_newest(&crashed);
+    let last = expected.values().map(|(revision, _)| *revision).max();
+    assert_eq!(Some(opened.last.0), last);
+    let live = |all: &Writes| {
+        let live = all.iter().filter(|(_, (_, is_live))| *is_live);
+        live.map(|(key, (revision, _))| (key.clone(), *revision))
+            .collect::<BTreeMap<_, _>>()
+    };
+    assert_eq!(live(&newest), live(expected));
+    drop(log);
+    let storage = Storage::open(SledLog::open(&crashed).unwrap(), &StorageOptions::default()).unwrap();
+    let things = storage.collection("/things/", Arc::new(NoIndex));
+    for (key, (revision, is_live)) in expected {
+        let found = things.get(key).map(|entry| entry.revision().0);
+        assert_eq!(found, is_live.then_some(*revision), "{key}");
+    }
+}
+
+/// Writes an object of 100 KB for each of `revisions` to a key of `key`, or deletes it.
+fn write(log: &SledLog, revisions: impl Iterator<Item = u64>, key: impl Fn(u64) -> (u64, bool), writes: &mut Writes) {
+    for revision in revisions {
+        let (key, is_put) = key(revision);
+        let change = if is_put {
+            Change::Put { expires: 0 }
+        } else {
+            Change::Delete
+        };
+        writes.insert(format!("/things/{key}"), (revision, is_put));
+        let records = vec![record(revision, key, change)];
+        log.append(&Batch { at: 1, records }).unwrap();
+    }
+}
+
 #[test]
 fn a_round_that_ends_half_way_leaves_every_key_as_it_was() {
-    const PUT: Change = Change::Put { expires: 0 };
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("store");
     let log = SledLog::open(&folder).unwrap().settling_at(0).rolling_at(1 << 20);
     log.load(&mut Seen::default()).unwrap();
-    let mut expected = HashMap::new();
+    let mut expected = Writes::new();
     let mut halves = 0;
     // The first round splits slots, the second changes some keys of each, and deletes some.
     for revisions in [1..=120, 121..=240] {
         let last = *revisions.end();
-        for revision in revisions {
+        let key = |revision| {
             let key = if revision > 120 { revision % 50 } else { revision % 100 };
-            let change = if revision > 200 && key < 5 { Change::Delete } else { PUT };
-            expected.insert(format!("/things/{key}"), (revision, change == PUT));
-            let records = vec![record(revision, key, change)];
-            log.append(&Batch { at: 1, records }).unwrap();
-        }
+            (key, revision <= 200 || key >= 5)
+        };
+        write(&log, revisions, key, &mut expected);
         let list = || std::fs::read(folder.join("state/list")).unwrap_or_default();
         let mut known = list();
         while log.compact(Revision(last)).unwrap() {
@@ -170,25 +209,7 @@ fn a_round_that_ends_half_way_leaves_every_key_as_it_was() {
             }
             known = list();
             // No work is running at this moment, so this is the state after a crash.
-            let crashed = temporary.path().join("crashed");
-            copy(&folder, &crashed);
-            let (crashed_log, opened, newest) = load_newest(&crashed);
-            assert_eq!(opened.last, Revision(last));
-            let live = |all: &HashMap<String, (u64, bool)>| {
-                let live = all.iter().filter(|(_, (_, is_live))| *is_live);
-                live.map(|(key, (revision, _))| (key.clone(), *revision))
-                    .collect::<BTreeMap<_, _>>()
-            };
-            assert_eq!(live(&newest), live(&expected));
-            drop(crashed_log);
-            let storage = Storage::open(SledLog::open(&crashed).unwrap(), &StorageOptions::default()).unwrap();
-            let things = storage.collection("/things/", Arc::new(NoIndex));
-            for (key, (revision, is_live)) in &expected {
-                let found = things.get(key).map(|entry| entry.revision().0);
-                assert_eq!(found, is_live.then_some(*revision), "{key}");
-            }
-            drop((storage, things));
-            std::fs::remove_dir_all(crashed).unwrap();
+            check_crash(&folder, &expected);
             let state = &lock(&log.settling);
             let state = &state.as_ref().unwrap().state;
             halves += u32::from(state.newest() > state.settled());
@@ -199,6 +220,95 @@ fn a_round_that_ends_half_way_leaves_every_key_as_it_was() {
         settled > Some(120) && halves > 4,
         "{halves} rounds ended half way, {settled:?} is settled"
     );
+}
+
+/// A disk with so many free bytes.
+#[derive(Debug)]
+struct Free(u64);
+
+impl Meter for Free {
+    fn measure(&self, _folder: &Path) -> std::io::Result<crate::DiskSize> {
+        let total = 1 << 30;
+        Ok(crate::DiskSize { total, free: self.0 })
+    }
+}
+
+/// Checks `state` of an open store.
+fn with_state<T>(log: &SledLog, read: impl FnOnce(&mut State) -> T) -> T {
+    read(&mut lock(&log.settling).as_mut().unwrap().state)
+}
+
+#[test]
+fn slots_of_checksums_are_replaced_by_slots_of_a_keyed_hash() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("store");
+    let list = || std::fs::read_to_string(folder.join("state/list")).unwrap();
+    let small = |log: SledLog| log.settling_at(0).rolling_at(1 << 20);
+    let mut expected = Writes::new();
+    let log = small(SledLog::open(&folder).unwrap());
+    with_state(&log, State::use_checksums);
+    log.load(&mut Seen::default()).unwrap();
+    write(&log, 1..=120, |revision| (revision % 100, true), &mut expected);
+    while log.compact(Revision(120)).unwrap() {}
+    log.close().unwrap();
+    drop(log);
+    let before = list();
+    assert!(before.starts_with("planesmith-state 2\n") && before.contains("\nkey -\n"));
+
+    // Both states do not fit the disk.
+    let log = small(SledLog::open_measured(&folder, Arc::new(Free(15 << 20))).unwrap());
+    assert_eq!(with_state(&log, |state| state.hash()), KeyHash::Checksum);
+    drop(log);
+
+    let log = small(SledLog::open(&folder).unwrap());
+    log.load(&mut Seen::default()).unwrap();
+    assert_ne!(with_state(&log, |state| state.hash()), KeyHash::Checksum);
+    check_crash(&folder, &expected);
+    // A few keys change, of few slots: a round waits for journal files of the state's size.
+    write(
+        &log,
+        121..=260,
+        |revision| (revision % 3, revision > 121),
+        &mut expected,
+    );
+    assert_eq!(list(), before, "nothing is written before a round");
+    let old = with_state(&log, |state| state.homes().next().cloned()).unwrap();
+    let (mut known, mut halves) = (before, 0);
+    while log.compact(Revision(260)).unwrap() {
+        if list() == known {
+            continue;
+        }
+        known = list();
+        if known.starts_with("planesmith-state 3\n") {
+            halves += 1;
+            if halves % 3 == 1 {
+                check_crash(&folder, &expected);
+            }
+        }
+    }
+    assert!(halves > 2, "{halves} states in between");
+    let reads = old.generations().iter().map(|old| old.reads.load(Ordering::Relaxed));
+    assert_eq!(
+        reads.collect::<Vec<_>>(),
+        vec![2; old.generations().len()],
+        "each is read by the start, and once for all slots"
+    );
+    assert!(old.is_unsorted() && list().starts_with("planesmith-state 2\n"));
+    let sizes = with_state(&log, |state| {
+        state.parts().iter().map(|part| part.bytes).collect::<Vec<_>>()
+    });
+    assert!(
+        sizes.len() > 2 && sizes.iter().all(|bytes| *bytes <= 4 << 20),
+        "{sizes:?}"
+    );
+    assert_eq!(with_state(&log, |state| state.unsorted_size()), 0);
+    let folders = std::fs::read_dir(folder.join("state")).unwrap().count();
+    assert_eq!(
+        folders,
+        with_state(&log, |state| state.homes().count()) + 1,
+        "and the list"
+    );
+    check_crash(&folder, &expected);
 }
 
 #[test]

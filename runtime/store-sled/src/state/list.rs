@@ -14,15 +14,19 @@ pub(super) const NAME: &str = "list";
 const NEW: &str = "list.new";
 const FORMAT: Checksummed = Checksummed {
     format: "planesmith-state ",
-    version: "2",
-    earlier: &[FIRST],
+    version: "3",
+    earlier: &[FIRST, SORTED],
 };
 /// In this version keys are placed in slots by CRC-32.
 const FIRST: &str = "1";
+/// In this version each slot has its generation. It is written while that is so.
+const SORTED: &str = "2";
 /// In place of a secret: keys are placed in slots by CRC-32.
 const NO_SECRET: &str = "-";
 /// In place of a generation: there is none.
 const NOTHING: &str = "-";
+/// In place of a generation: records may be in any unsorted one.
+const UNSORTED: &str = "*";
 
 /// The content of the file.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,8 +35,30 @@ pub(super) struct List {
     pub(super) settled: Revision,
     /// The hash that places keys in slots.
     pub(super) hash: KeyHash,
+    /// The generations of slots without their own.
+    pub(super) unsorted: Vec<ListedGeneration>,
     /// In the order of their hashes; together they cover all keys.
     pub(super) parts: Vec<Listed>,
+}
+
+/// A generation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ListedGeneration {
+    /// The name of its folder.
+    pub(super) name: String,
+    /// CRC-32 of its manifest.
+    pub(super) checksum: u32,
+}
+
+/// The generations with the records of a slot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ListedHome {
+    /// There are no records.
+    Nothing,
+    /// One generation, which several slots may share.
+    Generation(ListedGeneration),
+    /// Any of [`List::unsorted`].
+    Unsorted,
 }
 
 /// A slot, and the generation with its content.
@@ -43,8 +69,7 @@ pub(super) struct Listed {
     pub(super) through: Revision,
     /// Approximate bytes of its records.
     pub(super) bytes: u64,
-    /// The folder of its generation, and the CRC-32 of its manifest. Several slots may share one.
-    pub(super) home: Option<(String, u32)>,
+    pub(super) home: ListedHome,
 }
 
 impl List {
@@ -90,18 +115,28 @@ impl List {
             KeyHash::Keyed(secret) => secret.iter().map(|byte| format!("{byte:02x}")).collect(),
         };
         let mut text = format!("settled {}\nkey {secret}\n", self.settled);
+        for ListedGeneration { name, checksum } in &self.unsorted {
+            text.push_str(&format!("unsorted {checksum:08x} {name}\n"));
+        }
         for part in &self.parts {
             let Listed {
                 slot, through, bytes, ..
             } = part;
-            let home = part.home.as_ref();
-            let (home, checksum) = home.map_or((NOTHING, 0), |(home, checksum)| (home.as_str(), *checksum));
+            let (home, checksum) = match &part.home {
+                ListedHome::Nothing => (NOTHING, 0),
+                ListedHome::Generation(home) => (home.name.as_str(), home.checksum),
+                ListedHome::Unsorted => (UNSORTED, 0),
+            };
             let (bits, number) = (slot.bits, slot.number);
             text.push_str(&format!(
                 "part {bits} {number} {through} {bytes} {checksum:08x} {home}\n"
             ));
         }
-        FORMAT.encode(FORMAT.version, &text)
+        let version = match self.unsorted.is_empty() {
+            true => SORTED,
+            false => FORMAT.version,
+        };
+        FORMAT.encode(version, &text)
     }
 
     fn decode(text: &str) -> Option<Self> {
@@ -117,24 +152,42 @@ impl List {
                 _ => return None,
             },
         };
+        let mut lines = lines.peekable();
+        let mut unsorted = Vec::new();
+        while let Some(line) = lines.next_if(|line| version == FORMAT.version && line.starts_with("unsorted ")) {
+            let (checksum, name) = line.strip_prefix("unsorted ")?.split_once(' ')?;
+            unsorted.push(ListedGeneration {
+                name: name.to_owned(),
+                checksum: u32::from_str_radix(checksum, 16).ok()?,
+            });
+        }
         let parts = lines.map(|line| {
             let mut words = line.strip_prefix("part ")?.splitn(6, ' ');
             let slot = Slot::new(words.next()?.parse().ok()?, words.next()?.parse().ok()?)?;
             let through = Revision(words.next()?.parse().ok()?);
             let bytes = words.next()?.parse().ok()?;
             let checksum = u32::from_str_radix(words.next()?, 16).ok()?;
-            let home = words.next()?;
+            let home = match words.next()? {
+                NOTHING => ListedHome::Nothing,
+                UNSORTED if unsorted.is_empty() => return None,
+                UNSORTED => ListedHome::Unsorted,
+                name => ListedHome::Generation(ListedGeneration {
+                    name: name.to_owned(),
+                    checksum,
+                }),
+            };
             Some(Listed {
                 slot,
                 through,
                 bytes,
-                home: (home != NOTHING).then(|| (home.to_owned(), checksum)),
+                home,
             })
         });
         Some(Self {
             settled: Revision(settled),
             hash,
             parts: parts.collect::<Option<_>>()?,
+            unsorted,
         })
     }
 }
@@ -143,25 +196,49 @@ impl List {
 mod tests {
     use planesmith_store::Revision;
 
-    use super::{FIRST, FORMAT, List, Listed};
+    use super::{FIRST, FORMAT, List, Listed, ListedGeneration, ListedHome};
     use crate::state::slot::{KeyHash, Slot};
+
+    fn generation(name: &str) -> ListedGeneration {
+        ListedGeneration {
+            name: name.to_owned(),
+            checksum: 7,
+        }
+    }
 
     fn part(bits: u8, number: u64, home: Option<&str>) -> Listed {
         Listed {
             slot: Slot::new(bits, number).unwrap(),
             through: Revision(17),
             bytes: 4000,
-            home: home.map(|home| (home.to_owned(), 7)),
+            home: home.map_or(ListedHome::Nothing, |home| ListedHome::Generation(generation(home))),
         }
     }
 
     #[test]
     fn a_list_is_read_back_and_every_change_is_seen() {
-        let list = List {
+        let list = |unsorted: Vec<_>| List {
             settled: Revision(12),
             hash: KeyHash::Keyed([0x5a; 16]),
-            parts: vec![part(1, 0, Some("home")), part(2, 2, None), part(2, 3, Some("home"))],
+            parts: vec![
+                part(1, 0, Some("home")),
+                part(2, 2, None),
+                Listed {
+                    home: match unsorted.is_empty() {
+                        true => ListedHome::Generation(generation("home")),
+                        false => ListedHome::Unsorted,
+                    },
+                    ..part(2, 3, None)
+                },
+            ],
+            unsorted,
         };
+        for unsorted in [Vec::new(), vec![generation("old"), generation("older")]] {
+            check(&list(unsorted));
+        }
+    }
+
+    fn check(list: &List) {
         let text = list.encode();
         for position in 0..text.len() {
             let mut changed = text.clone().into_bytes();
@@ -170,7 +247,7 @@ mod tests {
             assert_eq!(List::decode(&changed), None, "changed at {position}");
             assert_eq!(List::decode(&text[..position]), None, "cut at {position}");
         }
-        assert_eq!(List::decode(&text), Some(list));
+        assert_eq!(List::decode(&text).as_ref(), Some(list));
     }
 
     #[test]
@@ -187,8 +264,13 @@ mod tests {
         ] {
             let parts = slots.iter().map(|(bits, number)| part(*bits, *number, None)).collect();
             let settled = Revision::ZERO;
-            let hash = KeyHash::Checksum;
-            assert_eq!(List { settled, hash, parts }.is_whole(), is_whole, "{slots:?}");
+            let list = List {
+                settled,
+                hash: KeyHash::Checksum,
+                unsorted: Vec::new(),
+                parts,
+            };
+            assert_eq!(list.is_whole(), is_whole, "{slots:?}");
         }
     }
 
