@@ -9,7 +9,7 @@ use bytes::Bytes;
 use planesmith_store::Revision;
 use planesmith_store::log::{Change, LogError, Record};
 
-use crate::folder::{damaged, failed};
+use crate::errors::{damaged, failed};
 use crate::frame;
 use crate::journal::{self, Sealed};
 use crate::state::{KeyHash, Part, Slot};

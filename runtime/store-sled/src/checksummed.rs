@@ -6,7 +6,8 @@ use std::path::Path;
 use planesmith_store::log::LogError;
 
 use crate::disk::Disk;
-use crate::folder::{create_file, failed};
+use crate::errors::failed;
+use crate::file_system::create_file;
 
 /// A format of such files. The first line has its name and a version.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use planesmith_store::log::LogError;
 
-use crate::folder::failed;
+use crate::errors::failed;
 
 /// Makes writes and syncs of the journal fail, for tests.
 #[doc(hidden)]

@@ -16,7 +16,9 @@ use self::database::Builder;
 use self::manifest::{Listed, Manifest};
 use self::summary::Summary;
 use crate::disk::Disk;
-use crate::folder::{damaged, entries, failed, remove_tree, salt};
+use crate::errors::{damaged, failed};
+use crate::file_system::{entries, remove_tree};
+use crate::random;
 use crate::space::Space;
 use crate::worker::{Pulse, other};
 
@@ -139,7 +141,7 @@ pub(crate) struct Scratch {
 impl Scratch {
     fn create(folder: &Path, purpose: &str) -> Result<Self, LogError> {
         // The name is unique, even among threads that an earlier attempt left hanging.
-        let path = folder.join(format!("{:016x}.{purpose}", salt()));
+        let path = folder.join(format!("{:016x}.{purpose}", random::number()));
         // Stored objects include secrets.
         let created = DirBuilder::new().mode(0o700).create(&path);
         created.map_err(failed("create", &path))?;
@@ -249,7 +251,7 @@ pub(crate) struct Made {
 impl Made {
     /// Renames the generation to a unique name in `folder`, which is durable when this returns.
     pub(crate) fn publish(self, folder: &Path, through: Revision, disk: &Disk) -> Result<Generation, LogError> {
-        let path = folder.join(format!("{through:020}-{:016x}", salt()));
+        let path = folder.join(format!("{through:020}-{:016x}", random::number()));
         std::fs::rename(&self.scratch.path, &path).map_err(failed("rename", &self.scratch.path))?;
         disk.sync_folder(folder)?;
         Ok(Generation::new(path, self.manifest))
@@ -266,7 +268,7 @@ pub(crate) mod tests {
     use super::first_format;
     use super::manifest::{Listed, Manifest};
     use crate::disk::Disk;
-    use crate::folder::entries;
+    use crate::file_system::entries;
     use crate::worker::Pulse;
 
     /// Writes a generation of the first format into `folder`.

@@ -21,7 +21,7 @@ use self::files::Files;
 use self::mark::MarkFile;
 use self::segment::{AppendError, Segment};
 use crate::disk::Disk;
-use crate::folder::{damaged, failed};
+use crate::errors::{damaged, failed};
 use crate::frame::{self, FileHeader};
 use crate::space::Space;
 

@@ -5,12 +5,16 @@
 mod changes;
 mod checksummed;
 mod disk;
+mod errors;
+mod file_system;
 mod folder;
+mod format;
 mod frame;
 mod generation;
 mod journal;
 mod log;
 mod merge;
+mod random;
 mod settling;
 mod space;
 mod split;

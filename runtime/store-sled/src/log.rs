@@ -13,6 +13,7 @@ use planesmith_store::{Alarm, AlarmKind, Alarms, Revision};
 use crate::disk::{Disk, DiskFault};
 use crate::folder::Folder;
 use crate::journal::{self, FILE_SIZE, Journal, Recovery, Sealed};
+use crate::merge;
 use crate::settling::{Progress, Settling};
 use crate::space::{FileSystem, Meter, Space};
 use crate::state::{Home, State};
@@ -95,6 +96,7 @@ impl SledLog {
         let folder = Folder::claim(path, &disk)?;
         let mut state = State::open(&path.join("state"), disk.clone())?;
         let space = Space::measured_by(path, meter)?;
+        space.reserve_for(merge::needed_for_slot(space.slot()));
         // Both states are on the disk until the last slot is rewritten, and copies of slots.
         if space.free() > 2 * state.size() {
             state.adopt_keyed_hash();
@@ -184,7 +186,8 @@ impl SledLog {
     fn note_state(&self, state: &State) {
         self.note_state_size(state);
         // A slot may be larger than its limit if its objects are.
-        self.space.expect_slots_of(self.space.slot().max(state.largest()));
+        let largest = self.space.slot().max(state.largest());
+        self.space.reserve_for(merge::needed_for_slot(largest));
         if let Some(journal) = lock(&self.journal).as_mut() {
             self.note_room(journal);
         }

@@ -79,6 +79,11 @@ pub(crate) fn size_of(job: &Job, changes: &Changes) -> u64 {
     generation::size_for(records.sum())
 }
 
+/// Bytes needed to rewrite a slot of `bytes` bytes of records: the new generation, and a copy of it or of the old one.
+pub(crate) fn needed_for_slot(bytes: u64) -> u64 {
+    2 * generation::size_for(bytes) + generation::COPY_OVERHEAD + MARGIN
+}
+
 /// Bytes that `job` needs: the new generation, and a copy of each one that it reads, the new one last.
 pub(crate) fn needed(job: &Job, changes: &Changes) -> u64 {
     let new = size_of(job, changes);

@@ -9,7 +9,7 @@ use planesmith_store::Revision;
 use planesmith_store::log::LogError;
 
 use crate::changes::Changes;
-use crate::folder::upgrade_format;
+use crate::format;
 use crate::generation::{self, Made};
 use crate::journal::Sealed;
 use crate::merge::{self, Merge};
@@ -211,7 +211,7 @@ impl Settling {
             Done::Read(changes) => {
                 self.space.claim(FOR_LISTS)?;
                 let disk = self.state.disk().clone();
-                self.state.ensure_list(|| upgrade_format(&self.path, &disk))?;
+                self.state.ensure_list(|| format::upgrade(&self.path, &disk))?;
                 let jobs = self.state.plan(self.space.slot(), |part| changes.bytes_in(part));
                 // A round that stops half way has used space and freed none.
                 let most = jobs.iter().map(|job| merge::needed(job, &changes)).max();

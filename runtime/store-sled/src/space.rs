@@ -11,8 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use planesmith_store::log::LogError;
 
 use self::reserve::Reserve;
-use crate::folder::failed;
-use crate::generation;
+use crate::errors::failed;
 
 /// Bytes that stay free while sled writes: after a failed write it would wait forever.
 pub(crate) const MARGIN: u64 = 2 << 20;
@@ -98,7 +97,6 @@ impl Space {
             target: Arc::default(),
             held: Arc::default(),
         };
-        space.expect_slots_of(space.slot);
         Ok(space)
     }
 
@@ -107,10 +105,10 @@ impl Space {
         self.slot
     }
 
-    /// Sizes the reserve for settling a largest slot of `bytes` bytes of records, as far as there is space. Not called
-    /// during settling, which uses the reserve.
-    pub(crate) fn expect_slots_of(&self, bytes: u64) {
-        let target = needed_to_settle(bytes) + FOR_WRITES;
+    /// Sizes the reserve for work that needs `settling` bytes, and for writes, as far as there is space. Not called during
+    /// settling, which uses the reserve.
+    pub(crate) fn reserve_for(&self, settling: u64) {
+        let target = settling + FOR_WRITES;
         self.target.store(target, Ordering::Relaxed);
         let mut reserve = self.reserve();
         let free = self.measure().unwrap_or(0);
@@ -224,11 +222,6 @@ impl Space {
     }
 }
 
-/// Bytes needed to rewrite a slot of `bytes` bytes of records: the new generation, and a copy of it or of the old one.
-pub(crate) fn needed_to_settle(bytes: u64) -> u64 {
-    2 * generation::size_for(bytes) + generation::COPY_OVERHEAD + MARGIN
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -237,7 +230,7 @@ mod tests {
 
     use planesmith_store::log::LogError;
 
-    use super::{DiskSize, FOR_WRITES, Meter, Space, needed_to_settle};
+    use super::{DiskSize, FOR_WRITES, Meter, Space};
 
     const MB: u64 = 1 << 20;
 
@@ -259,7 +252,8 @@ mod tests {
         let meter = Arc::new(Small(AtomicU64::new(100 * MB)));
         let space = Space::measured_by(folder.path(), Arc::clone(&meter) as Arc<dyn Meter>).unwrap();
         let reserve = || folder.path().join("reserve").metadata().unwrap().len();
-        let settling = needed_to_settle(2 * MB);
+        let settling = 7 * MB;
+        space.reserve_for(settling);
         let target = settling + FOR_WRITES;
         assert_eq!((space.slot(), reserve()), (2 * MB, target));
         let free = 100 * MB - target;
@@ -288,8 +282,12 @@ mod tests {
         assert_eq!(lack.reason(), expected);
 
         meter.0.store(50 * MB, Ordering::SeqCst);
-        space.expect_slots_of(4 * MB);
-        assert!(reserve() > 12 * MB, "what settling larger slots needs is set aside");
+        space.reserve_for(12 * MB);
+        assert_eq!(
+            reserve(),
+            12 * MB + FOR_WRITES,
+            "what settling larger slots needs is set aside"
+        );
         assert_eq!(space.shortage(MB), None);
     }
 }

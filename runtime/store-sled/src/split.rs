@@ -10,7 +10,8 @@ use bytes::Bytes;
 use planesmith_store::log::{LogError, Record};
 
 use crate::changes::Changes;
-use crate::folder::{create_file, damaged, failed};
+use crate::errors::{damaged, failed};
+use crate::file_system::create_file;
 use crate::frame;
 use crate::generation::Scratch;
 use crate::space::{MARGIN, Space};

@@ -15,7 +15,8 @@ pub(crate) use self::home::Home;
 use self::list::{List, Listed, ListedGeneration, ListedHome};
 pub(crate) use self::slot::{KeyHash, Slot};
 use crate::disk::Disk;
-use crate::folder::{damaged, entries, remove_tree};
+use crate::errors::damaged;
+use crate::file_system::{entries, remove_tree};
 use crate::generation::{Generation, Made, Scratch};
 
 /// The current generations, in their folder.

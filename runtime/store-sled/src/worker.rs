@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use planesmith_store::log::LogError;
 
-use crate::folder::failed;
+use crate::errors::failed;
 
 /// Work without progress for this time counts as stuck. A sync may take a while.
 const STUCK: Duration = Duration::from_secs(120);

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use planesmith_store::log::{LogError, Record};
 
 use super::summary::{Sum, Summary};
-use crate::folder::{damaged, failed};
+use crate::errors::{damaged, failed};
 use crate::frame;
 use crate::worker::Pulse;
 
@@ -197,7 +197,7 @@ mod tests {
     use planesmith_store::log::{Change, Record};
 
     use super::{BLOCK, Builder, read, size_for};
-    use crate::folder::entries;
+    use crate::file_system::entries;
     use crate::worker::Pulse;
 
     fn record(revision: u64, length: usize) -> Record {

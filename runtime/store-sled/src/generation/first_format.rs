@@ -11,7 +11,7 @@ use planesmith_store::log::{LogError, Record};
 
 use super::database::{close, open, sled_error};
 use super::summary::{Sum, Summary};
-use crate::folder::damaged;
+use crate::errors::damaged;
 use crate::frame;
 use crate::worker::Pulse;
 

@@ -12,7 +12,8 @@ use planesmith_store::log::LogError;
 use super::summary::Summary;
 use crate::checksummed::{self, Checksummed, Content};
 use crate::disk::Disk;
-use crate::folder::{create_file, damaged, failed, unknown_format};
+use crate::errors::{damaged, failed, unknown_format};
+use crate::file_system::create_file;
 use crate::worker::Pulse;
 
 pub(super) const NAME: &str = "manifest";

@@ -10,7 +10,7 @@ use planesmith_store::log::{Batch, LogError};
 
 use super::loss::{Damage, writes_behind};
 use super::tail::is_torn;
-use crate::folder::failed;
+use crate::errors::failed;
 use crate::frame::{self, FileHeader, Frame};
 
 /// The required end of the frames of a file.

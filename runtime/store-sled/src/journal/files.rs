@@ -9,7 +9,7 @@ use planesmith_store::Revision;
 use planesmith_store::log::LogError;
 
 use crate::disk::Disk;
-use crate::folder::failed;
+use crate::errors::failed;
 use crate::frame::{BadHeader, FileHeader, HEADER, Version};
 
 /// The name of a file without a number.

@@ -13,7 +13,8 @@ use super::files::{Files, Listed, link};
 use super::loss::{self, Damage};
 use super::mark::Mark;
 use super::segment::{Position, position_behind};
-use crate::folder::{Format, damaged, unknown_format};
+use crate::errors::{damaged, unknown_format};
+use crate::format::Format;
 use crate::frame::{BadHeader, FileHeader, VERSION, Version};
 
 /// The files, as far as they can be read.

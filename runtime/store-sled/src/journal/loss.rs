@@ -10,7 +10,8 @@ use planesmith_store::log::{LogError, Record};
 
 use super::files::Files;
 use crate::disk::Disk;
-use crate::folder::{create, failed};
+use crate::errors::failed;
+use crate::file_system::create_folder;
 use crate::frame::{self, FileHeader};
 
 /// Number of revisions that are skipped when writes are given up: more than can have been assigned since the mark on
@@ -133,7 +134,7 @@ pub(super) fn put_aside(
 ) -> Result<PathBuf, LogError> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let folder = root.join("lost").join(now.map_or(0, |now| now.as_millis()).to_string());
-    create(&folder, disk)?;
+    create_folder(&folder, disk)?;
     let copies = damaged.into_iter().filter_map(|path| Some((path, path.file_name()?)));
     for (path, name) in copies {
         let copy = folder.join(name);

@@ -9,7 +9,8 @@ use planesmith_store::Revision;
 use planesmith_store::log::LogError;
 
 use crate::disk::Disk;
-use crate::folder::{create_file, failed};
+use crate::errors::failed;
+use crate::file_system::create_file;
 use crate::frame::Reader;
 
 const NAME: &str = "mark";

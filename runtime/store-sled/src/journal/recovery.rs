@@ -13,8 +13,9 @@ use super::rescue::encode_file;
 use super::segment::{Segment, block, secure};
 use super::{Journal, Sealed};
 use crate::disk::Disk;
-use crate::folder::{Format, salt, upgrade_format};
+use crate::format::{self, Format};
 use crate::frame::{FileHeader, Follows, Version};
+use crate::random;
 use crate::space::Space;
 
 /// The parameters for opening the journal of a store.
@@ -64,7 +65,7 @@ impl Recovery<'_> {
         let mark_file = MarkFile::open(self.root, self.disk.clone())?;
         mark_file.store(mark)?;
         if self.format == Format::One {
-            upgrade_format(self.root, &self.disk)?;
+            format::upgrade(self.root, &self.disk)?;
         }
         files.prepare();
         Ok(Journal {
@@ -131,7 +132,7 @@ impl Recovery<'_> {
                 bytes: position.end,
             });
         }
-        let header = FileHeader::new(found.newest + 1, salt(), follows);
+        let header = FileHeader::new(found.newest + 1, random::number(), follows);
         let (content, position) = encode_file(&header, &[]);
         let file = files.create(header.number, &content)?;
         Ok(Segment::new(

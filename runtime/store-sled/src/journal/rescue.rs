@@ -7,8 +7,8 @@ use planesmith_store::log::{Batch, LogError};
 
 use super::segment::{Position, Segment};
 use super::{FILE_SIZE, Journal, Sealed};
-use crate::folder::salt;
 use crate::frame::{self, FileHeader, Follows};
+use crate::random;
 
 /// Number of consecutive failures of the disk after which the store becomes read-only.
 const ATTEMPTS: u32 = 3;
@@ -111,7 +111,7 @@ impl Journal {
     /// Creates the next file, with `frames`, and continues there.
     fn start_next(&mut self, follows: Follows, frames: &[(Batch, Revision)]) -> Result<(), LogError> {
         let old = self.active.header().number;
-        let header = FileHeader::new(old + 1, salt(), follows);
+        let header = FileHeader::new(old + 1, random::number(), follows);
         let (content, position) = encode_file(&header, frames);
         let file = self.files.create(header.number, &content)?;
         let path = self.files.path(header.number);

@@ -12,7 +12,7 @@ use planesmith_store::log::{Batch, LogError};
 
 use super::content::PlacedFrame;
 use crate::disk::Disk;
-use crate::folder::{damaged, failed};
+use crate::errors::{damaged, failed};
 use crate::frame::{self, FileHeader, Frame};
 
 /// Bytes that are written ahead of the frames. Overwriting existing bytes makes an `fdatasync` cheaper by a third: the

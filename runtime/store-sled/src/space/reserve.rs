@@ -9,7 +9,7 @@ use planesmith_store::log::LogError;
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 
-use crate::folder::failed;
+use crate::errors::failed;
 
 const NAME: &str = "reserve";
 

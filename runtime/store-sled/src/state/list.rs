@@ -8,7 +8,7 @@ use planesmith_store::log::LogError;
 use super::slot::{KeyHash, Slot};
 use crate::checksummed::{self, Checksummed, Content};
 use crate::disk::Disk;
-use crate::folder::{damaged, failed, unknown_format};
+use crate::errors::{damaged, failed, unknown_format};
 
 pub(super) const NAME: &str = "list";
 const NEW: &str = "list.new";

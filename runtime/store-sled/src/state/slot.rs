@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use siphasher::sip::SipHasher24;
 
-use crate::folder::salt;
+use crate::random;
 
 /// Maximum number of bits of a slot.
 const MAX_BITS: u8 = 32;
@@ -30,7 +30,7 @@ pub(crate) enum KeyHash {
 impl KeyHash {
     /// Returns a hash with a new key.
     pub(crate) fn random() -> Self {
-        Self::Keyed(((u128::from(salt()) << 64) | u128::from(salt())).to_le_bytes())
+        Self::Keyed(((u128::from(random::number()) << 64) | u128::from(random::number())).to_le_bytes())
     }
 
     /// The hash of `key`, whose first bits are its slot.

@@ -1,0 +1,63 @@
+//! The version of a store's folder.
+
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use planesmith_store::log::LogError;
+
+use crate::disk::Disk;
+use crate::errors::{damaged, failed, unknown_format};
+
+/// The name of the file with the version.
+pub(crate) const NAME: &str = "format";
+
+/// The content of the file up to the version.
+const FORMAT: &str = "planesmith-store ";
+
+/// The version that this crate writes.
+const VERSION: &str = "3";
+
+/// The version of a folder, which determines its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// Without a mark, with journal files of version 1 only, and with a state that is not split into slots.
+    One,
+    /// With a state that is not split into slots.
+    Two,
+    Three,
+}
+
+/// Reads the version of the folder; `None` if the folder is empty.
+pub(crate) fn read(path: &Path) -> Result<Option<Format>, LogError> {
+    let file = path.join(NAME);
+    match std::fs::read_to_string(&file) {
+        Ok(text) => match text.trim_end().strip_prefix(FORMAT) {
+            Some(VERSION) => Ok(Some(Format::Three)),
+            Some("2") => Ok(Some(Format::Two)),
+            Some("1") => Ok(Some(Format::One)),
+            Some(found) => Err(unknown_format(path, found, VERSION)),
+            None => Err(damaged(&file, "it does not name a format")),
+        },
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            if path.join("journal").exists() || path.join("state").exists() {
+                return Err(damaged(path, "it has data, but no file `format`"));
+            }
+            Ok(None)
+        }
+        Err(error) if error.kind() == ErrorKind::InvalidData => Err(damaged(&file, "it does not name a format")),
+        Err(error) => Err(failed("read", &file)(error)),
+    }
+}
+
+/// Sets the folder to the newest version.
+///
+/// The complete file is renamed into place, so that a crash cannot leave half of it.
+pub(crate) fn upgrade(path: &Path, disk: &Disk) -> Result<(), LogError> {
+    let new = path.join("format.new");
+    let mut file = File::create(&new).map_err(failed("create", &new))?;
+    let written = writeln!(file, "{FORMAT}{VERSION}").and_then(|()| disk.sync_all(&file, &new));
+    written.map_err(failed("write", &new))?;
+    std::fs::rename(&new, path.join(NAME)).map_err(failed("rename", &new))?;
+    disk.sync_folder(path)
+}
