@@ -2,6 +2,7 @@
 
 mod entries;
 mod list;
+mod sequencer;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,12 +13,12 @@ use tokio::sync::oneshot;
 use self::entries::Entries;
 use self::list::Snapshot;
 pub use self::list::{At, Compacted, ListQuery, Page};
-use crate::history::History;
+pub use self::sequencer::{Sequencer, Submission};
+use crate::history::{History, Position};
 use crate::horizon::Horizon;
-use crate::subscribers::Subscribers;
-use crate::watcher::{HistoryRead, Position};
-use crate::write::{Op, Sequencer, Submission, WriteError, WriteResult};
-use crate::{Entry, Event, EventKind, Fit, Indexer, Revision, WatchError, WatchFrom, Watcher};
+use crate::subscribers::{Subscribers, Subscription};
+use crate::write::{Op, WriteError, WriteResult};
+use crate::{Entry, Event, EventKind, Fit, Indexer, Revision};
 
 /// Maximum number of events that a reader skips while it has the lock.
 const STEP: usize = 1024;
@@ -66,6 +67,25 @@ pub struct CollectionStats {
     pub newest: Revision,
     /// Number of open watchers.
     pub watchers: usize,
+}
+
+/// The start of a reader of the history.
+pub(crate) struct Subscribed {
+    pub(crate) subscription: Subscription,
+    /// The sequence number of the first event to read.
+    pub(crate) cursor: u64,
+    /// The revision after which it starts.
+    pub(crate) progress: Revision,
+}
+
+/// Changes read from the history.
+pub(crate) struct HistoryRead {
+    pub(crate) events: Vec<Arc<Event>>,
+    /// The sequence number of the next event to read.
+    pub(crate) cursor: u64,
+    /// The revision up to which all changes were read.
+    pub(crate) complete: Revision,
+    pub(crate) at_end: bool,
 }
 
 impl Collection {
@@ -196,27 +216,43 @@ impl Collection {
         self.read().snapshot(&self.horizon)
     }
 
-    /// The changes of keys that start with `prefix`.
-    ///
-    /// With a future revision, the watch starts after it.
+    /// Subscribes to the changes of keys that start with `prefix`: those after `revision`, or those that follow.
     ///
     /// # Errors
     ///
-    /// [`WatchError::Compacted`] when changes after the requested revision are forgotten.
-    pub fn watch(self: &Arc<Self>, prefix: &str, from: WatchFrom) -> Result<Watcher, WatchError> {
+    /// [`Compacted`] when changes after `revision` are forgotten.
+    pub(crate) fn subscribe(&self, prefix: &str, revision: Option<Revision>) -> Result<Subscribed, Compacted> {
         let state = self.read();
-        let (cursor, progress) = match from {
-            WatchFrom::Now => (state.history.end(), state.newest(&self.horizon)),
-            WatchFrom::After(revision) => {
+        let (cursor, progress) = match revision {
+            None => (state.history.end(), state.newest(&self.horizon)),
+            Some(revision) => {
                 let oldest = self.oldest();
                 if revision < oldest {
-                    return Err(WatchError::Compacted { oldest });
+                    return Err(Compacted { oldest });
                 }
                 (state.history.after(revision), revision)
             }
         };
-        let subscription = self.subscribers.subscribe(prefix, state.history.numbers());
-        Ok(Watcher::new(Arc::clone(self), subscription, cursor, progress))
+        Ok(Subscribed {
+            subscription: self.subscribers.subscribe(prefix, state.history.numbers()),
+            cursor,
+            progress,
+        })
+    }
+
+    /// The newest entries that `query` selects, and a subscription to every later change under the same prefix.
+    pub(crate) fn list_and_subscribe(&self, query: &ListQuery<'_>) -> (Page, Subscribed) {
+        let state = self.read();
+        let snapshot = state.snapshot(&self.horizon);
+        let history = state.history.numbers();
+        let subscription = self.subscribers.subscribe(query.prefix, history.clone());
+        drop(state);
+        let subscribed = Subscribed {
+            subscription,
+            cursor: history.end,
+            progress: snapshot.revision,
+        };
+        (snapshot.page(query), subscribed)
     }
 
     /// The position after all changes so far, for [`Self::has_changed`].
@@ -233,27 +269,6 @@ impl Collection {
             Some(mut unseen) => unseen.next().is_some_and(|event| event.revision() <= until),
             None => true,
         }
-    }
-
-    /// The newest entries that `query` selects, and a watcher of every later change under the same prefix: no change is
-    /// missed or repeated in between.
-    ///
-    /// The query's `at`, `start` and `limit` are ignored: the list is of the newest state, and complete.
-    #[must_use]
-    pub fn list_and_watch(self: &Arc<Self>, query: &ListQuery<'_>) -> (Page, Watcher) {
-        let query = ListQuery {
-            at: At::Latest,
-            start: None,
-            limit: None,
-            ..*query
-        };
-        let state = self.read();
-        let snapshot = state.snapshot(&self.horizon);
-        let history = state.history.numbers();
-        let subscription = self.subscribers.subscribe(query.prefix, history.clone());
-        drop(state);
-        let watcher = Watcher::new(Arc::clone(self), subscription, history.end, snapshot.revision);
-        (snapshot.page(&query), watcher)
     }
 
     /// Performs `op` if its expectation is met, and returns when it is durable and visible.
@@ -367,23 +382,25 @@ impl Collection {
         trimmed.len()
     }
 
-    /// The next events of `watcher`: at most `limit`, and none after those whose objects together reach `bytes` bytes.
+    /// The next events that `wants` selects for `subscription`, from the sequence number `cursor` on: at most `limit`, and
+    /// none after those whose objects together reach `bytes` bytes.
     pub(crate) fn read_history(
         &self,
-        watcher: &Watcher,
-        limit: usize,
-        bytes: usize,
-    ) -> Result<HistoryRead, WatchError> {
+        subscription: &Subscription,
+        cursor: u64,
+        (limit, bytes): (usize, usize),
+        wants: impl Fn(&Event) -> bool,
+    ) -> Result<HistoryRead, Compacted> {
         let state = self.read();
         let mut read = HistoryRead {
             events: Vec::new(),
-            cursor: watcher.cursor(),
+            cursor,
             complete: Revision::ZERO,
             at_end: false,
         };
-        if watcher.subscription().has_events(read.cursor) {
-            if watcher.subscription().has_forgotten(read.cursor) {
-                return Err(WatchError::Compacted { oldest: self.oldest() });
+        if subscription.has_events(read.cursor) {
+            if subscription.has_forgotten(read.cursor) {
+                return Err(Compacted { oldest: self.oldest() });
             }
             // Forgotten changes of other keys are skipped.
             read.cursor = read.cursor.max(state.history.numbers().start);
@@ -395,7 +412,7 @@ impl Collection {
                 }
                 read.cursor += 1;
                 read.complete = event.revision();
-                if watcher.wants(event) {
+                if wants(event) {
                     taken = taken.saturating_add(event.entry().bytes().len());
                     read.events.push(Arc::clone(event));
                 }

@@ -14,10 +14,10 @@ use self::queue::Work;
 pub(crate) use self::queue::{Expiry, Queue};
 use crate::Revision;
 use crate::clock::Clock;
+use crate::collections::Collections;
 use crate::compactor::{Mark, Retention};
 use crate::horizon::Horizon;
 use crate::log::{Batch, Log, LogError};
-use crate::storage::Collections;
 use crate::write::WriteError;
 
 /// Takes the queued writes, checks them, appends one batch, makes it durable, publishes it, answers, and wakes

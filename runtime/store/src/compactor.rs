@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use crate::Revision;
 use crate::clock::Clock;
+use crate::collections::Collections;
 use crate::horizon::Horizon;
 use crate::log::{Batch, Log};
+use crate::options::StorageOptions;
 use crate::settler::Settling;
-use crate::storage::{Collections, StorageOptions};
 
 /// Maximum number of events that one collection forgets under one lock.
 const STEP: usize = 512;

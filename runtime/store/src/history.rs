@@ -6,6 +6,11 @@ use std::sync::Arc;
 
 use crate::{Event, Revision};
 
+/// A watcher's progress through the changes of its collection. Unlike its revision it stays valid while nothing
+/// changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position(pub(crate) u64);
+
 /// Events in revision order, addressed by a sequence number that survives trimming.
 #[derive(Debug, Default)]
 pub(crate) struct History {

@@ -12,6 +12,7 @@
 mod alarm;
 mod clock;
 mod collection;
+mod collections;
 mod committer;
 mod compactor;
 #[cfg(feature = "conformance")]
@@ -24,6 +25,7 @@ mod history;
 mod horizon;
 pub mod log;
 mod memory;
+mod options;
 mod revision;
 mod row;
 mod settler;
@@ -34,16 +36,18 @@ mod write;
 
 pub use alarm::{Alarm, AlarmKind, Alarms};
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use collection::{At, Collection, CollectionStats, Compacted, ListQuery, Page};
+pub use collection::{At, Collection, CollectionStats, Compacted, ListQuery, Page, Sequencer, Submission};
 pub use draft::Draft;
 pub use encodings::FormId;
 pub use entry::{Entry, Fit, StoredForm};
 pub use event::{Event, EventKind};
+pub use history::Position;
 pub use horizon::Horizon;
 pub use memory::MemoryLog;
+pub use options::StorageOptions;
 pub use revision::Revision;
 pub use row::{Indexer, Loaded, NoIndex, Row};
-pub use storage::{OpenError, Storage, StorageOptions, StorageStats};
+pub use storage::{OpenError, Storage, StorageStats};
 pub use subscribers::WakeGroup;
-pub use watcher::{Position, WatchError, WatchFrom, Watcher};
-pub use write::{Expect, Op, Sequencer, Submission, WriteError, WriteResult, Written};
+pub use watcher::{WatchError, WatchFrom, Watcher};
+pub use write::{Expect, Op, WriteError, WriteResult, Written};

@@ -4,49 +4,21 @@ mod unclaimed;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::Bound;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use self::unclaimed::Unclaimed;
-use crate::clock::{Clock, SystemClock};
-use crate::collection::CollectionStats;
+use crate::collection::{CollectionStats, Sequencer};
+use crate::collections::Collections;
 use crate::committer::{Committer, Queue};
 use crate::compactor::{Compactor, Marks, Retention};
 use crate::horizon::Horizon;
 use crate::log::{Log, LogError};
+use crate::options::StorageOptions;
 use crate::settler::Settling;
-use crate::write::{Sequencer, WriteError};
+use crate::write::WriteError;
 use crate::{Alarm, Alarms, Collection, Indexer, Revision, alarm};
-
-/// The options of a store.
-#[derive(Clone, Debug)]
-pub struct StorageOptions {
-    /// The time for which changes are kept. Default: 5 minutes, the usual setting of etcd.
-    pub window: Duration,
-    /// Maximum bytes of memory for superseded states; the window shrinks to fit. Default: 24 MiB, which leaves a server
-    /// with 5,000 objects of 1.4 KB and any number of changes below 80 MB.
-    pub history_bytes: usize,
-    /// Maximum bytes of changes on disk; the window shrinks to fit. Default: 256 MiB.
-    pub journal_bytes: u64,
-    /// Maximum bytes of one key and object. Default: 3 MiB, the limit of request bodies.
-    pub write_limit: usize,
-    /// The clock.
-    pub clock: Arc<dyn Clock>,
-}
-
-impl Default for StorageOptions {
-    fn default() -> Self {
-        Self {
-            window: Duration::from_secs(300),
-            history_bytes: 24 << 20,
-            journal_bytes: 256 << 20,
-            write_limit: 3 << 20,
-            clock: Arc::new(SystemClock),
-        }
-    }
-}
 
 /// The reason that a store does not open.
 #[derive(Debug, thiserror::Error)]
@@ -87,46 +59,6 @@ struct Shared {
     collections: Collections,
     unclaimed: Mutex<Unclaimed>,
     threads: Mutex<Vec<JoinHandle<()>>>,
-}
-
-/// The open collections by prefix.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Collections {
-    by_prefix: Arc<RwLock<BTreeMap<Box<str>, Arc<Collection>>>>,
-}
-
-impl Collections {
-    pub(crate) fn all(&self) -> Vec<Arc<Collection>> {
-        self.by_prefix
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .values()
-            .cloned()
-            .collect()
-    }
-
-    /// The collection that `key` belongs to.
-    pub(crate) fn of(&self, key: &str) -> Option<Arc<Collection>> {
-        let by_prefix = self.by_prefix.read().unwrap_or_else(PoisonError::into_inner);
-        // Prefixes do not nest, so the last one that is not greater than the key is the only candidate.
-        let (_, collection) = by_prefix
-            .range::<str, _>((Bound::Unbounded, Bound::Included(key)))
-            .next_back()?;
-        key.starts_with(collection.prefix()).then(|| Arc::clone(collection))
-    }
-
-    fn get(&self, prefix: &str) -> Option<Arc<Collection>> {
-        self.by_prefix
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(prefix)
-            .cloned()
-    }
-
-    fn add(&self, collection: Arc<Collection>) {
-        let mut by_prefix = self.by_prefix.write().unwrap_or_else(PoisonError::into_inner);
-        by_prefix.insert(collection.prefix().into(), collection);
-    }
 }
 
 impl Storage {

@@ -3,7 +3,8 @@
 use std::future::poll_fn;
 use std::sync::Arc;
 
-use crate::collection::Collection;
+use crate::collection::{At, Collection, Compacted, ListQuery, Page, Subscribed};
+use crate::history::Position;
 use crate::subscribers::Subscription;
 use crate::{Event, Revision, WakeGroup};
 
@@ -35,6 +36,12 @@ pub enum WatchError {
     Closed,
 }
 
+impl From<Compacted> for WatchError {
+    fn from(Compacted { oldest }: Compacted) -> Self {
+        Self::Compacted { oldest }
+    }
+}
+
 /// Delivers the changes under a prefix, each once, in revision order.
 ///
 /// A watcher is a cursor into the history that all watchers share. It queues nothing: being slow costs nothing until
@@ -50,19 +57,48 @@ pub struct Watcher {
     progress: Revision,
 }
 
-/// A watcher's progress through the changes of its collection. Unlike its revision it stays valid while nothing
-/// changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Position(pub(crate) u64);
+impl Collection {
+    /// The changes of keys that start with `prefix`.
+    ///
+    /// With a future revision, the watch starts after it.
+    ///
+    /// # Errors
+    ///
+    /// [`WatchError::Compacted`] when changes after the requested revision are forgotten.
+    pub fn watch(self: &Arc<Self>, prefix: &str, from: WatchFrom) -> Result<Watcher, WatchError> {
+        let revision = match from {
+            WatchFrom::Now => None,
+            WatchFrom::After(revision) => Some(revision),
+        };
+        let subscribed = self.subscribe(prefix, revision)?;
+        Ok(Watcher::new(Arc::clone(self), subscribed))
+    }
+
+    /// The newest entries that `query` selects, and a watcher of every later change under the same prefix: no change is
+    /// missed or repeated in between.
+    ///
+    /// The query's `at`, `start` and `limit` are ignored: the list is of the newest state, and complete.
+    #[must_use]
+    pub fn list_and_watch(self: &Arc<Self>, query: &ListQuery<'_>) -> (Page, Watcher) {
+        let query = ListQuery {
+            at: At::Latest,
+            start: None,
+            limit: None,
+            ..*query
+        };
+        let (page, subscribed) = self.list_and_subscribe(&query);
+        (page, Watcher::new(Arc::clone(self), subscribed))
+    }
+}
 
 impl Watcher {
-    pub(crate) fn new(collection: Arc<Collection>, subscription: Subscription, cursor: u64, after: Revision) -> Self {
+    fn new(collection: Arc<Collection>, subscribed: Subscribed) -> Self {
         Self {
             collection,
-            subscription,
-            cursor,
-            after,
-            progress: after,
+            subscription: subscribed.subscription,
+            cursor: subscribed.cursor,
+            after: subscribed.progress,
+            progress: subscribed.progress,
         }
     }
 
@@ -124,7 +160,10 @@ impl Watcher {
     /// As for [`Watcher::try_next`].
     pub fn try_next_within(&mut self, bytes: usize) -> Result<Vec<Arc<Event>>, WatchError> {
         loop {
-            let read = self.collection.read_history(self, BATCH, bytes)?;
+            let wants = |event: &Event| self.wants(event);
+            let read = self
+                .collection
+                .read_history(&self.subscription, self.cursor, (BATCH, bytes), wants)?;
             self.cursor = read.cursor;
             self.progress = self.progress.max(read.complete);
             if !read.events.is_empty() || read.at_end {
@@ -139,16 +178,8 @@ impl Watcher {
         Position(self.cursor)
     }
 
-    pub(crate) fn cursor(&self) -> u64 {
-        self.cursor
-    }
-
-    pub(crate) fn subscription(&self) -> &Subscription {
-        &self.subscription
-    }
-
     /// True if the watcher reports `event`.
-    pub(crate) fn wants(&self, event: &Event) -> bool {
+    fn wants(&self, event: &Event) -> bool {
         event.revision() > self.after && event.entry().key().starts_with(self.subscription.prefix())
     }
 
@@ -165,14 +196,4 @@ impl Drop for Watcher {
     fn drop(&mut self) {
         self.collection.subscribers().unsubscribe(&self.subscription);
     }
-}
-
-/// Changes read from the history.
-pub(crate) struct HistoryRead {
-    pub(crate) events: Vec<Arc<Event>>,
-    /// The sequence number of the next event to read.
-    pub(crate) cursor: u64,
-    /// The revision up to which all changes were read.
-    pub(crate) complete: Revision,
-    pub(crate) at_end: bool,
 }

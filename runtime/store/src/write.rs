@@ -3,9 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::oneshot;
-
-use crate::collection::Collection;
 use crate::{Draft, Entry, Revision, Row};
 
 /// The condition on a key's state under which a write is performed.
@@ -128,23 +125,3 @@ fn found(current: Option<&Arc<Entry>>) -> String {
 
 /// The result of a write.
 pub type WriteResult = Result<Written, WriteError>;
-
-/// A write on its way to the sequencer.
-#[derive(Debug)]
-pub struct Submission {
-    /// The collection of the key.
-    pub collection: Arc<Collection>,
-    /// The write.
-    pub op: Op,
-    /// Receives the result. The receiver may be dropped.
-    pub reply: oneshot::Sender<WriteResult>,
-}
-
-/// Decides the order of writes: the embedded engine, or a client of a remote store.
-///
-/// Collections know nothing else of their backend: the sequencer publishes durable writes to them, through
-/// [`Collection::publish`], and answers only then.
-pub trait Sequencer: Send + Sync {
-    /// Accepts `submission`; answers it when the write is durable and visible, or refused.
-    fn submit(&self, submission: Submission);
-}

@@ -9,8 +9,8 @@ use tokio::sync::oneshot;
 use super::queue::Expiry;
 use crate::draft::Draft;
 use crate::log::{Change, Record};
-use crate::write::{Expect, Op, Submission, WriteError, WriteResult, Written};
-use crate::{Collection, Entry, Event, EventKind, Revision, Row, StoredForm};
+use crate::write::{Expect, Op, WriteError, WriteResult, Written};
+use crate::{Collection, Entry, Event, EventKind, Revision, Row, StoredForm, Submission};
 
 /// Maximum size of a key in bytes; the record formats store the length in two bytes.
 const KEY_LIMIT: usize = u16::MAX as usize;

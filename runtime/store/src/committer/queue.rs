@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::pace::Pace;
 use crate::clock::Clock;
-use crate::write::{Op, Sequencer, Submission, WriteError};
-use crate::{Entry, Revision};
+use crate::write::{Op, WriteError};
+use crate::{Entry, Revision, Sequencer, Submission};
 
 /// Maximum number of writes of one batch: more writes per fdatasync would make latency worse.
 const BATCH_WRITES: usize = 1024;
