@@ -16,7 +16,7 @@ use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct as _;
 use planesmith_machinery::{conversion, json, protobuf};
-use planesmith_store::{Entry, FormId, Revision};
+use planesmith_store::{EncodingId, Entry, Revision};
 use serde_json::value::RawValue;
 
 pub(crate) use self::subject::Subject;
@@ -81,8 +81,8 @@ impl Encodings {
     }
 
     /// The id of an encoding.
-    pub(crate) fn id(&self, encoding: Encoding, offset: u32) -> FormId {
-        FormId(self.first + encoding as u32 + offset)
+    pub(crate) fn id(&self, encoding: Encoding, offset: u32) -> EncodingId {
+        EncodingId(self.first + encoding as u32 + offset)
     }
 
     /// True if the stored objects are in the endpoint's version.
@@ -183,7 +183,7 @@ impl Encodings {
 
     /// Appends the protobuf message in the endpoint's version without caching it.
     pub(crate) fn scan_message(&self, entry: &Entry, out: &mut Vec<u8>) -> ApiResult<()> {
-        match entry.kept_form(self.id(Encoding::Message, 0)) {
+        match entry.cached_encoding(self.id(Encoding::Message, 0)) {
             Some(kept) => out.extend_from_slice(&kept),
             None => self.encode_message(entry, out)?,
         }
@@ -268,7 +268,7 @@ impl Encodings {
         let size = entry.bytes().len();
         let is_converted = output.target != Target::PartialObject && !self.is_as_stored(entry);
         // Decoded in the storage version, converted and encoded, unless the result is cached.
-        let conversion = match is_converted && entry.kept_form(self.id(Encoding::Json, 0)).is_none() {
+        let conversion = match is_converted && entry.cached_encoding(self.id(Encoding::Json, 0)).is_none() {
             true => Cost::of_json(size) + Cost::of_json(size),
             false => Cost::default(),
         };
@@ -285,9 +285,9 @@ impl Encodings {
     ) -> ApiResult<Bytes> {
         let id = self.id(encoding, 0);
         match (encoding, caching) {
-            (Encoding::Row, _) => entry.small_form(id, make),
-            (_, Caching::Keep) => entry.form(id, make),
-            (_, Caching::Scan) => entry.kept_form(id).map_or_else(|| make(entry), Ok),
+            (Encoding::Row, _) => entry.small_encoding(id, make),
+            (_, Caching::Keep) => entry.encoding(id, make),
+            (_, Caching::Scan) => entry.cached_encoding(id).map_or_else(|| make(entry), Ok),
         }
     }
 }
@@ -394,7 +394,9 @@ mod tests {
         assert_eq!(own.cost(&entry, json), Cost::default());
         assert!(other.cost(&entry, json) >= Cost::INLINE);
         let kept = |_: &Entry| ApiResult::Ok(Bytes::from("{}"));
-        entry.form(other.id(Encoding::Json, 0), kept).expect("it does not fail");
+        entry
+            .encoding(other.id(Encoding::Json, 0), kept)
+            .expect("it does not fail");
         assert_eq!(other.cost(&entry, json), Cost::default(), "it was converted lately");
     }
 

@@ -13,7 +13,7 @@ use planesmith_store::Revision;
 use planesmith_store::log::{LogError, Record};
 
 use self::database::Builder;
-use self::manifest::{Listed, Manifest};
+use self::manifest::{Manifest, ManifestFile};
 use self::summary::Summary;
 use crate::disk::Disk;
 use crate::errors::{damaged, failed};
@@ -189,7 +189,7 @@ impl Scratch {
                 std::fs::remove_dir(&path).map_err(failed("remove", &path))?;
             } else {
                 disk.sync_file(&path)?;
-                files.push(Listed::measure(&self.path, name, pulse)?);
+                files.push(ManifestFile::measure(&self.path, name, pulse)?);
             }
         }
         files.sort_by(|one, two| one.name.cmp(&two.name));
@@ -266,7 +266,7 @@ pub(crate) mod tests {
     use planesmith_store::log::Record;
 
     use super::first_format;
-    use super::manifest::{Listed, Manifest};
+    use super::manifest::{Manifest, ManifestFile};
     use crate::disk::Disk;
     use crate::file_system::entries;
     use crate::worker::Pulse;
@@ -284,7 +284,7 @@ pub(crate) mod tests {
             is_first_format: true,
             summary,
             files: names
-                .map(|name| Listed::measure(&path, name, &pulse).unwrap())
+                .map(|name| ManifestFile::measure(&path, name, &pulse).unwrap())
                 .collect(),
         };
         manifest.write(&path, &Disk::default()).unwrap();

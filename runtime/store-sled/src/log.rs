@@ -26,7 +26,7 @@ const STEP: Duration = Duration::from_millis(50);
 const WORTHWHILE: u64 = 64 << 20;
 
 /// A merge starts when files take this part of the journal's limit (one fourth).
-const PART_OF_ROOM: u64 = 4;
+const PART_OF_LIMIT: u64 = 4;
 
 /// The part of the limit that history may take before it is settled (one half).
 const PART_FOR_HISTORY: u64 = 2;
@@ -171,15 +171,15 @@ impl SledLog {
     }
 
     /// Maximum size of the journal in bytes, including its current size.
-    fn room(&self, journal: &Journal) -> u64 {
+    fn journal_limit(&self, journal: &Journal) -> u64 {
         (journal.size() + self.space.free()).saturating_sub(self.debt())
     }
 
     /// Updates the limit of the journal's size.
-    fn note_room(&self, journal: &mut Journal) {
-        let room = self.room(journal);
-        journal.fit_into(room);
-        self.history_limit.store(room / PART_FOR_HISTORY, Ordering::Relaxed);
+    fn note_journal_limit(&self, journal: &mut Journal) {
+        let limit = self.journal_limit(journal);
+        journal.fit_into(limit);
+        self.history_limit.store(limit / PART_FOR_HISTORY, Ordering::Relaxed);
     }
 
     /// Reserves the space that settling needs, as far as there is any.
@@ -189,7 +189,7 @@ impl SledLog {
         let largest = self.space.slot().max(state.largest());
         self.space.reserve_for(merge::needed_for_slot(largest));
         if let Some(journal) = lock(&self.journal).as_mut() {
-            self.note_room(journal);
+            self.note_journal_limit(journal);
         }
     }
 
@@ -205,7 +205,7 @@ impl SledLog {
     fn due(&self, state: &State, floor: Revision) -> Option<Vec<Sealed>> {
         let mut journal = lock(&self.journal);
         let journal = journal.as_mut()?;
-        self.note_room(journal);
+        self.note_journal_limit(journal);
         if self.space.free() == 0
             && let Err(error) = journal.seal(floor)
         {
@@ -213,7 +213,7 @@ impl SledLog {
         }
         let files = journal.behind(floor);
         let bytes: u64 = files.iter().map(|file| file.bytes).sum();
-        let patience = patience(state.bytes(), self.worthwhile, self.room(journal));
+        let patience = patience(state.bytes(), self.worthwhile, self.journal_limit(journal));
         (!files.is_empty() && bytes >= patience).then_some(files)
     }
 
@@ -244,7 +244,7 @@ impl SledLog {
         let appended = journal.append(batch, from_reserve, GROWTH + self.debt());
         self.note_size(journal);
         if grows {
-            self.note_room(journal);
+            self.note_journal_limit(journal);
         }
         match appended.as_ref().map_err(LogError::cause) {
             Err(LogError::Full) => {
@@ -282,12 +282,12 @@ impl SledLog {
     }
 }
 
-/// Bytes of journal files that settling waits for, for a state of `state` bytes and a journal limit of `room` bytes.
+/// Bytes of journal files that settling waits for, for a state of `state` bytes and a journal limit of `limit` bytes.
 ///
 /// Changes in all slots cause the whole state to be written again. So settling waits for journal files of the state's
 /// size, and for `worthwhile` bytes at least, unless space is short.
-fn patience(state: u64, worthwhile: u64, room: u64) -> u64 {
-    state.max(worthwhile).min(room / PART_OF_ROOM)
+fn patience(state: u64, worthwhile: u64, limit: u64) -> u64 {
+    state.max(worthwhile).min(limit / PART_OF_LIMIT)
 }
 
 /// Passes the records of the state to `loader`. They are read in a thread of their own, because sled may hang.

@@ -32,7 +32,7 @@ pub(crate) struct Merge {
 impl Merge {
     /// Writes the generation; `None` when it would be empty. On an error nothing changed.
     pub(crate) fn run(&self, pulse: &Pulse) -> Result<Option<Made>, LogError> {
-        let _held = self.space.hold(needed(&self.job, &self.changes))?;
+        let _reservation = self.space.claim_until_dropped(needed(&self.job, &self.changes))?;
         let scratch = Scratch::for_generation(&self.folder)?;
         let mut building = scratch.build()?;
         let mut looked = 0;

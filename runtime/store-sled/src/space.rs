@@ -73,14 +73,14 @@ pub(crate) struct Space {
     /// Target size of the reserve, in bytes.
     target: Arc<AtomicU64>,
     /// Bytes that running work may still write.
-    held: Arc<AtomicU64>,
+    reserved: Arc<AtomicU64>,
 }
 
 /// Space that is reserved for its owner, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Held(Arc<AtomicU64>);
+pub(crate) struct Reservation(Arc<AtomicU64>);
 
-impl Drop for Held {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.0.store(0, Ordering::Relaxed);
     }
@@ -95,7 +95,7 @@ impl Space {
             slot: (total / PART_OF_DISK).clamp(*SLOT.start(), *SLOT.end()),
             reserve: Arc::new(Mutex::new(Reserve::open(path)?)),
             target: Arc::default(),
-            held: Arc::default(),
+            reserved: Arc::default(),
         };
         Ok(space)
     }
@@ -162,10 +162,10 @@ impl Space {
     }
 
     /// Like [`Self::claim`], for work that takes a while: other work leaves it these bytes until the result is dropped.
-    pub(crate) fn hold(&self, bytes: u64) -> Result<Held, LogError> {
+    pub(crate) fn claim_until_dropped(&self, bytes: u64) -> Result<Reservation, LogError> {
         self.claim(bytes)?;
-        self.held.store(bytes, Ordering::Relaxed);
-        Ok(Held(Arc::clone(&self.held)))
+        self.reserved.store(bytes, Ordering::Relaxed);
+        Ok(Reservation(Arc::clone(&self.reserved)))
     }
 
     /// Checks that `bytes` could be written for settling.
@@ -199,7 +199,7 @@ impl Space {
     /// Frees so much of the reserve that `bytes` are available beside those of running work.
     fn release(&self, bytes: u64) {
         let mut reserve = self.reserve();
-        let lacking = (bytes + self.held.load(Ordering::Relaxed)).saturating_sub(self.measure().unwrap_or(0));
+        let lacking = (bytes + self.reserved.load(Ordering::Relaxed)).saturating_sub(self.measure().unwrap_or(0));
         if lacking > 0 {
             let left = reserve.size().saturating_sub(lacking);
             reserve.resize(left);

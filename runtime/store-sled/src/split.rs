@@ -63,7 +63,7 @@ impl Sorting {
         space: &Space,
         pulse: &Pulse,
     ) -> Result<Sorted, LogError> {
-        let held = space.hold(self.home.size_of_copy() + self.bytes + MARGIN)?;
+        let reservation = space.claim_until_dropped(self.home.size_of_copy() + self.bytes + MARGIN)?;
         let scratch = Scratch::for_sorting(folder)?;
         self.slots.sort_unstable_by_key(|slot| *slot.hashes().start());
         let mut files = Vec::new();
@@ -88,7 +88,7 @@ impl Sorting {
             Ok(())
         })?;
         files.iter_mut().try_for_each(File::flush)?;
-        drop(held);
+        drop(reservation);
         let files = self.slots.iter().copied().zip(files).collect();
         Ok(Sorted {
             home: self.home,

@@ -12,7 +12,7 @@ use planesmith_store::Revision;
 use planesmith_store::log::LogError;
 
 pub(crate) use self::home::Home;
-use self::list::{List, Listed, ListedGeneration, ListedHome};
+use self::list::{List, ListedGeneration, ListedHome, ListedSlot};
 pub(crate) use self::slot::{KeyHash, Slot};
 use crate::disk::Disk;
 use crate::errors::damaged;
@@ -65,8 +65,8 @@ impl Part {
         halves.map(half).into()
     }
 
-    fn listed(&self) -> Listed {
-        Listed {
+    fn listed(&self) -> ListedSlot {
+        ListedSlot {
             slot: self.slot,
             through: self.through,
             bytes: self.bytes,

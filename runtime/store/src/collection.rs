@@ -15,10 +15,10 @@ use self::list::Snapshot;
 pub use self::list::{At, Compacted, ListQuery, Page};
 pub use self::sequencer::{Sequencer, Submission};
 use crate::history::{History, Position};
-use crate::horizon::Horizon;
+use crate::revision_window::RevisionWindow;
 use crate::subscribers::{Subscribers, Subscription};
 use crate::write::{Op, WriteError, WriteResult};
-use crate::{Entry, Event, EventKind, Fit, Indexer, Revision};
+use crate::{Entry, Event, EventKind, Indexer, Revision, SchemaEpoch};
 
 /// Maximum number of events that a reader skips while it has the lock.
 const STEP: usize = 1024;
@@ -31,7 +31,7 @@ pub struct Collection {
     prefix: Box<str>,
     /// Replaced when the kind changes.
     indexer: RwLock<Arc<dyn Indexer>>,
-    horizon: Arc<Horizon>,
+    revisions: Arc<RevisionWindow>,
     sequencer: Arc<dyn Sequencer>,
     /// Guards entries and history together, so that a reader sees both at one revision. Only
     /// the sequencer writes.
@@ -91,11 +91,16 @@ pub(crate) struct HistoryRead {
 impl Collection {
     /// Returns an empty collection, to which the backend of `sequencer` publishes.
     #[must_use]
-    pub fn new(prefix: &str, indexer: Arc<dyn Indexer>, horizon: Arc<Horizon>, sequencer: Arc<dyn Sequencer>) -> Self {
+    pub fn new(
+        prefix: &str,
+        indexer: Arc<dyn Indexer>,
+        revisions: Arc<RevisionWindow>,
+        sequencer: Arc<dyn Sequencer>,
+    ) -> Self {
         Self {
             prefix: prefix.into(),
             indexer: RwLock::new(indexer),
-            horizon,
+            revisions,
             sequencer,
             state: RwLock::default(),
             superseded: AtomicU64::default(),
@@ -119,7 +124,7 @@ impl Collection {
     /// The oldest revision at which lists and after which watches are possible.
     fn oldest(&self) -> Revision {
         let floor = Revision(self.floor.load(Ordering::Acquire));
-        self.horizon.oldest().max(floor)
+        self.revisions.oldest().max(floor)
     }
 
     /// Refuses lists at revisions before `revision`, and watches from there, as if history were forgotten: the history of
@@ -131,13 +136,13 @@ impl Collection {
     /// Computes the rows of all entries anew, and their bytes where the kind's encoding has changed. Revisions stay, so
     /// watchers notice nothing; the bytes in the backend stay until the next write. The result identifies the entries
     /// that were adapted to the kind's current definition.
-    pub fn refit(&self, indexer: &Arc<dyn Indexer>) -> Fit {
-        let fit = Fit::next();
+    pub fn reindex(&self, indexer: &Arc<dyn Indexer>) -> SchemaEpoch {
+        let epoch = SchemaEpoch::next();
         *self.indexer.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(indexer);
         let all: Vec<Arc<Entry>> = self.snapshot().entries.iter().map(Arc::clone).collect();
-        // Readers continue meanwhile; entries that are written in between are refitted below.
-        let refitted = |entry: &Arc<Entry>| entry.refitted(&**indexer, fit).map(Arc::new);
-        let all: Vec<_> = all.into_iter().map(|entry| (refitted(&entry), entry)).collect();
+        // Readers continue meanwhile; entries that are written in between are reindexed below.
+        let reindexed = |entry: &Arc<Entry>| entry.reindexed(&**indexer, epoch).map(Arc::new);
+        let all: Vec<_> = all.into_iter().map(|entry| (reindexed(&entry), entry)).collect();
         let mut all = all.into_iter().peekable();
         let mut state = self.write_lock();
         let State { entries, bytes, .. } = &mut *state;
@@ -145,12 +150,12 @@ impl Collection {
             while all.next_if(|(_, entry)| entry.key() < current.key()).is_some() {}
             let new = match all.next_if(|(_, entry)| Arc::ptr_eq(entry, current)) {
                 Some((new, _)) => new,
-                None => refitted(current),
+                None => reindexed(current),
             }?;
             *bytes = *bytes + new.bytes().len() - current.bytes().len();
             Some(new)
         });
-        fit
+        epoch
     }
 
     /// The current state of `key`.
@@ -187,7 +192,7 @@ impl Collection {
                 return Err(Compacted { oldest });
             }
             (
-                state.snapshot(&self.horizon),
+                state.snapshot(&self.revisions),
                 state.history.after(revision)..state.history.end(),
             )
         };
@@ -213,7 +218,7 @@ impl Collection {
     }
 
     fn snapshot(&self) -> Snapshot {
-        self.read().snapshot(&self.horizon)
+        self.read().snapshot(&self.revisions)
     }
 
     /// Subscribes to the changes of keys that start with `prefix`: those after `revision`, or those that follow.
@@ -224,7 +229,7 @@ impl Collection {
     pub(crate) fn subscribe(&self, prefix: &str, revision: Option<Revision>) -> Result<Subscribed, Compacted> {
         let state = self.read();
         let (cursor, progress) = match revision {
-            None => (state.history.end(), state.newest(&self.horizon)),
+            None => (state.history.end(), state.newest(&self.revisions)),
             Some(revision) => {
                 let oldest = self.oldest();
                 if revision < oldest {
@@ -243,7 +248,7 @@ impl Collection {
     /// The newest entries that `query` selects, and a subscription to every later change under the same prefix.
     pub(crate) fn list_and_subscribe(&self, query: &ListQuery<'_>) -> (Page, Subscribed) {
         let state = self.read();
-        let snapshot = state.snapshot(&self.horizon);
+        let snapshot = state.snapshot(&self.revisions);
         let history = state.history.numbers();
         let subscription = self.subscribers.subscribe(query.prefix, history.clone());
         drop(state);
@@ -423,7 +428,7 @@ impl Collection {
         }
         read.at_end = read.cursor == state.history.end();
         if read.at_end {
-            read.complete = state.newest(&self.horizon);
+            read.complete = state.newest(&self.revisions);
         }
         Ok(read)
     }
@@ -446,15 +451,15 @@ impl State {
     /// The revision whose state is the newest one.
     ///
     /// A batch becomes visible in one collection at once but in several collections one after the other, so a
-    /// collection may be ahead of the horizon, never behind it.
-    fn newest(&self, horizon: &Horizon) -> Revision {
-        horizon.visible().max(self.history.newest())
+    /// collection may be ahead of the visible revision, never behind it.
+    fn newest(&self, revisions: &RevisionWindow) -> Revision {
+        revisions.visible().max(self.history.newest())
     }
 
-    fn snapshot(&self, horizon: &Horizon) -> Snapshot {
+    fn snapshot(&self, revisions: &RevisionWindow) -> Snapshot {
         Snapshot {
             entries: self.entries.clone(),
-            revision: self.newest(horizon),
+            revision: self.newest(revisions),
         }
     }
 }

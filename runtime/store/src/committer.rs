@@ -16,8 +16,8 @@ use crate::Revision;
 use crate::clock::Clock;
 use crate::collections::Collections;
 use crate::compactor::{Mark, Retention};
-use crate::horizon::Horizon;
 use crate::log::{Batch, Log, LogError};
+use crate::revision_window::RevisionWindow;
 use crate::write::WriteError;
 
 /// Takes the queued writes, checks them, appends one batch, makes it durable, publishes it, answers, and wakes
@@ -25,7 +25,7 @@ use crate::write::WriteError;
 pub(crate) struct Committer {
     queue: Arc<Queue>,
     log: Arc<dyn Log>,
-    horizon: Arc<Horizon>,
+    revisions: Arc<RevisionWindow>,
     retention: Retention,
     collections: Collections,
     clock: Arc<dyn Clock>,
@@ -40,18 +40,18 @@ impl Committer {
     pub(crate) fn new(
         queue: Arc<Queue>,
         log: Arc<dyn Log>,
-        horizon: Arc<Horizon>,
+        revisions: Arc<RevisionWindow>,
         retention: Retention,
         collections: Collections,
         clock: Arc<dyn Clock>,
         live: u64,
     ) -> Self {
-        let last = horizon.visible();
+        let last = revisions.visible();
         log.note_live(live);
         Self {
             queue,
             log,
-            horizon,
+            revisions,
             retention,
             collections,
             clock,
@@ -153,7 +153,7 @@ impl Committer {
             self.log.note_live(self.live);
             let memory = outcome.publish();
             // Revisions after the last record were refused, and no start will find them.
-            self.horizon
+            self.revisions
                 .advance(batch.records.last().map_or(self.last, |last| last.revision));
             self.queue.expect_expiry(outcome.expiring());
             if let Some(mark) = Mark::of(&batch, memory) {

@@ -7,9 +7,9 @@ use std::time::Duration;
 use crate::Revision;
 use crate::clock::Clock;
 use crate::collections::Collections;
-use crate::horizon::Horizon;
 use crate::log::{Batch, Log};
 use crate::options::StorageOptions;
+use crate::revision_window::RevisionWindow;
 use crate::settler::Settling;
 
 /// Maximum number of events that one collection forgets under one lock.
@@ -198,7 +198,7 @@ impl State {
 pub(crate) struct Retention {
     pub(crate) marks: Arc<Marks>,
     pub(crate) settling: Arc<Settling>,
-    pub(crate) horizon: Arc<Horizon>,
+    pub(crate) revisions: Arc<RevisionWindow>,
 }
 
 impl Retention {
@@ -206,7 +206,7 @@ impl Retention {
     pub(crate) fn make_room(&self, urgent: bool, has_room: impl Fn() -> bool) -> bool {
         let floor = self.marks.forget_for_space();
         // New readers are refused before history is dropped.
-        self.horizon.raise_floor(floor);
+        self.revisions.raise_floor(floor);
         self.settling.advance(floor);
         self.settling.make_room(urgent, has_room)
     }
@@ -217,7 +217,7 @@ impl Retention {
 pub(crate) struct Compactor {
     marks: Arc<Marks>,
     settling: Arc<Settling>,
-    horizon: Arc<Horizon>,
+    revisions: Arc<RevisionWindow>,
     collections: Collections,
 }
 
@@ -225,22 +225,22 @@ impl Compactor {
     pub(crate) fn new(
         marks: Arc<Marks>,
         settling: Arc<Settling>,
-        horizon: Arc<Horizon>,
+        revisions: Arc<RevisionWindow>,
         collections: Collections,
     ) -> Self {
         Self {
             marks,
             settling,
-            horizon,
+            revisions,
             collections,
         }
     }
 
     pub(crate) fn run(self) {
-        let mut trimmed = self.horizon.oldest();
+        let mut trimmed = self.revisions.oldest();
         while let Some(floor) = self.marks.next_floor(trimmed) {
             // New readers are refused before history is dropped.
-            self.horizon.raise_floor(floor);
+            self.revisions.raise_floor(floor);
             for collection in self.collections.all() {
                 while collection.trim(floor, STEP) == STEP {
                     std::thread::yield_now();

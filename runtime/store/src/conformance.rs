@@ -56,7 +56,7 @@ macro_rules! suite {
                 increments_of_many_writers_are_all_counted, a_dropped_write_happens_nevertheless,
                 waiting_for_a_revision_ends;
             lists: a_list_is_sorted_and_within_its_prefix, a_filter_selects, bytes_are_those_of_the_newest_states,
-                a_refitted_collection_shows_what_the_kind_makes_of_it,
+                a_reindexed_collection_shows_what_the_kind_makes_of_it,
                 pages_are_of_one_revision, an_old_revision_shows_the_old_state,
                 old_pages_agree_with_the_whole_list, a_future_revision_shows_the_newest_state,
                 the_newest_change_is_known_when_it_is_forgotten, a_slow_reader_holds_up_no_writer;

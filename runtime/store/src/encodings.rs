@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 /// Identifies an encoding; the caller assigns the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FormId(pub u32);
+pub struct EncodingId(pub u32);
 
 /// Maximum bytes of all derived encodings of the process.
 ///
@@ -21,12 +21,12 @@ const SMALL_BUDGET: usize = 16 << 20;
 /// The derived encodings of an entry or an event: one lock and one pointer when unused.
 #[derive(Debug, Default)]
 pub(crate) struct Encodings {
-    slot: Mutex<Option<Box<Kept>>>,
+    slot: Mutex<Option<Box<CachedEncodings>>>,
 }
 
 #[derive(Debug)]
-struct Kept {
-    forms: Vec<(FormId, Bytes)>,
+struct CachedEncodings {
+    encodings: Vec<(EncodingId, Bytes)>,
     /// True if it was used since the budget last checked.
     hot: AtomicBool,
 }
@@ -44,57 +44,57 @@ impl Encodings {
     pub(crate) fn get<E>(
         &self,
         holder: impl FnOnce() -> Weak<dyn Holder>,
-        id: FormId,
+        id: EncodingId,
         budget: &Budget,
         make: impl FnOnce() -> Result<Bytes, E>,
     ) -> Result<Bytes, E> {
-        if let Some(bytes) = self.kept(id) {
+        if let Some(bytes) = self.cached(id) {
             return Ok(bytes);
         }
         let made = make()?;
         let mut slot = self.lock();
-        let kept = slot.get_or_insert_with(|| {
-            Box::new(Kept {
-                forms: Vec::with_capacity(1),
+        let cached = slot.get_or_insert_with(|| {
+            Box::new(CachedEncodings {
+                encodings: Vec::with_capacity(1),
                 hot: AtomicBool::new(false),
             })
         });
-        if let Some(bytes) = kept.find(id) {
+        if let Some(bytes) = cached.find(id) {
             return Ok(bytes);
         }
-        kept.forms.push((id, made.clone()));
+        cached.encodings.push((id, made.clone()));
         // The budget locks slots, so it is called without this slot's lock.
         drop(slot);
         budget.admit(Ticket {
             holder: holder(),
             id,
-            weight: made.len(),
+            size: made.len(),
         });
         Ok(made)
     }
 
     /// The encoding `id`, if it is cached.
-    pub(crate) fn kept(&self, id: FormId) -> Option<Bytes> {
-        self.lock().as_ref().and_then(|kept| kept.find(id))
+    pub(crate) fn cached(&self, id: EncodingId) -> Option<Bytes> {
+        self.lock().as_ref().and_then(|cached| cached.find(id))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Box<Kept>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Box<CachedEncodings>>> {
         // A panic cannot interrupt a change of the slot.
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Drops the encoding `id`, unless it was used since the last call or its slot is locked.
-    fn release(&self, id: FormId) -> bool {
+    fn release(&self, id: EncodingId) -> bool {
         // The budget's lock is global for the process, so it waits for no other lock.
         let mut slot = match self.slot.try_lock() {
             Ok(slot) => slot,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return false,
         };
-        let Some(kept) = slot.as_mut() else {
+        let Some(cached) = slot.as_mut() else {
             return true;
         };
-        if kept.hot.swap(false, Ordering::Relaxed) {
+        if cached.hot.swap(false, Ordering::Relaxed) {
             return false;
         }
         Self::forget(&mut slot, id);
@@ -102,25 +102,25 @@ impl Encodings {
     }
 
     /// Drops the encoding `id`, even if it is in use.
-    fn drop_form(&self, id: FormId) {
+    fn drop_encoding(&self, id: EncodingId) {
         // The slot's lock is only held for a moment.
         Self::forget(&mut self.lock(), id);
     }
 
-    fn forget(slot: &mut Option<Box<Kept>>, id: FormId) {
-        if let Some(kept) = slot {
-            kept.forms.retain(|(known, _)| *known != id);
-            if kept.forms.is_empty() {
+    fn forget(slot: &mut Option<Box<CachedEncodings>>, id: EncodingId) {
+        if let Some(cached) = slot {
+            cached.encodings.retain(|(known, _)| *known != id);
+            if cached.encodings.is_empty() {
                 *slot = None;
             }
         }
     }
 }
 
-impl Kept {
+impl CachedEncodings {
     /// The encoding `id`, which counts as used by this.
-    fn find(&self, id: FormId) -> Option<Bytes> {
-        let (_, bytes) = self.forms.iter().find(|(known, _)| *known == id)?;
+    fn find(&self, id: EncodingId) -> Option<Bytes> {
+        let (_, bytes) = self.encodings.iter().find(|(known, _)| *known == id)?;
         self.hot.store(true, Ordering::Relaxed);
         Some(bytes.clone())
     }
@@ -147,15 +147,15 @@ pub(crate) struct Budget {
 
 struct Ticket {
     holder: Weak<dyn Holder>,
-    id: FormId,
-    weight: usize,
+    id: EncodingId,
+    size: usize,
 }
 
 impl Budget {
     fn admit(&self, ticket: Ticket) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let (tickets, total) = &mut *queue;
-        *total += ticket.weight;
+        *total += ticket.size;
         tickets.push_back(ticket);
         // Each ticket gets at most one second chance per admission.
         let mut chances = tickets.len();
@@ -165,13 +165,13 @@ impl Budget {
             let released = match oldest.holder.upgrade() {
                 Some(holder) if chances > 0 => holder.encodings().release(oldest.id),
                 Some(holder) => {
-                    holder.encodings().drop_form(oldest.id);
+                    holder.encodings().drop_encoding(oldest.id);
                     true
                 }
                 None => true,
             };
             if released {
-                *total -= oldest.weight;
+                *total -= oldest.size;
             } else {
                 chances -= 1;
                 tickets.push_back(oldest);
@@ -203,7 +203,7 @@ mod tests {
         for _ in 0..READERS {
             let (entry, all, done) = (Arc::clone(&entry), Arc::clone(&all), done.clone());
             runtime.spawn(async move {
-                let made = entry.form(FormId(1), |_| {
+                let made = entry.encoding(EncodingId(1), |_| {
                     tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(all.wait()));
                     Ok::<_, Infallible>(Bytes::from_static(b"made"))
                 });
@@ -218,7 +218,7 @@ mod tests {
                 "readers wait for each other for ever"
             );
         }
-        let kept = entry.form(FormId(1), |_| Err(()));
+        let kept = entry.encoding(EncodingId(1), |_| Err(()));
         assert_eq!(kept, Ok(Bytes::from_static(b"made")));
         runtime.shutdown_background();
     }
@@ -226,13 +226,16 @@ mod tests {
     #[test]
     fn what_cannot_be_made_is_tried_again() {
         let entry = Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), Row::default()));
-        assert_eq!(entry.form(FormId(1), |_| Err("no")), Err("no"));
-        assert_eq!(entry.form(FormId(1), |_| Ok::<_, &str>(Bytes::new())), Ok(Bytes::new()));
-        assert_eq!(entry.form(FormId(1), |_| Err("no")), Ok(Bytes::new()));
+        assert_eq!(entry.encoding(EncodingId(1), |_| Err("no")), Err("no"));
+        assert_eq!(
+            entry.encoding(EncodingId(1), |_| Ok::<_, &str>(Bytes::new())),
+            Ok(Bytes::new())
+        );
+        assert_eq!(entry.encoding(EncodingId(1), |_| Err("no")), Ok(Bytes::new()));
     }
 
     #[test]
-    fn a_form_that_leaves_the_budget_leaves_its_entry() {
+    fn an_encoding_that_leaves_the_budget_leaves_its_entry() {
         let entry = || Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), Row::default()));
         let budget = Budget {
             limit: BUDGET,
@@ -240,21 +243,21 @@ mod tests {
         };
         let entries = [entry(), entry()];
         for entry in &entries {
-            let made = entry.form(FormId(1), |_| Ok::<_, Infallible>(Bytes::from_static(b"made")));
+            let made = entry.encoding(EncodingId(1), |_| Ok::<_, Infallible>(Bytes::from_static(b"made")));
             assert!(made.is_ok());
             // All encodings are in use all the time.
-            assert!(entry.encodings().kept(FormId(1)).is_some());
+            assert!(entry.encodings().cached(EncodingId(1)).is_some());
             let holder: Weak<dyn Holder> = Arc::downgrade(&(Arc::clone(entry) as Arc<dyn Holder>));
             budget.admit(Ticket {
                 holder,
-                id: FormId(1),
-                weight: BUDGET / 2 + 1,
+                id: EncodingId(1),
+                size: BUDGET / 2 + 1,
             });
-            let _ = entry.encodings().kept(FormId(1));
+            let _ = entry.encodings().cached(EncodingId(1));
         }
         let kept = entries
             .iter()
-            .filter(|entry| entry.encodings().kept(FormId(1)).is_some())
+            .filter(|entry| entry.encodings().cached(EncodingId(1)).is_some())
             .count();
         let (tickets, total) = &*budget.queue.lock().unwrap();
         assert_eq!((kept, tickets.len(), *total), (1, 1, BUDGET / 2 + 1));

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use bytes::Bytes;
 
 use crate::draft::Encoded;
-use crate::encodings::{self, Budget, Encodings, FormId, Holder};
+use crate::encodings::{self, Budget, EncodingId, Encodings, Holder};
 use crate::{Indexer, Loaded, Revision, Row};
 
 /// The state of one key after one write: the bytes that clients receive, and the row that selectors read. Never
@@ -19,8 +19,8 @@ pub struct Entry {
     row: Row,
     /// Milliseconds since 1970; 0 means that the entry does not expire.
     expires: u64,
-    /// The number of the last [`Fit`] that the bytes match; 0 before any.
-    fit: AtomicU32,
+    /// The number of the last [`SchemaEpoch`] that the bytes match; 0 before any.
+    schema_epoch: AtomicU32,
     /// Length of an encoding that is not cached; 0 before it is known.
     encoded_length: AtomicU32,
     form: StoredForm,
@@ -44,9 +44,9 @@ pub enum StoredForm {
 
 /// An epoch: the entries of a collection were adapted to one definition of their kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fit(u32);
+pub struct SchemaEpoch(u32);
 
-impl Fit {
+impl SchemaEpoch {
     /// Returns a new, unique epoch.
     pub(crate) fn next() -> Self {
         static LAST: AtomicU32 = AtomicU32::new(0);
@@ -62,7 +62,7 @@ impl Entry {
             encoded,
             row,
             expires,
-            fit: AtomicU32::default(),
+            schema_epoch: AtomicU32::default(),
             encoded_length: AtomicU32::default(),
             form: StoredForm::Current,
             encodings: Encodings::default(),
@@ -103,29 +103,29 @@ impl Entry {
     }
 
     /// The same state of the key in the form of `indexer`; `None` if that is the same. If `indexer` can read it, the
-    /// entry matches `fit` afterwards.
-    pub(crate) fn refitted(&self, indexer: &dyn Indexer, fit: Fit) -> Option<Self> {
-        let draft = indexer.refitted(&self.encoded.bytes);
-        let reached = draft.as_ref().map_or(0, |_| fit.0);
+    /// entry matches `epoch` afterwards.
+    pub(crate) fn reindexed(&self, indexer: &dyn Indexer, epoch: SchemaEpoch) -> Option<Self> {
+        let draft = indexer.reindexed(&self.encoded.bytes);
+        let reached = draft.as_ref().map_or(0, |_| epoch.0);
         let encoded = match draft {
             Some(draft) => draft.fill(self.revision),
             None => self.encoded.clone(),
         };
         let row = indexer.row(&self.key, &encoded.bytes);
         if row == self.row && encoded == self.encoded {
-            self.fit.store(reached, Ordering::Relaxed);
+            self.schema_epoch.store(reached, Ordering::Relaxed);
             return None;
         }
         let new = Self::new(Arc::clone(&self.key), self.revision, encoded, row, self.expires).in_form(self.form);
-        new.fit.store(reached, Ordering::Relaxed);
+        new.schema_epoch.store(reached, Ordering::Relaxed);
         Some(new)
     }
 
-    /// True if the bytes are known to match the kind's definition at `fit`. Later writes are not known to, nor are
+    /// True if the bytes are known to match the kind's definition at `epoch`. Later writes are not known to, nor are
     /// states that were history then.
     #[must_use]
-    pub fn fits(&self, fit: Fit) -> bool {
-        self.fit.load(Ordering::Relaxed) == fit.0
+    pub fn matches_schema(&self, epoch: SchemaEpoch) -> bool {
+        self.schema_epoch.load(Ordering::Relaxed) == epoch.0
     }
 
     /// The bytes of the backend, compared with those of the entry.
@@ -185,28 +185,32 @@ impl Entry {
     /// # Errors
     ///
     /// Errors of `make`, which is called again next time.
-    pub fn form<E>(self: &Arc<Self>, id: FormId, make: impl FnOnce(&Self) -> Result<Bytes, E>) -> Result<Bytes, E> {
-        self.form_within(&encodings::COMMON, id, make)
+    pub fn encoding<E>(
+        self: &Arc<Self>,
+        id: EncodingId,
+        make: impl FnOnce(&Self) -> Result<Bytes, E>,
+    ) -> Result<Bytes, E> {
+        self.encoding_within(&encodings::COMMON, id, make)
     }
 
-    /// Like [`Entry::form`], for an encoding of a few hundred bytes that is needed whenever all entries are read, such
+    /// Like [`Entry::encoding`], for an encoding of a few hundred bytes that is needed whenever all entries are read, such
     /// as the row of a table. These have a budget of their own, so that they do not evict other encodings.
     ///
     /// # Errors
     ///
     /// Errors of `make`, which is called again next time.
-    pub fn small_form<E>(
+    pub fn small_encoding<E>(
         self: &Arc<Self>,
-        id: FormId,
+        id: EncodingId,
         make: impl FnOnce(&Self) -> Result<Bytes, E>,
     ) -> Result<Bytes, E> {
-        self.form_within(&encodings::SMALL, id, make)
+        self.encoding_within(&encodings::SMALL, id, make)
     }
 
-    fn form_within<E>(
+    fn encoding_within<E>(
         self: &Arc<Self>,
         budget: &Budget,
-        id: FormId,
+        id: EncodingId,
         make: impl FnOnce(&Self) -> Result<Bytes, E>,
     ) -> Result<Bytes, E> {
         let holder = || -> Weak<dyn Holder> { Arc::downgrade(self) as Weak<Self> };
@@ -215,8 +219,8 @@ impl Entry {
 
     /// The encoding `id`, if it is cached.
     #[must_use]
-    pub fn kept_form(&self, id: FormId) -> Option<Bytes> {
-        self.encodings.kept(id)
+    pub fn cached_encoding(&self, id: EncodingId) -> Option<Bytes> {
+        self.encodings.cached(id)
     }
 
     /// The length of an encoding that [`Entry::set_encoded_length`] has set; `None` before that. It outlives the
@@ -240,8 +244,8 @@ impl Entry {
     }
 
     /// Bytes of memory, bookkeeping included.
-    pub(crate) fn weight(&self) -> usize {
-        size_of::<Self>() + self.key.len() + self.encoded.bytes.len() + self.row.weight() + 64
+    pub(crate) fn heap_size(&self) -> usize {
+        size_of::<Self>() + self.key.len() + self.encoded.bytes.len() + self.row.heap_size() + 64
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 
-use crate::encodings::{self, Encodings, FormId, Holder};
+use crate::encodings::{self, EncodingId, Encodings, Holder};
 use crate::{Entry, Revision};
 
 /// The effect of a write.
@@ -64,29 +64,33 @@ impl Event {
 
     /// The frame `id` of this event: computed by `make` and shared by all watchers.
     ///
-    /// Frames share the budget of [`Entry::form`].
+    /// Frames share the budget of [`Entry::encoding`].
     ///
     /// # Errors
     ///
     /// Errors of `make`, which is called again next time.
-    pub fn frame<E>(self: &Arc<Self>, id: FormId, make: impl FnOnce(&Self) -> Result<Bytes, E>) -> Result<Bytes, E> {
+    pub fn frame<E>(
+        self: &Arc<Self>,
+        id: EncodingId,
+        make: impl FnOnce(&Self) -> Result<Bytes, E>,
+    ) -> Result<Bytes, E> {
         let holder = || -> Weak<dyn Holder> { Arc::downgrade(self) as Weak<Self> };
         self.encodings.get(holder, id, &encodings::COMMON, || make(self))
     }
 
     /// The frame `id`, if it is cached.
     #[must_use]
-    pub fn kept_frame(&self, id: FormId) -> Option<Bytes> {
-        self.encodings.kept(id)
+    pub fn cached_frame(&self, id: EncodingId) -> Option<Bytes> {
+        self.encodings.cached(id)
     }
 
     /// Bytes of memory that only the history keeps allocated, now or once the key changes again.
-    pub(crate) fn weight(&self) -> usize {
+    pub(crate) fn heap_size(&self) -> usize {
         let superseded = match self.kind {
             EventKind::Put { .. } => 0,
-            EventKind::Delete => self.entry.weight(),
+            EventKind::Delete => self.entry.heap_size(),
         };
-        size_of::<Self>() + superseded + self.previous.as_ref().map_or(0, |entry| entry.weight())
+        size_of::<Self>() + superseded + self.previous.as_ref().map_or(0, |entry| entry.heap_size())
     }
 }
 

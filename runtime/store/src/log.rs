@@ -26,7 +26,7 @@ const OVERHEAD: usize = 32;
 
 impl Record {
     /// Approximate bytes that the state of `key` takes in a backend, with an object of `bytes` bytes.
-    pub(crate) fn weight(key: &str, bytes: usize) -> u64 {
+    pub(crate) fn stored_size(key: &str, bytes: usize) -> u64 {
         (key.len() + bytes + OVERHEAD) as u64
     }
 }

@@ -75,7 +75,7 @@ impl Row {
     }
 
     /// Bytes on the heap.
-    pub(crate) fn weight(&self) -> usize {
+    pub(crate) fn heap_size(&self) -> usize {
         self.text.len()
     }
 }
@@ -104,7 +104,7 @@ pub trait Indexer: Send + Sync {
     }
 
     /// The object that `bytes` encode, in its kind's current definition; `None` if a kind never changes.
-    fn refitted(&self, _bytes: &[u8]) -> Option<Draft> {
+    fn reindexed(&self, _bytes: &[u8]) -> Option<Draft> {
         None
     }
 }

@@ -13,9 +13,9 @@ use crate::collection::{CollectionStats, Sequencer};
 use crate::collections::Collections;
 use crate::committer::{Committer, Queue};
 use crate::compactor::{Compactor, Marks, Retention};
-use crate::horizon::Horizon;
 use crate::log::{Log, LogError};
 use crate::options::StorageOptions;
+use crate::revision_window::RevisionWindow;
 use crate::settler::Settling;
 use crate::write::WriteError;
 use crate::{Alarm, Alarms, Collection, Indexer, Revision, alarm};
@@ -50,7 +50,7 @@ pub struct Storage {
 }
 
 struct Shared {
-    horizon: Arc<Horizon>,
+    revisions: Arc<RevisionWindow>,
     queue: Arc<Queue>,
     marks: Arc<Marks>,
     settling: Arc<Settling>,
@@ -73,20 +73,20 @@ impl Storage {
         let opened = log.load(&mut unclaimed)?;
         let (marks, forgotten) = unclaimed.finish();
         let floor = opened.floor.max(forgotten);
-        let horizon = Arc::new(Horizon::new(floor, opened.last));
+        let revisions = Arc::new(RevisionWindow::new(floor, opened.last));
         let marks = Arc::new(Marks::new(options, marks, Arc::clone(&log)));
         let settling = Arc::new(Settling::new(floor));
         let retention = Retention {
             marks: Arc::clone(&marks),
             settling: Arc::clone(&settling),
-            horizon: Arc::clone(&horizon),
+            revisions: Arc::clone(&revisions),
         };
         let queue = Arc::new(Queue::new(options.write_limit));
         let collections = Collections::default();
         let committer = Committer::new(
             Arc::clone(&queue),
             Arc::clone(&log),
-            Arc::clone(&horizon),
+            Arc::clone(&revisions),
             retention,
             collections.clone(),
             Arc::clone(&options.clock),
@@ -96,7 +96,7 @@ impl Storage {
         let compactor = Compactor::new(
             Arc::clone(&marks),
             Arc::clone(&settling),
-            Arc::clone(&horizon),
+            Arc::clone(&revisions),
             collections.clone(),
         );
         let settler = (Arc::clone(&settling), Arc::clone(&log), alarms.clone());
@@ -106,7 +106,7 @@ impl Storage {
             spawn("store-compact", move || settler.0.run(&settler.1, &settler.2))?,
         ];
         let shared = Shared {
-            horizon,
+            revisions,
             queue,
             marks,
             settling,
@@ -137,8 +137,8 @@ impl Storage {
             "{prefix} is within another collection"
         );
         let sequencer: Arc<dyn Sequencer> = Arc::clone(&self.shared.queue) as Arc<Queue>;
-        let horizon = Arc::clone(&self.shared.horizon);
-        let collection = Arc::new(Collection::new(prefix, indexer, horizon, sequencer));
+        let revisions = Arc::clone(&self.shared.revisions);
+        let collection = Arc::new(Collection::new(prefix, indexer, revisions, sequencer));
         let expiring = unclaimed.claim(&collection);
         self.shared.collections.add(Arc::clone(&collection));
         // Loaded changes may be older than the current floor.
@@ -150,13 +150,13 @@ impl Storage {
     /// The newest revision that is visible to all readers.
     #[must_use]
     pub fn revision(&self) -> Revision {
-        self.shared.horizon.visible()
+        self.shared.revisions.visible()
     }
 
     /// The oldest revision at which lists and after which watches are possible.
     #[must_use]
     pub fn oldest(&self) -> Revision {
-        self.shared.horizon.oldest()
+        self.shared.revisions.oldest()
     }
 
     /// Waits until `revision` is visible, for `deadline` at most; true if it is.
@@ -164,7 +164,7 @@ impl Storage {
         if self.revision() >= revision {
             return true;
         }
-        tokio::time::timeout(deadline, self.shared.horizon.reached(revision))
+        tokio::time::timeout(deadline, self.shared.revisions.reached(revision))
             .await
             .is_ok()
     }
@@ -265,7 +265,7 @@ impl fmt::Debug for Storage {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Storage")
-            .field("horizon", &self.shared.horizon)
+            .field("revisions", &self.shared.revisions)
             .finish_non_exhaustive()
     }
 }

@@ -56,7 +56,7 @@ impl Op {
     }
 
     /// Bytes of the key and the object.
-    pub(crate) fn weight(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         let draft = match self {
             Self::Put { draft, .. } => draft.len(),
             Self::Delete { last, .. } => last.as_ref().map_or(0, |(draft, _)| draft.len()),

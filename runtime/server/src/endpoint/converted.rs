@@ -38,7 +38,7 @@ impl Endpoint {
             if !custom::needs_converter(entry.bytes(), self.kind()) {
                 continue;
             }
-            match entry.kept_form(id) {
+            match entry.cached_encoding(id) {
                 Some(json) => *entry = self.shown_as(entry, json),
                 None => missing.push(index),
             }
@@ -50,7 +50,7 @@ impl Endpoint {
                 let json: Bytes = json::to_vec(&object).into();
                 let entry = &mut entries[*index];
                 // Returning an encoding that exists cannot fail.
-                let _ = entry.form(id, |_| ApiResult::Ok(json.clone()));
+                let _ = entry.encoding(id, |_| ApiResult::Ok(json.clone()));
                 *entry = self.shown_as(entry, json);
             }
         }
@@ -118,7 +118,7 @@ impl Endpoint {
     fn shown_as(&self, entry: &Entry, json: Bytes) -> Arc<Entry> {
         let shown = Entry::unstored(Arc::clone(entry.key()), json.clone(), entry.row().clone());
         let shown = Arc::new(shown);
-        let _ = shown.form(self.encodings().id(Encoding::Json, 0), |_| ApiResult::Ok(json));
+        let _ = shown.encoding(self.encodings().id(Encoding::Json, 0), |_| ApiResult::Ok(json));
         shown
     }
 }

@@ -96,7 +96,7 @@ impl Indexer for JsonIndexer {
         }
     }
 
-    fn refitted(&self, bytes: &[u8]) -> Option<Draft> {
+    fn reindexed(&self, bytes: &[u8]) -> Option<Draft> {
         self.hub.custom?;
         // An object that was stored in another version is converted when it is read.
         json::type_meta(bytes)

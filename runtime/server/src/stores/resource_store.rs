@@ -9,7 +9,9 @@ use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::{ResourceFacts, Scope};
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_store::{Collection, Draft, Entry, Expect, Fit, Indexer, ListQuery, Op, Storage, Watcher, WriteError};
+use planesmith_store::{
+    Collection, Draft, Entry, Expect, Indexer, ListQuery, Op, SchemaEpoch, Storage, Watcher, WriteError,
+};
 
 use super::failure::store_failure;
 use super::indexer::{JsonIndexer, row_of};
@@ -25,7 +27,7 @@ pub struct ResourceStore {
     versions: Arc<StoredVersions>,
     /// The epoch in which the objects of a custom kind were adapted to its current definition; `None` for declared
     /// kinds.
-    fit: Option<Fit>,
+    schema_epoch: Option<SchemaEpoch>,
 }
 
 impl ResourceStore {
@@ -43,20 +45,20 @@ impl ResourceStore {
         let versions = Arc::new(StoredVersions::new(hub, scheme));
         let indexer: Arc<dyn Indexer> = Arc::new(JsonIndexer::new(Arc::clone(&versions)));
         let collection = storage.collection(&hub.storage_prefix(), Arc::clone(&indexer));
-        let fit = hub.custom.map(|_| collection.refit(&indexer));
+        let schema_epoch = hub.custom.map(|_| collection.reindex(&indexer));
         Self {
             facts: hub,
             collection,
             storage: storage.clone(),
             versions,
-            fit,
+            schema_epoch,
         }
     }
 
     /// True if the bytes of an object are known to match the current definition of its kind, though the object may be
     /// older.
     pub(crate) fn fits(&self, entry: &Entry) -> bool {
-        self.fit.is_some_and(|fit| entry.fits(fit))
+        self.schema_epoch.is_some_and(|epoch| entry.matches_schema(epoch))
     }
 
     /// The storage version.

@@ -14,7 +14,7 @@ use planesmith_machinery::value::Struct;
 use planesmith_machinery::{cbor, protobuf, yaml};
 use planesmith_server::features;
 use planesmith_server::stores::ResourceStore;
-use planesmith_store::{Entry, FormId, ListQuery};
+use planesmith_store::{EncodingId, Entry, ListQuery};
 
 use crate::harness::{NOTES, SHELVES, Server};
 use crate::kinds::Note;
@@ -230,7 +230,7 @@ async fn large_lists_keep_no_encodings() {
     let store = ResourceStore::open(&server.storage, Note::RESOURCE);
     let entries = store.collection().list(&ListQuery::all(store.collection().prefix()));
     let entries = entries.expect("the newest state").entries;
-    let has_kept = |entry: &Arc<Entry>| (0..4096).any(|number| entry.kept_form(FormId(number)).is_some());
+    let has_kept = |entry: &Arc<Entry>| (0..4096).any(|number| entry.cached_encoding(EncodingId(number)).is_some());
     let kept = || entries.iter().filter(|entry| has_kept(entry)).count();
     let protobuf = "application/vnd.kubernetes.protobuf".to_owned();
     let forms = [protobuf.clone(), format!("{protobuf};{METADATA}")];

@@ -30,19 +30,19 @@ const FIRST: &str = "1";
 pub(super) struct Manifest {
     pub(super) is_first_format: bool,
     pub(super) summary: Summary,
-    pub(super) files: Vec<Listed>,
+    pub(super) files: Vec<ManifestFile>,
 }
 
 /// A file of sled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Listed {
+pub(super) struct ManifestFile {
     pub(super) name: String,
     pub(super) bytes: u64,
     /// CRC-32.
     pub(super) checksum: u32,
 }
 
-impl Listed {
+impl ManifestFile {
     /// Measures the file `name` in `folder`.
     pub(super) fn measure(folder: &Path, name: &str, pulse: &Pulse) -> Result<Self, LogError> {
         let (bytes, checksum) = copy(&folder.join(name), &mut std::io::sink(), &folder.join(name), pulse)?;
@@ -123,7 +123,7 @@ impl Manifest {
         } = self.summary;
         let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut text = format!("revision {through}\nkeys {keys}\nbytes {bytes}\nsha256 {digest}\n");
-        for Listed { name, bytes, checksum } in &self.files {
+        for ManifestFile { name, bytes, checksum } in &self.files {
             text.push_str(&format!("file {bytes} {checksum:08x} {name}\n"));
         }
         let version = if self.is_first_format { FIRST } else { FORMAT.version };
@@ -144,7 +144,7 @@ impl Manifest {
         };
         let files = lines.map(|line| {
             let mut parts = line.strip_prefix("file ")?.splitn(3, ' ');
-            Some(Listed {
+            Some(ManifestFile {
                 bytes: parts.next()?.parse().ok()?,
                 checksum: u32::from_str_radix(parts.next()?, 16).ok()?,
                 name: parts.next()?.to_owned(),
@@ -169,7 +169,7 @@ fn digest(text: &str) -> Option<[u8; 32]> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Listed, Manifest, Summary};
+    use super::{Manifest, ManifestFile, Summary};
     use planesmith_store::Revision;
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
                 bytes: 4000,
                 digest: [0xa5; 32],
             },
-            files: vec![Listed {
+            files: vec![ManifestFile {
                 name: "db".to_owned(),
                 bytes: 524_288,
                 checksum: 7,

@@ -98,7 +98,7 @@ impl Content {
                     durable,
                     is_zero: matches!(frame, Frame::End),
                 };
-                content.tail = ending.judge(&rest, header, extent);
+                content.tail = ending.classify(&rest, header, extent);
                 return content;
             };
             durable = whole.durable.max(durable);
@@ -128,7 +128,7 @@ struct Ending<'a> {
 
 impl Ending<'_> {
     /// Distinguishes an orderly end from a torn one and from damage. `rest` is the rest of the file.
-    fn judge(&self, rest: &Bytes, header: &FileHeader, extent: Extent) -> Tail {
+    fn classify(&self, rest: &Bytes, header: &FileHeader, extent: Extent) -> Tail {
         let what = match extent {
             Extent::Exactly(end) => self.describe(end),
             Extent::AtLeast { durable, .. } if self.at < durable => self.describe(durable),

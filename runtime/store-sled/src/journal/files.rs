@@ -29,7 +29,7 @@ pub(super) struct Files {
 
 /// A file of the journal, by its name and its header.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Listed {
+pub(super) struct JournalFile {
     pub(super) number: u64,
     pub(super) header: Result<FileHeader, BadHeader>,
     /// The number of a file that is missing before this one.
@@ -117,7 +117,7 @@ impl Files {
     }
 
     /// The files by their numbers.
-    pub(super) fn list(&self) -> Result<Vec<Listed>, LogError> {
+    pub(super) fn list(&self) -> Result<Vec<JournalFile>, LogError> {
         let mut numbers = Vec::new();
         for file in std::fs::read_dir(&self.path).map_err(failed("read", &self.path))? {
             let name = file.map_err(failed("read", &self.path))?.file_name();
@@ -128,7 +128,7 @@ impl Files {
         }
         numbers.sort_unstable();
         let listed = numbers.into_iter().map(|number| {
-            Ok(Listed {
+            Ok(JournalFile {
                 number,
                 header: self.header(number)?,
                 missing: None,
@@ -159,8 +159,8 @@ fn create_new(path: &Path) -> std::io::Result<File> {
 
 /// The files that count, oldest first, and the numbers of obsolete ones: the state has all of their writes, or a later
 /// file has replaced them.
-pub(super) fn link(files: Vec<Listed>, settled: Revision) -> (Vec<Listed>, Vec<u64>) {
-    let mut links: Vec<Listed> = Vec::new();
+pub(super) fn link(files: Vec<JournalFile>, settled: Revision) -> (Vec<JournalFile>, Vec<u64>) {
+    let mut links: Vec<JournalFile> = Vec::new();
     let mut obsolete = Vec::new();
     // The file that has to precede the last one in `links`; 0: none.
     let mut expected = u64::MAX;
@@ -199,21 +199,21 @@ mod tests {
     use super::*;
     use crate::frame::Follows;
 
-    fn file(number: u64, before: u64, last: u64) -> Listed {
+    fn file(number: u64, before: u64, last: u64) -> JournalFile {
         let follows = Follows {
             file: before,
             end: 100,
             last: Revision(last),
             start: Revision(last),
         };
-        Listed {
+        JournalFile {
             number,
             header: Ok(FileHeader::new(number, 1, follows)),
             missing: None,
         }
     }
 
-    fn linked(files: &[Listed], settled: u64) -> (Vec<(u64, Option<u64>)>, Vec<u64>) {
+    fn linked(files: &[JournalFile], settled: u64) -> (Vec<(u64, Option<u64>)>, Vec<u64>) {
         let (links, obsolete) = link(files.to_vec(), Revision(settled));
         let links = links.iter().map(|link| (link.number, link.missing)).collect();
         (links, obsolete)

@@ -9,7 +9,7 @@ use planesmith_store::log::{Batch, LogError};
 
 use super::Sealed;
 use super::content::{Content, Extent, PlacedFrame, Tail, read_bytes};
-use super::files::{Files, Listed, link};
+use super::files::{Files, JournalFile, link};
 use super::loss::{self, Damage};
 use super::mark::Mark;
 use super::segment::{Position, position_behind};
@@ -126,7 +126,7 @@ impl Found {
     }
 
     /// Ignores an empty last file, which version 1 was creating when its process ended.
-    fn drop_unfinished(&mut self, files: &Files, listed: &mut Vec<Listed>) -> Result<(), LogError> {
+    fn drop_unfinished(&mut self, files: &Files, listed: &mut Vec<JournalFile>) -> Result<(), LogError> {
         let Some(last) = listed.last().filter(|last| last.header == Err(BadHeader::Empty)) else {
             return Ok(());
         };
@@ -141,8 +141,8 @@ impl Found {
     fn read(
         &mut self,
         files: &Files,
-        file: &Listed,
-        next: Option<&Listed>,
+        file: &JournalFile,
+        next: Option<&JournalFile>,
         visit: &mut impl FnMut(Batch),
     ) -> Result<(), LogError> {
         let path = files.path(file.number);
@@ -200,7 +200,7 @@ impl Found {
     }
 
     /// The header of `file`, or the problem with it or with its position.
-    fn check_header(&self, file: &Listed, path: &Path) -> Result<Result<FileHeader, String>, LogError> {
+    fn check_header(&self, file: &JournalFile, path: &Path) -> Result<Result<FileHeader, String>, LogError> {
         let header = match file.header {
             Ok(header) => header,
             Err(BadHeader::Version(version)) => {
@@ -230,7 +230,7 @@ impl Found {
         Ok(Err(what))
     }
 
-    fn extent(&self, header: &FileHeader, next: Option<&Listed>) -> Extent {
+    fn extent(&self, header: &FileHeader, next: Option<&JournalFile>) -> Extent {
         let number = header.number;
         match next.map(|next| next.header) {
             Some(Ok(next)) if next.version == Version::One => return Extent::Whole,
@@ -268,7 +268,7 @@ impl Found {
     }
 
     /// Records a file that does not count, because its header or an earlier file is damaged.
-    fn give_up(&mut self, files: &Files, file: &Listed) -> Result<(), LogError> {
+    fn give_up(&mut self, files: &Files, file: &JournalFile) -> Result<(), LogError> {
         self.lost.push(file.number);
         let path = files.path(file.number);
         if let (Ok(header), Some(damage)) = (file.header, self.damages.last_mut()) {
@@ -280,7 +280,7 @@ impl Found {
     }
 
     /// Detects that the newest file or the newest frames are missing.
-    fn check_newest(&mut self, files: &Files, newest: Option<&Listed>) -> Result<(), LogError> {
+    fn check_newest(&mut self, files: &Files, newest: Option<&JournalFile>) -> Result<(), LogError> {
         let known = newest.map_or(0, |file| file.number);
         if newest.is_none() && self.mark.is_none() && self.revisions.settled > Revision::ZERO {
             let folder = files.path(1);

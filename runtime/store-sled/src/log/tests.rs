@@ -314,7 +314,7 @@ fn slots_of_checksums_are_replaced_by_slots_of_a_keyed_hash() {
 #[test]
 fn merges_wait_for_what_is_worth_them_unless_space_is_short() {
     const MB: u64 = 1 << 20;
-    for (state, room, expected) in [
+    for (state, limit, expected) in [
         (0, 1000 * MB, 64 * MB),
         (10 * MB, 1000 * MB, 64 * MB),
         (100 * MB, 1000 * MB, 100 * MB),
@@ -322,6 +322,6 @@ fn merges_wait_for_what_is_worth_them_unless_space_is_short() {
         (0, 40 * MB, 10 * MB),
         (100 * MB, 0, 0),
     ] {
-        assert_eq!(patience(state, WORTHWHILE, room), expected, "{state} of {room}");
+        assert_eq!(patience(state, WORTHWHILE, limit), expected, "{state} of {limit}");
     }
 }

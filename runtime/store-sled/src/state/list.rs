@@ -38,7 +38,7 @@ pub(super) struct List {
     /// The generations of slots without their own.
     pub(super) unsorted: Vec<ListedGeneration>,
     /// In the order of their hashes; together they cover all keys.
-    pub(super) parts: Vec<Listed>,
+    pub(super) parts: Vec<ListedSlot>,
 }
 
 /// A generation.
@@ -63,7 +63,7 @@ pub(super) enum ListedHome {
 
 /// A slot, and the generation with its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Listed {
+pub(super) struct ListedSlot {
     pub(super) slot: Slot,
     /// The last write that its content includes.
     pub(super) through: Revision,
@@ -119,7 +119,7 @@ impl List {
             text.push_str(&format!("unsorted {checksum:08x} {name}\n"));
         }
         for part in &self.parts {
-            let Listed {
+            let ListedSlot {
                 slot, through, bytes, ..
             } = part;
             let (home, checksum) = match &part.home {
@@ -176,7 +176,7 @@ impl List {
                     checksum,
                 }),
             };
-            Some(Listed {
+            Some(ListedSlot {
                 slot,
                 through,
                 bytes,
@@ -196,7 +196,7 @@ impl List {
 mod tests {
     use planesmith_store::Revision;
 
-    use super::{FIRST, FORMAT, List, Listed, ListedGeneration, ListedHome};
+    use super::{FIRST, FORMAT, List, ListedGeneration, ListedHome, ListedSlot};
     use crate::state::slot::{KeyHash, Slot};
 
     fn generation(name: &str) -> ListedGeneration {
@@ -206,8 +206,8 @@ mod tests {
         }
     }
 
-    fn part(bits: u8, number: u64, home: Option<&str>) -> Listed {
-        Listed {
+    fn part(bits: u8, number: u64, home: Option<&str>) -> ListedSlot {
+        ListedSlot {
             slot: Slot::new(bits, number).unwrap(),
             through: Revision(17),
             bytes: 4000,
@@ -223,7 +223,7 @@ mod tests {
             parts: vec![
                 part(1, 0, Some("home")),
                 part(2, 2, None),
-                Listed {
+                ListedSlot {
                     home: match unsorted.is_empty() {
                         true => ListedHome::Generation(generation("home")),
                         false => ListedHome::Unsorted,

@@ -20,7 +20,7 @@ use planesmith_store::{Collection, ListQuery, Revision, Storage, StorageOptions}
 use planesmith_store_sled::SledLog;
 
 use self::chance::Chance;
-use self::disk::{Disk, Left};
+use self::disk::{Disk, Outage};
 use self::trace::Call;
 
 /// The environment variable of the child: the folder, and the number of its first write.
@@ -86,30 +86,34 @@ fn run(
         }
         if is_step || number % every == 0 || number == last {
             let seed = (round * 1_000_000 + number) as u64;
-            let random = Left::Random(seed);
+            let random = Outage::Random(seed);
             // All of them at some moments; at each step of a merge one, in turns.
-            let others = [Left::Synced, Left::Eager, Left::EagerJournal, Left::Killed];
+            let others = [Outage::Synced, Outage::Eager, Outage::EagerJournal, Outage::Killed];
             let others = if is_step {
                 &others[number % 4..=number % 4]
             } else {
                 &others
             };
-            for left in [random].iter().chain(others) {
+            for outage in [random].iter().chain(others) {
                 let copy = temporary();
-                disk.restore(copy.path(), *left);
+                disk.restore(copy.path(), *outage);
                 cuts.note(&copy.path().join("store/state"));
                 check(
                     copy.path(),
                     &answered,
-                    &format!("round {round}, call {number}, {left:?}"),
+                    &format!("round {round}, call {number}, {outage:?}"),
                 );
             }
             if number == last {
                 let copy = temporary();
-                let left = if round.is_multiple_of(2) { Left::Killed } else { random };
-                disk.restore(copy.path(), left);
-                let next_disk = match left {
-                    Left::Killed => disk.after_kill(copy.path()),
+                let outage = if round.is_multiple_of(2) {
+                    Outage::Killed
+                } else {
+                    random
+                };
+                disk.restore(copy.path(), outage);
+                let next_disk = match outage {
+                    Outage::Killed => disk.after_kill(copy.path()),
                     _ => Disk::new(copy.path()),
                 };
                 next = Some((copy, next_disk, answered.clone()));

@@ -14,8 +14,8 @@ impl Sequencer for NoWrites {
 
 #[test]
 fn a_list_that_waits_for_a_trim_does_not_show_what_it_took() {
-    let horizon = Arc::new(Horizon::new(Revision::ZERO, Revision::ZERO));
-    let collection = Collection::new("/", Arc::new(NoIndex), Arc::clone(&horizon), Arc::new(NoWrites));
+    let revisions = Arc::new(RevisionWindow::new(Revision::ZERO, Revision::ZERO));
+    let collection = Collection::new("/", Arc::new(NoIndex), Arc::clone(&revisions), Arc::new(NoWrites));
     let collection = Arc::new(collection);
     let entry = |revision| {
         let filled = Draft::gapless(b"object".to_vec()).fill(revision);
@@ -27,7 +27,7 @@ fn a_list_that_waits_for_a_trim_does_not_show_what_it_took() {
         Arc::new(Event::new(put(true), Arc::clone(&first), None)),
         Arc::new(Event::new(put(false), second, Some(first))),
     ]);
-    horizon.advance(Revision(2));
+    revisions.advance(Revision(2));
 
     let mut state = collection.write_lock();
     let (sender, task) = channel();
@@ -47,7 +47,7 @@ fn a_list_that_waits_for_a_trim_does_not_show_what_it_took() {
     while !std::fs::read_to_string(&status).unwrap().contains(") S ") {
         std::thread::yield_now();
     }
-    horizon.raise_floor(Revision(2));
+    revisions.raise_floor(Revision(2));
     drop(state.history.trim(Revision(2), usize::MAX));
     drop(state);
     let listed = reader.join().unwrap();

@@ -117,7 +117,7 @@ impl Plan {
     }
 
     fn apply(&mut self, collection: &Arc<Collection>, op: Op) -> WriteResult {
-        let size = op.weight();
+        let size = op.size();
         if size > self.limits.write || op.key().len() > KEY_LIMIT {
             return Err(WriteError::TooLarge {
                 size,
@@ -269,12 +269,12 @@ impl Outcome {
 
     /// The bytes of all states after the batch; `before` are those before it.
     pub(super) fn live(&self, before: u64) -> u64 {
-        let weight = |entry: &Entry| Record::weight(entry.key(), entry.bytes().len());
+        let size = |entry: &Entry| Record::stored_size(entry.key(), entry.bytes().len());
         let (mut grown, mut shrunk) = (0, 0);
         for event in self.published.iter().flat_map(|(_, events)| events) {
-            shrunk += event.previous().map_or(0, |previous| weight(previous));
+            shrunk += event.previous().map_or(0, |previous| size(previous));
             if event.kind() != EventKind::Delete {
-                grown += weight(event.entry());
+                grown += size(event.entry());
             }
         }
         (before + grown).saturating_sub(shrunk)
@@ -282,12 +282,12 @@ impl Outcome {
 
     /// Makes the batch visible to readers. Returns the bytes of memory that its history costs.
     pub(super) fn publish(&self) -> usize {
-        let mut weight = 0;
+        let mut memory = 0;
         for (collection, events) in &self.published {
-            weight += events.iter().map(|event| event.weight()).sum::<usize>();
+            memory += events.iter().map(|event| event.heap_size()).sum::<usize>();
             collection.publish(events.iter().cloned());
         }
-        weight
+        memory
     }
 
     /// The new states that expire.

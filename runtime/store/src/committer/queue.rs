@@ -67,7 +67,7 @@ impl Waiting {
             Op::Delete { key, last: None, .. } => submission.collection.get(key).map_or(0, |entry| entry.bytes().len()),
             Op::Delete { .. } | Op::Put { .. } => 0,
         };
-        let bytes = submission.op.weight() + object + RECORD_OVERHEAD;
+        let bytes = submission.op.size() + object + RECORD_OVERHEAD;
         Self { submission, bytes }
     }
 }
@@ -167,7 +167,7 @@ impl Queue {
     pub(crate) fn take(&self, clock: &dyn Clock) -> Option<Work> {
         let mut state = self.lock();
         loop {
-            state = self.gather(state);
+            state = self.wait_for_group(state);
             let now = clock.now();
             let expired = state.expired(now);
             if !state.submissions.is_empty() || !expired.is_empty() {
@@ -190,7 +190,7 @@ impl Queue {
     }
 
     /// Lets a group grow for as long as its pace allows.
-    fn gather<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn wait_for_group<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         let Some(patience) = state.pace.patience(state.submissions.len()) else {
             return state;
         };

@@ -105,7 +105,7 @@ impl Indexer for LoudIndex {
         WordIndex.row(key, bytes)
     }
 
-    fn refitted(&self, bytes: &[u8]) -> Option<Draft> {
+    fn reindexed(&self, bytes: &[u8]) -> Option<Draft> {
         let text = std::str::from_utf8(bytes).expect("the scenarios write text");
         let word = text.rsplit(' ').next().unwrap_or_default();
         (word != "mute").then(|| draft(&word.to_uppercase()))
@@ -157,13 +157,13 @@ pub async fn the_newest_change_is_known_when_it_is_forgotten(bench: Bench) {
 }
 
 #[expect(missing_docs, reason = "the name is the scenario")]
-pub async fn a_refitted_collection_shows_what_the_kind_makes_of_it(bench: Bench) {
+pub async fn a_reindexed_collection_shows_what_the_kind_makes_of_it(bench: Bench) {
     let (_storage, things) = bench.things();
     for (name, word) in [("a", "one"), ("b", "TWO"), ("c", "three"), ("d", "mute")] {
         set(&things, name, word).await;
     }
     let loud: Arc<dyn Indexer> = Arc::new(LoudIndex);
-    let fit = things.refit(&loud);
+    let epoch = things.reindex(&loud);
     set(&things, "e", "five").await;
     let page = list(&things, &ListQuery::all(THINGS));
     assert_eq!(
@@ -171,12 +171,15 @@ pub async fn a_refitted_collection_shows_what_the_kind_makes_of_it(bench: Bench)
         ["a=ONE@1", "b=TWO@2", "c=THREE@3", "d=mute@4", "e=five@5"]
     );
     assert_eq!(page.revision, Revision(5), "nothing was written");
-    let fits = |fit| page.entries.iter().map(|entry| entry.fits(fit)).collect::<Vec<_>>();
-    assert_eq!(fits(fit), [true, true, true, false, false]);
-    let again = things.refit(&loud);
-    assert_eq!(fits(fit), [false; 5]);
+    let are_current = |epoch| {
+        let entries = page.entries.iter();
+        entries.map(|entry| entry.matches_schema(epoch)).collect::<Vec<_>>()
+    };
+    assert_eq!(are_current(epoch), [true, true, true, false, false]);
+    let again = things.reindex(&loud);
+    assert_eq!(are_current(epoch), [false; 5]);
     assert_eq!(
-        fits(again),
+        are_current(again),
         [true, true, true, false, false],
         "what did not change fits as it is"
     );

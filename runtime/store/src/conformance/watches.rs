@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 
 use super::{Bench, OTHERS, THINGS, WordIndex, delete, read, set, show, show_events};
-use crate::{EventKind, Expect, FormId, ListQuery, Revision, WatchError, WatchFrom};
+use crate::{EncodingId, EventKind, Expect, ListQuery, Revision, WatchError, WatchFrom};
 
 #[expect(missing_docs, reason = "the name is the scenario")]
 pub async fn every_watcher_sees_every_change_once(bench: Bench) {
@@ -156,14 +156,14 @@ pub async fn an_encoding_is_made_once(bench: Bench) {
     let made = AtomicUsize::new(0);
     for watcher in &mut watchers {
         for event in read(watcher, 1).await {
-            let frame = event.frame(FormId(1), |event| {
+            let frame = event.frame(EncodingId(1), |event| {
                 made.fetch_add(1, Ordering::Relaxed);
                 Ok::<_, Infallible>(Bytes::from(show(event.entry())))
             });
             assert_eq!(frame.as_deref(), Ok(&b"a=one@1"[..]));
             let other = event
                 .entry()
-                .form(FormId(2), |_| Ok::<_, Infallible>(Bytes::from_static(b"other")));
+                .encoding(EncodingId(2), |_| Ok::<_, Infallible>(Bytes::from_static(b"other")));
             assert_eq!(other.as_deref(), Ok(&b"other"[..]));
         }
     }

@@ -105,7 +105,7 @@ impl Unclaimed {
             None => loaded.state.as_ref(),
         });
         newest
-            .map(|record| Record::weight(&record.key, record.bytes.len()))
+            .map(|record| Record::stored_size(&record.key, record.bytes.len()))
             .sum()
     }
 

@@ -11,7 +11,7 @@ use planesmith_machinery::meta::{self, PartialObjectMetadata};
 use planesmith_machinery::protobuf;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::table::RowObject;
-use planesmith_store::{Entry, Event, EventKind, FormId, Revision};
+use planesmith_store::{EncodingId, Entry, Event, EventKind, Revision};
 
 use crate::encodings::{Encoding, Subject};
 use crate::endpoint::{Endpoint, PARTIAL_KIND, envelope, partial_api_version};
@@ -127,7 +127,7 @@ impl Frames {
         let cost = self.cost(event.entry());
         let is_kept = || {
             let kind = self.kind_of(event).ok().flatten()?;
-            event.kept_frame(self.frame_id(kind)?)
+            event.cached_frame(self.frame_id(kind)?)
         };
         match cost >= Cost::INLINE && !self.selection.reads_objects() && is_kept().is_some() {
             true => Cost::default(),
@@ -255,7 +255,7 @@ impl Frames {
         }
     }
 
-    fn frame_id(&self, kind: Kind) -> Option<FormId> {
+    fn frame_id(&self, kind: Kind) -> Option<EncodingId> {
         let offset = self.kept_as()?;
         Some(self.endpoint.encodings().id(Encoding::Frames, offset * 4 + kind as u32))
     }

@@ -12,7 +12,7 @@ const LINE: usize = 64;
 
 /// The content after a loss of power. File systems differ, and the store has to survive all of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Left {
+pub(super) enum Outage {
     /// The content of the last syncs: new files may be missing, removed ones may be back.
     Synced,
     /// Synced content under the newest names: every creation, rename and removal comes before any content.
@@ -295,30 +295,30 @@ impl Disk {
     }
 
     /// Writes to `target` the content after a loss of power now.
-    pub(super) fn restore(&self, target: &Path, left: Left) {
-        let seed = if let Left::Random(seed) = left { seed } else { 0 };
-        self.restore_folder(0, target, left, &mut Chance::new(seed));
+    pub(super) fn restore(&self, target: &Path, outage: Outage) {
+        let seed = if let Outage::Random(seed) = outage { seed } else { 0 };
+        self.restore_folder(0, target, outage, &mut Chance::new(seed));
     }
 
-    fn restore_folder(&self, folder: usize, target: &Path, left: Left, chance: &mut Chance) {
+    fn restore_folder(&self, folder: usize, target: &Path, outage: Outage, chance: &mut Chance) {
         let folder = &self.files[folder];
-        let names = match left {
-            Left::Killed | Left::Eager => folder.names.clone(),
-            Left::EagerJournal if target.ends_with("journal") => folder.names.clone(),
-            Left::Synced | Left::EagerJournal => folder.synced_names.clone(),
-            Left::Random(_) => folder.random_names(chance),
+        let names = match outage {
+            Outage::Killed | Outage::Eager => folder.names.clone(),
+            Outage::EagerJournal if target.ends_with("journal") => folder.names.clone(),
+            Outage::Synced | Outage::EagerJournal => folder.synced_names.clone(),
+            Outage::Random(_) => folder.random_names(chance),
         };
         for (name, number) in names {
             let (file, path) = (&self.files[number], target.join(name));
             if file.is_folder {
                 std::fs::create_dir(&path).unwrap();
-                self.restore_folder(number, &path, left, chance);
+                self.restore_folder(number, &path, outage, chance);
                 continue;
             }
-            let content = match left {
-                Left::Killed => file.content.clone(),
-                Left::Synced | Left::Eager | Left::EagerJournal => file.synced.clone(),
-                Left::Random(_) => file.random_content(chance),
+            let content = match outage {
+                Outage::Killed => file.content.clone(),
+                Outage::Synced | Outage::Eager | Outage::EagerJournal => file.synced.clone(),
+                Outage::Random(_) => file.random_content(chance),
             };
             std::fs::write(path, content).unwrap();
         }

@@ -8,15 +8,15 @@ use crate::Revision;
 
 /// Shared by the sequencer, which moves it, and all collections, which read it.
 #[derive(Debug)]
-pub struct Horizon {
+pub struct RevisionWindow {
     visible: watch::Sender<Revision>,
     /// Outside of the channel, so that readers take no lock.
     newest: AtomicU64,
     floor: AtomicU64,
 }
 
-impl Horizon {
-    /// Returns the horizon of a store whose history starts after `floor` and ends with `visible`.
+impl RevisionWindow {
+    /// Returns the revisions of a store whose history starts after `floor` and ends with `visible`.
     #[must_use]
     pub fn new(floor: Revision, visible: Revision) -> Self {
         Self {
