@@ -1,13 +1,12 @@
 //! The verbs of objects: one file per verb, all of them over the tables of the kinds.
 //!
-//! Reading order: [`dispatch`] (finds the verb of a request), [`get`] and [`list`] (from the cache), [`watch`] (changes as they happen), [`create`] and [`update`]
-//! (the steps of every write, in [`write`]), then the verbs that build on them.
+//! Reading order: [`dispatch`] (finds the verb of a request), [`get`] and [`list`] (from the cache), [`watch`] (changes as
+//! they happen), [`create`] and [`update`] (over the steps of [`crate::write`]), then the verbs that build on them.
 
 mod apply;
 mod computed;
 mod continue_token;
 mod create;
-mod decode;
 mod delete;
 mod delete_collection;
 mod dispatch;
@@ -15,8 +14,6 @@ mod finalize;
 mod get;
 mod list;
 mod object_part;
-mod options;
-mod owners;
 mod patch;
 mod responder;
 mod scale;
@@ -24,7 +21,6 @@ mod selection;
 mod submission;
 mod update;
 mod watch;
-mod write;
 
 pub use finalize::Finalize;
 pub use object_part::ObjectPart;

@@ -2,7 +2,6 @@
 
 use axum::response::Response;
 use bytes::Bytes;
-use http::StatusCode;
 use planesmith_dynamic::custom::{self, AsCustom};
 use planesmith_dynamic::unstructured;
 use planesmith_machinery::object::Object;
@@ -10,18 +9,18 @@ use planesmith_machinery::resource::ScaleFacts;
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{defaulting, heap_size};
+use planesmith_machinery::heap_size;
 use planesmith_patch::apply::{self, Sent};
+use planesmith_patch::fields::Set;
 use planesmith_patch::managers::ScaleManagers;
 use serde_json::Value;
 
-use super::options::{FieldValidation, WriteOptions};
 use super::scale::{self, scale_of, scaled};
-use super::update::{Change, Made, Part};
-use super::write::Write;
 use crate::endpoint::{Call, Endpoint};
 use crate::negotiation::Output;
 use crate::offload::Cost;
+use crate::options::{FieldValidation, WriteOptions};
+use crate::write::{Change, Defaulted, Part, Write};
 
 impl Endpoint {
     /// Applies a manager's configuration to a part of an object; a missing object is created.
@@ -53,14 +52,12 @@ impl Endpoint {
                 read(&applied.document, &sent, &mut *object)?;
             }
             object.meta_mut().managed_fields = applied.managed_fields;
-            self.check_own_names(object.meta_mut(), call)?;
-            defaulting::set_defaults(&mut *object);
-            Ok(object)
+            Defaulted::patched(self, call, object, Set::new())
         };
         let missing = || {
-            let object = make(&*self.kind().zero())?;
-            match &*object.meta().uid {
-                "" => Ok(object),
+            let defaulted = make(&*self.kind().zero())?;
+            match &*defaulted.object().meta().uid {
+                "" => Ok(defaulted),
                 uid => Err(ApiError::uid_of_missing_object(
                     &self.kind().group_resource(),
                     call.name(),
@@ -70,17 +67,12 @@ impl Endpoint {
         };
         let change = Change {
             part,
-            make: &|live| make(live).map(Made::from),
+            make: &make,
             otherwise: matches!(part, Part::Object).then_some(&missing),
             uid: "",
         };
         let changed = write.change(call.name(), &change).await?;
-        let code = if changed.created {
-            StatusCode::CREATED
-        } else {
-            StatusCode::OK
-        };
-        write.respond(code, output, changed.outcome).await
+        write.respond(changed.code(), output, changed.committed).await
     }
 
     /// Applies a manager's number of replicas.
@@ -113,10 +105,10 @@ impl Endpoint {
             check_duplicates(call, &sent, options.field_validation)?;
             let mut wanted = Scale::default();
             read(&applied.document, &sent, &mut wanted)?;
-            self.check_own_names(&mut wanted.metadata, call)?;
+            self.check_path_names(&mut wanted.metadata, call)?;
             let mut object = scaled(live, &wanted, facts)?;
             object.meta_mut().managed_fields = applied.managed_fields;
-            Ok(object.into())
+            Ok(Defaulted::unchanged(object))
         };
         self.write_scale(&write, output, facts, "", &make).await
     }

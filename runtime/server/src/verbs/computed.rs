@@ -10,11 +10,11 @@ use planesmith_machinery::meta::ListMeta;
 use planesmith_machinery::status::ApiResult;
 use planesmith_store::Entry;
 
-use super::options::ListOptions;
 use super::selection::Selection;
 use crate::encodings::Subject;
 use crate::endpoint::{Call, Endpoint, Source};
 use crate::negotiation::{Acceptable, negotiate};
+use crate::options::ListOptions;
 use crate::stores::row_of;
 
 impl Endpoint {

@@ -15,20 +15,17 @@ use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::strategy::Dependents;
 use planesmith_machinery::{cbor, json, protobuf, yaml};
-use planesmith_store::{Entry, Expect, Op, WriteError};
+use planesmith_store::Entry;
 
 use self::grace::End;
-use super::decode::is_of_machinery;
-use super::options::{DeleteOptions, Propagation};
-use super::update::shows;
-use super::write::{Outcome, Write};
 use crate::endpoint::{Call, Endpoint};
-use crate::metrics::{BodyUse, StoreUse};
+use crate::metrics::BodyUse;
 use crate::negotiation::{Acceptable, Format, Output, Target};
+use crate::options::{DeleteOptions, Propagation};
 use crate::reservations::ReservationGuard;
 use crate::response;
-use crate::stores::store_failure;
 use crate::table;
+use crate::write::{Committed, Encoded, Write, is_of_machinery};
 
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
@@ -36,9 +33,9 @@ const FOREGROUND: &str = "foregroundDeletion";
 /// The result of a deletion.
 pub(super) enum Deleted {
     /// The object is deleted; this was its last state.
-    Gone(Outcome, StatusDetails),
+    Gone(Committed, StatusDetails),
     /// The object is terminating, and stays until its finalizers are removed.
-    Marked(Outcome),
+    Marked(Committed),
 }
 
 impl Endpoint {
@@ -217,38 +214,28 @@ impl Write<'_> {
     async fn remove(&self, key: &str, entry: &Arc<Entry>, object: Box<dyn Object>) -> ApiResult<Option<Deleted>> {
         let details = self.details(&*object);
         if self.dry_run {
-            return Ok(Some(Deleted::Gone(Outcome::Unstored(object), details)));
+            return Ok(Some(Deleted::Gone(Committed::Unstored(object), details)));
         }
-        let op = Op::Delete {
-            key: key.into(),
-            expect: Expect::Revision(entry.revision()),
-            last: None,
-        };
-        let release = self.endpoint.release_of(&*object);
-        let mut reservation = ReservationGuard::nothing();
-        let write = reservation.write(self.endpoint.store().collection(), op, release);
-        match self.stored(StoreUse::Delete, write).await {
-            Ok(written) => Ok(Some(Deleted::Gone(Outcome::Stored(written.entry), details))),
-            Err(WriteError::Conflict { .. }) => Ok(None),
-            Err(error) => Err(store_failure(&error)),
-        }
+        let encoded = Encoded::removal(self, key, entry, Some(&*object));
+        let removed = encoded.commit_change(self, &mut ReservationGuard::nothing()).await?;
+        Ok(removed.map(|entry| Deleted::Gone(Committed::Stored(entry), details)))
     }
 
     /// Stores an object without a remaining grace period as terminating, so that watches see it, and removes it.
     async fn end(&self, key: &str, entry: &Arc<Entry>, object: Box<dyn Object>) -> ApiResult<Option<Deleted>> {
         let last = object.boxed();
         match self.store_mark(key, entry, object).await? {
-            Some(Deleted::Marked(Outcome::Stored(marked))) => self.remove(key, &marked, last).await,
+            Some(Deleted::Marked(Committed::Stored(marked))) => self.remove(key, &marked, last).await,
             Some(_) => self.remove(key, entry, last).await,
             None => Ok(None),
         }
     }
 
     /// The object as it is stored.
-    fn as_it_is(&self, entry: &Arc<Entry>, object: Box<dyn Object>) -> Outcome {
+    fn as_it_is(&self, entry: &Arc<Entry>, object: Box<dyn Object>) -> Committed {
         match self.dry_run {
-            true => Outcome::Unstored(object),
-            false => Outcome::Stored(Arc::clone(entry)),
+            true => Committed::Unstored(object),
+            false => Committed::Stored(Arc::clone(entry)),
         }
     }
 
@@ -267,24 +254,13 @@ impl Write<'_> {
 
     async fn store_mark(&self, key: &str, entry: &Arc<Entry>, object: Box<dyn Object>) -> ApiResult<Option<Deleted>> {
         if self.dry_run {
-            return Ok(Some(Deleted::Marked(Outcome::Unstored(object))));
+            return Ok(Some(Deleted::Marked(Committed::Unstored(object))));
         }
-        let encoded = json::encode_for_storage(&*object);
-        if shows(entry, &encoded) {
-            return Ok(Some(Deleted::Marked(Outcome::Stored(Arc::clone(entry)))));
-        }
-        let mut op = self.put_encoded(key, &*object, encoded, Expect::Revision(entry.revision()));
-        if let (Op::Put { row, .. }, false) = (&mut op, std::ptr::eq(object.resource(), self.endpoint.store().facts()))
-        {
-            // It stays in the version in which it was stored; the values that selectors read do not change.
-            row.clone_from(entry.row());
-        }
-        let write = self.endpoint.store().collection().write(op);
-        match self.stored(StoreUse::Update, write).await {
-            Ok(written) => Ok(Some(Deleted::Marked(Outcome::Stored(written.entry)))),
-            Err(WriteError::Conflict { .. }) => Ok(None),
-            Err(error) => Err(store_failure(&error)),
-        }
+        let Some(encoded) = Encoded::termination(self, key, entry, &*object) else {
+            return Ok(Some(Deleted::Marked(Committed::Stored(Arc::clone(entry)))));
+        };
+        let marked = encoded.commit_change(self, &mut ReservationGuard::nothing()).await?;
+        Ok(marked.map(|entry| Deleted::Marked(Committed::Stored(entry))))
     }
 
     fn details(&self, object: &dyn Object) -> StatusDetails {

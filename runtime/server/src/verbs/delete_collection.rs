@@ -8,12 +8,12 @@ use futures_util::{StreamExt as _, stream};
 use planesmith_machinery::status::{ApiResult, Reason};
 use planesmith_machinery::validation;
 
-use super::options::{DeleteOptions, ListOptions, VersionMatch};
 use super::selection::Selection;
-use super::write::Write;
 use crate::endpoint::{Call, Endpoint};
 use crate::metrics::BodyUse;
 use crate::negotiation::Acceptable;
+use crate::options::{DeleteOptions, ListOptions, VersionMatch};
+use crate::write::Write;
 
 /// Number of concurrent deletions: enough to share the store's group commits.
 const AT_ONCE: usize = 64;

@@ -4,10 +4,10 @@ use axum::response::Response;
 use http::StatusCode;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
-use super::options::parse_version_field;
 use crate::encodings::Subject;
 use crate::endpoint::{Call, Endpoint};
 use crate::negotiation::{Acceptable, Target};
+use crate::options::parse_version_field;
 use crate::request::Stage;
 
 impl Endpoint {

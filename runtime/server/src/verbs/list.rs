@@ -8,11 +8,11 @@ use planesmith_machinery::status::{ApiError, ApiResult, Expired};
 use planesmith_store::{At, Compacted, Entry, ListQuery, Page, Revision};
 
 use super::continue_token::{ContinueToken, PageState};
-use super::options::{ListOptions, VersionMatch, parse_version_field};
 use super::selection::Selection;
 use crate::encodings::Caching;
 use crate::endpoint::{Call, Endpoint};
 use crate::negotiation::{Acceptable, Target};
+use crate::options::{ListOptions, VersionMatch, parse_version_field};
 use crate::request::Stage;
 
 /// Number of objects that are read at once for a small page: a converter gets them in one request.

@@ -12,6 +12,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use crate::discovery::ServedSubresource;
 use crate::endpoint::{Call, Endpoint, Subresource};
 use crate::request::Verb;
+use crate::write::PartStrategy;
 
 /// A part of the objects of one kind. It is read, replaced, patched and applied like the object, and nothing else is
 /// written. Its functions get objects of the storage version.
@@ -24,15 +25,6 @@ pub struct ObjectPart<R> {
     pub prepare: fn(&mut R, &R),
     /// Reports what is wrong with a replacement of the old object (second).
     pub check: fn(&R, &R, &mut FieldErrors),
-}
-
-/// An [`ObjectPart`] of any kind.
-pub(crate) trait PartStrategy: Send + Sync {
-    fn resets(&self) -> &'static [&'static str];
-
-    fn prepare(&self, new: &mut dyn Object, old: &dyn Object);
-
-    fn check(&self, new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors);
 }
 
 impl<R: Resource> PartStrategy for ObjectPart<R> {

@@ -6,7 +6,6 @@ use std::fmt;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
-use http::StatusCode;
 use planesmith_dynamic::{custom, unstructured};
 use planesmith_machinery::copy;
 use planesmith_machinery::facts::StructFacts;
@@ -23,16 +22,13 @@ use planesmith_patch::fields::{self, Set};
 use planesmith_patch::managers;
 use planesmith_patch::patches::{self, Patched};
 
-use super::decode::{Expected, Mismatch, mismatch, missing_kind};
-use super::object_part::PartStrategy;
-use super::options::{FieldValidation, WriteOptions};
-use super::update::{Change, Made, Part};
-use super::write::Write;
 use crate::body;
 use crate::endpoint::{Call, Endpoint};
 use crate::features::CBOR_SERVING;
 use crate::metrics::BodyUse;
 use crate::negotiation::{Acceptable, with_empty_details};
+use crate::options::{FieldValidation, WriteOptions};
+use crate::write::{Change, Defaulted, Expected, Mismatch, Part, PartStrategy, Write, mismatch, missing_kind};
 
 /// The type of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,16 +124,13 @@ impl Endpoint {
                 for warning in applied.warnings {
                     call.ctx.warnings.add(warning);
                 }
-                self.check_own_names(object.meta_mut(), call)?;
-                defaulting::set_defaults(&mut *object);
-                let emptied = applied.emptied;
-                Ok(Made { object, emptied })
+                Defaulted::patched(self, call, object, applied.emptied)
             },
             otherwise: None,
             uid: "",
         };
         let changed = write.change(call.name(), &change).await?;
-        write.respond(StatusCode::OK, output, changed.outcome).await
+        write.respond(changed.code(), output, changed.committed).await
     }
 }
 

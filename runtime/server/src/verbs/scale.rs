@@ -19,18 +19,15 @@ use planesmith_machinery::validation::check_metadata;
 use planesmith_machinery::value::{self, Slot, Struct, Value, View};
 use planesmith_patch::managers::ScaleManagers;
 
-use super::decode::Expected;
-use super::options::WriteOptions;
 use super::patch::{Patch, PatchKind, patch_text};
-use super::update::{Change, Made, Part};
-use super::write::{Outcome, Write};
 use crate::endpoint::{Call, Endpoint, no_list};
 use crate::metrics::BodyUse;
 use crate::negotiation::{Acceptable, Output, Target};
-use crate::offload::Cost;
+use crate::options::WriteOptions;
 use crate::request::Query;
 use crate::response;
 use crate::table;
+use crate::write::{Change, Committed, Decoder, Defaulted, Expected, Make, Part, Write, find_replicas, replicas_at};
 
 pub(super) const EXPECTED: Expected = Expected {
     group: "autoscaling",
@@ -60,7 +57,7 @@ impl Endpoint {
             .ok_or_else(|| self.not_found(call.name()))?;
         let object = self.object_of(&entry).await?;
         let scale = scale_of(&*object, facts)?;
-        if object.as_custom().is_some() && found_at(&*object, facts.spec_replicas).is_none() {
+        if object.as_custom().is_some() && find_replicas(&*object, facts.spec_replicas).is_none() {
             let path = facts.spec_replicas;
             return Err(ApiError::internal(format!(
                 "the spec replicas field \".{path}\" does not exist"
@@ -77,20 +74,19 @@ impl Endpoint {
         facts: &'static ScaleFacts,
     ) -> ApiResult<Response> {
         let output = self.negotiate(&call.parts, Acceptable::Scale)?;
-        let (format, body) = self.read_body(call, body, BodyUse::Update).await?;
+        let body = self.read_body(call, body, BodyUse::Update).await?;
         let options = WriteOptions::for_update(call.query())?;
         let expected = Expected {
             unknown: self.kind().custom.map(|_| UNKNOWN),
             ..EXPECTED
         };
-        let decoder = self.decoder(call, expected, &options);
+        let decoder = Decoder::new(self, call, expected, &options);
         let mut scale = Scale::default();
-        let read = || decoder.read(format, &body, &mut scale);
-        let cost = Cost::of_body(format, body.len());
-        self.run(call, body.len(), cost, read).await??;
-        self.check_own_names(&mut scale.metadata, call)?;
+        let read = || decoder.read(&body, &mut scale);
+        self.run(call, body.len(), body.cost(), read).await??;
+        self.check_path_names(&mut scale.metadata, call)?;
         let write = Write::new(self, call, &options, body.len()).through_scale(facts.spec_replicas);
-        let make = |live: &dyn Object| scaled(live, &scale, facts).map(Made::from);
+        let make = |live: &dyn Object| scaled(live, &scale, facts).map(Defaulted::unchanged);
         self.write_scale(&write, output, facts, &scale.metadata.uid, &make)
             .await
     }
@@ -116,7 +112,7 @@ impl Endpoint {
         let make = |live: &dyn Object| {
             let mut scale = Scale::default();
             let mut before = scale_of(live, facts)?;
-            if live.as_custom().is_some() && found_at(live, facts.spec_replicas).is_none() {
+            if live.as_custom().is_some() && find_replicas(live, facts.spec_replicas).is_none() {
                 before.spec.replicas = NOT_SET;
             }
             // Only a patch sees the managers of the number.
@@ -126,8 +122,8 @@ impl Endpoint {
             for warning in patch.apply(&before, &mut scale)?.warnings {
                 call.ctx.warnings.add(warning);
             }
-            self.check_own_names(&mut scale.metadata, call)?;
-            scaled(live, &scale, facts).map(Made::from)
+            self.check_path_names(&mut scale.metadata, call)?;
+            scaled(live, &scale, facts).map(Defaulted::unchanged)
         };
         self.write_scale(&write, output, facts, "", &make).await
     }
@@ -138,7 +134,7 @@ impl Endpoint {
         output: Output,
         facts: &'static ScaleFacts,
         uid: &str,
-        make: &super::update::Make<'_>,
+        make: &Make<'_>,
     ) -> ApiResult<Response> {
         let change = Change {
             part: Part::Object,
@@ -147,9 +143,9 @@ impl Endpoint {
             uid,
         };
         let changed = write.change(write.call.name(), &change).await?;
-        let object = match changed.outcome {
-            Outcome::Stored(entry) => self.object_of(&entry).await?,
-            Outcome::Unstored(object) => self.encodings().in_version(self.converted_object(object).await?)?,
+        let object = match changed.committed {
+            Committed::Stored(entry) => self.object_of(&entry).await?,
+            Committed::Unstored(object) => self.encodings().in_version(self.converted_object(object).await?)?,
         };
         let scale = scale_of(&*object, facts).map_err(|why| ApiError::bad_request(why.message()))?;
         shown(output, write.call.query(), &scale)
@@ -197,10 +193,10 @@ pub(super) fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> ApiResult<Sca
             ..ObjectMeta::default()
         },
         spec: ScaleSpec {
-            replicas: number_at(object, facts.spec_replicas),
+            replicas: replicas_at(object, facts.spec_replicas),
         },
         status: ScaleStatus {
-            replicas: number_at(object, facts.status_replicas),
+            replicas: replicas_at(object, facts.status_replicas),
             selector: selector_at(object, facts.selector),
         },
     })
@@ -287,16 +283,6 @@ fn set_number(value: &mut dyn Value, number: i32) {
         Slot::Optional(value) => set_number(value.insert(), number),
         _ => {}
     }
-}
-
-/// The number at a dotted path; 0 when there is none.
-pub(super) fn number_at(object: &dyn Object, path: &str) -> i32 {
-    found_at(object, path).unwrap_or_default()
-}
-
-fn found_at(object: &dyn Object, path: &str) -> Option<i32> {
-    let number = value::number_at(object, path)?;
-    Some(i32::try_from(number).unwrap_or(i32::MAX))
 }
 
 /// A selector in the form of a query: a text is used unchanged, labels and label selectors are converted.

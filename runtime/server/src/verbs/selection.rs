@@ -6,7 +6,7 @@ use planesmith_machinery::selector::{FieldQuery, LabelQuery};
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::{Entry, Row};
 
-use super::options::ListOptions;
+use crate::options::ListOptions;
 use crate::stores::{ResourceStore, texts_at};
 
 /// Selects the objects of a list or watch: its selectors, compiled to positions in rows.

@@ -4,26 +4,23 @@ use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use http::StatusCode;
-use planesmith_access::admission::Operation;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{cbor, conversion, defaulting, heap_size, json, meta, protobuf, validation, yaml};
+use planesmith_machinery::{cbor, conversion, json, meta, protobuf, validation, heap_size, yaml};
 
-use super::create::wipe_system_fields;
-use super::options::WriteOptions;
-use super::write::Write;
 use crate::encodings::Subject;
 use crate::endpoint::{Call, Endpoint};
 use crate::large_bodies::Counted;
 use crate::metrics::BodyUse;
 use crate::negotiation::{Acceptable, Format, Output, negotiate};
-use crate::offload::Cost;
+use crate::options::WriteOptions;
 use crate::request::Query;
 use crate::response;
+use crate::write::{Decoded, Write};
 
 /// An object that a client posted for an answer, decoded, defaulted and passed through the mutating plugins.
 ///
@@ -99,31 +96,29 @@ impl Endpoint {
         keeps_system_fields: bool,
     ) -> ApiResult<Submission<'a>> {
         let output = negotiate(&call.parts, offer)?;
-        let (format, body) = self.read_body(call, body, BodyUse::Create).await?;
+        let body = self.read_body(call, body, BodyUse::Create).await?;
         let options = WriteOptions::for_create(call.query())?;
         let begin = || -> ApiResult<_> {
-            let (mut object, _) = self.decode(call, kind, &options, (format, &body))?;
-            if !keeps_system_fields {
-                wipe_system_fields(&mut *object);
-            }
-            self.place(object.meta_mut(), call.namespace())?;
-            defaulting::set_defaults(&mut *object);
+            let decoded = Decoded::read(self, call, kind, &options, &body)?;
             let write = Write::new(self, call, &options, body.len());
-            write.drop_repeated_owners(&mut *object, false);
-            Ok((write, object))
+            let decoded = match keeps_system_fields {
+                true => decoded,
+                false => decoded.without_system_fields(),
+            };
+            let defaulted = decoded.default_new(&write)?;
+            Ok((write, defaulted))
         };
-        let bodies = self.stores().large_bodies();
-        let cost = Cost::of_body(format, body.len());
-        let (write, mut object) = self.run(call, body.len(), cost, begin).await??;
+        let (write, defaulted) = self.run(call, body.len(), body.cost(), begin).await??;
         drop(body);
-        let counted = bodies.count(write.size, || heap_size::of_object(&*object))?;
-        write.track(write.size, None, &mut *object).await;
+        let bodies = self.stores().large_bodies();
+        let counted = bodies.count(write.size, || heap_size::of_object(defaulted.object()))?;
+        let mut tracked = defaulted.track_new(&write).await;
         if std::ptr::eq(kind, self.kind()) {
-            object = write.to_working_version(object)?;
+            tracked = tracked.into_working_version(&write)?;
         }
-        write.mutate(Operation::Create, &mut object, None).await?;
+        let mutated = tracked.mutate(&write, None).await?;
         Ok(Submission {
-            object,
+            object: mutated.into_object(),
             write,
             output,
             _counted: counted,
@@ -138,7 +133,7 @@ impl Submission<'_> {
     ///
     /// The error of the first plugin that refuses.
     pub async fn admit(&mut self) -> ApiResult<()> {
-        self.write.admit(Operation::Create, &mut self.object, None).await
+        self.write.run_validating_plugins(&mut *self.object, None).await
     }
 
     /// The violations of the kind's own rules; the handler checks the metadata itself.

@@ -5,14 +5,12 @@ use planesmith_access::authorization::{Attributes, Decision, Target};
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::meta::StatusDetails;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_store::{Expect, Op, WriteError};
 
 use super::success;
 use crate::endpoint::{Call, Endpoint};
-use crate::metrics::StoreUse;
 use crate::negotiation::Output;
-use crate::stores::store_failure;
-use crate::verbs::write::Write;
+use crate::reservations::ReservationGuard;
+use crate::write::{Encoded, Write};
 
 /// The verb that a user needs for the object, in addition to deleting it.
 const VERB: &str = "unsafe-delete-ignore-read-errors";
@@ -45,18 +43,11 @@ impl Write<'_> {
             if self.dry_run {
                 return Ok(success(output, details));
             }
-            let op = Op::Delete {
-                key: key.as_str().into(),
-                expect: Expect::Revision(entry.revision()),
-                last: None,
-            };
-            match self.stored(StoreUse::Delete, store.collection().write(op)).await {
-                Ok(_) => {
-                    tracing::warn!(%resource, key, "an object that cannot be read was removed");
-                    return Ok(success(output, details));
-                }
-                Err(WriteError::Conflict { .. }) => {}
-                Err(error) => return Err(store_failure(&error)),
+            let encoded = Encoded::removal(self, &key, &entry, None);
+            let removed = encoded.commit_change(self, &mut ReservationGuard::nothing()).await?;
+            if removed.is_some() {
+                tracing::warn!(%resource, key, "an object that cannot be read was removed");
+                return Ok(success(output, details));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Decoding of request bodies.
+//! First step: the body is an object of the expected kind.
 
 use bytes::Bytes;
 use planesmith_dynamic::custom;
@@ -12,77 +12,81 @@ use planesmith_machinery::protobuf;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Struct;
 use planesmith_machinery::yaml;
 
-use super::options::{FieldValidation, WriteOptions};
+use super::SentBody;
+use super::expected::{Expected, Mismatch, complete, mismatch, missing_kind};
 use crate::endpoint::{Call, Endpoint};
 use crate::negotiation::Format;
+use crate::options::{FieldValidation, WriteOptions};
 use crate::request::{Stage, Warnings};
 
 /// Maximum bytes of a body in messages.
 const SHOWN: usize = 30;
 
-/// The kind that a body must have.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Expected {
-    pub(super) group: &'static str,
-    pub(super) api_version: &'static str,
-    pub(super) kind: &'static str,
-    /// The Go scheme that has the kind, for messages.
-    pub(super) scheme: &'static str,
-    /// True for custom kinds.
-    pub(super) is_custom: bool,
-    /// The message for a body that cannot be read, for readers that do not know the kind well enough to report more.
-    pub(super) unknown: Option<&'static str>,
+/// An object as its client sent it, in the version of the body.
+pub(crate) struct Decoded {
+    pub(super) object: Box<dyn Object>,
+    /// The body in JSON; empty for protobuf.
+    pub(super) json: Bytes,
 }
 
-impl From<&'static ResourceFacts> for Expected {
-    fn from(facts: &'static ResourceFacts) -> Self {
-        Self {
-            group: facts.group,
-            api_version: facts.api_version,
-            kind: facts.kind,
-            scheme: facts.hub().extensions.scheme_name,
-            is_custom: facts.custom.is_some(),
-            unknown: None,
-        }
+impl Decoded {
+    /// Decodes the body of `call` as an object of `kind`.
+    ///
+    /// # Errors
+    ///
+    /// 400 in the words of kube-apiserver when the body is not such an object.
+    pub(crate) fn read(
+        endpoint: &Endpoint,
+        call: &Call,
+        kind: &'static ResourceFacts,
+        options: &WriteOptions<'_>,
+        body: &SentBody,
+    ) -> ApiResult<Self> {
+        let decoder = Decoder::new(endpoint, call, kind.into(), options);
+        let mut object = kind.zero();
+        let read = || decoder.read(body, &mut *object);
+        let json = call.ctx.timeline.time(Stage::Decode, read)?;
+        Ok(Self { object, json })
+    }
+
+    /// The same object without the fields that only the server sets.
+    pub(crate) fn without_system_fields(mut self) -> Self {
+        wipe_system_fields(&mut *self.object);
+        self
     }
 }
 
-/// Decodes bodies with objects of one kind.
-pub(super) struct Decoder<'a> {
-    pub(super) scheme: &'a Scheme,
-    pub(super) expected: Expected,
-    pub(super) validation: FieldValidation,
-    pub(super) warnings: &'a Warnings,
+/// Clears the fields that only the server sets.
+pub(super) fn wipe_system_fields(object: &mut dyn Object) {
+    let meta = object.meta_mut();
+    meta.creation_timestamp = Time::ZERO;
+    meta.uid.clear();
+    meta.deletion_timestamp = None;
+    meta.deletion_grace_period_seconds = None;
+    meta.self_link.clear();
 }
 
-impl Endpoint {
+/// Decodes bodies with objects of one kind.
+pub(crate) struct Decoder<'a> {
+    scheme: &'a Scheme,
+    expected: Expected,
+    validation: FieldValidation,
+    warnings: &'a Warnings,
+}
+
+impl<'a> Decoder<'a> {
     /// Returns a decoder for the body of `call`, with an object of the kind `expected`.
-    pub(super) fn decoder<'a>(&'a self, call: &'a Call, expected: Expected, options: &WriteOptions<'_>) -> Decoder<'a> {
-        Decoder {
-            scheme: self.stores().scheme(),
+    pub(crate) fn new(endpoint: &'a Endpoint, call: &'a Call, expected: Expected, options: &WriteOptions<'_>) -> Self {
+        Self {
+            scheme: endpoint.stores().scheme(),
             expected,
             validation: options.field_validation,
             warnings: &call.ctx.warnings,
         }
-    }
-
-    /// Decodes the body of `call` into an object of `kind`, and returns it with the body in JSON as [`Decoder::read`]
-    /// does.
-    pub(super) fn decode(
-        &self,
-        call: &Call,
-        kind: &'static ResourceFacts,
-        options: &WriteOptions<'_>,
-        (format, body): (Format, &Bytes),
-    ) -> ApiResult<(Box<dyn Object>, Bytes)> {
-        let decoder = self.decoder(call, kind.into(), options);
-        let mut object = kind.zero();
-        let read = || decoder.read(format, body, &mut *object);
-        let json = call.ctx.timeline.time(Stage::Decode, read)?;
-        Ok((object, json))
     }
 }
 
@@ -92,7 +96,8 @@ impl Decoder<'_> {
     /// # Errors
     ///
     /// 400 in the words of kube-apiserver when the body is not such an object.
-    pub(super) fn read(&self, format: Format, body: &Bytes, target: &mut dyn Struct) -> ApiResult<Bytes> {
+    pub(crate) fn read(&self, body: &SentBody, target: &mut dyn Struct) -> ApiResult<Bytes> {
+        let SentBody { format, bytes: body } = body;
         let (json, repeated) = match format {
             Format::Json => (body.clone(), Vec::new()),
             Format::Yaml => {
@@ -138,7 +143,7 @@ impl Decoder<'_> {
     }
 
     /// Refuses, warns of or ignores unknown and repeated fields.
-    pub(super) fn check_findings(&self, findings: &Findings, refuse: impl FnOnce(&str) -> ApiError) -> ApiResult<()> {
+    fn check_findings(&self, findings: &Findings, refuse: impl FnOnce(&str) -> ApiError) -> ApiResult<()> {
         if findings.is_empty() {
             return Ok(());
         }
@@ -216,82 +221,6 @@ impl Decoder<'_> {
     }
 }
 
-/// The message for a document without a kind.
-pub(super) fn missing_kind(document: &[u8]) -> String {
-    format!("Object 'Kind' is missing in '{}'", String::from_utf8_lossy(document))
-}
-
-/// A difference between a document's kind and the expected one.
-pub(super) enum Mismatch {
-    /// Another version of the kind.
-    Version,
-    /// Another kind; with kube-apiserver's message.
-    Kind(String),
-}
-
-/// Sets the parts of kind and version that a document leaves out.
-fn complete(mut sent: TypeMeta, version: &GroupVersion, expected: Expected) -> TypeMeta {
-    if version.version.is_empty() && (version.group.is_empty() || version.group == expected.group) {
-        expected.api_version.clone_into(&mut sent.api_version);
-    }
-    if sent.kind.is_empty() {
-        expected.kind.clone_into(&mut sent.kind);
-    }
-    sent
-}
-
-/// True if a document is a Status, a list of versions or the options of a request, which are known beside the kinds of
-/// `version`, whatever that is.
-pub(super) fn is_of_machinery(sent: &TypeMeta, version: &str) -> bool {
-    match sent.kind.as_str() {
-        "Status" | "APIVersions" | "APIGroup" | "APIGroupList" | "APIResourceList" => sent.api_version == "v1",
-        "ListOptions" | "GetOptions" | "CreateOptions" | "UpdateOptions" | "PatchOptions" | "WatchEvent" => {
-            sent.api_version == "v1" || sent.api_version == version
-        }
-        _ => false,
-    }
-}
-
-/// The difference between a document of the kind `sent` and the expected kind; `json` is the document, or empty.
-pub(super) fn mismatch(scheme: &Scheme, expected: Expected, sent: &TypeMeta, json: &[u8]) -> Option<Mismatch> {
-    let TypeMeta { api_version, kind } = sent;
-    let fits = |own: &str, expected: &str| own.is_empty() || own == expected;
-    if fits(api_version, expected.api_version) && fits(kind, expected.kind) {
-        return None;
-    }
-    let is_near = |other: &&'static ResourceFacts| other.hub().extensions.scheme_name == expected.scheme;
-    let known = scheme.object_kind(api_version, kind).filter(is_near);
-    // It is decoded as its own kind before that is compared with the expected one.
-    if let Some(known) = known.filter(|_| !json.is_empty())
-        && let Err(DecodeError::Syntax(why) | DecodeError::Type(why)) =
-            custom::decode(json, &mut *known.zero(), Strictness::Lenient)
-    {
-        return Some(Mismatch::Kind(why));
-    }
-    if known.is_some_and(|known| known.group == expected.group && known.kind == expected.kind) {
-        return Some(Mismatch::Version);
-    }
-    let listed = kind.strip_suffix("List");
-    let is_list = listed.is_some_and(|kind| {
-        scheme
-            .object_kind(api_version, kind)
-            .is_some_and(|listed| is_near(&listed))
-    }) || (api_version == "v1" && kind == "List");
-    let is_options = is_of_machinery(sent, expected.api_version) || kind == "DeleteOptions" && known.is_none();
-    Some(Mismatch::Kind(if known.is_some() || is_list || is_options {
-        let package = expected.group.split('.').next().filter(|group| !group.is_empty());
-        let package = package.unwrap_or("core");
-        let version = api_version.rsplit('/').next().unwrap_or_default();
-        format!(
-            "converting ({version}.{kind}) to ({package}.{}): unknown conversion",
-            expected.kind
-        )
-    } else {
-        let scheme = expected.scheme;
-        format!("no kind \"{kind}\" is registered for version \"{api_version}\" in scheme \"{scheme}\"")
-    }))
-}
-
 /// The start of a body: as text if it looks like JSON, otherwise in hexadecimal digits.
 fn summary(body: &[u8]) -> String {
     let start = &body[..body.len().min(SHOWN)];
@@ -337,7 +266,11 @@ mod tests {
         let json = r#"{"apiVersion":"ex.com/v1","kind":"Bar","metadata":{"name":"one"}}"#;
         let yaml = "apiVersion: ex.com/v1\nkind: Bar\nmetadata: {name: one}\n";
         for (format, body) in [(Format::Json, json), (Format::Yaml, yaml)] {
-            let read = decoder.read(format, &Bytes::from(body), &mut ObjectMeta::default());
+            let body = SentBody {
+                format,
+                bytes: body.into(),
+            };
+            let read = decoder.read(&body, &mut ObjectMeta::default());
             assert_eq!(
                 read.expect_err("another kind").message(),
                 "Bar.ex.com \"one\" is invalid: kind: Invalid value: \"Bar\": must be Foo"
@@ -360,7 +293,11 @@ mod tests {
                 "the API version in the data () does not match the expected API version (ex.com/v1)",
             ),
         ] {
-            let read = decoder.read(Format::Json, &Bytes::from(body), &mut ObjectMeta::default());
+            let sent = SentBody {
+                format: Format::Json,
+                bytes: body.into(),
+            };
+            let read = decoder.read(&sent, &mut ObjectMeta::default());
             assert_eq!(read.expect_err(body).message(), expected);
         }
     }

@@ -1,0 +1,139 @@
+//! Second step: the object is that of the path, and has its defaults.
+
+use planesmith_dynamic::custom::AsCustom;
+use planesmith_machinery::defaulting;
+use planesmith_machinery::meta::{ManagedFieldsEntry, ObjectMeta};
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::Scope;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_patch::fields::Set;
+use planesmith_patch::managers;
+
+use super::decoded::wipe_system_fields;
+use super::{Decoded, Write, owners};
+use crate::endpoint::{Call, Endpoint};
+
+/// An object in the version of the endpoint, with the defaults of that version.
+pub(crate) struct Defaulted {
+    pub(super) object: Box<dyn Object>,
+    /// Fields that a patch sets to empty.
+    pub(super) emptied: Set<'static>,
+}
+
+impl Decoded {
+    /// Sets the defaults of an object to be created in the namespace of the path.
+    ///
+    /// # Errors
+    ///
+    /// 400 when the object has another namespace.
+    pub(crate) fn default_new(mut self, write: &Write<'_>) -> ApiResult<Defaulted> {
+        let Write { endpoint, call, .. } = write;
+        endpoint.set_namespace(self.object.meta_mut(), call.namespace())?;
+        defaulting::set_defaults(&mut *self.object);
+        write.drop_repeated_owners(&mut *self.object, false);
+        Ok(Defaulted::unchanged(self.object))
+    }
+
+    /// Sets the defaults of an object that replaces the one in the path.
+    ///
+    /// # Errors
+    ///
+    /// 400 when the object has another name or namespace.
+    pub(crate) fn default_replacement(mut self, write: &Write<'_>) -> ApiResult<Defaulted> {
+        write.endpoint.check_path_names(self.object.meta_mut(), write.call)?;
+        // Documents of custom objects lose an empty list earlier.
+        let may_forget = self.object.as_custom().is_none() && self.object.meta().managed_fields.is_empty();
+        if may_forget && managers::forgets_managers(&self.json) {
+            self.object.meta_mut().managed_fields = vec![ManagedFieldsEntry::default()];
+        }
+        defaulting::set_defaults(&mut *self.object);
+        write.drop_repeated_owners(&mut *self.object, false);
+        Ok(Defaulted::unchanged(self.object))
+    }
+}
+
+impl Defaulted {
+    /// Sets the defaults of an object that a patch or an apply made for the path of `call`.
+    ///
+    /// # Errors
+    ///
+    /// 400 when the object has another name or namespace.
+    pub(crate) fn patched(
+        endpoint: &Endpoint,
+        call: &Call,
+        mut object: Box<dyn Object>,
+        emptied: Set<'static>,
+    ) -> ApiResult<Self> {
+        endpoint.check_path_names(object.meta_mut(), call)?;
+        defaulting::set_defaults(&mut *object);
+        Ok(Self { object, emptied })
+    }
+
+    /// Returns an object of which nothing but values that have no defaults were changed since it had them.
+    pub(crate) fn unchanged(object: Box<dyn Object>) -> Self {
+        let emptied = Set::new();
+        Self { object, emptied }
+    }
+
+    /// The object.
+    pub(crate) fn object(&self) -> &dyn Object {
+        &*self.object
+    }
+
+    /// The same object, to be created because the one in the path does not exist.
+    pub(super) fn into_new(mut self) -> Self {
+        wipe_system_fields(&mut *self.object);
+        self.object.meta_mut().resource_version.clear();
+        self
+    }
+}
+
+impl Write<'_> {
+    /// Removes repeated owners, with a warning.
+    pub(super) fn drop_repeated_owners(&self, object: &mut dyn Object, after_admission: bool) {
+        if let Some(warning) = owners::drop_repeated(object.meta_mut(), after_admission) {
+            self.call.ctx.warnings.add(warning);
+        }
+    }
+}
+
+impl Endpoint {
+    /// Sets an object's namespace to that of the path, or clears it for cluster-scoped objects.
+    ///
+    /// # Errors
+    ///
+    /// 400 when the object has another namespace.
+    pub(super) fn set_namespace(&self, object: &mut ObjectMeta, namespace: &str) -> ApiResult<()> {
+        let namespace = match self.kind().scope {
+            Scope::Namespaced => namespace,
+            Scope::Cluster => "",
+        };
+        let own = &mut object.namespace;
+        if own.is_empty() || namespace.is_empty() {
+            namespace.clone_into(own);
+        }
+        if own != namespace {
+            return Err(ApiError::namespace_mismatch());
+        }
+        Ok(())
+    }
+
+    /// Checks that the metadata names the object in the path.
+    ///
+    /// # Errors
+    ///
+    /// 400 when it names another.
+    pub(crate) fn check_path_names(&self, own: &mut ObjectMeta, call: &Call) -> ApiResult<()> {
+        self.set_namespace(own, call.namespace())?;
+        let (own, wanted) = (&own.name, call.name());
+        if own.is_empty() {
+            return Err(ApiError::bad_request(format!(
+                "the name of the object ({wanted} based on URL) was undeterminable: name must be provided"
+            )));
+        }
+        if own != wanted {
+            return Err(ApiError::name_mismatch(own, wanted));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,29 @@
+//! The part of an object that an update changes.
+
+use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::object::Object;
+
+/// The part of an object that an update changes.
+#[derive(Clone, Copy)]
+pub(crate) enum Part<'a> {
+    /// All but the status, if that has a path of its own.
+    Object,
+    /// The status.
+    Status,
+    /// All but the status, without the restrictions of ordinary updates.
+    Finalizers,
+    /// Another part with a path of its own.
+    Own(&'a dyn PartStrategy),
+}
+
+/// The functions of a part that has a path of its own. They get objects of the storage version.
+pub(crate) trait PartStrategy: Send + Sync {
+    /// Dotted paths that writers of the part never come to manage.
+    fn resets(&self) -> &'static [&'static str];
+
+    /// Copies the fields that a write cannot change from the old object.
+    fn prepare(&self, new: &mut dyn Object, old: &dyn Object);
+
+    /// Reports what is wrong with a replacement of the old object.
+    fn check(&self, new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors);
+}

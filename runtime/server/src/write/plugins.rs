@@ -1,0 +1,63 @@
+//! Requests as admission plugins see them, and the plugins of requests without a new object.
+
+use planesmith_access::admission::{Attributes, Objects, Operation};
+use planesmith_machinery::object::Object;
+use planesmith_machinery::status::ApiResult;
+use planesmith_machinery::value::Struct;
+
+use super::Write;
+use crate::request::Stage;
+
+impl Write<'_> {
+    /// Runs the plugins for the removal of an object.
+    pub(crate) async fn admit_removal(&self, name: &str, old: &dyn Object) -> ApiResult<()> {
+        let chain = self.endpoint.stores().admission();
+        let warn = |text: String| self.call.ctx.warnings.add(text);
+        let attributes = self.attributes(Operation::Delete, name, &warn);
+        let mut objects = Objects {
+            new: None,
+            old: Some(old),
+        };
+        let timeline = &self.call.ctx.timeline;
+        let mutate = chain.mutate(&attributes, &mut objects);
+        timeline.wait(Stage::Admission, mutate).await?;
+        let validate = chain.validate(&attributes, &objects);
+        timeline.wait(Stage::Admission, validate).await
+    }
+
+    /// Runs the plugins for a connection to the object in the path.
+    pub(crate) async fn admit_connection(&self, parameters: &dyn Struct) -> ApiResult<()> {
+        let chain = self.endpoint.stores().admission();
+        let warn = |text: String| self.call.ctx.warnings.add(text);
+        let attributes = Attributes {
+            options: None,
+            connection: Some(parameters),
+            ..self.attributes(Operation::Connect, self.call.name(), &warn)
+        };
+        let mut objects = Objects { new: None, old: None };
+        chain.mutate(&attributes, &mut objects).await?;
+        chain.validate(&attributes, &objects).await
+    }
+
+    /// The attributes of this write for plugins; `name` is that of the object, as far as it has one.
+    pub(super) fn attributes<'w>(
+        &'w self,
+        operation: Operation,
+        name: &'w str,
+        warn: &'w (dyn Fn(String) + Sync),
+    ) -> Attributes<'w> {
+        let resource = self.endpoint.kind();
+        // An object that is posted to a subresource need not have a name.
+        let name = if name.is_empty() { self.call.name() } else { name };
+        let is_namespace = resource.group.is_empty() && resource.plural == "namespaces";
+        Attributes {
+            subresource: self.subresource,
+            namespace: if is_namespace { name } else { self.call.namespace() },
+            name,
+            dry_run: self.dry_run,
+            options: Some(&*self.options),
+            warn,
+            ..Attributes::new(operation, resource, &self.call.ctx.user)
+        }
+    }
+}

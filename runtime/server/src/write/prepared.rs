@@ -1,0 +1,93 @@
+//! Fields that a client cannot set: reset in new objects, and restored in changed ones.
+
+use planesmith_dynamic::custom::AsCustom;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::SubresourceKind;
+use planesmith_machinery::strategy::Context;
+use planesmith_machinery::{copy, value};
+
+use super::Part;
+
+/// Resets the fields that a creator may not set.
+pub(super) fn prepare_create(object: &mut dyn Object, context: &Context<'_>) {
+    let facts = object.resource();
+    if facts.behavior.generation {
+        object.meta_mut().generation = 1;
+    }
+    let has_status = |kind: &SubresourceKind| matches!(kind, SubresourceKind::Status);
+    if !facts.behavior.status_on_create
+        && facts
+            .subresources
+            .iter()
+            .any(|subresource| has_status(&subresource.kind))
+        && let Some(status) = object.facts().fields.iter().position(|field| field.name == "status")
+    {
+        object.field_mut(status).reset();
+    }
+    facts.strategy.prepare_for_create(object, context);
+}
+
+/// Copies the parts from the old object that the update does not change.
+pub(super) fn prepare_update(part: Part<'_>, new: &mut dyn Object, context: &Context<'_>, old: &dyn Object) {
+    let facts = old.resource();
+    new.meta_mut().generation = old.meta().generation;
+    match part {
+        Part::Object => {
+            let own_path = |kind: &SubresourceKind| matches!(kind, SubresourceKind::Status);
+            if facts.subresources.iter().any(|subresource| own_path(&subresource.kind)) {
+                copy::copy_field("status", old, new);
+            }
+            facts.strategy.prepare_for_update(new, context, old);
+        }
+        Part::Status => {
+            // Metadata is not restored: agents annotate objects together with their status.
+            for (index, field) in old.facts().fields.iter().enumerate() {
+                if !matches!(field.name, "status" | "metadata") {
+                    copy::copy(old.field(index), new.field_mut(index));
+                }
+            }
+            facts.strategy.prepare_for_status_update(new, context, old);
+        }
+        Part::Finalizers => {
+            copy::copy_field("status", old, new);
+        }
+        Part::Own(part) => part.prepare(new, old),
+    }
+    keep_system_fields(new, old);
+    if facts.behavior.generation && !matches!(part, Part::Status) && changes_content(new, old) {
+        new.meta_mut().generation = old.meta().generation + 1;
+    }
+}
+
+/// Restores the metadata of an object of which only the status is written, except for its managed fields.
+pub(super) fn keep_metadata(new: &mut dyn Object, live: &dyn Object) {
+    let managed = std::mem::take(&mut new.meta_mut().managed_fields);
+    new.meta_mut().clone_from(live.meta());
+    new.meta_mut().managed_fields = managed;
+}
+
+/// Restores the fields that no update can change.
+fn keep_system_fields(new: &mut dyn Object, old: &dyn Object) {
+    let old = old.meta();
+    let new = new.meta_mut();
+    if new.uid.is_empty() {
+        new.uid.clone_from(&old.uid);
+    }
+    new.creation_timestamp = old.creation_timestamp;
+    if old.deletion_timestamp.is_some() {
+        new.deletion_timestamp = old.deletion_timestamp;
+    }
+    if old.deletion_grace_period_seconds.is_some() && new.deletion_grace_period_seconds.is_none() {
+        new.deletion_grace_period_seconds = old.deletion_grace_period_seconds;
+    }
+}
+
+/// True if anything but metadata and status differs. The status counts for custom kinds without a status subresource.
+fn changes_content(new: &dyn Object, old: &dyn Object) -> bool {
+    let status_counts = new.as_custom().is_some() && new.resource().subresource("status").is_none();
+    new.facts().fields.iter().enumerate().any(|(index, field)| {
+        field.name != "metadata"
+            && (field.name != "status" || status_counts)
+            && !value::equal(&new.field(index).view(), &old.field(index).view())
+    })
+}

@@ -1,0 +1,181 @@
+//! The running write: the request that all steps read.
+
+use http::header::USER_AGENT;
+use planesmith_dynamic::custom::{AsCustom, CustomKind};
+use planesmith_machinery::field_error::SentEmpty;
+use planesmith_machinery::strategy::{Context, User};
+use planesmith_machinery::time::Time;
+use planesmith_machinery::value::Struct;
+use planesmith_patch::fields::{self, Set};
+use planesmith_patch::managers::{self, Tracking};
+use planesmith_store::Entry;
+
+use super::{Decoded, Part};
+use crate::endpoint::{Call, Endpoint};
+use crate::offload::{Cost, block_in_place};
+use crate::options::{DeleteOptions, WriteOptions};
+
+/// A running write.
+pub(crate) struct Write<'a> {
+    pub(crate) endpoint: &'a Endpoint,
+    pub(crate) call: &'a Call,
+    pub(crate) dry_run: bool,
+    pub(super) manager: String,
+    pub(super) managing: Managing,
+    pub(super) subresource: &'a str,
+    pub(crate) now: Time,
+    /// Fields that this write does not manage, besides those of the kind; see [`Tracking::resets`].
+    resets: &'static [&'static str],
+    /// The options of the request, for plugins that pass them on.
+    pub(super) options: Box<dyn Struct>,
+    /// Fields that the request sets to empty.
+    emptied: Set<'static>,
+    /// Fields that the request sets to empty, with more details, for messages.
+    pub(super) sent_empty: SentEmpty,
+    /// Size of the body, in bytes.
+    pub(crate) size: usize,
+}
+
+/// The update of managed fields.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Managing {
+    /// By the fields that the write changed.
+    Changes,
+    /// By the fields that a write through a Scale changed; the path is that of the replicas.
+    Replicas(&'static str),
+    /// The new object has its final managed fields.
+    Done,
+}
+
+impl<'a> Write<'a> {
+    /// Returns a write with a body of `size` bytes.
+    pub(crate) fn new(endpoint: &'a Endpoint, call: &'a Call, options: &WriteOptions<'_>, size: usize) -> Self {
+        let agent = call.parts.headers.get(USER_AGENT);
+        let agent = agent.and_then(|agent| agent.to_str().ok()).unwrap_or_default();
+        let manager = managers::manager_name(&options.field_manager, agent);
+        let write = Self::with_manager(endpoint, call, options.dry_run, manager, options.as_sent());
+        Self { size, ..write }
+    }
+
+    /// Returns a removal.
+    pub(crate) fn removal(endpoint: &'a Endpoint, call: &'a Call, options: &DeleteOptions) -> Self {
+        let sent = Box::new(options.sent.clone());
+        Self::with_manager(endpoint, call, options.dry_run, String::new(), sent)
+    }
+
+    fn with_manager(
+        endpoint: &'a Endpoint,
+        call: &'a Call,
+        dry_run: bool,
+        manager: String,
+        options: Box<dyn Struct>,
+    ) -> Self {
+        let millis = endpoint.stores().options().clock.now();
+        Self {
+            endpoint,
+            call,
+            dry_run,
+            manager,
+            managing: Managing::Changes,
+            subresource: call.ctx.info.subresource(),
+            resets: &[],
+            now: Time::from_second(i64::try_from(millis / 1000).unwrap_or(i64::MAX)),
+            options,
+            emptied: Set::new(),
+            sent_empty: SentEmpty::default(),
+            size: 0,
+        }
+    }
+
+    /// The same write, for a part of the object.
+    pub(crate) fn of_part(self, part: Part<'_>) -> Self {
+        let resets = match part {
+            Part::Own(part) => part.resets(),
+            Part::Object | Part::Status | Part::Finalizers => &[],
+        };
+        Self { resets, ..self }
+    }
+
+    /// The same write, for a request whose body was decoded.
+    pub(crate) fn with_sent(self, Decoded { object, json }: &Decoded) -> Self {
+        if object.as_custom().is_some() {
+            // Documents distinguish empty from absent themselves.
+            return self;
+        }
+        Self {
+            emptied: fields::emptied(object.facts(), json),
+            sent_empty: SentEmpty::new(json),
+            ..self
+        }
+    }
+
+    /// The same write through a Scale, which changes the number at `replicas`.
+    pub(crate) fn through_scale(self, replicas: &'static str) -> Self {
+        Self {
+            managing: Managing::Replicas(replicas),
+            ..self
+        }
+    }
+
+    /// True if the write comes through a Scale.
+    pub(crate) fn is_through_scale(&self) -> bool {
+        matches!(self.managing, Managing::Replicas(_))
+    }
+
+    /// The same write, for a new object that has its final managed fields.
+    pub(crate) fn with_managers(self) -> Self {
+        Self {
+            managing: Managing::Done,
+            ..self
+        }
+    }
+
+    /// The field manager and its operation.
+    pub(crate) fn tracking(&self) -> Tracking<'_> {
+        Tracking {
+            manager: &self.manager,
+            subresource: self.subresource,
+            now: self.now,
+            resets: self.resets,
+            emptied: Some(&self.emptied),
+        }
+    }
+
+    /// Runs `work` on documents of about `size` bytes.
+    pub(super) async fn in_turn<T>(&self, size: usize, work: impl FnOnce() -> T) -> T {
+        self.in_turn_for(size, Cost::of_json(size), work).await
+    }
+
+    /// Like [`Self::in_turn`], for work with the expected cost `cost`.
+    pub(super) async fn in_turn_for<T>(&self, size: usize, cost: Cost, work: impl FnOnce() -> T) -> T {
+        match self.may_ask_a_converter() {
+            // A turn must not wait for another party.
+            true if cost >= Cost::INLINE => block_in_place(work),
+            true => work(),
+            false => self.endpoint.finish(self.call, size, cost, work).await,
+        }
+    }
+
+    /// True if work on objects may call a conversion webhook, for example for managers of other versions.
+    fn may_ask_a_converter(&self) -> bool {
+        CustomKind::of(self.endpoint.kind()).is_some_and(CustomKind::has_converter)
+    }
+
+    /// The request, as strategies see it.
+    pub(super) fn strategy_context(&self) -> Context<'_> {
+        let user = &self.call.ctx.user;
+        Context {
+            user: Some(User {
+                name: &user.name,
+                uid: &user.uid,
+                groups: &user.groups,
+                extra: &user.extra,
+            }),
+        }
+    }
+
+    /// Size of a change of `entry`, in bytes: that of the body, or of the entry if it is larger.
+    pub(crate) fn size_with(&self, entry: &Entry) -> usize {
+        self.size.max(entry.bytes().len())
+    }
+}
