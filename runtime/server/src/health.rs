@@ -10,14 +10,14 @@ use futures_util::future::BoxFuture;
 
 pub(crate) use endpoint::Endpoint;
 
-type Look = Box<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
+type Probe = Box<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
 
 /// One health check.
 pub struct HealthCheck {
     name: Cow<'static, str>,
     endpoints: Endpoints,
     is_told: bool,
-    look: Look,
+    probe: Probe,
 }
 
 /// The endpoints that include a check.
@@ -32,27 +32,27 @@ pub enum Endpoints {
 impl HealthCheck {
     /// Returns a check that answers at once. The reason of a failure goes to the log and to users that may request
     /// single checks.
-    pub fn new<L>(name: impl Into<Cow<'static, str>>, look: L) -> Self
+    pub fn new<P>(name: impl Into<Cow<'static, str>>, probe: P) -> Self
     where
-        L: Fn() -> Result<(), String> + Send + Sync + 'static,
+        P: Fn() -> Result<(), String> + Send + Sync + 'static,
     {
         Self::waiting(name, move || {
-            let result = look();
+            let result = probe();
             async { result }
         })
     }
 
     /// Returns an asynchronous check, which bounds its own duration.
-    pub fn waiting<L, F>(name: impl Into<Cow<'static, str>>, look: L) -> Self
+    pub fn waiting<P, F>(name: impl Into<Cow<'static, str>>, probe: P) -> Self
     where
-        L: Fn() -> F + Send + Sync + 'static,
+        P: Fn() -> F + Send + Sync + 'static,
         F: Future<Output = Result<(), String>> + Send + 'static,
     {
         Self {
             name: name.into(),
             endpoints: Endpoints::All,
             is_told: false,
-            look: Box::new(move || Box::pin(look())),
+            probe: Box::new(move || Box::pin(probe())),
         }
     }
 
@@ -82,8 +82,8 @@ impl HealthCheck {
         self.endpoints
     }
 
-    async fn look(&self) -> Result<(), String> {
-        (self.look)().await
+    async fn run(&self) -> Result<(), String> {
+        (self.probe)().await
     }
 }
 

@@ -4,12 +4,12 @@ mod activity;
 mod client_certificate;
 mod cutoff;
 mod exchanges;
-mod gather;
 mod host_header;
 mod peer;
-mod places;
 mod session;
+mod slots;
 mod tls;
+mod write_coalescing;
 
 use std::future::Future;
 use std::io;
@@ -24,8 +24,8 @@ use tokio::net::{TcpListener, TcpStream};
 
 pub use self::tls::{Authorities, Tls, TlsError, TlsFiles};
 
-use self::places::Places;
 use self::session::Sessions;
+use self::slots::ConnectionSlots;
 use crate::connection::Connection;
 use crate::sending::Answer;
 use crate::shutdown::Shutdown;
@@ -137,7 +137,7 @@ impl Listener {
         drain: Duration,
     ) {
         let graceful = GracefulShutdown::new();
-        let places = Places::new(limits.connections, limits.idle_for_others);
+        let slots = ConnectionSlots::new(limits.connections, limits.idle_for_others);
         let sessions = Arc::new(Sessions::new(service, limits));
         let reload = self
             .tls
@@ -145,17 +145,17 @@ impl Listener {
             .map(|tls| tokio::spawn(async move { tls.keep_fresh().await }));
         loop {
             let next = async {
-                let permit = places.permit().await;
-                (permit, self.accept(&places).await)
+                let permit = slots.permit().await;
+                (permit, self.accept(&slots).await)
             };
             let (permit, (stream, peer)) = tokio::select! {
                 next = next => next,
                 () = stop.requested() => break,
             };
-            let place = places.seat(permit);
+            let slot = slots.register(permit);
             let (sessions, tls, watcher) = (Arc::clone(&sessions), self.tls.clone(), graceful.watcher());
             tokio::spawn(async move {
-                sessions.run(stream, peer, tls.as_ref(), watcher, place).await;
+                sessions.run(stream, peer, tls.as_ref(), watcher, slot).await;
             });
         }
         drop(self.socket);
@@ -163,7 +163,7 @@ impl Listener {
             Ok(()) => {
                 // Connections in other protocols have no task here any more, but watches among them have closing
                 // messages to send.
-                at_most(drain.min(FAREWELL), places.all_free(limits.connections)).await;
+                at_most(drain.min(FAREWELL), slots.all_free(limits.connections)).await;
             }
             Err(_) => tracing::warn!(?drain, "some connections did not end in time"),
         }
@@ -173,14 +173,14 @@ impl Listener {
     }
 
     /// The next connection; connections that break before they are accepted are ignored.
-    async fn accept(&self, places: &Places) -> (TcpStream, SocketAddr) {
+    async fn accept(&self, slots: &ConnectionSlots) -> (TcpStream, SocketAddr) {
         loop {
             match self.socket.accept().await {
                 Ok(accepted) => return accepted,
                 Err(error) if is_about_one_connection(&error) => {}
                 Err(error) => {
                     // Out of descriptors or memory: connections that close free some.
-                    let closes_one = places.close_quietest();
+                    let closes_one = slots.close_quietest();
                     tracing::error!(%error, closes_one, "cannot accept connections");
                     tokio::time::sleep(Duration::from_millis(250)).await;
                 }

@@ -6,15 +6,15 @@
 
 mod answer;
 mod ask;
-mod believed;
+mod connection_pool;
 mod destination;
 mod handshake;
 mod identity;
-mod kept;
 mod link;
 mod lookup;
 mod page;
 mod rewrite;
+mod server_verifier;
 mod spdy_tunnel;
 mod tags;
 mod trust;

@@ -66,12 +66,12 @@ impl Endpoint {
         Ok(match begin(slices, compression::THRESHOLD, &turns).await? {
             Begun::Whole(body) => response::bytes(StatusCode::OK, media_type, body),
             Begun::Part(first, rest) => {
-                let held = rest.held();
+                let memory = rest.memory();
                 let pinned = Pinned::of_list(
-                    first.len() + held.shared,
+                    first.len() + memory.shared,
                     count,
-                    held.own,
-                    Snapshot::of(collection, held.shared),
+                    memory.own,
+                    Snapshot::of(collection, memory.shared),
                 );
                 let body = Body::new(SlicedBody::new(first, rest, turns));
                 pinning(response::stream(StatusCode::OK, media_type, body), pinned)

@@ -83,7 +83,7 @@ impl Endpoint {
                 let _ = writeln!(lines, "[+]{name} excluded: ok");
                 continue;
             }
-            let found = check.look().await;
+            let found = check.run().await;
             self.metrics.observe_check(self.name, name, found.is_ok());
             match found {
                 Ok(()) => {
@@ -133,7 +133,7 @@ impl Endpoint {
 }
 
 async fn answer_one(check: Arc<HealthCheck>) -> Response {
-    match check.look().await {
+    match check.run().await {
         Ok(()) => {
             let mut response = Response::new("ok".into());
             let plain = HeaderValue::from_static("text/plain; charset=utf-8");

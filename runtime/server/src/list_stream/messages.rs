@@ -7,7 +7,7 @@ use planesmith_machinery::protobuf;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::Entry;
 
-use super::slices::{CHUNK, Held, Slices};
+use super::slices::{CHUNK, ListMemory, Slices};
 use crate::offload::Cost;
 
 /// Bytes of messages that are stored while the list is measured; further ones are encoded twice.
@@ -186,8 +186,8 @@ impl Slices for MessageList {
         (self.stage == Stage::Writing).then_some(self.left)
     }
 
-    fn held(&self) -> Held {
-        Held::of(&self.entries)
+    fn memory(&self) -> ListMemory {
+        ListMemory::of(&self.entries)
     }
 }
 

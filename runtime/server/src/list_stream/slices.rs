@@ -30,29 +30,29 @@ pub(crate) trait Slices: Send {
     fn left(&self) -> Option<u64>;
 
     /// The memory that the list keeps allocated.
-    fn held(&self) -> Held;
+    fn memory(&self) -> ListMemory;
 }
 
 /// Bytes of objects and their encodings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Held {
+pub(crate) struct ListMemory {
     /// Bytes that only the list keeps.
     pub(crate) own: usize,
     /// Bytes that are shared with the cache, as long as the objects are not replaced.
     pub(crate) shared: usize,
 }
 
-impl Held {
+impl ListMemory {
     /// The memory of `entries`. Unstored entries belong to their list alone.
     pub(super) fn of(entries: &[Arc<Entry>]) -> Self {
-        let mut held = Self::default();
+        let mut memory = Self::default();
         for entry in entries {
             match entry.revision() {
-                Revision(0) => held.own += entry.bytes().len(),
-                _ => held.shared += entry.bytes().len(),
+                Revision(0) => memory.own += entry.bytes().len(),
+                _ => memory.shared += entry.bytes().len(),
             }
         }
-        held
+        memory
     }
 
     /// Bytes of both kinds.
@@ -287,8 +287,8 @@ mod tests {
             None
         }
 
-        fn held(&self) -> Held {
-            Held::default()
+        fn memory(&self) -> ListMemory {
+            ListMemory::default()
         }
     }
 

@@ -7,7 +7,7 @@ use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::{cbor, json, yaml};
 use planesmith_store::Entry;
 
-use super::slices::{CHUNK, Held, Slices, unreadable};
+use super::slices::{CHUNK, ListMemory, Slices, unreadable};
 use crate::negotiation::{Format, Output};
 use crate::offload::Cost;
 use crate::response::in_beta;
@@ -34,7 +34,7 @@ pub(crate) struct TextList {
     stage: Stage,
     entries: vec::IntoIter<Arc<Entry>>,
     /// Bytes of the remaining entries.
-    held: Held,
+    memory: ListMemory,
     item: Vec<u8>,
 }
 
@@ -82,7 +82,7 @@ impl TextList {
             },
             beta: output.beta,
             stage: number.map_or(Stage::Head, |number| Stage::Sorting(number, Vec::new())),
-            held: Held::of(&entries),
+            memory: ListMemory::of(&entries),
             entries: entries.into_iter(),
             item: Vec::new(),
         }
@@ -197,7 +197,7 @@ impl Slices for TextList {
             );
             self.write_item(&entry, is_first, out)?;
             seen += entry.bytes().len();
-            self.held = self.held.without(&entry);
+            self.memory = self.memory.without(&entry);
             if out.len() >= enough || seen >= slice {
                 return Ok(true);
             }
@@ -208,9 +208,9 @@ impl Slices for TextList {
 
     fn cost(&self) -> Cost {
         match self.layout {
-            Layout::Yaml(_) => Cost::of_yaml(self.slice().min(self.held.all())),
+            Layout::Yaml(_) => Cost::of_yaml(self.slice().min(self.memory.all())),
             Layout::Compact | Layout::Pretty(_) | Layout::Cbor(_) => {
-                Cost::of_other_form(self.slice().min(self.held.all()))
+                Cost::of_other_form(self.slice().min(self.memory.all()))
             }
         }
     }
@@ -219,7 +219,7 @@ impl Slices for TextList {
         None
     }
 
-    fn held(&self) -> Held {
-        self.held
+    fn memory(&self) -> ListMemory {
+        self.memory
     }
 }

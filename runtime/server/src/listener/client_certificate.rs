@@ -13,8 +13,8 @@ use rustls::{DigitallySignedStruct, DistinguishedName, SignatureScheme};
 use super::TlsError;
 use crate::connection::Connection;
 use crate::early_version;
-use crate::listed::Listed;
 use crate::signatures::Signatures;
+use crate::trust_anchors::TrustAnchors;
 
 /// Accepts any client certificate whose key the client has.
 ///
@@ -22,8 +22,8 @@ use crate::signatures::Signatures;
 /// authentication failure (401), which the client can read, and not a failed handshake.
 #[derive(Debug)]
 pub(super) struct AnyCertificate {
-    clients: Option<Judge>,
-    proxies: Option<Judge>,
+    clients: Option<AuthorityVerifier>,
+    proxies: Option<AuthorityVerifier>,
     /// Names of the authorities that are sent to clients as hints.
     hints: Vec<DistinguishedName>,
     signatures: Signatures,
@@ -31,23 +31,23 @@ pub(super) struct AnyCertificate {
 
 /// Verifies certificates with a set of trusted authorities.
 #[derive(Debug)]
-struct Judge {
-    listed: Listed,
+struct AuthorityVerifier {
+    anchors: TrustAnchors,
     authorities: Arc<dyn ClientCertVerifier>,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
-impl Judge {
+impl AuthorityVerifier {
     /// Returns a verifier; `None` without authorities.
-    fn new(listed: Listed, provider: &Arc<CryptoProvider>) -> Result<Option<Self>, TlsError> {
-        if listed.roots().is_empty() {
+    fn new(anchors: TrustAnchors, provider: &Arc<CryptoProvider>) -> Result<Option<Self>, TlsError> {
+        if anchors.roots().is_empty() {
             return Ok(None);
         }
-        let roots = Arc::new(listed.roots().clone());
+        let roots = Arc::new(anchors.roots().clone());
         let builder = WebPkiClientVerifier::builder_with_provider(roots, Arc::clone(provider));
         let authorities = builder.allow_unauthenticated().build().map_err(TlsError::Authorities)?;
         Ok(Some(Self {
-            listed,
+            anchors,
             authorities,
             algorithms: provider.signature_verification_algorithms,
         }))
@@ -56,10 +56,10 @@ impl Judge {
     /// Checks that `own` is trusted; the error is the reason that it is not.
     fn check(&self, own: &CertificateDer<'_>, intermediates: &[CertificateDer<'_>]) -> Result<(), String> {
         let now = UnixTime::now();
-        let verdict = match self.listed.check(own, now, |usage| usage.client_auth) {
+        let verdict = match self.anchors.check(own, now, |usage| usage.client_auth) {
             Some(listed) => listed.map_err(rustls::Error::from),
             None if early_version::is_early(own) => {
-                let authorities = self.listed.certificates();
+                let authorities = self.anchors.certificates();
                 early_version::verify(own, intermediates, authorities, self.algorithms, now)
                     .map_err(rustls::Error::from)
             }
@@ -72,35 +72,38 @@ impl Judge {
 impl AnyCertificate {
     /// Returns a verifier with the authorities of clients and of proxies; `None` if there are none of either.
     pub(super) fn new(
-        clients: Listed,
-        proxies: Listed,
+        clients: TrustAnchors,
+        proxies: TrustAnchors,
         provider: &Arc<CryptoProvider>,
     ) -> Result<Option<Self>, TlsError> {
         let mut hints = clients.roots().subjects();
         hints.extend(proxies.roots().subjects());
-        let (clients, proxies) = (Judge::new(clients, provider)?, Judge::new(proxies, provider)?);
-        let judges_nobody = clients.is_none() && proxies.is_none();
+        let (clients, proxies) = (
+            AuthorityVerifier::new(clients, provider)?,
+            AuthorityVerifier::new(proxies, provider)?,
+        );
+        let trusts_nobody = clients.is_none() && proxies.is_none();
         let any = Self {
             clients,
             proxies,
             hints,
             signatures: Signatures::new(provider),
         };
-        Ok((!judges_nobody).then_some(any))
+        Ok((!trusts_nobody).then_some(any))
     }
 
     /// The identities in the certificates that a client sent, its own first.
-    pub(super) fn judge(&self, sent: &[CertificateDer<'_>]) -> Connection {
+    pub(super) fn verify(&self, sent: &[CertificateDer<'_>]) -> Connection {
         let Some((own, intermediates)) = sent.split_first() else {
             return Connection::default();
         };
-        let client = self.clients.as_ref().map(|judge| {
-            let checked = judge.check(own, intermediates);
+        let client = self.clients.as_ref().map(|verifier| {
+            let checked = verifier.check(own, intermediates);
             let certificate = checked.and_then(|()| ClientCertificate::trusted(own).map_err(|e| e.to_string()));
             certificate.unwrap_or_else(ClientCertificate::Untrusted)
         });
-        let proxy = self.proxies.as_ref().and_then(|judge| {
-            judge.check(own, intermediates).ok()?;
+        let proxy = self.proxies.as_ref().and_then(|verifier| {
+            verifier.check(own, intermediates).ok()?;
             ProxyCertificate::trusted(own).ok()
         });
         Connection {

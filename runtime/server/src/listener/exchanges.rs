@@ -21,9 +21,9 @@ type Exchange = Bounded<Pin<Box<dyn Future<Output = ()> + Send>>>;
 
 /// Collects the exchanges that a connection starts. Clones belong to the same connection.
 #[derive(Clone, Default)]
-pub(super) struct Beginning(Arc<Mutex<Vec<Exchange>>>);
+pub(super) struct StreamExecutor(Arc<Mutex<Vec<Exchange>>>);
 
-impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for Beginning {
+impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for StreamExecutor {
     fn execute(&self, exchange: F) {
         self.0
             .lock()
@@ -38,7 +38,7 @@ impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for Beginni
 /// The watches are a group in the store: it makes one call, and this task wakes those that have the event.
 #[derive(Default)]
 pub(super) struct Exchanges {
-    beginning: Beginning,
+    executor: StreamExecutor,
     watches: Arc<WakeGroup>,
     running: FuturesUnordered<Exchange>,
     bell: Option<(Arc<Bell>, Waker)>,
@@ -80,10 +80,10 @@ impl Bell {
 }
 
 impl Exchanges {
-    /// Returns the exchanges that `beginning` collects, and the `watches` among them.
-    pub(super) fn new(beginning: Beginning, watches: Arc<WakeGroup>) -> Self {
+    /// Returns the exchanges that `executor` collects, and the `watches` among them.
+    pub(super) fn new(executor: StreamExecutor, watches: Arc<WakeGroup>) -> Self {
         Self {
-            beginning,
+            executor,
             watches,
             running: FuturesUnordered::new(),
             bell: None,
@@ -92,7 +92,7 @@ impl Exchanges {
 
     /// Polls all exchanges that are ready.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) {
-        let begun = std::mem::take(&mut *self.beginning.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let begun = std::mem::take(&mut *self.executor.0.lock().unwrap_or_else(PoisonError::into_inner));
         self.running.extend(begun);
         if self.running.is_empty() {
             self.watches.poll(cx);
@@ -167,9 +167,9 @@ mod tests {
 
     #[tokio::test]
     async fn all_that_can_go_on_does_at_one_look() {
-        let (beginning, done) = (Beginning::default(), Arc::default());
-        (0..20).for_each(|_| beginning.execute(restless(&done)));
-        let mut exchanges = Exchanges::new(beginning, Arc::default());
+        let (executor, done) = (StreamExecutor::default(), Arc::default());
+        (0..20).for_each(|_| executor.execute(restless(&done)));
+        let mut exchanges = Exchanges::new(executor, Arc::default());
         poll_fn(|cx| {
             exchanges.poll(cx);
             Poll::Ready(())
@@ -180,14 +180,14 @@ mod tests {
 
     #[tokio::test]
     async fn what_happens_elsewhere_wakes_an_exchange() {
-        let (beginning, done) = (Beginning::default(), Arc::new(AtomicUsize::new(0)));
+        let (executor, done) = (StreamExecutor::default(), Arc::new(AtomicUsize::new(0)));
         let (sender, receiver) = oneshot::channel();
         let counted = Arc::clone(&done);
-        beginning.execute(async move {
+        executor.execute(async move {
             receiver.await.expect("the sender sends");
             counted.fetch_add(1, Ordering::Relaxed);
         });
-        let mut exchanges = Exchanges::new(beginning, Arc::default());
+        let mut exchanges = Exchanges::new(executor, Arc::default());
         let watched = Arc::clone(&done);
         let connection = tokio::spawn(poll_fn(move |cx| {
             exchanges.poll(cx);
@@ -217,17 +217,17 @@ mod tests {
     async fn an_event_wakes_the_task_once_for_all_watches() {
         let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).expect("memory opens");
         let things = storage.collection("/things/", Arc::new(NoIndex));
-        let (beginning, watches, seen) = (Beginning::default(), Arc::default(), Arc::new(AtomicUsize::new(0)));
+        let (executor, watches, seen) = (StreamExecutor::default(), Arc::default(), Arc::new(AtomicUsize::new(0)));
         for _ in 0..50 {
             let watcher = things.watch("/things/", WatchFrom::Now).expect("it starts");
             let (mut watcher, seen) = (watcher.in_group(&watches), Arc::clone(&seen));
-            beginning.execute(async move {
+            executor.execute(async move {
                 while let Ok(events) = watcher.next().await {
                     seen.fetch_add(events.len(), Ordering::SeqCst);
                 }
             });
         }
-        let mut exchanges = Exchanges::new(beginning, watches);
+        let mut exchanges = Exchanges::new(executor, watches);
         let task = Arc::<Task>::default();
         let waker = Waker::from(Arc::clone(&task));
         exchanges.poll(&mut Context::from_waker(&waker));

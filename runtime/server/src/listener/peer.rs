@@ -14,18 +14,18 @@ use crate::connection::Connection;
 pub(super) struct Peer {
     /// The facts from when the connection was opened.
     first: Arc<Connection>,
-    shown: Option<Shown>,
+    presented: Option<PresentedChain>,
 }
 
 /// The certificates that a client has presented. They are verified again when authorities change: a proxy keeps its
 /// connections for long, and may have opened them before this server learned to trust it.
-struct Shown {
+struct PresentedChain {
     tls: Arc<Tls>,
     chain: Vec<CertificateDer<'static>>,
-    judged: ArcSwap<Judged>,
+    verified: ArcSwap<Verified>,
 }
 
-struct Judged {
+struct Verified {
     by: Arc<Loaded>,
     connection: Arc<Connection>,
 }
@@ -38,12 +38,12 @@ impl Peer {
                 peer: Some(address),
                 ..Connection::default()
             }),
-            shown: None,
+            presented: None,
         }
     }
 
     /// Returns a client that presented `chain`, its own certificate first, which `loaded` verifies.
-    pub(super) fn showing(
+    pub(super) fn presenting(
         address: SocketAddr,
         chain: Vec<CertificateDer<'static>>,
         tls: &Arc<Tls>,
@@ -52,45 +52,45 @@ impl Peer {
         if chain.is_empty() {
             return Self::at(address);
         }
-        let connection = Arc::new(loaded.judge(&chain, Some(address)));
-        let judged = Judged {
+        let connection = Arc::new(loaded.verify(&chain, Some(address)));
+        let verified = Verified {
             by: loaded,
             connection: Arc::clone(&connection),
         };
-        let shown = Shown {
+        let presented = PresentedChain {
             tls: Arc::clone(tls),
             chain,
-            judged: ArcSwap::from_pointee(judged),
+            verified: ArcSwap::from_pointee(verified),
         };
         Self {
             first: connection,
-            shown: Some(shown),
+            presented: Some(presented),
         }
     }
 
     /// The current facts about the connection.
     pub(super) fn connection(&self) -> Arc<Connection> {
-        match &self.shown {
+        match &self.presented {
             None => Arc::clone(&self.first),
-            Some(shown) => shown.connection(self.first.peer),
+            Some(presented) => presented.connection(self.first.peer),
         }
     }
 }
 
-impl Shown {
+impl PresentedChain {
     fn connection(&self, address: Option<SocketAddr>) -> Arc<Connection> {
-        let judged = self.judged.load();
+        let verified = self.verified.load();
         let current = self.tls.current.load();
-        if Arc::ptr_eq(&judged.by, &current) {
-            return Arc::clone(&judged.connection);
+        if Arc::ptr_eq(&verified.by, &current) {
+            return Arc::clone(&verified.connection);
         }
         let by = Arc::clone(&*current);
-        let connection = Arc::new(by.judge(&self.chain, address));
-        let judged = Judged {
+        let connection = Arc::new(by.verify(&self.chain, address));
+        let verified = Verified {
             by,
             connection: Arc::clone(&connection),
         };
-        self.judged.store(Arc::new(judged));
+        self.verified.store(Arc::new(verified));
         connection
     }
 }

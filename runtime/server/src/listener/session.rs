@@ -19,11 +19,11 @@ use tokio::net::TcpStream;
 
 use super::activity::RunningBody;
 use super::cutoff;
-use super::exchanges::{Beginning, Exchanges};
-use super::gather::gather;
+use super::exchanges::{Exchanges, StreamExecutor};
 use super::host_header;
 use super::peer::Peer;
-use super::places::Place;
+use super::slots::ConnectionSlot;
+use super::write_coalescing::coalesce;
 use super::{ConnectionLimits, Service, Tls, at_most};
 use crate::failure;
 use crate::offload::OwnTask;
@@ -51,10 +51,10 @@ impl<S: Service> Sessions<S> {
         Self { service, limits }
     }
 
-    /// The HTTP implementation for a connection whose exchanges go to `beginning`.
-    fn builder(&self, beginning: Beginning) -> Builder<Beginning> {
+    /// The HTTP implementation for a connection whose exchanges go to `executor`.
+    fn builder(&self, executor: StreamExecutor) -> Builder<StreamExecutor> {
         let limits = &self.limits;
-        let mut builder = Builder::new(beginning);
+        let mut builder = Builder::new(executor);
         builder
             .http1()
             .timer(TokioTimer::new())
@@ -74,20 +74,20 @@ impl<S: Service> Sessions<S> {
     }
 
     /// Serves a connection until it ends. Errors of connections are caused by clients and logged at debug level. The
-    /// connection keeps its `place` until then, also after an upgrade to another protocol.
+    /// connection keeps its `slot` until then, also after an upgrade to another protocol.
     pub(super) async fn run(
         &self,
         stream: TcpStream,
         peer: SocketAddr,
         tls: Option<&Arc<Tls>>,
         watcher: Watcher,
-        place: Place,
+        slot: ConnectionSlot,
     ) {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%peer, %error, "TCP_NODELAY cannot be set");
         }
         let Some(tls) = tls else {
-            return self.speak(stream, Peer::at(peer), watcher, place).await;
+            return self.speak(stream, Peer::at(peer), watcher, slot).await;
         };
         let handshake = async {
             let mut stream = stream;
@@ -105,7 +105,7 @@ impl<S: Service> Sessions<S> {
         let handshake = tokio::select! {
             biased;
             handshake = handshake => handshake,
-            () = place.seated.asked_to_leave() => return,
+            () = slot.registration.close_requested() => return,
         };
         match handshake {
             None => {
@@ -117,17 +117,17 @@ impl<S: Service> Sessions<S> {
                 tracing::debug!(%peer, %error, "the TLS handshake failed");
             }
             // The stream is large and would otherwise be a part of each future around it.
-            Some(Ok((stream, client))) => Box::pin(self.speak(stream, client, watcher, place)).await,
+            Some(Ok((stream, client))) => Box::pin(self.speak(stream, client, watcher, slot)).await,
         }
     }
 
-    async fn speak<IO>(&self, io: IO, client: Peer, watcher: Watcher, place: Place)
+    async fn speak<IO>(&self, io: IO, client: Peer, watcher: Watcher, slot: ConnectionSlot)
     where
         IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let peer = client.connection().peer;
-        let Place { permit, seated } = place;
-        let activity = seated.activity();
+        let ConnectionSlot { permit, registration } = slot;
+        let activity = registration.activity();
         let watches = Arc::<WakeGroup>::default();
         let service = service_fn(|request: Request<Incoming>| {
             let mut running = activity.begin();
@@ -166,18 +166,18 @@ impl<S: Service> Sessions<S> {
                 }))
             }
         });
-        let (io, outlet) = gather(io, permit, Arc::clone(activity));
-        let beginning = Beginning::default();
-        let builder = self.builder(beginning.clone());
-        let conversation = watcher.watch(builder.serve_connection_with_upgrades(TokioIo::new(io), service));
-        let exchanges = Exchanges::new(beginning, Arc::clone(&watches));
-        let conversation = outlet.run(conversation, exchanges, || activity.is_crowded());
-        let mut conversation = pin!(conversation);
+        let (io, flusher) = coalesce(io, permit, Arc::clone(activity));
+        let executor = StreamExecutor::default();
+        let builder = self.builder(executor.clone());
+        let connection = watcher.watch(builder.serve_connection_with_upgrades(TokioIo::new(io), service));
+        let exchanges = Exchanges::new(executor, Arc::clone(&watches));
+        let connection = flusher.run(connection, exchanges, || activity.is_crowded());
+        let mut connection = pin!(connection);
         let mut overdue = pin!(cutoff::overdue(Arc::clone(activity)));
         loop {
             tokio::select! {
                 biased;
-                result = conversation.as_mut() => {
+                result = connection.as_mut() => {
                     if let Err(error) = result {
                         tracing::debug!(?peer, error = &*error, "a connection broke");
                     }
@@ -187,12 +187,12 @@ impl<S: Service> Sessions<S> {
                     tracing::info!(?peer, "a client did not read its answer in time; the connection is closed");
                     return;
                 }
-                () = seated.asked_to_leave() => {
+                () = registration.close_requested() => {
                     if activity.quiet().is_some() {
                         tracing::debug!(?peer, "an idle connection is closed for a new one");
                         return;
                     }
-                    seated.stay();
+                    registration.keep_open();
                 }
                 () = tokio::time::sleep(self.limits.idle) => {
                     // Checked rarely: an idle connection lives up to twice as long as the limit.

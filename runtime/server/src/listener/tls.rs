@@ -19,10 +19,10 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use super::client_certificate::AnyCertificate;
-use super::gather::HELD;
 use super::peer::Peer;
+use super::write_coalescing::BUFFER;
 use crate::connection::Connection;
-use crate::listed::Listed;
+use crate::trust_anchors::TrustAnchors;
 
 /// Interval between checks of the files for changes. Certificates are replaced days before they expire.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
@@ -154,10 +154,10 @@ impl Tls {
     ) -> io::Result<(TlsStream<TcpStream>, Peer)> {
         let loaded = self.current.load_full();
         // A write of one piece is sent in one piece, as far as the socket accepts it.
-        let whole = |tls: &mut rustls::ServerConnection| tls.set_buffer_limit(Some(HELD));
+        let whole = |tls: &mut rustls::ServerConnection| tls.set_buffer_limit(Some(BUFFER));
         let stream = loaded.acceptor.accept_with(stream, whole).await?;
         let sent = stream.get_ref().1.peer_certificates().unwrap_or_default();
-        let peer = Peer::showing(address, sent.to_vec(), self, loaded);
+        let peer = Peer::presenting(address, sent.to_vec(), self, loaded);
         Ok((stream, peer))
     }
 
@@ -191,11 +191,11 @@ impl Tls {
 
 impl Loaded {
     /// The identities in the certificates that a client at `address` sent, its own first.
-    pub(super) fn judge(&self, sent: &[CertificateDer<'_>], address: Option<SocketAddr>) -> Connection {
-        let judged = self.clients.as_ref().map(|clients| clients.judge(sent));
+    pub(super) fn verify(&self, sent: &[CertificateDer<'_>], address: Option<SocketAddr>) -> Connection {
+        let verified = self.clients.as_ref().map(|clients| clients.verify(sent));
         Connection {
             peer: address,
-            ..judged.unwrap_or_default()
+            ..verified.unwrap_or_default()
         }
     }
 
@@ -240,8 +240,8 @@ fn times(files: &TlsFiles) -> Vec<Option<SystemTime>> {
         .collect()
 }
 
-fn authorities(paths: &[PathBuf], more: &[u8]) -> Result<Listed, TlsError> {
-    let mut listed = Listed::default();
+fn authorities(paths: &[PathBuf], more: &[u8]) -> Result<TrustAnchors, TlsError> {
+    let mut anchors = TrustAnchors::default();
     for path in paths {
         let (refused, usable): (Vec<_>, Vec<_>) = certificates(path)?.into_iter().partition(|found| is_p521(found));
         if usable.is_empty() {
@@ -256,11 +256,11 @@ fn authorities(paths: &[PathBuf], more: &[u8]) -> Result<Listed, TlsError> {
                 path: path.clone(),
                 source,
             };
-            listed.add(certificate).map_err(unusable)?;
+            anchors.add(certificate).map_err(unusable)?;
         }
     }
-    listed.add_usable(CertificateDer::pem_slice_iter(more).flatten());
-    Ok(listed)
+    anchors.add_usable(CertificateDer::pem_slice_iter(more).flatten());
+    Ok(anchors)
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {

@@ -10,23 +10,23 @@ use hyper::body::Incoming;
 
 /// A request's place on a shared connection; released when it is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct StreamSlot {
     _all: Arc<()>,
 }
 
 /// The places of one connection.
 #[derive(Debug, Default)]
-pub(super) struct Places(Arc<()>);
+pub(super) struct StreamSlots(Arc<()>);
 
-impl Places {
+impl StreamSlots {
     /// The number of places that are taken.
     pub(super) fn taken(&self) -> usize {
         Arc::strong_count(&self.0) - 1
     }
 
     /// Takes a further place.
-    pub(super) fn take(&self) -> Place {
-        Place {
+    pub(super) fn take(&self) -> StreamSlot {
+        StreamSlot {
             _all: Arc::clone(&self.0),
         }
     }
@@ -36,11 +36,11 @@ impl Places {
 #[derive(Debug)]
 pub struct AnswerBody {
     body: Incoming,
-    _place: Option<Place>,
+    _place: Option<StreamSlot>,
 }
 
 impl AnswerBody {
-    pub(super) fn new(body: Incoming, place: Option<Place>) -> Self {
+    pub(super) fn new(body: Incoming, place: Option<StreamSlot>) -> Self {
         Self { body, _place: place }
     }
 }

@@ -125,7 +125,7 @@ impl std::fmt::Debug for Pem {
 
 /// An identity that is presented when a connection is opened, with the content of its files at that time.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct PresentedIdentity {
     identity: ClientIdentity,
     provider: Arc<CryptoProvider>,
     loaded: Mutex<Loaded>,
@@ -138,7 +138,7 @@ struct Loaded {
     changed: [Option<SystemTime>; 2],
 }
 
-impl Shown {
+impl PresentedIdentity {
     /// Reads the files of `identity`.
     ///
     /// # Errors
@@ -186,7 +186,7 @@ fn changed(identity: &ClientIdentity) -> [Option<SystemTime>; 2] {
     [&identity.certificate, &identity.key].map(Pem::changed)
 }
 
-impl ResolvesClientCert for Shown {
+impl ResolvesClientCert for PresentedIdentity {
     fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
         Some(self.current())
     }
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exchanged_certificates_are_shown() {
+    fn exchanged_certificates_are_presented() {
         let folder = tempfile::tempdir().unwrap();
         let (certificate, key) = (folder.path().join("c.crt"), folder.path().join("c.key"));
         let mut time = SystemTime::UNIX_EPOCH;
@@ -235,13 +235,13 @@ mod tests {
             key: key.clone().into(),
         };
         let provider = Arc::new(ring::default_provider());
-        let shown = Shown::open(&identity, &provider).unwrap();
-        let end = || shown.resolve(&[], &[]).unwrap().cert[0].clone();
+        let presented = PresentedIdentity::open(&identity, &provider).unwrap();
+        let end = || presented.resolve(&[], &[]).unwrap().cert[0].clone();
         assert_eq!(end(), first);
         let second = make();
         assert_eq!(end(), second);
         write("half a", "file");
         assert_eq!(end(), second);
-        assert!(Shown::open(&identity, &provider).is_err());
+        assert!(PresentedIdentity::open(&identity, &provider).is_err());
     }
 }

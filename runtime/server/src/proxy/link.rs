@@ -17,7 +17,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::answer::AnswerBody;
-use super::kept::Kept;
+use super::connection_pool::ConnectionPool;
 use super::{Destination, Target, handshake};
 
 /// Opens connections to other servers; cheap to clone.
@@ -29,7 +29,7 @@ pub struct Link {
     pub patience: Duration,
     /// The expected name in the certificate; `None` for the destination's host.
     name: Option<String>,
-    kept: Option<Kept>,
+    kept: Option<ConnectionPool>,
 }
 
 /// The reason that there is no answer, in the words of Go, which clients know.
@@ -69,7 +69,7 @@ pub enum LinkError {
     NotAllowed,
     /// A request over a pooled connection failed.
     #[error("{0}")]
-    Kept(String),
+    ConnectionPool(String),
 }
 
 impl Link {
@@ -95,7 +95,7 @@ impl Link {
     /// The same link with pooled connections, over HTTP/2 where the server supports it.
     #[must_use]
     pub fn keeping(self) -> Self {
-        let kept = Some(Kept::new(&self));
+        let kept = Some(ConnectionPool::new(&self));
         Self { kept, ..self }
     }
 

@@ -8,9 +8,9 @@ use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
-use super::believed::Believed;
-use super::identity::{ClientIdentity, Pem, Shown, TrustError};
-use crate::listed::Listed;
+use super::identity::{ClientIdentity, Pem, PresentedIdentity, TrustError};
+use super::server_verifier::ServerVerifier;
+use crate::trust_anchors::TrustAnchors;
 
 /// The servers that a connection trusts.
 #[derive(Clone, Copy, Debug)]
@@ -65,26 +65,26 @@ pub fn client_tls_by(pem: &[u8]) -> Result<Arc<ClientConfig>, TrustError> {
 pub fn client_tls_to(trust: Trust<'_>, identity: Option<&ClientIdentity>) -> Result<Arc<ClientConfig>, TrustError> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
-    let mut listed = Listed::default();
+    let mut anchors = TrustAnchors::default();
     match trust {
         Trust::Anyone => {}
-        Trust::File(path) => listed.add_all(Pem::File(path.to_owned()).certificates()?)?,
-        Trust::Bundle(pem) => listed.add_all(CertificateDer::pem_slice_iter(pem).flatten())?,
+        Trust::File(path) => anchors.add_all(Pem::File(path.to_owned()).certificates()?)?,
+        Trust::Bundle(pem) => anchors.add_all(CertificateDer::pem_slice_iter(pem).flatten())?,
         Trust::System => {
             let bundle = SYSTEM_AUTHORITIES.iter().find_map(|path| std::fs::read(path).ok());
             let bundle = bundle.unwrap_or_default();
             // Some authorities of an operating system may use algorithms that are too old to be accepted here.
-            listed.add_usable(CertificateDer::pem_slice_iter(&bundle).flatten());
+            anchors.add_usable(CertificateDer::pem_slice_iter(&bundle).flatten());
         }
     }
     let believed = match trust {
-        Trust::Anyone => Believed::anyone(&provider),
-        Trust::File(_) | Trust::Bundle(_) | Trust::System => Believed::listed(listed, &provider),
+        Trust::Anyone => ServerVerifier::trust_anything(&provider),
+        Trust::File(_) | Trust::Bundle(_) | Trust::System => ServerVerifier::trust_anchors(anchors, &provider),
     };
     let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(believed));
     let config = match identity {
         None => builder.with_no_client_auth(),
-        Some(identity) => builder.with_client_cert_resolver(Arc::new(Shown::open(identity, &provider)?)),
+        Some(identity) => builder.with_client_cert_resolver(Arc::new(PresentedIdentity::open(identity, &provider)?)),
     };
     Ok(Arc::new(config))
 }

@@ -36,13 +36,13 @@ impl Default for SendLimits {
 #[derive(Clone, Debug)]
 pub(crate) struct SendBudget {
     limits: SendLimits,
-    held: Arc<Mutex<Held>>,
+    charges: Arc<Mutex<Charges>>,
     /// Bytes of small answers, of which [`COMMON`] are not charged.
     small: Arc<AtomicUsize>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct Charges {
     all: Share,
     /// By user name; users without unsent answers have no entry.
     users: HashMap<String, Share>,
@@ -59,7 +59,7 @@ struct Share {
 /// Bytes that are counted until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Charge {
-    held: Arc<Mutex<Held>>,
+    charges: Arc<Mutex<Charges>>,
     user: Arc<UserInfo>,
     bytes: usize,
     snapshot: Option<Snapshot>,
@@ -84,7 +84,7 @@ impl SendBudget {
     pub(crate) fn new(limits: SendLimits) -> Self {
         Self {
             limits,
-            held: Arc::default(),
+            charges: Arc::default(),
             small: Arc::default(),
         }
     }
@@ -93,20 +93,20 @@ impl SendBudget {
     /// whatever others do.
     pub(crate) fn admit(&self, user: &Arc<UserInfo>, pinned: Pinned) -> Option<Charge> {
         let reserve = if user.is_system() { 0 } else { self.limits.server / 4 };
-        let mut held = lock(&self.held);
-        let fits = match held.users.get(&user.name) {
+        let mut charges = lock(&self.charges);
+        let fits = match charges.users.get(&user.name) {
             None => true,
             Some(own) => {
                 let with = |share: &Share| share.total().saturating_add(pinned.own);
-                with(own) <= self.limits.user && with(&held.all) <= self.limits.server - reserve
+                with(own) <= self.limits.user && with(&charges.all) <= self.limits.server - reserve
             }
         };
-        fits.then(|| self.take(&mut held, user, pinned))
+        fits.then(|| self.take(&mut charges, user, pinned))
     }
 
     /// Charges an answer to `user` regardless of limits: the answer to a completed write cannot be refused.
     pub(crate) fn charge(&self, user: &Arc<UserInfo>, pinned: Pinned) -> Charge {
-        self.take(&mut lock(&self.held), user, pinned)
+        self.take(&mut lock(&self.charges), user, pinned)
     }
 
     /// Counts the bytes of a small answer to `user`; they are charged to the user once small answers of all users are
@@ -134,17 +134,17 @@ impl SendBudget {
         self.small.load(Ordering::Relaxed)
     }
 
-    fn take(&self, held: &mut Held, user: &Arc<UserInfo>, pinned: Pinned) -> Charge {
+    fn take(&self, charges: &mut Charges, user: &Arc<UserInfo>, pinned: Pinned) -> Charge {
         let charge = Charge {
-            held: Arc::clone(&self.held),
+            charges: Arc::clone(&self.charges),
             user: Arc::clone(user),
             bytes: pinned.own,
             snapshot: pinned.snapshot,
         };
-        held.all.add(&charge);
-        match held.users.get_mut(&user.name) {
+        charges.all.add(&charge);
+        match charges.users.get_mut(&user.name) {
             Some(own) => own.add(&charge),
-            None => held.users.entry(user.name.clone()).or_default().add(&charge),
+            None => charges.users.entry(user.name.clone()).or_default().add(&charge),
         }
         charge
     }
@@ -174,12 +174,12 @@ impl Share {
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        let mut held = lock(&self.held);
-        held.all.remove(self);
-        if let Some(own) = held.users.get_mut(&self.user.name) {
+        let mut charges = lock(&self.charges);
+        charges.all.remove(self);
+        if let Some(own) = charges.users.get_mut(&self.user.name) {
             own.remove(self);
             if own.answers == 0 {
-                held.users.remove(&self.user.name);
+                charges.users.remove(&self.user.name);
             }
         }
     }
@@ -191,9 +191,9 @@ impl Drop for Common {
     }
 }
 
-fn lock(held: &Mutex<Held>) -> MutexGuard<'_, Held> {
+fn lock(charges: &Mutex<Charges>) -> MutexGuard<'_, Charges> {
     // A panic cannot interrupt a change half way.
-    held.lock().unwrap_or_else(PoisonError::into_inner)
+    charges.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -208,8 +208,8 @@ mod tests {
     }
 
     fn is_empty(budget: &SendBudget) -> bool {
-        let held = lock(&budget.held);
-        held.all.answers == 0 && held.all.bytes == 0 && held.users.is_empty()
+        let charges = lock(&budget.charges);
+        charges.all.answers == 0 && charges.all.bytes == 0 && charges.users.is_empty()
     }
 
     #[test]

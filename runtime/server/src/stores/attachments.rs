@@ -37,3 +37,35 @@ impl Attachments {
 fn key<T: Any>(group: &str, resource: &str) -> Key {
     (TypeId::of::<T>(), group.to_owned(), resource.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use planesmith_machinery::meta::ObjectMeta;
+    use planesmith_machinery::object::Resource as _;
+
+    use super::*;
+
+    /// A kind.
+    #[derive(Clone, Debug, Default, PartialEq, planesmith_machinery::Resource)]
+    #[resource(group = "test.example.com", version = "v1", kind = "Crate")]
+    struct Crate {
+        /// Metadata.
+        metadata: ObjectMeta,
+    }
+
+    #[test]
+    fn a_kind_has_one_value_of_each_type() {
+        let attachments = Attachments::default();
+        let add = |number: u32| {
+            let change = |known: Option<u32>| known.unwrap_or_default() + number;
+            attachments.change("test.example.com", "crates", change);
+        };
+        add(1);
+        add(2);
+        attachments.change("test.example.com", "crates", |_| "text");
+        attachments.change("test.example.com", "boxes", |_| 7_u64);
+        assert_eq!(attachments.get::<u32>(Crate::RESOURCE), Some(3));
+        assert_eq!(attachments.get::<&str>(Crate::RESOURCE), Some("text"));
+        assert_eq!(attachments.get::<u64>(Crate::RESOURCE), None, "that is of another kind");
+    }
+}

@@ -1,8 +1,8 @@
 //! Watches.
 
-mod apart;
 mod bookmarks;
 mod chunk;
+mod dedicated_task;
 mod frames;
 mod stream;
 mod unsent;
@@ -78,7 +78,7 @@ impl Endpoint {
         let stream = WatchStream::new(frames, turns, watcher, bookmarks, deadline, shutdown);
         let chunks = stream.run(initial);
         Ok(match self.asks_a_converter() {
-            true => answer(call, output, apart::apart(chunks)),
+            true => answer(call, output, dedicated_task::run(chunks)),
             false => answer(call, output, chunks),
         })
     }

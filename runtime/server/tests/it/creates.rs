@@ -65,8 +65,8 @@ async fn bodies_that_are_no_such_object_are_refused_in_words() {
             format!(r#"{unrecognized}unexpected GroupVersion string: a/b/c ({{"apiVersion":"a/b/c","kind":" ...)"#),
         ),
         (
-            r#"{"apiVersion":"v1","kind":"Place"}"#,
-            "Place in version \"v1\" cannot be handled as a Note: converting (v1.Place) to (core.Note): unknown conversion"
+            r#"{"apiVersion":"v1","kind":"Site"}"#,
+            "Site in version \"v1\" cannot be handled as a Note: converting (v1.Site) to (core.Note): unknown conversion"
                 .to_owned(),
         ),
         (
@@ -172,7 +172,7 @@ async fn versions_and_other_namespaces_do_not_belong_on_new_objects() {
     let words = "the namespace of the provided object does not match the namespace sent on the request";
     assert_eq!(elsewhere.refusal(), (400, words.to_owned()));
     let placed = server
-        .post("/api/v1/places", r#"{"metadata":{"name":"p","namespace":"b"}}"#)
+        .post("/api/v1/sites", r#"{"metadata":{"name":"p","namespace":"b"}}"#)
         .await;
     assert_eq!(
         (placed.code, placed.at("/metadata/namespace")),

@@ -71,21 +71,21 @@ async fn preconditions_name_the_object_that_is_meant() {
 #[tokio::test]
 async fn kinds_with_a_phase_for_it_have_words_of_their_own_for_preconditions() {
     let server = Server::with_places().await;
-    let path = "/api/v1/places/b";
-    let place = server.get(path).await.json();
+    let path = "/api/v1/sites/b";
+    let site = server.get(path).await.json();
     for (what, member, actual) in [
-        ("UID", "uid", &place["metadata"]["uid"]),
+        ("UID", "uid", &site["metadata"]["uid"]),
         (
             "ResourceVersion",
             "resourceVersion",
-            &place["metadata"]["resourceVersion"],
+            &site["metadata"]["resourceVersion"],
         ),
     ] {
         let refused = server
             .delete(path, &format!(r#"{{"preconditions":{{"{member}":"1"}}}}"#))
             .await;
         let words = format!(
-            "Operation cannot be fulfilled on places \"b\": Precondition failed: {what} in precondition: 1, {what} in object \
+            "Operation cannot be fulfilled on sites \"b\": Precondition failed: {what} in precondition: 1, {what} in object \
              meta: {}",
             actual.as_str().expect("text")
         );
@@ -165,7 +165,7 @@ async fn propagation_becomes_finalizers() {
 #[tokio::test]
 async fn a_kind_may_hold_itself_back_until_it_is_finalized() {
     let server = Server::with_places().await;
-    let path = "/api/v1/places/b";
+    let path = "/api/v1/sites/b";
     let marked = server.delete(path, "").await;
     assert_eq!((marked.code, marked.at("/status/phase")), (200, json!("Terminating")));
     assert_eq!(marked.at("/metadata/deletionGracePeriodSeconds"), Value::Null);
@@ -213,7 +213,7 @@ async fn with_broken_note(authorizer: Option<Arc<dyn Authorizer>>) -> Server {
         authorizer,
         ..StoresOptions::default()
     });
-    server.create("/api/v1/places", r#"{"metadata":{"name":"a"}}"#).await;
+    server.create("/api/v1/sites", r#"{"metadata":{"name":"a"}}"#).await;
     let store = ResourceStore::open(&server.storage, Note::RESOURCE);
     let (head, tail) = (&br#"{"metadata":{"name":7,"resourceVersion":""#[..], br#""}}"#);
     let put = Op::Put {

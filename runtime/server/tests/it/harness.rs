@@ -22,7 +22,7 @@ use planesmith_store::{MemoryLog, Storage, StorageOptions};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use crate::kinds::{Note, Place, Shelf};
+use crate::kinds::{Note, Shelf, Site};
 
 /// An admission plugin: refuses to delete the object `kept` once its finalizers are removed.
 struct Keeper;
@@ -100,20 +100,20 @@ impl Server {
     pub(crate) fn with_options(options: StoresOptions) -> Self {
         let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).expect("memory opens");
         let mut scheme = Scheme::new();
-        scheme.add::<Shelf>().add::<Note>().add::<Place>();
-        let places = ResourceStore::open(&storage, Place::RESOURCE);
+        scheme.add::<Shelf>().add::<Note>().add::<Site>();
+        let sites = ResourceStore::open(&storage, Site::RESOURCE);
         let waiting = Arc::new(Semaphore::new(0));
         let admission = Chain::new(vec![
-            Arc::new(NamespaceLifecycle::new(Arc::new(places))),
+            Arc::new(NamespaceLifecycle::new(Arc::new(sites))),
             Arc::new(Keeper),
             Arc::new(Slow(Arc::clone(&waiting))),
         ]);
         let stores = Stores::with_options(storage.clone(), Arc::new(scheme), admission, options);
-        stores.handle("", "places", "finalize", Arc::new(Finalize));
+        stores.handle("", "sites", "finalize", Arc::new(Finalize));
         let mut routes = Routes::new();
         routes.serve::<Shelf>(&stores);
         routes.serve::<Note>(&stores);
-        routes.serve::<Place>(&stores);
+        routes.serve::<Site>(&stores);
         let (stop, shutdown) = Stop::new();
         Self {
             table: routes.build(),
@@ -148,12 +148,12 @@ impl Server {
         }
     }
 
-    /// A server with the places `a` and `b`.
+    /// A server with the sites `a` and `b`.
     pub(crate) async fn with_places() -> Self {
         let server = Self::start();
         for name in ["a", "b"] {
             server
-                .create("/api/v1/places", &format!(r#"{{"metadata":{{"name":"{name}"}}}}"#))
+                .create("/api/v1/sites", &format!(r#"{{"metadata":{{"name":"{name}"}}}}"#))
                 .await;
         }
         server
@@ -233,7 +233,7 @@ impl Server {
         answer.json()
     }
 
-    /// Creates the note `name` in the place `a`.
+    /// Creates the note `name` in the site `a`.
     pub(crate) async fn note(&self, name: &str, labels: &str) -> Value {
         let body = format!(r#"{{"metadata":{{"name":"{name}","labels":{labels}}},"data":{{"n":"{name}"}}}}"#);
         self.create(NOTES, &body).await

@@ -89,7 +89,7 @@ async fn every_odd_request_gets_an_answer() {
     let mut random = fastrand::Rng::with_seed(36);
     for _ in 0..6000 {
         let base = *random
-            .choice(&[NOTES, SHELVES, "/api/v1/notes", "/api/v1/places"])
+            .choice(&[NOTES, SHELVES, "/api/v1/notes", "/api/v1/sites"])
             .expect("some");
         let below = *random
             .choice(&[
@@ -106,8 +106,8 @@ async fn every_odd_request_gets_an_answer() {
         let query = noise(&mut random);
         let mut body = random.choice(BODIES).unwrap_or_default().as_bytes().to_vec();
         if random.bool() && !body.is_empty() {
-            let place = random.usize(..body.len());
-            body[place] = random.u8(..);
+            let position = random.usize(..body.len());
+            body[position] = random.u8(..);
         }
         let request = Request::builder()
             .method(random.choice(METHODS).expect("some"))

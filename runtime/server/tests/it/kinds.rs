@@ -111,12 +111,12 @@ pub(crate) struct Note {
     pub(crate) data: BTreeMap<String, String>,
 }
 
-/// A place with finalizers in its spec.
+/// A site with finalizers in its spec.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(
     group = "",
     version = "v1",
-    kind = "Place",
+    kind = "Site",
     cluster,
     status,
     subresource = "finalize",
@@ -126,35 +126,35 @@ pub(crate) struct Note {
     strategy,
     strategy_extensions
 )]
-pub(crate) struct Place {
+pub(crate) struct Site {
     /// Metadata.
     #[field(proto = 1)]
     pub(crate) metadata: ObjectMeta,
     /// The desired state.
     #[field(proto = 2)]
-    pub(crate) spec: PlaceSpec,
+    pub(crate) spec: SiteSpec,
     /// The observed state.
     #[field(proto = 3)]
-    pub(crate) status: PlaceStatus,
+    pub(crate) status: SiteStatus,
 }
 
-/// The desired state of a place.
+/// The desired state of a site.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
-pub(crate) struct PlaceSpec {
-    /// The finalizers of the place.
+pub(crate) struct SiteSpec {
+    /// The finalizers of the site.
     #[field(proto = 1)]
     pub(crate) finalizers: Vec<String>,
 }
 
-/// The observed state of a place.
+/// The observed state of a site.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
-pub(crate) struct PlaceStatus {
+pub(crate) struct SiteStatus {
     /// `Active` or `Terminating`.
     #[field(proto = 1)]
     pub(crate) phase: String,
 }
 
-impl Strategy for Place {
+impl Strategy for Site {
     fn prepare_for_create(&mut self, _: &Context<'_>) {
         self.spec.finalizers = vec!["keeper".to_owned()];
         self.status.phase = "Active".to_owned();
@@ -165,7 +165,7 @@ impl Strategy for Place {
     }
 }
 
-impl StrategyExtensions for Place {
+impl StrategyExtensions for Site {
     const PHASED_DELETION: bool = true;
     const HIDDEN_ANNOTATIONS: &'static [&'static str] = &["test.example.com/hidden"];
 

@@ -43,23 +43,23 @@ async fn metadata_alone_hides_in_every_form_what_the_kind_hides() {
     let server = Server::with_places().await;
     let body =
         r#"{"metadata":{"name":"p","annotations":{"test.example.com/hidden":"unseen","test.example.com/seen":"x"}}}"#;
-    server.create("/api/v1/places", body).await;
+    server.create("/api/v1/sites", body).await;
     let of = |form: &str, target: &str| format!("application/{form};as={target};v=v1;g=meta.k8s.io");
     let (json, protobuf) = ("json", "vnd.kubernetes.protobuf");
     let (one, list) = ("PartialObjectMetadata", "PartialObjectMetadataList");
     for (accept, path) in [
-        (of(json, one), "/api/v1/places/p"),
-        (of(json, list), "/api/v1/places"),
-        (of(json, "Table"), "/api/v1/places/p"),
-        (of(json, "Table"), "/api/v1/places"),
-        (of(protobuf, one), "/api/v1/places/p"),
-        (of(protobuf, list), "/api/v1/places"),
+        (of(json, one), "/api/v1/sites/p"),
+        (of(json, list), "/api/v1/sites"),
+        (of(json, "Table"), "/api/v1/sites/p"),
+        (of(json, "Table"), "/api/v1/sites"),
+        (of(protobuf, one), "/api/v1/sites/p"),
+        (of(protobuf, list), "/api/v1/sites"),
     ] {
         let text = server.get_as(&accept, path).await.text;
         assert!(text.contains("test.example.com/seen"), "{accept} {path}: {text}");
         assert!(!text.contains("unseen"), "{accept} {path}: {text}");
     }
-    let whole = server.get("/api/v1/places/p").await.text;
+    let whole = server.get("/api/v1/sites/p").await.text;
     assert!(whole.contains("unseen"), "{whole}");
 }
 

@@ -74,7 +74,7 @@ async fn an_update_is_about_the_object_in_the_path() {
         "{words}"
     );
     let made = server
-        .put("/api/v1/places/c", r#"{"metadata":{"name":"c","resourceVersion":"1"}}"#)
+        .put("/api/v1/sites/c", r#"{"metadata":{"name":"c","resourceVersion":"1"}}"#)
         .await;
     assert_eq!(made.code, 201);
 }
@@ -129,7 +129,7 @@ async fn patches_of_each_kind_change_a_part() {
     assert_eq!(failed.refusal(), (422, words.to_owned()));
     let odd = server.patch("merge", &path, r#"{"data":"x"}"#).await;
     assert_eq!((odd.code, odd.at("/details/causes/0/field")), (422, json!("patch")));
-    let other = server.patch("merge", &path, r#"{"kind":"Place"}"#).await;
+    let other = server.patch("merge", &path, r#"{"kind":"Site"}"#).await;
     assert_eq!(other.code, 422);
     let kept = server.patch("merge", &path, r#"{"metadata":{"uid":"1"}}"#).await;
     assert_eq!(kept.code, 422);
@@ -203,7 +203,7 @@ async fn what_is_refused_for_its_keys_is_not_stored() {
 #[tokio::test]
 async fn an_update_that_would_create_is_not_about_an_object_with_an_identity() {
     let server = Server::with_places().await;
-    let path = "/api/v1/places/new";
+    let path = "/api/v1/sites/new";
     let other = server.put(path, r#"{"metadata":{"name":"new","uid":"u"}}"#).await;
     let (code, message) = other.refusal();
     assert_eq!(code, 409);

@@ -115,7 +115,7 @@ async fn expensive_frames_are_made_beside_the_connection() {
             assert_eq!(text(&event, "/type"), what);
             let object = ["/object/metadata/name", "/object/rows/0/object/metadata/name"];
             assert!(
-                object.iter().any(|place| event.pointer(place) == Some(&name.into())),
+                object.iter().any(|site| event.pointer(site) == Some(&name.into())),
                 "{event}"
             );
             let label = json!({"metadata": {"labels": {"for": accept.len().to_string()}}});
@@ -147,7 +147,7 @@ async fn a_client_that_does_not_read_holds_little_and_misses_nothing() {
         server.patch("merge", &format!("{NOTES}/n{number:03}"), &data).await;
     }
     let held = watches.each_mut().map(unsent);
-    let places = held
+    let sites = held
         .each_ref()
         .map(|held| held.iter().map(|chunk| chunk.as_ptr()).collect::<Vec<_>>());
     for held in &held {
@@ -155,8 +155,8 @@ async fn a_client_that_does_not_read_holds_little_and_misses_nothing() {
         assert!((2_000..=64 << 10).contains(&bytes), "{bytes} bytes wait");
     }
     assert_eq!(
-        places[0][1..],
-        places[1][1..],
+        sites[0][1..],
+        sites[1][1..],
         "what waits behind the first chunk is the same memory for all"
     );
     for (watch, held) in watches.iter_mut().zip(held) {
@@ -251,7 +251,7 @@ async fn bookmarks_come_regularly_once_there_is_something_to_tell() {
         bookmark_interval: Duration::from_millis(50),
         ..StoresOptions::default()
     });
-    server.create("/api/v1/places", r#"{"metadata":{"name":"a"}}"#).await;
+    server.create("/api/v1/sites", r#"{"metadata":{"name":"a"}}"#).await;
     server.note("a", "{}").await;
     // The first client has the note itself, and the other has a revision that does not exist yet.
     let known = server.storage.revision().to_string();

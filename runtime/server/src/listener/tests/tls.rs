@@ -113,7 +113,7 @@ impl Pki {
             .unwrap();
         let builder = builder.with_root_certificates(roots);
         let mut config = match client {
-            Some(client) => builder.with_client_cert_resolver(Arc::new(Shown::new(client))),
+            Some(client) => builder.with_client_cert_resolver(Arc::new(PresentedCertificate::new(client))),
             None => builder.with_no_client_auth(),
         };
         config.alpn_protocols = vec![protocol.to_vec()];
@@ -125,16 +125,16 @@ impl Pki {
 
 /// Presents one certificate, whatever its version.
 #[derive(Debug)]
-struct Shown(Arc<CertifiedKey>);
+struct PresentedCertificate(Arc<CertifiedKey>);
 
-impl Shown {
+impl PresentedCertificate {
     fn new((certificate, key): (CertificateDer<'static>, PrivateKeyDer<'static>)) -> Self {
         let key = rustls::crypto::ring::sign::any_supported_type(&key).unwrap();
         Self(Arc::new(CertifiedKey::new(vec![certificate], key)))
     }
 }
 
-impl ResolvesClientCert for Shown {
+impl ResolvesClientCert for PresentedCertificate {
     fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
         Some(Arc::clone(&self.0))
     }
@@ -235,7 +235,7 @@ async fn an_authority_may_be_its_own_client() {
 }
 
 #[tokio::test]
-async fn a_proxy_is_believed_over_a_connection_that_is_older_than_its_authority() {
+async fn a_proxy_is_trusted_over_a_connection_that_is_older_than_its_authority() {
     let (pki, other) = (Pki::new(), Pki::new());
     let serving = serve(Some(pki.tls()), ConnectionLimits::default()).await;
     let stream = pki

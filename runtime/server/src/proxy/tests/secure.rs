@@ -74,7 +74,7 @@ async fn secure_backend_with(is_ca: IsCa) -> (TempDir, Target) {
 }
 
 #[tokio::test]
-async fn anybody_is_believed_without_an_authority() {
+async fn anything_is_trusted_without_an_authority() {
     let (_folder, target) = secure_backend().await;
     let answer = fetch(&target, &link()).await.unwrap();
     let text = answer.into_body().collect().await.unwrap().to_bytes();
@@ -82,7 +82,7 @@ async fn anybody_is_believed_without_an_authority() {
 }
 
 #[tokio::test]
-async fn with_an_authority_only_its_own_are_believed() {
+async fn with_an_authority_only_its_own_are_trusted() {
     let (folder, target) = secure_backend().await;
     let (other, _) = secure_backend().await;
     let trusting = |folder: &TempDir| {

@@ -174,7 +174,7 @@ impl WatchStream {
 
     async fn wake(&mut self) -> Wake {
         let events = async {
-            self.unsent.room().await;
+            self.unsent.writable().await;
             self.watcher.next_within(READ).await
         };
         tokio::select! {
@@ -198,7 +198,7 @@ impl WatchStream {
     async fn initial(&mut self, initial: Initial) -> Option<ApiResult<(Bytes, Phase)>> {
         tokio::select! {
             biased;
-            () = self.unsent.room() => {}
+            () = self.unsent.writable() => {}
             () = &mut self.stopping => return None,
             () = sleep_until(self.deadline) => return None,
         }
@@ -215,7 +215,7 @@ impl WatchStream {
             match cost < Cost::INLINE {
                 true => self.frames.push_selected(&entry, &mut chunk)?,
                 false => {
-                    let made = self.aside(cost, move |frames| {
+                    let made = self.in_own_task(cost, move |frames| {
                         let mut frame = Vec::new();
                         frames.push_selected(&entry, &mut frame).map(|()| frame)
                     });
@@ -247,7 +247,7 @@ impl WatchStream {
                 true => self.frames.event(event)?,
                 false => {
                     let event = Arc::clone(event);
-                    self.aside(cost, move |frames| frames.event(&event)).await?
+                    self.in_own_task(cost, move |frames| frames.event(&event)).await?
                 }
             };
             if let Some(frame) = frame {
@@ -259,7 +259,7 @@ impl WatchStream {
     }
 
     /// Creates expensive frames in a task of its own: the connection continues meanwhile.
-    async fn aside<T: Send + 'static>(
+    async fn in_own_task<T: Send + 'static>(
         &mut self,
         cost: Cost,
         make: impl FnOnce(&Frames) -> ApiResult<T> + Send + 'static,

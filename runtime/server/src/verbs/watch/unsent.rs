@@ -49,7 +49,7 @@ impl Unsent {
     }
 
     /// Returns once further frames may be created.
-    pub(super) async fn room(&self) {
+    pub(super) async fn writable(&self) {
         poll_fn(|cx| {
             if self.has_room() {
                 return Poll::Ready(());
@@ -94,10 +94,10 @@ mod tests {
         let (first, second) = (unsent.count(chunk.clone()), unsent.count(chunk.clone()));
         assert_eq!(first.as_ptr(), chunk.as_ptr(), "nothing is copied");
         assert!(!unsent.is_empty() && !unsent.has_room());
-        assert!(unsent.room().now_or_never().is_none());
+        assert!(unsent.writable().now_or_never().is_none());
         let waits = tokio::spawn({
             let unsent = unsent.clone();
-            async move { unsent.room().await }
+            async move { unsent.writable().await }
         });
         tokio::task::yield_now().await;
         let part = first.slice(..1);

@@ -10,51 +10,51 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, SignatureScheme};
 
-use crate::listed::Listed;
 use crate::signatures::Signatures;
+use crate::trust_anchors::TrustAnchors;
 
 /// Verifies the certificates of servers.
 #[derive(Debug)]
-pub(super) struct Believed {
-    whom: Whom,
+pub(super) struct ServerVerifier {
+    mode: TrustMode,
     signatures: Signatures,
 }
 
 #[derive(Debug)]
-enum Whom {
+enum TrustMode {
     /// Trusts any certificate whose owner has its key.
-    Anyone,
+    Anything,
     /// Trusts certificates that an authority has signed, and the authorities themselves.
-    Listed {
-        authorities: Listed,
+    Authorities {
+        anchors: TrustAnchors,
         /// `None` if there are no authorities.
-        judge: Option<Arc<WebPkiServerVerifier>>,
+        verifier: Option<Arc<WebPkiServerVerifier>>,
     },
 }
 
-impl Believed {
+impl ServerVerifier {
     /// Returns a verifier that trusts any certificate.
-    pub(super) fn anyone(provider: &Arc<CryptoProvider>) -> Self {
+    pub(super) fn trust_anything(provider: &Arc<CryptoProvider>) -> Self {
         Self {
-            whom: Whom::Anyone,
+            mode: TrustMode::Anything,
             signatures: Signatures::new(provider),
         }
     }
 
     /// Returns a verifier that trusts a list of authorities.
-    pub(super) fn listed(authorities: Listed, provider: &Arc<CryptoProvider>) -> Self {
-        let roots = Arc::new(authorities.roots().clone());
+    pub(super) fn trust_anchors(anchors: TrustAnchors, provider: &Arc<CryptoProvider>) -> Self {
+        let roots = Arc::new(anchors.roots().clone());
         let builder = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(provider));
         // Without authorities no verifier can be built.
-        let judge = builder.build().ok();
+        let verifier = builder.build().ok();
         Self {
-            whom: Whom::Listed { authorities, judge },
+            mode: TrustMode::Authorities { anchors, verifier },
             signatures: Signatures::new(provider),
         }
     }
 }
 
-impl ServerCertVerifier for Believed {
+impl ServerCertVerifier for ServerVerifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
@@ -63,16 +63,16 @@ impl ServerCertVerifier for Believed {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        let Whom::Listed { authorities, judge } = &self.whom else {
+        let TrustMode::Authorities { anchors, verifier } = &self.mode else {
             return Ok(ServerCertVerified::assertion());
         };
-        match (authorities.check(certificate, now, |usage| usage.server_auth), judge) {
+        match (anchors.check(certificate, now, |usage| usage.server_auth), verifier) {
             (Some(listed), _) => {
                 listed?;
                 verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
                 Ok(ServerCertVerified::assertion())
             }
-            (None, Some(judge)) => judge.verify_server_cert(certificate, intermediates, name, ocsp_response, now),
+            (None, Some(verifier)) => verifier.verify_server_cert(certificate, intermediates, name, ocsp_response, now),
             (None, None) => Err(CertificateError::UnknownIssuer.into()),
         }
     }

@@ -21,7 +21,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 use tower::Service;
 
-use super::answer::{AnswerBody, Place, Places};
+use super::answer::{AnswerBody, StreamSlot, StreamSlots};
 use super::destination::Scope;
 use super::{Destination, Link, LinkError, Target};
 
@@ -41,7 +41,7 @@ const TOGETHER: usize = 100;
 
 /// Pooled TLS connections to other servers, by address.
 #[derive(Clone)]
-pub(super) struct Kept {
+pub(super) struct ConnectionPool {
     link: Arc<Link>,
     tls: Arc<ClientConfig>,
     lanes: Arc<Mutex<Vec<Lane>>>,
@@ -51,10 +51,10 @@ pub(super) struct Kept {
 struct Lane {
     scope: Scope,
     client: Client<Dialer, Body>,
-    places: Places,
+    places: StreamSlots,
 }
 
-impl Kept {
+impl ConnectionPool {
     /// Returns a pool whose connections `link` opens.
     pub(super) fn new(link: &Link) -> Self {
         let mut tls = ClientConfig::clone(&link.tls);
@@ -85,7 +85,7 @@ impl Kept {
 
     /// The first lane of that scope with a free place: later ones become idle when there are few requests, and lose
     /// their connections.
-    fn lane(&self, scope: Scope) -> (Client<Dialer, Body>, Place) {
+    fn lane(&self, scope: Scope) -> (Client<Dialer, Body>, StreamSlot) {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         let is_free = |lane: &Lane| lane.scope == scope && lane.places.taken() < TOGETHER;
         let free = lanes.iter().position(is_free).unwrap_or_else(|| {
@@ -110,7 +110,7 @@ impl Lane {
         Self {
             scope: dialer.scope,
             client: builder.build(dialer),
-            places: Places::default(),
+            places: StreamSlots::default(),
         }
     }
 }
@@ -124,12 +124,12 @@ fn innermost(error: &(dyn Error + 'static)) -> LinkError {
             break;
         }
     }
-    LinkError::Kept(inner.to_string())
+    LinkError::ConnectionPool(inner.to_string())
 }
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for ConnectionPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kept").finish_non_exhaustive()
+        f.debug_struct("ConnectionPool").finish_non_exhaustive()
     }
 }
 

@@ -7,12 +7,12 @@ use x509_parser::prelude::{ASN1Time, FromDer as _, X509Certificate};
 
 /// A list of trusted authorities. As in Go, a certificate in the list is trusted directly, even if it is itself a CA.
 #[derive(Clone, Debug)]
-pub(crate) struct Listed {
+pub(crate) struct TrustAnchors {
     certificates: Vec<CertificateDer<'static>>,
     roots: RootCertStore,
 }
 
-impl Default for Listed {
+impl Default for TrustAnchors {
     fn default() -> Self {
         Self {
             certificates: Vec::new(),
@@ -21,7 +21,7 @@ impl Default for Listed {
     }
 }
 
-impl Listed {
+impl TrustAnchors {
     /// Adds an authority.
     ///
     /// # Errors

@@ -19,14 +19,14 @@ use super::exchanges::Exchanges;
 
 /// Maximum bytes in the buffer: eight TLS records of the largest size. While the client does not read, they wait in
 /// TLS, and no more bytes are accepted.
-pub(super) const HELD: usize = 128 << 10;
+pub(super) const BUFFER: usize = 128 << 10;
 
 /// Usual maximum of the bytes that a connection writes at once.
 const LITTLE: usize = 4 << 10;
 
 /// The side that the connection writes to: reads pass through, writes are buffered.
 #[derive(Debug)]
-pub(super) struct Gather<IO> {
+pub(super) struct CoalescedIo<IO> {
     shared: Arc<Mutex<Shared<IO>>>,
     /// Keeps the connection counted while either owner uses it, also after an upgrade to another protocol.
     _place: Option<OwnedSemaphorePermit>,
@@ -34,7 +34,7 @@ pub(super) struct Gather<IO> {
 
 /// The side of the task that polls the connection.
 #[derive(Debug)]
-pub(super) struct Outlet<IO> {
+pub(super) struct Flusher<IO> {
     shared: Arc<Mutex<Shared<IO>>>,
 }
 
@@ -47,7 +47,7 @@ struct Shared<IO> {
     written: usize,
     /// True while written bytes wait in TLS, because the socket accepts none.
     unflushed: bool,
-    /// True once the outlet is dropped, so that flushes take effect at once.
+    /// True once the flusher is dropped, so that flushes take effect at once.
     open: bool,
     /// Receives notice of the bytes that are written.
     activity: Arc<Activity>,
@@ -55,11 +55,11 @@ struct Shared<IO> {
 
 /// Splits `io` into the side that the connection writes to, which keeps its `place` among the connections, and the side
 /// that flushes it. `activity` is notified when the written bytes have been sent.
-pub(super) fn gather<IO>(
+pub(super) fn coalesce<IO>(
     io: IO,
     place: Option<OwnedSemaphorePermit>,
     activity: Arc<Activity>,
-) -> (Gather<IO>, Outlet<IO>) {
+) -> (CoalescedIo<IO>, Flusher<IO>) {
     let shared = Arc::new(Mutex::new(Shared {
         io,
         held: Vec::new(),
@@ -68,24 +68,24 @@ pub(super) fn gather<IO>(
         open: false,
         activity,
     }));
-    let gather = Gather {
+    let coalesced = CoalescedIo {
         shared: Arc::clone(&shared),
         _place: place,
     };
-    (gather, Outlet { shared })
+    (coalesced, Flusher { shared })
 }
 
-impl<IO: AsyncWrite + Unpin> Outlet<IO> {
+impl<IO: AsyncWrite + Unpin> Flusher<IO> {
     /// Runs a connection over the other side, and polls its exchanges before and after it. While `crowded`, the
     /// connection is polled after the tasks that are ready now. Its last bytes are sent when this returns: the owner of
     /// an upgraded connection may wait for an answer to them.
     pub(super) async fn run<T, E: From<io::Error>>(
         self,
-        conversation: impl Future<Output = Result<T, E>>,
+        connection: impl Future<Output = Result<T, E>>,
         mut exchanges: Exchanges,
         crowded: impl Fn() -> bool,
     ) -> Result<T, E> {
-        let mut conversation = pin!(conversation);
+        let mut connection = pin!(connection);
         let mut waited = false;
         let mut outcome = None;
         poll_fn(|cx| {
@@ -101,7 +101,7 @@ impl<IO: AsyncWrite + Unpin> Outlet<IO> {
             }
             waited = false;
             exchanges.poll(cx);
-            let said = conversation.as_mut().poll(cx);
+            let said = connection.as_mut().poll(cx);
             exchanges.poll(cx);
             if let Poll::Ready(result) = said {
                 outcome = Some(result);
@@ -184,12 +184,12 @@ impl<IO: AsyncWrite + Unpin> Shared<IO> {
         cx: &mut Context<'_>,
         pieces: impl Iterator<Item = &'a [u8]>,
     ) -> Poll<io::Result<usize>> {
-        if self.held.len() >= HELD || self.unflushed {
+        if self.held.len() >= BUFFER || self.unflushed {
             ready!(self.poll_write_out(cx))?;
         }
         let before = self.held.len();
         for piece in pieces {
-            let room = HELD - self.held.len();
+            let room = BUFFER - self.held.len();
             if before + piece.len() > LITTLE {
                 // More will follow: growing in small steps would copy the bytes again and again.
                 self.held.reserve_exact(room);
@@ -203,13 +203,13 @@ impl<IO: AsyncWrite + Unpin> Shared<IO> {
     }
 }
 
-impl<IO: AsyncRead + Unpin> AsyncRead for Gather<IO> {
+impl<IO: AsyncRead + Unpin> AsyncRead for CoalescedIo<IO> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut lock(&self.shared).io).poll_read(cx, buffer)
     }
 }
 
-impl<IO: AsyncWrite + Unpin> AsyncWrite for Gather<IO> {
+impl<IO: AsyncWrite + Unpin> AsyncWrite for CoalescedIo<IO> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         lock(&self.shared).poll_hold(cx, std::iter::once(bytes))
     }
@@ -279,9 +279,9 @@ mod tests {
     async fn an_answer_of_http_1_is_sent_when_its_last_byte_is_written() {
         let (near, mut far) = duplex(10);
         let activity = unused();
-        let (mut inside, outlet) = gather(near, None, Arc::clone(&activity));
+        let (mut inside, flusher) = coalesce(near, None, Arc::clone(&activity));
         let [first, second] = [1, 2].map(|hours| Instant::now() + Duration::from_secs(3600 * hours));
-        let conversation = async {
+        let connection = async {
             for due in [first, second] {
                 let mut running = activity.begin();
                 running.send_in_order(Some(due));
@@ -292,7 +292,7 @@ mod tests {
             }
             std::future::pending::<io::Result<()>>().await
         };
-        let mut run = pin!(outlet.run(conversation, Exchanges::default(), || false));
+        let mut run = pin!(flusher.run(connection, Exchanges::default(), || false));
         // Ten further bytes are in the pipe by then, and as many are not written.
         let mut read = [0; 80];
         tokio::select! {
@@ -317,8 +317,8 @@ mod tests {
     async fn what_is_said_at_one_moment_is_one_write() {
         let (near, mut far) = duplex(1 << 20);
         let writes = Arc::new(AtomicUsize::new(0));
-        let (mut inside, outlet) = gather(Counted(near, Arc::clone(&writes)), None, unused());
-        let conversation = async {
+        let (mut inside, flusher) = coalesce(Counted(near, Arc::clone(&writes)), None, unused());
+        let connection = async {
             for _ in 0..50 {
                 inside.write_all(b"frame").await?;
                 inside.flush().await?;
@@ -326,12 +326,12 @@ mod tests {
             tokio::task::yield_now().await;
             io::Result::Ok(inside)
         };
-        let mut inside = outlet
-            .run(conversation, Exchanges::default(), || true)
+        let mut inside = flusher
+            .run(connection, Exchanges::default(), || true)
             .await
             .expect("pipes do not fail");
         assert_eq!(writes.load(Ordering::Relaxed), 1);
-        // An upgraded connection has no outlet.
+        // An upgraded connection has no flusher.
         inside.write_all(b"last").await.expect("pipes do not fail");
         inside.flush().await.expect("pipes do not fail");
         assert_eq!(writes.load(Ordering::Relaxed), 2);
@@ -344,15 +344,15 @@ mod tests {
     #[tokio::test]
     async fn last_words_leave_before_the_connection_is_taken_over() {
         let (near, mut far) = duplex(3);
-        let (mut inside, outlet) = gather(near, None, unused());
-        let conversation = async {
+        let (mut inside, flusher) = coalesce(near, None, unused());
+        let connection = async {
             inside.write_all(b"switching").await?;
             inside.flush().await?;
             io::Result::Ok(inside)
         };
         let mut seen = [0; 9];
         let (taken, read) = tokio::join!(
-            outlet.run(conversation, Exchanges::default(), || false),
+            flusher.run(connection, Exchanges::default(), || false),
             far.read_exact(&mut seen)
         );
         taken.expect("pipes do not fail");
@@ -388,15 +388,15 @@ mod tests {
     #[tokio::test]
     async fn what_waits_below_is_flushed_later() {
         let (near, mut far) = duplex(1 << 10);
-        let (mut inside, outlet) = gather(Hesitant(near, Vec::new(), true), None, unused());
-        let conversation = async {
+        let (mut inside, flusher) = coalesce(Hesitant(near, Vec::new(), true), None, unused());
+        let connection = async {
             inside.write_all(b"answer").await?;
             inside.flush().await?;
             std::future::pending::<io::Result<()>>().await
         };
         let mut seen = [0; 6];
         tokio::select! {
-            ended = outlet.run(conversation, Exchanges::default(), || false) => panic!("it goes on: {ended:?}"),
+            ended = flusher.run(connection, Exchanges::default(), || false) => panic!("it goes on: {ended:?}"),
             read = far.read_exact(&mut seen) => drop(read.expect("pipes do not fail")),
         }
         assert_eq!(&seen, b"answer");
@@ -422,21 +422,21 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_that_does_not_read_is_told_once() {
-        for (piece, at_most) in [(4 << 10, 4 << 10), (HELD / 4, HELD)] {
+        for (piece, at_most) in [(4 << 10, 4 << 10), (BUFFER / 4, BUFFER)] {
             let below = Arc::new(AtomicUsize::new(0));
-            let (mut inside, outlet) = gather(Blocked(duplex(1).0, Arc::clone(&below)), None, unused());
+            let (mut inside, flusher) = coalesce(Blocked(duplex(1).0, Arc::clone(&below)), None, unused());
             let taken = Arc::new(AtomicUsize::new(0));
             let count = Arc::clone(&taken);
-            let conversation = async move {
+            let connection = async move {
                 loop {
                     count.fetch_add(inside.write(&vec![b'x'; piece]).await?, Ordering::Relaxed);
-                    if piece < HELD / 4 {
+                    if piece < BUFFER / 4 {
                         // Later writes find that the first piece is still unsent.
                         tokio::task::yield_now().await;
                     }
                 }
             };
-            let mut run = pin!(outlet.run(conversation, Exchanges::default(), || false));
+            let mut run = pin!(flusher.run(connection, Exchanges::default(), || false));
             for _ in 0..100 {
                 let ended: Poll<io::Result<()>> = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await;
                 assert!(ended.is_pending());
@@ -449,9 +449,9 @@ mod tests {
     #[tokio::test]
     async fn a_slow_reader_gets_everything() {
         let (near, mut far) = duplex(100);
-        let (mut inside, outlet) = gather(near, None, unused());
-        let sent: Vec<u8> = (0..HELD * 3).map(|position| (position % 251) as u8).collect();
-        let conversation = async {
+        let (mut inside, flusher) = coalesce(near, None, unused());
+        let sent: Vec<u8> = (0..BUFFER * 3).map(|position| (position % 251) as u8).collect();
+        let connection = async {
             for (number, piece) in sent.chunks(5000).enumerate() {
                 match number % 2 {
                     0 => inside.write_all(piece).await?,
@@ -473,7 +473,7 @@ mod tests {
             let mut seen = Vec::new();
             far.read_to_end(&mut seen).await.map(|_| seen)
         };
-        let (done, seen) = tokio::join!(outlet.run(conversation, Exchanges::default(), || false), reading);
+        let (done, seen) = tokio::join!(flusher.run(connection, Exchanges::default(), || false), reading);
         done.expect("pipes do not fail");
         assert!(seen.expect("pipes do not fail") == sent);
     }

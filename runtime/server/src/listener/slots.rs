@@ -10,47 +10,47 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use super::activity::Activity;
 
 /// Interval between searches for a connection to close while a new one waits.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+const SEARCH_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The places of all connections of a listener.
+/// The slots of all connections of a listener.
 ///
-/// When all are taken, a new connection gets the place of the connection that was without a request for the longest
+/// When all are taken, a new connection gets the slot of the connection that was without a request for the longest
 /// time: clients with unused connections block no others, least of all health checks.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct ConnectionSlots {
     free: Arc<Semaphore>,
     /// Minimum time without a request before a connection is closed for another one.
     quiet: Duration,
-    taken: Mutex<HashMap<u64, Arc<Seat>>>,
+    taken: Mutex<HashMap<u64, Arc<OpenConnection>>>,
     next: AtomicU64,
 }
 
 /// A connection that can be asked to close.
 #[derive(Debug)]
-struct Seat {
+struct OpenConnection {
     activity: Arc<Activity>,
-    is_leaving: AtomicBool,
-    leave: Notify,
+    is_closing: AtomicBool,
+    close: Notify,
 }
 
-/// The place of one connection, until it is dropped.
+/// The slot of one connection, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ConnectionSlot {
     /// The permit, while the socket is open.
     pub(super) permit: Option<OwnedSemaphorePermit>,
-    pub(super) seated: Seated,
+    pub(super) registration: Registration,
 }
 
 /// Registers a connection as one that can be asked to close, until this is dropped.
 #[derive(Debug)]
-pub(super) struct Seated {
-    places: Arc<Places>,
+pub(super) struct Registration {
+    slots: Arc<ConnectionSlots>,
     number: u64,
-    seat: Arc<Seat>,
+    connection: Arc<OpenConnection>,
 }
 
-impl Places {
-    /// Returns `count` places; a connection may be closed once it has had no request for `quiet`.
+impl ConnectionSlots {
+    /// Returns `count` slots; a connection may be closed once it has had no request for `quiet`.
     pub(super) fn new(count: usize, quiet: Duration) -> Arc<Self> {
         Arc::new(Self {
             free: Arc::new(Semaphore::new(count)),
@@ -68,21 +68,21 @@ impl Places {
         }
     }
 
-    /// The place of a connection that has just been opened.
-    pub(super) fn seat(self: &Arc<Self>, permit: Option<OwnedSemaphorePermit>) -> Place {
+    /// The slot of a connection that has just been opened.
+    pub(super) fn register(self: &Arc<Self>, permit: Option<OwnedSemaphorePermit>) -> ConnectionSlot {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let seat = Arc::new(Seat {
+        let connection = Arc::new(OpenConnection {
             activity: Arc::new(Activity::new()),
-            is_leaving: AtomicBool::new(false),
-            leave: Notify::new(),
+            is_closing: AtomicBool::new(false),
+            close: Notify::new(),
         });
-        self.lock().insert(number, Arc::clone(&seat));
-        Place {
+        self.lock().insert(number, Arc::clone(&connection));
+        ConnectionSlot {
             permit,
-            seated: Seated {
-                places: Arc::clone(self),
+            registration: Registration {
+                slots: Arc::clone(self),
                 number,
-                seat,
+                connection,
             },
         }
     }
@@ -95,7 +95,7 @@ impl Places {
                 biased;
                 // The semaphore is never closed.
                 permit = free.as_mut() => return permit.ok(),
-                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = tokio::time::sleep(SEARCH_INTERVAL) => {}
             }
         }
     }
@@ -103,49 +103,51 @@ impl Places {
     /// Asks the connection that was without a request for the longest time to close; false if all are in use.
     pub(super) fn close_quietest(&self) -> bool {
         let taken = self.lock();
-        let idle = taken.values().filter(|seat| !seat.is_leaving.load(Ordering::Relaxed));
-        let idle = idle.filter_map(|seat| Some((seat.activity.quiet()?, seat)));
+        let idle = taken
+            .values()
+            .filter(|connection| !connection.is_closing.load(Ordering::Relaxed));
+        let idle = idle.filter_map(|connection| Some((connection.activity.quiet()?, connection)));
         let quietest = idle
             .max_by_key(|(quiet, _)| *quiet)
             .filter(|(quiet, _)| *quiet >= self.quiet);
-        let Some((_, seat)) = quietest else { return false };
-        seat.is_leaving.store(true, Ordering::Relaxed);
-        seat.leave.notify_one();
+        let Some((_, connection)) = quietest else { return false };
+        connection.is_closing.store(true, Ordering::Relaxed);
+        connection.close.notify_one();
         true
     }
 
-    /// Waits until all `count` places are free.
+    /// Waits until all `count` slots are free.
     pub(super) async fn all_free(&self, count: usize) {
         let all = u32::try_from(count).unwrap_or(u32::MAX);
         // The semaphore is never closed.
         drop(self.free.acquire_many(all).await);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Arc<Seat>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Arc<OpenConnection>>> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Seated {
+impl Registration {
     /// Counts the requests of the connection.
     pub(super) fn activity(&self) -> &Arc<Activity> {
-        &self.seat.activity
+        &self.connection.activity
     }
 
     /// Pends until the connection is asked to close.
-    pub(super) async fn asked_to_leave(&self) {
-        self.seat.leave.notified().await;
+    pub(super) async fn close_requested(&self) {
+        self.connection.close.notified().await;
     }
 
     /// Lets the connection be asked again, because a request arrived meanwhile.
-    pub(super) fn stay(&self) {
-        self.seat.is_leaving.store(false, Ordering::Relaxed);
+    pub(super) fn keep_open(&self) {
+        self.connection.is_closing.store(false, Ordering::Relaxed);
     }
 }
 
-impl Drop for Seated {
+impl Drop for Registration {
     fn drop(&mut self) {
-        self.places.lock().remove(&self.number);
+        self.slots.lock().remove(&self.number);
     }
 }
 
@@ -156,34 +158,34 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_new_connection_gets_the_place_of_the_quietest() {
-        let places = Places::new(2, Duration::ZERO);
-        let busy = places.seat(places.permit().await);
-        let running = busy.seated.activity().begin();
-        let idle = places.seat(places.permit().await);
-        let mut next = std::pin::pin!(places.permit());
+    async fn a_new_connection_gets_the_slot_of_the_quietest() {
+        let slots = ConnectionSlots::new(2, Duration::ZERO);
+        let busy = slots.register(slots.permit().await);
+        let running = busy.registration.activity().begin();
+        let idle = slots.register(slots.permit().await);
+        let mut next = std::pin::pin!(slots.permit());
         assert!(next.as_mut().now_or_never().is_none());
-        assert!(busy.seated.asked_to_leave().now_or_never().is_none());
-        idle.seated.asked_to_leave().now_or_never().expect("it is idle");
+        assert!(busy.registration.close_requested().now_or_never().is_none());
+        idle.registration.close_requested().now_or_never().expect("it is idle");
         drop(idle);
-        let next = places.seat(next.await);
+        let next = slots.register(next.await);
 
-        let running_too = next.seated.activity().begin();
-        assert!(!places.close_quietest(), "both are in use");
+        let running_too = next.registration.activity().begin();
+        assert!(!slots.close_quietest(), "both are in use");
         drop(running_too);
-        assert!(places.close_quietest());
-        assert!(!places.close_quietest(), "it is asked once");
-        next.seated.stay();
-        assert!(places.close_quietest());
+        assert!(slots.close_quietest());
+        assert!(!slots.close_quietest(), "it is asked once");
+        next.registration.keep_open();
+        assert!(slots.close_quietest());
         drop((running, busy, next));
-        places.all_free(2).now_or_never().expect("nobody is left");
+        slots.all_free(2).now_or_never().expect("nobody is left");
     }
 
     #[tokio::test]
     async fn a_connection_that_has_just_come_stays() {
-        let places = Places::new(1, Duration::from_secs(3600));
-        let _new = places.seat(places.permit().await);
-        assert!(!places.close_quietest());
-        assert!(places.permit().now_or_never().is_none());
+        let slots = ConnectionSlots::new(1, Duration::from_secs(3600));
+        let _new = slots.register(slots.permit().await);
+        assert!(!slots.close_quietest());
+        assert!(slots.permit().now_or_never().is_none());
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 /// The chunks of most watches are created in the task of their connection. Those of kinds with a converter block a
 /// thread until it has answered, and nothing else on the connection must wait for that. The task ends when the result
 /// is dropped.
-pub(super) fn apart<T: Send + 'static>(chunks: impl Stream<Item = T> + Send + 'static) -> impl Stream<Item = T> + Send {
+pub(super) fn run<T: Send + 'static>(chunks: impl Stream<Item = T> + Send + 'static) -> impl Stream<Item = T> + Send {
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(async move {
         let mut chunks = pin!(chunks);
@@ -42,7 +42,7 @@ mod tests {
 
     #[tokio::test]
     async fn everything_arrives_in_order() {
-        let chunks = apart(stream::iter(0..100));
+        let chunks = run(stream::iter(0..100));
         assert_eq!(chunks.collect::<Vec<_>>().await, (0..100).collect::<Vec<_>>());
     }
 
@@ -51,7 +51,7 @@ mod tests {
         let kept = Arc::new(());
         let held = Arc::clone(&kept);
         let endless = stream::pending::<()>().inspect(move |()| drop(Arc::clone(&held)));
-        drop(Box::pin(apart(endless)));
+        drop(Box::pin(run(endless)));
         while Arc::strong_count(&kept) > 1 {
             tokio::task::yield_now().await;
         }
