@@ -22,6 +22,7 @@ use serde_json::value::RawValue;
 pub(crate) use self::subject::Subject;
 use crate::negotiation::{Output, Target};
 use crate::offload::Cost;
+use crate::representation::{self, Representation};
 use crate::stores::ResourceStore;
 
 /// Number of encoding ids that one endpoint may assign.
@@ -30,6 +31,7 @@ const NUMBERS: u32 = 64;
 /// The encodings of one kind in one version, derived from the stored bytes on first use and cached beside them.
 pub(crate) struct Encodings {
     facts: &'static ResourceFacts,
+    representation: &'static dyn Representation,
     store: Arc<ResourceStore>,
     first: u32,
     /// Custom objects written up to this revision may have been written for another definition; those that are history
@@ -69,9 +71,11 @@ pub(crate) enum Encoding {
 impl Encodings {
     pub(crate) fn new(facts: &'static ResourceFacts, store: Arc<ResourceStore>) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let since = facts.custom.map(|_| store.storage().revision());
+        let representation = representation::of(facts);
+        let since = representation.is_redefinable().then(|| store.storage().revision());
         Self {
             facts,
+            representation,
             store,
             since,
             first: NEXT.fetch_add(NUMBERS, Ordering::Relaxed),
@@ -96,15 +100,14 @@ impl Encodings {
         self.is_stored() && entry.is_readable() && (is_current || self.store.fits(entry))
     }
 
-    /// True if objects are written as trees, as those of custom kinds are: all keys are sorted, and items of lists
-    /// carry their kind and version.
+    /// True if objects are written as trees; see [`Representation::writes_trees`].
     pub(crate) fn writes_trees(&self) -> bool {
-        self.facts.custom.is_some()
+        self.representation.writes_trees()
     }
 
     /// True if an entry has the layout of the storage version of a declared kind, and so can be read.
     pub(crate) fn has_usual_layout(&self, entry: &Entry) -> bool {
-        self.facts.custom.is_some() || (entry.is_readable() && entry.bytes().starts_with(&self.stored_prefix))
+        self.writes_trees() || (entry.is_readable() && entry.bytes().starts_with(&self.stored_prefix))
     }
 
     /// The first bytes of the JSON of every object; an item of a list is `{` and the bytes behind them.
@@ -141,9 +144,9 @@ impl Encodings {
     /// The object of an entry that is stored in the endpoint's version, for readers of anything but its managed fields,
     /// which are often half of it.
     pub(crate) fn object_to_print(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
-        match self.facts.custom {
-            None => self.stored(&without_managers(entry.bytes())),
-            Some(_) => self.object_of(entry),
+        match self.writes_trees() {
+            false => self.stored(&without_managers(entry.bytes())),
+            true => self.object_of(entry),
         }
     }
 
@@ -200,7 +203,7 @@ impl Encodings {
 
     /// True if the messages of most objects are transcoded from their JSON.
     pub(crate) fn is_transcoded(&self) -> bool {
-        self.facts.custom.is_none() && self.is_stored()
+        !self.writes_trees() && self.is_stored()
     }
 
     /// The protobuf message of a PartialObjectMetadata.
@@ -237,16 +240,16 @@ impl Encodings {
     }
 
     fn entry_meta(&self, entry: &Entry) -> ApiResult<ObjectMeta> {
-        match self.facts.custom {
-            Some(_) => self.bare_meta(&*self.object_of(entry)?),
-            None => Ok(self.without_hidden(self.stored(entry.bytes())?.meta().clone())),
+        match self.representation.versions_have_own_rules() {
+            true => self.bare_meta(&*self.object_of(entry)?),
+            false => Ok(self.without_hidden(self.stored(entry.bytes())?.meta().clone())),
         }
     }
 
     /// The metadata of an object, as it is rendered alone: that of the storage version, because annotations in which a
     /// declared version keeps fields are only for readers of the whole object.
     pub(crate) fn bare_meta(&self, object: &dyn Object) -> ApiResult<ObjectMeta> {
-        let meta = match self.facts.custom.is_some() || object.resource().is_hub() {
+        let meta = match self.representation.versions_have_own_rules() || object.resource().is_hub() {
             true => object.meta().clone(),
             false => conversion::try_convert(object, self.facts.hub())?.meta().clone(),
         };

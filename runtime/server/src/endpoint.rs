@@ -24,19 +24,21 @@ use crate::discovery::ServedResource;
 use crate::encodings::Encodings;
 use crate::metrics::ResourceMetrics;
 use crate::offload::Turns;
+use crate::representation::{self, Representation};
 use crate::request::{Context, Query, Stage, Verb};
 use crate::reservations::{ReleaseOnDelete, Reservations};
 use crate::shutdown::Shutdown;
 use crate::stores::{ResourceStore, Stores};
 
 pub(crate) use create_handler::CreateHandler;
-pub(crate) use render::{PARTIAL_KIND, envelope, no_list, partial_api_version};
+pub(crate) use render::{PARTIAL_KIND, envelope, partial_api_version};
 pub use source::Source;
 pub use subresource::{Subresource, Subresources};
 
 /// One kind in one version: its facts, its objects, and the state that requests for it share.
 pub struct Endpoint {
     facts: &'static ResourceFacts,
+    representation: &'static dyn Representation,
     served: ServedResource,
     stores: Stores,
     store: Arc<ResourceStore>,
@@ -101,6 +103,7 @@ impl Endpoint {
         let subresources = stores.subresources(facts);
         Self {
             facts,
+            representation: representation::of(facts),
             served: served::served(facts, &subresources),
             encodings: Arc::new(Encodings::new(facts, Arc::clone(&store))),
             create_handler: stores.create_handler(facts),
@@ -151,6 +154,11 @@ impl Endpoint {
     #[must_use]
     pub fn kind(&self) -> &'static ResourceFacts {
         self.facts
+    }
+
+    /// The representation of the kind's objects.
+    pub(crate) fn representation(&self) -> &'static dyn Representation {
+        self.representation
     }
 
     /// The objects.

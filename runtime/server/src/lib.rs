@@ -34,6 +34,7 @@ mod process_pages;
 pub mod proxy;
 mod random;
 pub mod remote_command;
+mod representation;
 pub mod request;
 pub mod reservations;
 pub mod response;

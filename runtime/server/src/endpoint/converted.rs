@@ -29,7 +29,7 @@ impl Endpoint {
     ///
     /// 500 when the converter fails.
     pub(crate) async fn converted(&self, mut entries: Vec<Arc<Entry>>) -> ApiResult<Vec<Arc<Entry>>> {
-        if self.kind().custom.is_none() {
+        if !self.representation().has_converter(self.kind()) {
             return Ok(entries);
         }
         let id = self.encodings().id(Encoding::Json, 0);
@@ -64,7 +64,7 @@ impl Endpoint {
     ///
     /// 500 when the converter fails.
     pub(crate) async fn converted_now(&self, entry: Arc<Entry>) -> ApiResult<Arc<Entry>> {
-        if self.kind().custom.is_none() || !custom::needs_converter(entry.bytes(), self.kind()) {
+        if !custom::needs_converter(entry.bytes(), self.kind()) {
             return Ok(entry);
         }
         Ok(match self.asked(&entry).await? {

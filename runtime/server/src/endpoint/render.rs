@@ -5,11 +5,11 @@ use http::StatusCode;
 use http::request::Parts;
 use planesmith_machinery::meta::PartialObjectMetadata;
 use planesmith_machinery::protobuf;
-use planesmith_machinery::status::{ApiError, ApiResult, Reason};
+use planesmith_machinery::status::ApiResult;
 
 use super::Endpoint;
 use crate::encodings::Subject;
-use crate::negotiation::{Acceptable, Format, Output, Target, negotiate, negotiate_custom};
+use crate::negotiation::{Acceptable, Format, Output, Target};
 use crate::request::Query;
 use crate::response;
 use crate::table;
@@ -31,11 +31,8 @@ impl Endpoint {
     /// # Errors
     ///
     /// 406 when the client accepts none of the offered encodings.
-    pub(crate) fn negotiate(&self, request: &Parts, offer: Acceptable) -> ApiResult<Output> {
-        match self.kind().custom {
-            Some(_) => negotiate_custom(request, offer),
-            None => negotiate(request, offer),
-        }
+    pub(crate) fn negotiate(&self, request: &Parts, acceptable: Acceptable) -> ApiResult<Output> {
+        self.representation().negotiate(request, acceptable)
     }
 
     /// Answers with one object.
@@ -72,35 +69,10 @@ impl Endpoint {
                     [PartialObjectMetadata::OPEN.as_bytes(), &metadata, b"}"].concat(),
                 )
             }
-            (Target::PartialObjectList, _) => return Err(self.is_no_list()),
+            (Target::PartialObjectList, _) => return Err(self.representation().not_a_list(self.kind())),
         };
         Ok(response::bytes(code, output.format.media_type(), body))
     }
-
-    fn is_no_list(&self) -> ApiError {
-        if self.kind().custom.is_some() {
-            // A tree reports its missing items before it is found not to be a list.
-            return ApiError::unnamed(500, "content is not a list");
-        }
-        no_list(self.kind().group, self.kind().kind)
-    }
-}
-
-/// 406: the list of metadata cannot be requested of a single object.
-pub(crate) fn no_list(group: &str, kind: &str) -> ApiError {
-    let kind = go_type(group, kind);
-    let why = "you requested PartialObjectMetadataList, but the requested object is not a list";
-    ApiError::new(Reason::NotAcceptable, format!("{why} ({kind})"))
-}
-
-/// The Go type behind a kind, as messages print it.
-pub(super) fn go_type(group: &str, kind: &str) -> String {
-    let package = group
-        .split('.')
-        .next()
-        .filter(|package| !package.is_empty())
-        .unwrap_or("core");
-    format!("*{package}.{kind}")
 }
 
 pub(crate) fn envelope(api_version: &str, kind: &str, message: &[u8]) -> Vec<u8> {

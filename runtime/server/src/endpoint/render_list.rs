@@ -10,7 +10,7 @@ use planesmith_machinery::meta::{ListMeta, PartialObjectMetadata};
 use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 use planesmith_store::Entry;
 
-use super::render::{PARTIAL_API_VERSION, go_type, partial_api_version};
+use super::render::{PARTIAL_API_VERSION, partial_api_version};
 use super::{Call, Endpoint};
 use crate::compression;
 use crate::encodings::Caching;
@@ -245,10 +245,7 @@ impl Endpoint {
     }
 
     fn is_a_list(&self) -> ApiError {
-        let kind = match self.kind().custom {
-            Some(_) => "*unstructured.UnstructuredList".to_owned(),
-            None => go_type(self.kind().group, self.kind().list_kind),
-        };
+        let kind = self.representation().list_type(self.kind());
         let why = "you requested PartialObjectMetadata, but the requested object is a list";
         ApiError::new(Reason::NotAcceptable, format!("{why} ({kind})"))
     }

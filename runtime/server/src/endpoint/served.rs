@@ -6,25 +6,13 @@ use planesmith_machinery::resource::{ResourceFacts, SubresourceKind};
 
 use super::Subresources;
 use crate::discovery::{ServedKind, ServedResource, ServedSubresource};
+use crate::representation;
 use crate::request::Verb;
 
 /// The served resource of a kind. Declared subresources without a handler are left out.
 pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> ServedResource {
-    let mut verbs = vec![
-        Verb::Create,
-        Verb::Delete,
-        Verb::DeleteCollection,
-        Verb::Get,
-        Verb::List,
-        Verb::Patch,
-        Verb::Update,
-        Verb::Watch,
-    ];
-    if facts.custom.is_some() {
-        // Custom kinds list their verbs in another order.
-        verbs.retain(|verb| *verb != Verb::Create);
-        verbs.insert(5, Verb::Create);
-    }
+    let representation = representation::of(facts);
+    let mut verbs = representation.verbs().to_vec();
     if facts.behavior.create_only {
         verbs = vec![Verb::Create];
     }
@@ -57,7 +45,7 @@ pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> 
         })
     });
     let mut subresources: Vec<ServedSubresource> = declared.collect();
-    if facts.custom.is_none() {
+    if representation.sorts_subresources() {
         subresources.sort_by(|left, right| left.name.cmp(&right.name));
     }
     let hub = facts.hub();

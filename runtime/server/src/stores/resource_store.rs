@@ -17,6 +17,7 @@ use super::failure::store_failure;
 use super::indexer::{JsonIndexer, row_of};
 use super::key;
 use super::stored_versions::StoredVersions;
+use crate::representation;
 
 /// The objects of one kind, as bytes of its storage version.
 #[derive(Debug)]
@@ -45,7 +46,8 @@ impl ResourceStore {
         let versions = Arc::new(StoredVersions::new(hub, scheme));
         let indexer: Arc<dyn Indexer> = Arc::new(JsonIndexer::new(Arc::clone(&versions)));
         let collection = storage.collection(&hub.storage_prefix(), Arc::clone(&indexer));
-        let schema_epoch = hub.custom.map(|_| collection.reindex(&indexer));
+        let is_redefinable = representation::of(hub).is_redefinable();
+        let schema_epoch = is_redefinable.then(|| collection.reindex(&indexer));
         Self {
             facts: hub,
             collection,

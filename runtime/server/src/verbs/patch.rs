@@ -15,19 +15,19 @@ use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};
 use planesmith_machinery::meta::{ManagedFieldsEntry, TypeMeta};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
-use planesmith_machinery::status::{ApiError, ApiResult, Reason};
+use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
 use planesmith_machinery::{cbor, conversion, defaulting};
-use planesmith_patch::fields::{self, Set};
-use planesmith_patch::managers;
+use planesmith_patch::fields::Set;
 use planesmith_patch::patches::{self, Patched};
 
 use crate::body;
 use crate::endpoint::{Call, Endpoint};
 use crate::features::CBOR_SERVING;
 use crate::metrics::BodyUse;
-use crate::negotiation::{Acceptable, with_empty_details};
+use crate::negotiation::Acceptable;
 use crate::options::{FieldValidation, WriteOptions};
+use crate::representation::Representation;
 use crate::write::{Change, Defaulted, Expected, Mismatch, Part, PartStrategy, Write, mismatch, missing_kind};
 
 /// The type of a patch.
@@ -54,22 +54,17 @@ impl PatchKind {
     /// # Errors
     ///
     /// 415 when the type is unknown.
-    pub(super) fn of(call: &Call, kind: &ResourceFacts) -> ApiResult<Option<Self>> {
+    pub(super) fn of(call: &Call, representation: &dyn Representation) -> ApiResult<Option<Self>> {
         let kind = match body::media_type(&call.parts) {
             Some(JSON) => Some(PatchKind::Json),
             Some(MERGE) => Some(PatchKind::Merge),
             Some(APPLY) => None,
             Some(APPLY_CBOR) if CBOR_SERVING.is_on() => None,
-            // Schemas of custom kinds do not declare how a strategic merge patch merges lists.
-            _ if kind.custom.is_some() => {
-                let taken = [JSON, MERGE, APPLY, APPLY_CBOR];
-                let taken = &taken[..if CBOR_SERVING.is_on() { 4 } else { 3 }];
-                return Err(ApiError::unsupported_media_type(taken));
-            }
-            Some(STRATEGIC) => Some(PatchKind::Strategic),
+            Some(STRATEGIC) if representation.merges_strategically() => Some(PatchKind::Strategic),
             _ => {
-                let error = ApiError::new(Reason::UnsupportedMediaType, "415: Unsupported Media Type");
-                return Err(with_empty_details(error));
+                let accepted = [JSON, MERGE, APPLY, APPLY_CBOR];
+                let accepted = &accepted[..if CBOR_SERVING.is_on() { 4 } else { 3 }];
+                return Err(representation.unsupported_patch(accepted));
             }
         };
         Ok(kind)
@@ -93,7 +88,7 @@ impl Endpoint {
     }
 
     async fn patch_part(&self, call: &Call, body: Body, part: Part<'_>) -> ApiResult<Response> {
-        let kind = PatchKind::of(call, self.kind())?;
+        let kind = PatchKind::of(call, self.representation())?;
         let output = self.negotiate(
             &call.parts,
             Acceptable::of_object(&self.kind().extensions, call.ctx.info.subresource()),
@@ -117,8 +112,8 @@ impl Endpoint {
             make: &|live| {
                 let mut object = self.kind().zero();
                 let applied = patch.apply(live, &mut *object)?;
-                let may_forget = !patch.expected.is_custom && object.meta().managed_fields.is_empty();
-                if may_forget && managers::forgets_managers(&applied.document) {
+                let is_unmanaged = object.meta().managed_fields.is_empty();
+                if is_unmanaged && self.representation().forgets_managers(&applied.document) {
                     object.meta_mut().managed_fields = vec![ManagedFieldsEntry::default()];
                 }
                 for warning in applied.warnings {
@@ -183,7 +178,8 @@ impl Patch<'_> {
     /// `None` when all is printed as it was sent.
     fn as_shown(&self, facts: &'static StructFacts, document: &[u8], target: &mut dyn Struct) -> Option<ApiError> {
         let is_merge = self.kind == PatchKind::Merge;
-        if !is_merge && !self.expected.is_custom {
+        let is_tree = self.expected.representation.writes_trees();
+        if !is_merge && !is_tree {
             return None;
         }
         let body = if is_merge {
@@ -191,7 +187,7 @@ impl Patch<'_> {
         } else {
             Cow::Borrowed(self.body)
         };
-        let document = match self.expected.is_custom {
+        let document = match is_tree {
             true => Cow::Owned(patches::sorted(document)?),
             false => Cow::Borrowed(document),
         };
@@ -220,7 +216,7 @@ impl Patch<'_> {
             let found = found.map_err(|why| patched.refuse(why))?;
             return self.check_findings(patched, &found, target);
         }
-        if self.expected.is_custom {
+        if self.expected.representation.requires_type_meta() {
             self.check_custom_kind(&patched)?;
             let found = custom::decode(&patched.document, target, strictness);
             return self.check_decoded(patched, found, target);
@@ -343,11 +339,8 @@ impl Patch<'_> {
         }
         let mut warnings = patched.findings;
         warnings.extend_from_slice(found.messages());
-        let emptied = match self.expected.is_custom {
-            // Documents distinguish empty from absent themselves.
-            true => Set::new(),
-            false => fields::emptied(target.facts(), &patched.document),
-        };
+        let representation = self.expected.representation;
+        let emptied = representation.emptied(target.facts(), &patched.document);
         Ok(Applied {
             warnings,
             emptied,

@@ -20,10 +20,11 @@ use planesmith_machinery::value::{self, Slot, Struct, Value, View};
 use planesmith_patch::managers::ScaleManagers;
 
 use super::patch::{Patch, PatchKind, patch_text};
-use crate::endpoint::{Call, Endpoint, no_list};
+use crate::endpoint::{Call, Endpoint};
 use crate::metrics::BodyUse;
 use crate::negotiation::{Acceptable, Output, Target};
 use crate::options::WriteOptions;
+use crate::representation::{Declared, not_a_list};
 use crate::request::Query;
 use crate::response;
 use crate::table;
@@ -34,7 +35,7 @@ pub(super) const EXPECTED: Expected = Expected {
     api_version: "autoscaling/v1",
     kind: "Scale",
     scheme: Extensions::NONE.scheme_name,
-    is_custom: false,
+    representation: &Declared,
     unknown: None,
 };
 
@@ -93,7 +94,7 @@ impl Endpoint {
 
     /// Changes the number of replicas.
     pub(crate) async fn patch_scale(&self, call: &Call, body: Body, facts: &'static ScaleFacts) -> ApiResult<Response> {
-        let kind = PatchKind::of(call, self.kind())?;
+        let kind = PatchKind::of(call, self.representation())?;
         let output = self.negotiate(&call.parts, Acceptable::Scale)?;
         let body = self.read_bytes(call, body, BodyUse::Patch).await?;
         let Some(kind) = kind else {
@@ -160,7 +161,7 @@ fn shown(output: Output, query: Query<'_>, scale: &Scale) -> ApiResult<Response>
         Target::PartialObject => Ok(answer(&PartialObjectMetadata {
             metadata: scale.metadata.clone(),
         })),
-        Target::PartialObjectList => Err(no_list(EXPECTED.group, EXPECTED.kind)),
+        Target::PartialObjectList => Err(not_a_list(EXPECTED.group, EXPECTED.kind)),
         Target::Table => {
             let table = table::of_scale(scale, table::shown(query)?);
             let media_type = output.format.media_type();

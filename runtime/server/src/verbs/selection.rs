@@ -7,6 +7,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::{Entry, Row};
 
 use crate::options::ListOptions;
+use crate::representation;
 use crate::stores::{ResourceStore, texts_at};
 
 /// Selects the objects of a list or watch: its selectors, compiled to positions in rows.
@@ -77,7 +78,8 @@ impl Selection {
                 negated: false,
             });
         }
-        let reads_objects = facts.custom.is_some() && fields.iter().any(|term| matches!(term.source, Source::Row(_)));
+        let has_own_fields = representation::of(facts).versions_have_own_rules();
+        let reads_objects = has_own_fields && fields.iter().any(|term| matches!(term.source, Source::Row(_)));
         Ok(Self {
             labels,
             fields,

@@ -18,7 +18,6 @@ use futures_core::Stream;
 use futures_util::StreamExt as _;
 use futures_util::stream::iter;
 use http::StatusCode;
-use planesmith_dynamic::custom::CustomKind;
 use planesmith_machinery::status::{ApiError, ApiResult, Expired};
 use planesmith_machinery::table::RowObject;
 use planesmith_store::{ListQuery, Revision, WakeGroup, WatchError, WatchFrom};
@@ -131,7 +130,7 @@ impl Endpoint {
 
     /// True if another program converts the objects, so that creating their frames may wait for it.
     fn asks_a_converter(&self) -> bool {
-        CustomKind::of(self.kind()).is_some_and(CustomKind::has_converter)
+        self.representation().has_converter(self.kind())
     }
 
     /// Duration of the watch: the client's choice, or a random time between once and twice the configured one, so that

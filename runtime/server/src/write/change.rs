@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use planesmith_dynamic::custom::{self, AsCustom};
+use planesmith_dynamic::custom;
 use planesmith_machinery::conversion::try_convert;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupKind;
@@ -154,14 +154,14 @@ impl Write<'_> {
     /// The object of `entry`, in the version in which the write changes it.
     async fn old(&self, entry: &Entry, size: usize) -> ApiResult<Box<dyn Object>> {
         let kind = self.endpoint.kind();
-        match kind.custom {
-            Some(_) if custom::needs_converter(entry.bytes(), kind) => self.endpoint.object_of(entry).await,
-            Some(_) => {
-                self.in_turn(size, || self.endpoint.encodings().object(entry.bytes()))
-                    .await
-            }
-            None => self.in_turn(size, || self.endpoint.store().decode(entry)).await,
+        if custom::needs_converter(entry.bytes(), kind) {
+            return self.endpoint.object_of(entry).await;
         }
+        let read = || match self.endpoint.representation().versions_have_own_rules() {
+            true => self.endpoint.encodings().object(entry.bytes()),
+            false => self.endpoint.store().decode(entry),
+        };
+        self.in_turn(size, read).await
     }
 
     /// The result of the change on a state.
@@ -180,7 +180,7 @@ impl Write<'_> {
         let live = converted.as_deref().unwrap_or(old);
         let mut new = self.call.ctx.timeline.time(Stage::Patch, || (change.make)(live))?;
         self.check_version(&*new.object, entry)?;
-        if matches!(change.part, Part::Status) && live.as_custom().is_some() {
+        if matches!(change.part, Part::Status) && self.endpoint.representation().restores_metadata() {
             keep_metadata(&mut *new.object, live);
         }
         let live = converted;

@@ -163,7 +163,7 @@ impl Decoder<'_> {
     /// empty.
     fn check_kind(&self, sent: TypeMeta, body: &[u8], json: &[u8]) -> ApiResult<TypeMeta> {
         let version = GroupVersion::parse(&sent.api_version).map_err(|error| self.unrecognized(&error, body))?;
-        if self.expected.is_custom {
+        if self.expected.representation.requires_type_meta() {
             return self.check_custom_kind(sent, body, json);
         }
         let sent = complete(sent, &version, self.expected);
@@ -248,7 +248,7 @@ mod tests {
             api_version: "ex.com/v1",
             kind: "Foo",
             scheme: Extensions::NONE.scheme_name,
-            is_custom: true,
+            representation: &crate::representation::Custom,
             unknown: None,
         };
         Decoder {

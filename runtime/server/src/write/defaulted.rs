@@ -1,13 +1,11 @@
 //! Second step: the object is that of the path, and has its defaults.
 
-use planesmith_dynamic::custom::AsCustom;
 use planesmith_machinery::defaulting;
 use planesmith_machinery::meta::{ManagedFieldsEntry, ObjectMeta};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::Scope;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_patch::fields::Set;
-use planesmith_patch::managers;
 
 use super::decoded::wipe_system_fields;
 use super::{Decoded, Write, owners};
@@ -41,9 +39,8 @@ impl Decoded {
     /// 400 when the object has another name or namespace.
     pub(crate) fn default_replacement(mut self, write: &Write<'_>) -> ApiResult<Defaulted> {
         write.endpoint.check_path_names(self.object.meta_mut(), write.call)?;
-        // Documents of custom objects lose an empty list earlier.
-        let may_forget = self.object.as_custom().is_none() && self.object.meta().managed_fields.is_empty();
-        if may_forget && managers::forgets_managers(&self.json) {
+        let is_unmanaged = self.object.meta().managed_fields.is_empty();
+        if is_unmanaged && write.endpoint.representation().forgets_managers(&self.json) {
             self.object.meta_mut().managed_fields = vec![ManagedFieldsEntry::default()];
         }
         defaulting::set_defaults(&mut *self.object);

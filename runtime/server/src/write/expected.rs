@@ -7,6 +7,8 @@ use planesmith_machinery::meta::TypeMeta;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 
+use crate::representation::{self, Representation};
+
 /// The kind that a body must have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
@@ -15,8 +17,8 @@ pub(crate) struct Expected {
     pub(crate) kind: &'static str,
     /// The Go scheme that has the kind, for messages.
     pub(crate) scheme: &'static str,
-    /// True for custom kinds.
-    pub(crate) is_custom: bool,
+    /// The representation of the objects.
+    pub(crate) representation: &'static dyn Representation,
     /// The message for a body that cannot be read, for readers that do not know the kind well enough to report more.
     pub(crate) unknown: Option<&'static str>,
 }
@@ -28,7 +30,7 @@ impl From<&'static ResourceFacts> for Expected {
             api_version: facts.api_version,
             kind: facts.kind,
             scheme: facts.hub().extensions.scheme_name,
-            is_custom: facts.custom.is_some(),
+            representation: representation::of(facts),
             unknown: None,
         }
     }

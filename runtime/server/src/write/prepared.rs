@@ -1,12 +1,12 @@
 //! Fields that a client cannot set: reset in new objects, and restored in changed ones.
 
-use planesmith_dynamic::custom::AsCustom;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::SubresourceKind;
 use planesmith_machinery::strategy::Context;
 use planesmith_machinery::{copy, value};
 
 use super::Part;
+use crate::representation;
 
 /// Resets the fields that a creator may not set.
 pub(super) fn prepare_create(object: &mut dyn Object, context: &Context<'_>) {
@@ -82,9 +82,10 @@ fn keep_system_fields(new: &mut dyn Object, old: &dyn Object) {
     }
 }
 
-/// True if anything but metadata and status differs. The status counts for custom kinds without a status subresource.
+/// True if anything but metadata and status differs; for some kinds the status counts, too.
 fn changes_content(new: &dyn Object, old: &dyn Object) -> bool {
-    let status_counts = new.as_custom().is_some() && new.resource().subresource("status").is_none();
+    let kind = new.resource();
+    let status_counts = representation::of(kind).counts_status(kind);
     new.facts().fields.iter().enumerate().any(|(index, field)| {
         field.name != "metadata"
             && (field.name != "status" || status_counts)

@@ -1,12 +1,11 @@
 //! The running write: the request that all steps read.
 
 use http::header::USER_AGENT;
-use planesmith_dynamic::custom::{AsCustom, CustomKind};
 use planesmith_machinery::field_error::SentEmpty;
 use planesmith_machinery::strategy::{Context, User};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Struct;
-use planesmith_patch::fields::{self, Set};
+use planesmith_patch::fields::Set;
 use planesmith_patch::managers::{self, Tracking};
 use planesmith_store::Entry;
 
@@ -98,13 +97,10 @@ impl<'a> Write<'a> {
 
     /// The same write, for a request whose body was decoded.
     pub(crate) fn with_sent(self, Decoded { object, json }: &Decoded) -> Self {
-        if object.as_custom().is_some() {
-            // Documents distinguish empty from absent themselves.
-            return self;
-        }
+        let representation = self.endpoint.representation();
         Self {
-            emptied: fields::emptied(object.facts(), json),
-            sent_empty: SentEmpty::new(json),
+            emptied: representation.emptied(object.facts(), json),
+            sent_empty: representation.sent_empty(json),
             ..self
         }
     }
@@ -158,7 +154,7 @@ impl<'a> Write<'a> {
 
     /// True if work on objects may call a conversion webhook, for example for managers of other versions.
     fn may_ask_a_converter(&self) -> bool {
-        CustomKind::of(self.endpoint.kind()).is_some_and(CustomKind::has_converter)
+        self.endpoint.representation().has_converter(self.endpoint.kind())
     }
 
     /// The request, as strategies see it.

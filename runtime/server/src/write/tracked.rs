@@ -56,7 +56,7 @@ impl Write<'_> {
     /// True if the write works on objects in the version of the endpoint: if that is the version of the store, and for
     /// custom kinds, because each of their versions has rules of its own.
     pub(super) fn works_as_sent(&self) -> bool {
-        self.endpoint.encodings().is_stored() || self.endpoint.kind().custom.is_some()
+        self.endpoint.encodings().is_stored() || self.endpoint.representation().versions_have_own_rules()
     }
 
     fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object, emptied: &Set<'static>) {

@@ -1,6 +1,5 @@
 //! Fifth step: fields that the client cannot set are restored, and the object is valid.
 
-use planesmith_dynamic::custom::CustomKind;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -80,10 +79,7 @@ impl Write<'_> {
     async fn check_in_turn<T>(&self, size: usize, check: impl FnOnce() -> T) -> ApiResult<T> {
         let check = || self.call.ctx.timeline.time(Stage::Validation, check);
         let kind = self.endpoint.kind();
-        let by_expressions = match CustomKind::of(kind) {
-            Some(custom) => custom.check_cost(size),
-            None => kind.hub().extensions.check_cost_per_byte.saturating_mul(size as u64),
-        };
+        let by_expressions = self.endpoint.representation().check_cost(kind, size);
         let cost = Cost::of_json(size) + Cost::of_nanos(by_expressions);
         self.endpoint.run(self.call, size, cost, check).await
     }
