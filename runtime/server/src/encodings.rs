@@ -122,16 +122,12 @@ impl Encodings {
 
     /// Decodes stored bytes into an object of the endpoint's version.
     pub(crate) fn object(&self, stored: &[u8]) -> ApiResult<Box<dyn Object>> {
-        if self.facts.custom.is_some() {
-            return custom::read(stored, self.facts);
-        }
-        let object = self.store.decode_bytes(stored)?;
-        self.in_version(object)
+        self.store.decode_as(stored, self.facts)
     }
 
     /// The object of an entry in the endpoint's version.
     pub(crate) fn object_of(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
-        if self.facts.custom.is_some() && entry.revision() == Revision(0) {
+        if self.writes_trees() && entry.revision() == Revision(0) {
             // The entry was converted already. Stored objects get defaults when they are read, converted ones do not.
             let mut object = self.facts.zero();
             custom::decode(entry.bytes(), &mut *object, Strictness::Lenient)

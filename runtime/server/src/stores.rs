@@ -7,6 +7,8 @@ mod key;
 mod migration;
 mod object_lister;
 mod resource_store;
+mod stored_documents;
+mod stored_objects;
 mod stored_versions;
 mod uid;
 

@@ -4,15 +4,13 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use planesmith_dynamic::custom;
-use planesmith_machinery::json;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::value::{self, View};
 use planesmith_store::{Draft, Indexer, Loaded, Row};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use super::stored_versions::StoredVersions;
+use super::stored_objects::StoredObjects;
 
 /// The row of an object of the storage version.
 #[must_use]
@@ -47,21 +45,19 @@ fn text_of<'o>(leaf: &View<'o>) -> Option<Cow<'o, str>> {
 /// store of many objects.
 pub(super) struct JsonIndexer {
     hub: &'static ResourceFacts,
-    /// The versions in which loaded objects may be stored.
-    versions: Arc<StoredVersions>,
+    objects: Arc<dyn StoredObjects>,
     /// The paths that selectors read, and the value of each for objects that do not have it.
     paths: Vec<&'static str>,
     zeros: Vec<&'static str>,
 }
 
 impl JsonIndexer {
-    pub(super) fn new(versions: Arc<StoredVersions>) -> Self {
-        let hub = versions.hub();
+    pub(super) fn new(hub: &'static ResourceFacts, objects: Arc<dyn StoredObjects>) -> Self {
         let paths: Vec<_> = hub.selected_paths().collect();
         let zeros = paths.iter().map(|path| hub.zero_text(path)).collect();
         Self {
             hub,
-            versions,
+            objects,
             paths,
             zeros,
         }
@@ -79,33 +75,12 @@ impl Indexer for JsonIndexer {
         Row::new(labels, found.fields.iter().map(|field| &**field))
     }
 
-    /// Objects of a declared kind are decoded, so that the cache has them in the form in which this program stores
-    /// them.
     fn loaded(&self, bytes: &[u8]) -> Loaded {
-        if self.hub.custom.is_some() {
-            return Loaded::AsStored;
-        }
-        let Ok((object, version)) = self.versions.read(bytes) else {
-            return Loaded::Unreadable;
-        };
-        let encoded = json::encode_for_storage(&*object);
-        let draft = Draft::new(encoded.bytes, encoded.gap);
-        match std::ptr::eq(version, self.hub) {
-            true => Loaded::Encoded(draft),
-            false => Loaded::Converted(draft),
-        }
+        self.objects.loaded(bytes)
     }
 
     fn reindexed(&self, bytes: &[u8]) -> Option<Draft> {
-        self.hub.custom?;
-        // An object that was stored in another version is converted when it is read.
-        json::type_meta(bytes)
-            .ok()
-            .filter(|stored| stored.api_version == self.hub.api_version)?;
-        let mut object = self.hub.zero();
-        custom::decode_stored(bytes, &mut *object).ok()?;
-        let encoded = json::encode_for_storage(&*object);
-        Some(Draft::new(encoded.bytes, encoded.gap))
+        self.objects.reindexed(bytes)
     }
 }
 

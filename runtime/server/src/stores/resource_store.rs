@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use planesmith_access::admission::{NamespacePhase, Namespaces};
-use planesmith_dynamic::custom;
 use planesmith_machinery::json;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::{ResourceFacts, Scope};
@@ -16,7 +15,7 @@ use planesmith_store::{
 use super::failure::store_failure;
 use super::indexer::{JsonIndexer, row_of};
 use super::key;
-use super::stored_versions::StoredVersions;
+use super::stored_objects::{self, StoredObjects};
 use crate::representation;
 
 /// The objects of one kind, as bytes of its storage version.
@@ -25,7 +24,7 @@ pub struct ResourceStore {
     facts: &'static ResourceFacts,
     collection: Arc<Collection>,
     storage: Storage,
-    versions: Arc<StoredVersions>,
+    objects: Arc<dyn StoredObjects>,
     /// The epoch in which the objects of a custom kind were adapted to its current definition; `None` for declared
     /// kinds.
     schema_epoch: Option<SchemaEpoch>,
@@ -43,8 +42,8 @@ impl ResourceStore {
     /// current definition.
     #[must_use]
     pub fn with_versions(storage: &Storage, hub: &'static ResourceFacts, scheme: &Scheme) -> Self {
-        let versions = Arc::new(StoredVersions::new(hub, scheme));
-        let indexer: Arc<dyn Indexer> = Arc::new(JsonIndexer::new(Arc::clone(&versions)));
+        let objects = stored_objects::of(hub, scheme);
+        let indexer: Arc<dyn Indexer> = Arc::new(JsonIndexer::new(hub, Arc::clone(&objects)));
         let collection = storage.collection(&hub.storage_prefix(), Arc::clone(&indexer));
         let is_redefinable = representation::of(hub).is_redefinable();
         let schema_epoch = is_redefinable.then(|| collection.reindex(&indexer));
@@ -52,7 +51,7 @@ impl ResourceStore {
             facts: hub,
             collection,
             storage: storage.clone(),
-            versions,
+            objects,
             schema_epoch,
         }
     }
@@ -177,12 +176,7 @@ impl ResourceStore {
     ///
     /// As for [`ResourceStore::decode`].
     pub(crate) fn decode_to_delete(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
-        self.decode(entry).or_else(|error| {
-            let api_version = json::type_meta(entry.bytes()).map(|known| known.api_version);
-            let custom = self.facts.custom.ok_or_else(|| error.clone())?;
-            let version = api_version.ok().and_then(|version| custom.version(&version));
-            custom::read(entry.bytes(), version.ok_or(error)?)
-        })
+        self.objects.read_in_any_version(entry.bytes())
     }
 
     /// All objects, as the type of the storage version; objects that cannot be read are skipped. For kinds with few
@@ -208,13 +202,16 @@ impl ResourceStore {
     ///
     /// 500 when the bytes do not encode such an object.
     pub fn decode_bytes(&self, bytes: &[u8]) -> ApiResult<Box<dyn Object>> {
-        if self.facts.custom.is_some() {
-            return custom::read(bytes, self.facts);
-        }
-        self.versions.read_current(bytes).map_err(|why| {
-            tracing::error!(kind = self.facts.kind, error = %why, "an object in the store cannot be read");
-            ApiError::from(why)
-        })
+        self.objects.read(bytes)
+    }
+
+    /// The object that `bytes` encode, in `version`.
+    ///
+    /// # Errors
+    ///
+    /// 500 when the bytes do not encode such an object, or it cannot be converted.
+    pub(crate) fn decode_as(&self, bytes: &[u8], version: &'static ResourceFacts) -> ApiResult<Box<dyn Object>> {
+        self.objects.read_as(bytes, version)
     }
 }
 

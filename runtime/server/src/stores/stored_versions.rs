@@ -4,8 +4,11 @@ use planesmith_dynamic::custom;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
-use planesmith_machinery::status::ApiError;
+use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::{conversion, defaulting, json};
+use planesmith_store::{Draft, Loaded};
+
+use super::stored_objects::StoredObjects;
 
 /// The versions in which the objects of a declared kind may be stored.
 #[derive(Debug)]
@@ -19,7 +22,7 @@ pub(super) struct StoredVersions {
 
 /// The reason that stored bytes are not an object of their kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Unreadable {
+enum Unreadable {
     /// The program has no such version of the kind.
     #[error("no kind {kind:?} is registered for version {api_version:?} in scheme {scheme:?}")]
     UnknownVersion {
@@ -57,21 +60,16 @@ impl StoredVersions {
         }
     }
 
-    /// The storage version.
-    pub(super) fn hub(&self) -> &'static ResourceFacts {
-        self.hub
-    }
-
     /// The object of bytes that are in the storage version, defaults included. Bytes of another version are read as by
-    /// [`StoredVersions::read`].
+    /// [`StoredVersions::read_stored`].
     ///
     /// # Errors
     ///
     /// See [`Unreadable`].
-    pub(super) fn read_current(&self, bytes: &[u8]) -> Result<Box<dyn Object>, Unreadable> {
+    fn read_current(&self, bytes: &[u8]) -> Result<Box<dyn Object>, Unreadable> {
         match bytes.starts_with(&self.prefix) {
             true => decode(bytes, self.hub),
-            false => self.read(bytes).map(|(object, _)| object),
+            false => self.read_stored(bytes).map(|(object, _)| object),
         }
     }
 
@@ -82,7 +80,7 @@ impl StoredVersions {
     /// # Errors
     ///
     /// See [`Unreadable`].
-    pub(super) fn read(&self, bytes: &[u8]) -> Result<(Box<dyn Object>, &'static ResourceFacts), Unreadable> {
+    fn read_stored(&self, bytes: &[u8]) -> Result<(Box<dyn Object>, &'static ResourceFacts), Unreadable> {
         let version = self.version_of(bytes)?;
         let mut object = decode(bytes, version)?;
         defaulting::set_defaults(&mut *object);
@@ -109,6 +107,44 @@ impl StoredVersions {
             api_version: stored.api_version,
             scheme: self.hub.extensions.scheme_name,
         })
+    }
+}
+
+impl StoredObjects for StoredVersions {
+    fn read(&self, bytes: &[u8]) -> ApiResult<Box<dyn Object>> {
+        self.read_current(bytes).map_err(|why| {
+            tracing::error!(kind = self.hub.kind, error = %why, "an object in the store cannot be read");
+            ApiError::from(why)
+        })
+    }
+
+    fn read_as(&self, bytes: &[u8], version: &'static ResourceFacts) -> ApiResult<Box<dyn Object>> {
+        let object = self.read(bytes)?;
+        match version.is_hub() {
+            true => Ok(object),
+            false => conversion::try_convert(&*object, version),
+        }
+    }
+
+    fn read_in_any_version(&self, bytes: &[u8]) -> ApiResult<Box<dyn Object>> {
+        self.read(bytes)
+    }
+
+    /// Objects are decoded, so that the cache has them in the form in which this program stores them.
+    fn loaded(&self, bytes: &[u8]) -> Loaded {
+        let Ok((object, version)) = self.read_stored(bytes) else {
+            return Loaded::Unreadable;
+        };
+        let encoded = json::encode_for_storage(&*object);
+        let draft = Draft::new(encoded.bytes, encoded.gap);
+        match std::ptr::eq(version, self.hub) {
+            true => Loaded::Encoded(draft),
+            false => Loaded::Converted(draft),
+        }
+    }
+
+    fn reindexed(&self, _: &[u8]) -> Option<Draft> {
+        None
     }
 }
 

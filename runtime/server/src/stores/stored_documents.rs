@@ -1,0 +1,57 @@
+//! Objects of a custom kind, as they are stored: documents, each in the version in which it was written.
+
+use planesmith_dynamic::custom;
+use planesmith_machinery::json;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::status::ApiResult;
+use planesmith_store::{Draft, Loaded};
+
+use super::stored_objects::StoredObjects;
+
+/// The stored objects of a custom kind.
+#[derive(Debug)]
+pub(super) struct StoredDocuments {
+    hub: &'static ResourceFacts,
+}
+
+impl StoredDocuments {
+    /// The objects of the kind with the storage version `hub`.
+    pub(super) fn new(hub: &'static ResourceFacts) -> Self {
+        Self { hub }
+    }
+}
+
+impl StoredObjects for StoredDocuments {
+    fn read(&self, bytes: &[u8]) -> ApiResult<Box<dyn Object>> {
+        custom::read(bytes, self.hub)
+    }
+
+    fn read_as(&self, bytes: &[u8], version: &'static ResourceFacts) -> ApiResult<Box<dyn Object>> {
+        custom::read(bytes, version)
+    }
+
+    fn read_in_any_version(&self, bytes: &[u8]) -> ApiResult<Box<dyn Object>> {
+        self.read(bytes).or_else(|error| {
+            let stored = json::type_meta(bytes).ok();
+            let version = stored.and_then(|stored| self.hub.custom?.version(&stored.api_version));
+            custom::read(bytes, version.ok_or(error)?)
+        })
+    }
+
+    fn loaded(&self, _: &[u8]) -> Loaded {
+        // It is converted when it is read.
+        Loaded::AsStored
+    }
+
+    fn reindexed(&self, bytes: &[u8]) -> Option<Draft> {
+        // An object that was stored in another version is converted when it is read.
+        json::type_meta(bytes)
+            .ok()
+            .filter(|stored| stored.api_version == self.hub.api_version)?;
+        let mut object = self.hub.zero();
+        custom::decode_stored(bytes, &mut *object).ok()?;
+        let encoded = json::encode_for_storage(&*object);
+        Some(Draft::new(encoded.bytes, encoded.gap))
+    }
+}

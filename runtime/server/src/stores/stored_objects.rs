@@ -1,0 +1,53 @@
+//! Stored bytes as objects.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::scheme::Scheme;
+use planesmith_machinery::status::ApiResult;
+use planesmith_store::{Draft, Loaded};
+
+use super::stored_documents::StoredDocuments;
+use super::stored_versions::StoredVersions;
+use crate::representation;
+
+/// Reads the stored bytes of the objects of one kind. An object may be stored in another version than the storage version
+/// of today.
+pub(super) trait StoredObjects: Debug + Send + Sync {
+    /// The object that `bytes` encode, in the storage version.
+    ///
+    /// # Errors
+    ///
+    /// 500 when the bytes do not encode such an object.
+    fn read(&self, bytes: &[u8]) -> ApiResult<Box<dyn Object>>;
+
+    /// The object that `bytes` encode, in `version`.
+    ///
+    /// # Errors
+    ///
+    /// 500 when the bytes do not encode such an object, or it cannot be converted.
+    fn read_as(&self, bytes: &[u8], version: &'static ResourceFacts) -> ApiResult<Box<dyn Object>>;
+
+    /// The object that `bytes` encode: in the version in which it was stored if it cannot be read in the storage version.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::read`].
+    fn read_in_any_version(&self, bytes: &[u8]) -> ApiResult<Box<dyn Object>>;
+
+    /// The form of bytes that the cache loads.
+    fn loaded(&self, bytes: &[u8]) -> Loaded;
+
+    /// The encoding of an object for the current definition of its kind; `None` if the stored one counts.
+    fn reindexed(&self, bytes: &[u8]) -> Option<Draft>;
+}
+
+/// Returns the reader of the kind with the storage version `hub`, whose other versions are in `scheme`.
+pub(super) fn of(hub: &'static ResourceFacts, scheme: &Scheme) -> Arc<dyn StoredObjects> {
+    match representation::of(hub).versions_have_own_rules() {
+        true => Arc::new(StoredDocuments::new(hub)),
+        false => Arc::new(StoredVersions::new(hub, scheme)),
+    }
+}
