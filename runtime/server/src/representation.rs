@@ -13,12 +13,16 @@ use bytes::Bytes;
 use http::request::Parts;
 use planesmith_machinery::facts::StructFacts;
 use planesmith_machinery::field_error::SentEmpty;
-use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::{ResourceFacts, ScaleFacts};
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_patch::apply::Sent;
 use planesmith_patch::fields::Set;
+use planesmith_patch::managers::ScaleManagers;
+use serde_json::Value as Tree;
 
 pub(crate) use self::custom::Custom;
-pub(crate) use self::declared::{Declared, not_a_list};
+pub(crate) use self::declared::{Declared, not_a_list, read_typed};
 use crate::negotiation::{Acceptable, Output};
 use crate::request::Verb;
 
@@ -61,6 +65,13 @@ pub(crate) trait Representation: Debug + Sync {
     /// True if a document without managers says that the managers of its object are to be forgotten.
     fn forgets_managers(&self, json: &[u8]) -> bool;
 
+    /// Reads the result of the apply `sent` into `target`, a zero object.
+    ///
+    /// # Errors
+    ///
+    /// The reason that the document is not an object of its kind.
+    fn read_applied(&self, document: Tree, sent: &Sent, target: &mut dyn Object) -> Result<(), String>;
+
     /// True if objects are written as trees: all keys are sorted, and items of lists carry their kind and version.
     fn writes_trees(&self) -> bool;
 
@@ -82,6 +93,33 @@ pub(crate) trait Representation: Debug + Sync {
 
     /// True if a change of the status of `kind` makes a new generation.
     fn counts_status(&self, kind: &ResourceFacts) -> bool;
+
+    /// True if an absent number of replicas is an error, and not 0.
+    fn requires_replicas(&self) -> bool;
+
+    /// Checks the types of the fields that a Scale takes from an object.
+    ///
+    /// # Errors
+    ///
+    /// 500 when another type is where the Scale has a number or a text.
+    fn check_scale(&self, object: &dyn Object, scale: &ScaleFacts) -> ApiResult<()>;
+
+    /// Sets the number of replicas of an object.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::check_scale`].
+    fn set_replicas(&self, object: &mut dyn Object, scale: &ScaleFacts, replicas: i32) -> ApiResult<()>;
+
+    /// The message for any Scale that cannot be read; `None` if it says what is wrong.
+    fn unreadable_scale(&self) -> Option<&'static str>;
+
+    /// Checks that a Scale can be applied to an object with `managers`.
+    ///
+    /// # Errors
+    ///
+    /// 500 when objects of the kind have no Scale that can be applied.
+    fn check_scale_apply(&self, managers: &ScaleManagers<'_>) -> ApiResult<()>;
 }
 
 /// The representation of the objects of a kind.

@@ -2,16 +2,25 @@
 
 use bytes::Bytes;
 use http::request::Parts;
-use planesmith_dynamic::custom::CustomKind;
+use planesmith_dynamic::custom::{self, AsCustom, CustomKind};
+use planesmith_dynamic::unstructured::{nested_integer, nested_text, set_nested};
 use planesmith_machinery::facts::StructFacts;
 use planesmith_machinery::field_error::SentEmpty;
-use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::{ResourceFacts, ScaleFacts};
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_patch::apply::Sent;
 use planesmith_patch::fields::Set;
+use planesmith_patch::managers::ScaleManagers;
+use serde_json::Value as Tree;
 
 use super::Representation;
 use crate::negotiation::{Acceptable, Output, negotiate_custom};
 use crate::request::Verb;
+
+/// kube-apiserver's message for any invalid Scale of a custom object.
+const UNREADABLE_SCALE: &str = "no kind is registered for the type v1.Scale in scheme \
+                                \"k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781\"";
 
 /// Objects are documents with a schema. They distinguish empty from absent themselves.
 #[derive(Debug)]
@@ -74,6 +83,13 @@ impl Representation for Custom {
         false
     }
 
+    fn read_applied(&self, mut document: Tree, _: &Sent, target: &mut dyn Object) -> Result<(), String> {
+        if let Some(Tree::Object(metadata)) = document.get_mut("metadata") {
+            metadata.remove("managedFields");
+        }
+        custom::read_applied(document, target).map_err(|error| error.to_string())
+    }
+
     fn writes_trees(&self) -> bool {
         true
     }
@@ -101,4 +117,51 @@ impl Representation for Custom {
     fn counts_status(&self, kind: &ResourceFacts) -> bool {
         kind.subresource("status").is_none()
     }
+
+    fn requires_replicas(&self) -> bool {
+        true
+    }
+
+    fn check_scale(&self, object: &dyn Object, scale: &ScaleFacts) -> ApiResult<()> {
+        match object.as_custom() {
+            Some(object) => check_types(&object.to_document(), scale).map_err(|why| ApiError::unnamed(500, why)),
+            None => Ok(()),
+        }
+    }
+
+    fn set_replicas(&self, object: &mut dyn Object, scale: &ScaleFacts, replicas: i32) -> ApiResult<()> {
+        self.check_scale(object, scale)?;
+        let mut set = Ok(());
+        if let Some(object) = object.as_custom_mut() {
+            object.change(|document| set = set_nested(document, scale.spec_replicas, replicas.into()));
+        }
+        set.map_err(|why| ApiError::unnamed(500, why))
+    }
+
+    fn unreadable_scale(&self) -> Option<&'static str> {
+        Some(UNREADABLE_SCALE)
+    }
+
+    fn check_scale_apply(&self, managers: &ScaleManagers<'_>) -> ApiResult<()> {
+        // A Scale is not a version of a custom kind.
+        let why = "request to convert CR to an invalid group/version: autoscaling/v1";
+        let why = format!("failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: {why}");
+        let why = match managers.of_scale().is_empty() {
+            true => format!("failed to create manager for existing fields: {why}"),
+            false => why,
+        };
+        Err(ApiError::unnamed(500, why))
+    }
+}
+
+/// Checks the types of the fields that a Scale takes from a document: it may be stored from before its definition was
+/// changed.
+fn check_types(document: &Tree, scale: &ScaleFacts) -> Result<(), String> {
+    for path in [scale.spec_replicas, scale.status_replicas] {
+        nested_integer(document, path)?;
+    }
+    if !scale.selector.is_empty() {
+        nested_text(document, scale.selector)?;
+    }
+    Ok(())
 }

@@ -2,12 +2,17 @@
 
 use bytes::Bytes;
 use http::request::Parts;
+use planesmith_dynamic::unstructured;
 use planesmith_machinery::facts::StructFacts;
 use planesmith_machinery::field_error::SentEmpty;
-use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::{ResourceFacts, ScaleFacts};
 use planesmith_machinery::status::{ApiError, ApiResult, Reason};
+use planesmith_machinery::value::{self, Slot, Struct, Value};
+use planesmith_patch::apply::Sent;
 use planesmith_patch::fields::{self, Set};
-use planesmith_patch::managers;
+use planesmith_patch::managers::{self, ScaleManagers};
+use serde_json::Value as Tree;
 
 use super::Representation;
 use crate::negotiation::{Acceptable, Output, negotiate, with_empty_details};
@@ -74,6 +79,10 @@ impl Representation for Declared {
         managers::forgets_managers(json)
     }
 
+    fn read_applied(&self, document: Tree, sent: &Sent, target: &mut dyn Object) -> Result<(), String> {
+        read_typed(&document, sent, target)
+    }
+
     fn writes_trees(&self) -> bool {
         false
     }
@@ -100,6 +109,46 @@ impl Representation for Declared {
 
     fn counts_status(&self, _: &ResourceFacts) -> bool {
         false
+    }
+
+    fn requires_replicas(&self) -> bool {
+        false
+    }
+
+    fn check_scale(&self, _: &dyn Object, _: &ScaleFacts) -> ApiResult<()> {
+        Ok(())
+    }
+
+    fn set_replicas(&self, object: &mut dyn Object, scale: &ScaleFacts, replicas: i32) -> ApiResult<()> {
+        value::change_at(object, scale.spec_replicas, &mut |value| set_number(value, replicas));
+        Ok(())
+    }
+
+    fn unreadable_scale(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn check_scale_apply(&self, _: &ScaleManagers<'_>) -> ApiResult<()> {
+        Ok(())
+    }
+}
+
+/// Reads the result of the apply `sent` into `target`, a zero value of a declared type.
+///
+/// # Errors
+///
+/// The reason that the document is not such a value.
+pub(crate) fn read_typed(document: &Tree, sent: &Sent, target: &mut dyn Struct) -> Result<(), String> {
+    unstructured::read(document, target)
+        .map_err(|why| format!("unable to convert unstructured object to {}: {why}", sent.kind()))
+}
+
+fn set_number(value: &mut dyn Value, number: i32) {
+    match value.slot() {
+        Slot::Int32(value) => *value = number,
+        Slot::Int64(value) => *value = i64::from(number),
+        Slot::Optional(value) => set_number(value.insert(), number),
+        _ => {}
     }
 }
 

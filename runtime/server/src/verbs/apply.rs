@@ -2,24 +2,21 @@
 
 use axum::response::Response;
 use bytes::Bytes;
-use planesmith_dynamic::custom::{self, AsCustom};
-use planesmith_dynamic::unstructured;
+use planesmith_machinery::heap_size;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ScaleFacts;
 use planesmith_machinery::scale::v1::Scale;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_machinery::value::Struct;
-use planesmith_machinery::heap_size;
 use planesmith_patch::apply::{self, Sent};
 use planesmith_patch::fields::Set;
 use planesmith_patch::managers::ScaleManagers;
-use serde_json::Value;
 
 use super::scale::{self, scale_of, scaled};
 use crate::endpoint::{Call, Endpoint};
 use crate::negotiation::Output;
 use crate::offload::Cost;
 use crate::options::{FieldValidation, WriteOptions};
+use crate::representation::read_typed;
 use crate::write::{Change, Defaulted, Part, Write};
 
 impl Endpoint {
@@ -38,19 +35,14 @@ impl Endpoint {
         let make = |live: &dyn Object| {
             sent.check(self.kind().api_version, self.kind().kind)?;
             let versions = &**self.stores().scheme();
-            let mut applied = apply::apply(live, &sent.document, &write.tracking(), options.force, versions)
+            let applied = apply::apply(live, &sent.document, &write.tracking(), options.force, versions)
                 .map_err(|error| error.to_api_error(&sent.subject()))?;
             check_duplicates(call, &sent, options.field_validation)?;
             let mut object = self.kind().zero();
-            if self.kind().custom.is_some() {
-                if let Some(Value::Object(metadata)) = applied.document.get_mut("metadata") {
-                    metadata.remove("managedFields");
-                }
-                let read = custom::read_applied(applied.document, &mut *object);
-                read.map_err(|error| unconvertible(error.to_string(), &sent))?;
-            } else {
-                read(&applied.document, &sent, &mut *object)?;
-            }
+            let read = self
+                .representation()
+                .read_applied(applied.document, &sent, &mut *object);
+            read.map_err(|why| unconvertible(why, &sent))?;
             object.meta_mut().managed_fields = applied.managed_fields;
             Defaulted::patched(self, call, object, Set::new())
         };
@@ -97,14 +89,13 @@ impl Endpoint {
             let stored = &live.meta().managed_fields;
             let managers = ScaleManagers::read(stored, self.kind(), facts.spec_replicas)
                 .ok_or_else(|| ApiError::internal("the managers of the object cannot be read"))?;
-            if live.as_custom().is_some() {
-                return Err(no_version_of_a_custom_kind(&managers));
-            }
+            self.representation().check_scale_apply(&managers)?;
             let applied = apply::apply_scale(&shown, managers, &sent.document, &write.tracking(), options.force)
                 .map_err(|error| error.to_api_error(&sent.subject()))?;
             check_duplicates(call, &sent, options.field_validation)?;
             let mut wanted = Scale::default();
-            read(&applied.document, &sent, &mut wanted)?;
+            let read = read_typed(&applied.document, &sent, &mut wanted);
+            read.map_err(|why| unconvertible(why, &sent))?;
             self.check_path_names(&mut wanted.metadata, call)?;
             let mut object = scaled(live, &wanted, facts)?;
             object.meta_mut().managed_fields = applied.managed_fields;
@@ -112,26 +103,6 @@ impl Endpoint {
         };
         self.write_scale(&write, output, facts, "", &make).await
     }
-}
-
-/// The error of an apply to the Scale of a custom object: Scales are not a version of its kind.
-fn no_version_of_a_custom_kind(managers: &ScaleManagers<'_>) -> ApiError {
-    let version = scale::EXPECTED.api_version;
-    let why = format!("request to convert CR to an invalid group/version: {version}");
-    let why = format!("failed to convert live object (/; {version}, Kind=Scale) to proper version: {why}");
-    let why = match managers.of_scale().is_empty() {
-        true => format!("failed to create manager for existing fields: {why}"),
-        false => why,
-    };
-    ApiError::unnamed(500, why)
-}
-
-/// Reads the outcome of an apply over `target`, a zero object of a declared type.
-fn read(document: &Value, sent: &Sent, target: &mut dyn Struct) -> ApiResult<()> {
-    unstructured::read(document, target).map_err(|why| {
-        let kind = sent.kind();
-        unconvertible(format!("unable to convert unstructured object to {kind}: {why}"), sent)
-    })
 }
 
 fn unconvertible(why: String, sent: &Sent) -> ApiError {

@@ -3,8 +3,8 @@
 use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
-use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::heap_size;
+use planesmith_machinery::status::ApiResult;
 
 use crate::endpoint::{Call, Endpoint};
 use crate::metrics::BodyUse;

@@ -3,8 +3,6 @@
 use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
-use planesmith_dynamic::custom::AsCustom;
-use planesmith_dynamic::unstructured::{nested_integer, nested_text, set_nested};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::{GroupKind, GroupResource};
 use planesmith_machinery::json::{self, Strictness};
@@ -16,7 +14,7 @@ use planesmith_machinery::selector::LabelQuery;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::strategy::{Extensions, MetadataRules};
 use planesmith_machinery::validation::check_metadata;
-use planesmith_machinery::value::{self, Slot, Struct, Value, View};
+use planesmith_machinery::value::{self, Struct, View};
 use planesmith_patch::managers::ScaleManagers;
 
 use super::patch::{Patch, PatchKind, patch_text};
@@ -24,7 +22,7 @@ use crate::endpoint::{Call, Endpoint};
 use crate::metrics::BodyUse;
 use crate::negotiation::{Acceptable, Output, Target};
 use crate::options::WriteOptions;
-use crate::representation::{Declared, not_a_list};
+use crate::representation::{self, Declared, not_a_list};
 use crate::request::Query;
 use crate::response;
 use crate::table;
@@ -38,10 +36,6 @@ pub(super) const EXPECTED: Expected = Expected {
     representation: &Declared,
     unknown: None,
 };
-
-/// kube-apiserver's message for any invalid Scale of a custom object.
-const UNKNOWN: &str = "no kind is registered for the type v1.Scale in scheme \
-                       \"k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781\"";
 
 /// Represents an absent number of replicas of a custom object, while it is changed.
 const NOT_SET: i32 = i32::MIN;
@@ -58,7 +52,7 @@ impl Endpoint {
             .ok_or_else(|| self.not_found(call.name()))?;
         let object = self.object_of(&entry).await?;
         let scale = scale_of(&*object, facts)?;
-        if object.as_custom().is_some() && find_replicas(&*object, facts.spec_replicas).is_none() {
+        if self.representation().requires_replicas() && find_replicas(&*object, facts.spec_replicas).is_none() {
             let path = facts.spec_replicas;
             return Err(ApiError::internal(format!(
                 "the spec replicas field \".{path}\" does not exist"
@@ -78,7 +72,7 @@ impl Endpoint {
         let body = self.read_body(call, body, BodyUse::Update).await?;
         let options = WriteOptions::for_update(call.query())?;
         let expected = Expected {
-            unknown: self.kind().custom.map(|_| UNKNOWN),
+            unknown: self.representation().unreadable_scale(),
             ..EXPECTED
         };
         let decoder = Decoder::new(self, call, expected, &options);
@@ -113,7 +107,7 @@ impl Endpoint {
         let make = |live: &dyn Object| {
             let mut scale = Scale::default();
             let mut before = scale_of(live, facts)?;
-            if live.as_custom().is_some() && find_replicas(live, facts.spec_replicas).is_none() {
+            if self.representation().requires_replicas() && find_replicas(live, facts.spec_replicas).is_none() {
                 before.spec.replicas = NOT_SET;
             }
             // Only a patch sees the managers of the number.
@@ -180,9 +174,7 @@ fn shown(output: Output, query: Query<'_>, scale: &Scale) -> ApiResult<Response>
 ///
 /// 500 when a custom object has another type where the Scale has a number or a text.
 pub(super) fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> ApiResult<Scale> {
-    if let Some(custom) = object.as_custom() {
-        check_types(&custom.to_document(), facts).map_err(|why| ApiError::unnamed(500, why))?;
-    }
+    representation::of(object.resource()).check_scale(object, facts)?;
     let meta = object.meta();
     Ok(Scale {
         metadata: ObjectMeta {
@@ -203,29 +195,17 @@ pub(super) fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> ApiResult<Sca
     })
 }
 
-/// Checks the types of the fields that a Scale takes from a document: it may be stored from before its definition was
-/// changed.
-fn check_types(document: &serde_json::Value, facts: &ScaleFacts) -> Result<(), String> {
-    for path in [facts.spec_replicas, facts.status_replicas] {
-        nested_integer(document, path)?;
-    }
-    if !facts.selector.is_empty() {
-        nested_text(document, facts.selector)?;
-    }
-    Ok(())
-}
-
 /// A copy of `live` with the number of replicas, and the identity, of `scale`. The managed fields of the Scale are
 /// ignored.
 pub(super) fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> ApiResult<Box<dyn Object>> {
     let wanted = scale.spec.replicas;
-    let is_custom = live.as_custom().is_some();
-    if wanted == NOT_SET && is_custom {
-        let why = format!("the spec replicas field \".{}\" cannot be empty", facts.spec_replicas);
-        return Err(ApiError::bad_request(why));
-    }
-    // Custom objects are validated as a whole.
-    if !is_custom {
+    let representation = representation::of(live.resource());
+    if representation.requires_replicas() {
+        if wanted == NOT_SET {
+            let why = format!("the spec replicas field \".{}\" cannot be empty", facts.spec_replicas);
+            return Err(ApiError::bad_request(why));
+        }
+    } else {
         check(live, scale)?;
     }
     let mut object = live.boxed();
@@ -233,16 +213,7 @@ pub(super) fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> Ap
         .metadata
         .resource_version
         .clone_into(&mut object.meta_mut().resource_version);
-    if let Some(object) = object.as_custom_mut() {
-        check_types(&object.to_document(), facts).map_err(|why| ApiError::unnamed(500, why))?;
-        let mut set = Ok(());
-        object.change(|document| set = set_nested(document, facts.spec_replicas, wanted.into()));
-        set.map_err(|why| ApiError::unnamed(500, why))?;
-        return Ok(object.boxed());
-    }
-    value::change_at(&mut *object, facts.spec_replicas, &mut |value| {
-        set_number(value, wanted)
-    });
+    representation.set_replicas(&mut *object, facts, wanted)?;
     Ok(object)
 }
 
@@ -275,15 +246,6 @@ fn check(live: &dyn Object, scale: &Scale) -> ApiResult<()> {
         return Err(ApiError::conflict(&resource, name, why));
     }
     Ok(())
-}
-
-fn set_number(value: &mut dyn Value, number: i32) {
-    match value.slot() {
-        Slot::Int32(value) => *value = number,
-        Slot::Int64(value) => *value = i64::from(number),
-        Slot::Optional(value) => set_number(value.insert(), number),
-        _ => {}
-    }
 }
 
 /// A selector in the form of a query: a text is used unchanged, labels and label selectors are converted.

@@ -10,7 +10,7 @@ use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{cbor, conversion, json, meta, protobuf, validation, heap_size, yaml};
+use planesmith_machinery::{cbor, conversion, heap_size, json, meta, protobuf, validation, yaml};
 
 use crate::encodings::Subject;
 use crate::endpoint::{Call, Endpoint};

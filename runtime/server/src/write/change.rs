@@ -7,9 +7,9 @@ use planesmith_dynamic::custom;
 use planesmith_machinery::conversion::try_convert;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupKind;
+use planesmith_machinery::heap_size;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::{ApiError, ApiResult, Reason};
-use planesmith_machinery::heap_size;
 use planesmith_store::Entry;
 
 use super::admitted::Admitted;
@@ -138,7 +138,9 @@ impl Write<'_> {
         tracked.object.meta_mut().resource_version = entry.revision().to_string();
         let convert = || tracked.into_working_version(self);
         let tracked = self.endpoint.run(self.call, size, cost, convert).await??;
-        let _counted = bodies.count(size, || heap_size::of_object(&*old) + heap_size::of_object(&*tracked.object))?;
+        let _counted = bodies.count(size, || {
+            heap_size::of_object(&*old) + heap_size::of_object(&*tracked.object)
+        })?;
         let mut mutated = tracked.mutate(self, Some(&*old)).await?;
         let mut reservation = match self.endpoint.reservations() {
             Some(pool) if matches!(change.part, Part::Object) => {

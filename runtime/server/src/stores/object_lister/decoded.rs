@@ -3,8 +3,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use planesmith_machinery::object::Object;
 use planesmith_machinery::heap_size;
+use planesmith_machinery::object::Object;
 use planesmith_store::{Entry, Revision};
 
 /// Decoded objects by key, bounded by their memory: first in, first out, with a second chance for objects that were
@@ -104,9 +104,6 @@ mod tests {
         kept.put(&entry(10), &object);
         let missing: Vec<usize> = (0..=10).filter(|name| kept.get(&entry(*name)).is_none()).collect();
         assert_eq!(missing, [1]);
-        assert_eq!(
-            (kept.size, kept.by_key.len(), kept.order.len()),
-            (10 * size, 10, 10)
-        );
+        assert_eq!((kept.size, kept.by_key.len(), kept.order.len()), (10 * size, 10, 10));
     }
 }
