@@ -31,7 +31,7 @@ impl Shop {
     /// Starts a server in `folder`, with the certificates and keys in `certificates`.
     async fn start(folder: &Path, certificates: &Path) -> Self {
         let tokens = folder.join("tokens.csv");
-        std::fs::write(&tokens, "secret,admin,1,system:masters\n").unwrap();
+        std::fs::write(&tokens, "secret,admin,1,system:masters\n").expect("the folder is writable");
         let options = Options::try_parse_from([
             "planesmith-shop",
             "--storage=memory",
@@ -40,13 +40,17 @@ impl Shop {
             &format!("--cert-dir={}", certificates.display()),
             &format!("--token-auth-file={}", tokens.display()),
         ]);
-        let server = Server::open(&PROGRAM, &options.unwrap(), Descriptors::current())
-            .await
-            .unwrap();
-        let endpoint = Endpoint::new(server.url(), "secret", None).unwrap();
+        let server = Server::open(
+            &PROGRAM,
+            &options.expect("the arguments are valid"),
+            Descriptors::current(),
+        )
+        .await
+        .expect("the server opens");
+        let endpoint = Endpoint::new(server.url(), "secret", None).expect("the URL is valid");
         let (signal, signals) = Signals::manual();
         let running = tokio::spawn(server.run(signals));
-        let connection = Connection::open(&endpoint).await.unwrap();
+        let connection = Connection::open(&endpoint).await.expect("the server listens");
         Self {
             connection,
             signal,
@@ -56,7 +60,7 @@ impl Shop {
 
     async fn ready(&self) {
         let ready = async {
-            while self.connection.get("/readyz").await.unwrap().status != 200 {
+            while self.connection.get("/readyz").await.expect("the server answers").status != 200 {
                 tokio::task::yield_now().await;
             }
         };
@@ -67,7 +71,10 @@ impl Shop {
 
     async fn stop(self) {
         self.signal.stop();
-        self.running.await.unwrap().unwrap();
+        self.running
+            .await
+            .expect("the server does not panic")
+            .expect("the server stops in order");
     }
 }
 
