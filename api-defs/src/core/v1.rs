@@ -109,7 +109,7 @@ pub use container::{
 };
 #[cfg(feature = "kubernetes")]
 pub use endpoints::{EndpointAddress, EndpointPort, EndpointSubset, Endpoints};
-pub use event::{Event, EventSeries, EventSource, keep_events_for};
+pub use event::{Event, EventSeries, EventSource};
 #[cfg(feature = "kubernetes")]
 pub use limit_range::{LimitRange, LimitRangeItem, LimitRangeSpec};
 pub use local_object_reference::LocalObjectReference;

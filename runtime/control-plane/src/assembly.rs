@@ -1,11 +1,14 @@
 //! The parts of a server put together: stores, admission, components, the chain of servers, and controllers.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Result;
 use planesmith_access::admission::{Chain, Lister};
 use planesmith_access::authentication::BearerTokens;
 use planesmith_access::authorization::Authorizer;
+use planesmith_api_defs::core::v1::Event;
+use planesmith_machinery::object::Resource as _;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::GroupDirectory;
@@ -77,6 +80,10 @@ pub(crate) fn assemble(
     if let Err(problems) = scheme.check() {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
         anyhow::bail!("the kinds of this program do not go together: {}", problems.join("; "));
+    }
+    if !options.event_ttl.is_zero() {
+        // A fraction of a second must not mean no limit.
+        scheme.set_ttl(Event::RESOURCE, Duration::from_secs(options.event_ttl.as_secs().max(1)));
     }
     let scheme = Arc::new(scheme);
     let authorizer = authorizer(options)?;

@@ -8,7 +8,6 @@ use std::time::SystemTime;
 
 use anyhow::{Context as _, Result};
 use planesmith_access::authentication::RequestHeaderAuthenticator;
-use planesmith_api_defs::core::v1::keep_events_for;
 use planesmith_machinery::time::Time;
 use planesmith_server::in_flight::InFlightLimits;
 use planesmith_server::lifecycle::{Config, PreparedServer, Signals};
@@ -35,7 +34,7 @@ use crate::trace_export::TraceExport;
 /// A server that is ready to run: its store is open, its address is bound, and its parts are put together.
 ///
 /// A process may run several, each with a data folder and a port of its own. They share nothing but the features of
-/// `--feature-gates` and the lifetime of events, which the last one sets for all.
+/// `--feature-gates`, which the last one sets for all.
 pub struct Server {
     prepared: PreparedServer,
     listener: Listener,
@@ -59,7 +58,6 @@ impl Server {
     /// The flag, folder or address that cannot be used, and the reason.
     pub async fn open(program: &Program, options: &Options, descriptors: Descriptors) -> Result<Self> {
         switch_features(options);
-        keep_events_for(options.event_ttl);
         let folder = DataFolder::open(&options.data_dir, program.name).await?;
         let mut addresses = Vec::new();
         for component in program.components {

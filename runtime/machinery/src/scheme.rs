@@ -4,6 +4,7 @@ mod paths;
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::time::Duration;
 
 use crate::group_version::{GroupVersionKind, GroupVersionResource, compare_versions};
 use crate::resource::ResourceFacts;
@@ -17,6 +18,8 @@ pub struct Scheme {
     kinds: Vec<&'static ResourceFacts>,
     groups: HashMap<&'static str, HashMap<&'static str, Names>>,
     problems: Vec<SchemeError>,
+    /// By group and kind of the storage version.
+    ttls: HashMap<(&'static str, &'static str), Duration>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -142,6 +145,20 @@ impl Scheme {
             self.kinds.push(facts);
         }
         self
+    }
+
+    /// Lets the objects of `kind` expire `ttl` after their last write.
+    pub fn set_ttl(&mut self, kind: &'static ResourceFacts, ttl: Duration) -> &mut Self {
+        let hub = kind.hub();
+        self.ttls.insert((hub.group, hub.kind), ttl);
+        self
+    }
+
+    /// Returns the time after which objects of `kind` expire, counted from their last write; `None` means no limit.
+    #[must_use]
+    pub fn ttl(&self, kind: &'static ResourceFacts) -> Option<Duration> {
+        let hub = kind.hub();
+        self.ttls.get(&(hub.group, hub.kind)).copied()
     }
 
     /// Checks that the kinds are consistent: names and store keys are unique, every kind has exactly one storage

@@ -4,9 +4,6 @@ mod columns;
 #[cfg(feature = "kubernetes")]
 mod events_group;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
-
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::micro_time::MicroTime;
@@ -18,10 +15,6 @@ use planesmith_machinery::time::Time;
 use planesmith_machinery::{Resource, Struct};
 
 use super::ObjectReference;
-
-/// Retention of events in seconds; 0 for unlimited. A process-wide setting that is made before the first request and
-/// never changes afterwards.
-static LIFETIME: AtomicU64 = AtomicU64::new(60 * 60);
 
 /// Maximum length of `reportingInstance`, `action` and `reason` in bytes, for events with an event time.
 const MAX_WORD: usize = 128;
@@ -126,14 +119,6 @@ pub struct EventSeries {
     pub last_observed_time: MicroTime,
 }
 
-/// Sets the retention of events after their last write; unlimited if zero. Without this call, events are kept for one
-/// hour.
-pub fn keep_events_for(lifetime: Duration) {
-    // A fraction of a second must not mean unlimited.
-    let seconds = lifetime.as_secs().max(u64::from(!lifetime.is_zero()));
-    LIFETIME.store(seconds, Ordering::Relaxed);
-}
-
 impl StrategyExtensions for Event {
     // The rules for events depend on the version of the request, including those for metadata.
     const METADATA: MetadataRules = MetadataRules::None;
@@ -149,11 +134,6 @@ impl StrategyExtensions for Event {
         refusal: FieldRefusal::Field,
         ..FieldLabels::NONE
     };
-
-    fn ttl(&self) -> Option<Duration> {
-        let seconds = LIFETIME.load(Ordering::Relaxed);
-        (seconds > 0).then(|| Duration::from_secs(seconds))
-    }
 
     fn validate_as_sent(stored: &dyn Object, errors: &mut FieldErrors) {
         let Some(event) = stored.downcast_ref::<Self>() else {

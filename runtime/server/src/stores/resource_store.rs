@@ -1,6 +1,7 @@
 //! The objects of one kind.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use planesmith_access::admission::{NamespacePhase, Namespaces};
 use planesmith_machinery::json;
@@ -25,6 +26,8 @@ pub struct ResourceStore {
     collection: Arc<Collection>,
     storage: Storage,
     objects: Arc<dyn StoredObjects>,
+    /// The time after which objects expire, counted from their last write; `None` means no limit.
+    ttl: Option<Duration>,
     /// The epoch in which the objects of a custom kind were adapted to its current definition; `None` for declared
     /// kinds.
     schema_epoch: Option<SchemaEpoch>,
@@ -52,6 +55,7 @@ impl ResourceStore {
             collection,
             storage: storage.clone(),
             objects,
+            ttl: scheme.ttl(hub),
             schema_epoch,
         }
     }
@@ -66,6 +70,12 @@ impl ResourceStore {
     #[must_use]
     pub fn facts(&self) -> &'static ResourceFacts {
         self.facts
+    }
+
+    /// The time after which objects expire, counted from their last write; `None` means no limit.
+    #[must_use]
+    pub fn ttl(&self) -> Option<Duration> {
+        self.ttl
     }
 
     /// The stored bytes.
@@ -150,7 +160,7 @@ impl ResourceStore {
                 draft: Draft::new(encoded.bytes, encoded.gap),
                 row: row_of(&*object),
                 expect: Expect::Revision(entry.revision()),
-                ttl: self.facts.extensions.hooks.ttl(&*object),
+                ttl: self.ttl,
             };
             match self.collection.write(op).await {
                 Ok(written) => return self.decode(&written.entry),

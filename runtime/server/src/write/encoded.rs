@@ -63,7 +63,7 @@ impl Admitted {
     pub(super) async fn encode_new(&self, write: &Write<'_>, key: &str) -> Encoded {
         let encode = || {
             let encoded = json::encode_for_storage(&*self.object);
-            Encoded::put(key, &*self.object, encoded, Expect::Absent)
+            Encoded::put(write, key, &*self.object, encoded, Expect::Absent)
         };
         write.in_turn(write.size, encode).await
     }
@@ -73,20 +73,20 @@ impl Admitted {
         let encode = || {
             let encoded = json::encode_for_storage(&*self.object);
             let changes = !is_stored(entry, &encoded);
-            changes.then(|| Encoded::put(key, &*self.object, encoded, Expect::Revision(entry.revision())))
+            changes.then(|| Encoded::put(write, key, &*self.object, encoded, Expect::Revision(entry.revision())))
         };
         write.in_turn(write.size_with(entry), encode).await
     }
 }
 
 impl Encoded {
-    fn put(key: &str, object: &dyn Object, encoded: json::Encoded, expect: Expect) -> Self {
+    fn put(write: &Write<'_>, key: &str, object: &dyn Object, encoded: json::Encoded, expect: Expect) -> Self {
         let op = Op::Put {
             key: key.into(),
             draft: Draft::new(encoded.bytes, encoded.gap),
             row: row_of(object),
             expect,
-            ttl: object.resource().extensions.hooks.ttl(object),
+            ttl: write.endpoint.store().ttl(),
         };
         let used = match expect {
             Expect::Absent => StoreUse::Create,
@@ -107,7 +107,7 @@ impl Encoded {
         if is_stored(entry, &encoded) {
             return None;
         }
-        let mut encoded = Self::put(key, object, encoded, Expect::Revision(entry.revision()));
+        let mut encoded = Self::put(write, key, object, encoded, Expect::Revision(entry.revision()));
         let is_hub = std::ptr::eq(object.resource(), write.endpoint.store().facts());
         if let (Op::Put { row, .. }, false) = (&mut encoded.op, is_hub) {
             // It stays in the version in which it was stored; the values that selectors read do not change.

@@ -131,7 +131,13 @@ impl Server {
         for kind in kinds {
             scheme.add_facts(kind);
         }
+        Self::of_scheme(storage, scheme)
+    }
+
+    /// A server of the kinds of `scheme` on `storage`.
+    pub(crate) fn of_scheme(storage: Storage, scheme: Scheme) -> Self {
         assert_eq!(scheme.check(), Ok(()));
+        let kinds: Vec<_> = scheme.iter().collect();
         let stores = Stores::new(storage.clone(), Arc::new(scheme));
         let mut routes = Routes::new();
         for kind in kinds {

@@ -1,5 +1,6 @@
 //! One server in process, on the store in memory: requests of clients and their answers.
 
+mod expiry;
 mod harness;
 mod kinds;
 

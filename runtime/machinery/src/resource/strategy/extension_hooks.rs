@@ -1,7 +1,6 @@
 //! Extensions of strategies without the types of their objects.
 
 use std::fmt;
-use std::time::Duration;
 
 use super::{StrategyExtensions, Typed};
 use crate::field_error::FieldErrors;
@@ -49,12 +48,6 @@ pub trait ExtensionHooks: Send + Sync {
     /// See [`StrategyExtensions::grace_period`].
     fn grace_period(&self, object: &dyn Object, requested: Option<i64>) -> Option<i64> {
         let _ = (object, requested);
-        None
-    }
-
-    /// See [`StrategyExtensions::ttl`].
-    fn ttl(&self, object: &dyn Object) -> Option<Duration> {
-        let _ = object;
         None
     }
 
@@ -127,10 +120,6 @@ impl<R: Resource + StrategyExtensions> ExtensionHooks for Typed<R> {
 
     fn grace_period(&self, object: &dyn Object, requested: Option<i64>) -> Option<i64> {
         StrategyExtensions::grace_period(object.downcast_ref::<R>()?, requested)
-    }
-
-    fn ttl(&self, object: &dyn Object) -> Option<Duration> {
-        StrategyExtensions::ttl(object.downcast_ref::<R>()?)
     }
 
     fn completion(&self, object: &dyn Object) -> Option<Completion> {

@@ -1,7 +1,5 @@
 //! Behaviour of built-in kinds that a [`Strategy`] does not cover.
 
-use std::time::Duration;
-
 use super::{ExtensionHooks, NoExtensions, Strategy, Typed, UpdateStep, update_order};
 use crate::field_error::FieldErrors;
 use crate::resource::object::{Object, Resource};
@@ -83,11 +81,6 @@ pub trait StrategyExtensions: Strategy {
     /// An object with a positive grace period is marked and remains until a client deletes it with a grace period of 0.
     fn grace_period(&self, requested: Option<i64>) -> Option<i64> {
         let _ = requested;
-        None
-    }
-
-    /// Returns the time to live of the object after each write; `None` means no limit.
-    fn ttl(&self) -> Option<Duration> {
         None
     }
 
