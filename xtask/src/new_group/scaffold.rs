@@ -68,7 +68,7 @@ const README: &str = r#"# GROUP_NAME
 
 A custom API group and its server.
 
-- `src/MODULE_NAME/VERSION_NAME/FILE_NAME.rs` declares the kind: its fields, attributes and rules. Edit this file.
+- `src/MODULE_NAME/VERSION_NAME/FILE_NAME.rs` declares the kind: its fields, attributes and strategy. Edit this file.
 - `src/generated.rs`, `src/generated/` and `src/main.rs` are generated from it by `cargo xtask generate`.
 
 Add a field, then:
