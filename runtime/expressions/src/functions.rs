@@ -104,6 +104,12 @@ pub(crate) fn overloads(name: &str) -> Option<&'static [Overload]> {
     OVERLOADS.get(name.strip_prefix('.').unwrap_or(name)).map(Vec::as_slice)
 }
 
+/// Returns the identifiers of all overloads.
+#[cfg(test)]
+pub(crate) fn ids() -> impl Iterator<Item = &'static str> {
+    TABLES.into_iter().flatten().map(|(_, id, _)| *id)
+}
+
 /// Parses a signature; `None` if it is malformed.
 fn read(signature: &'static str, id: &'static str, run: Run) -> Option<Overload> {
     let (name, rest) = signature.split_once(": ")?;

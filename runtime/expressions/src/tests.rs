@@ -6,6 +6,7 @@ use super::*;
 use crate::rules::Rules;
 
 mod hostile;
+mod overloads;
 
 fn shown(expression: &str) -> String {
     match Environment::new().with("x", Type::Dyn).compile(expression) {
