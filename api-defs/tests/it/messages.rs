@@ -1,7 +1,7 @@
 //! Direct conversion of stored JSON to protobuf.
 
 use planesmith_machinery::json::{self, Strictness};
-use planesmith_machinery::protobuf;
+use planesmith_machinery::protobuf::{self, Transcoder};
 use planesmith_machinery::scheme::Scheme;
 
 /// Kinds with types that require decoding.
@@ -16,6 +16,7 @@ fn transcoded_messages_are_those_of_the_objects() {
     let samples = planesmith_api_defs::samples::samples();
     let (mut transcoded, mut read) = (0, Vec::new());
     for facts in scheme.iter() {
+        let transcoder = Transcoder::new(facts.fields());
         for object in (0..SAMPLES).filter_map(|seed| samples.sample(facts, seed).ok()) {
             let stored = json::to_vec(&*object);
             let mut again = facts.zero();
@@ -23,7 +24,7 @@ fn transcoded_messages_are_those_of_the_objects() {
             let mut expected = b"before".to_vec();
             protobuf::encode(&*again, &mut expected);
             let mut message = b"before".to_vec();
-            if protobuf::transcode(&stored, facts.fields(), &mut message) {
+            if transcoder.transcode(&stored, &mut message) {
                 transcoded += 1;
                 assert!(
                     message == expected,
@@ -47,7 +48,7 @@ fn what_is_laid_out_in_another_way_is_read() {
     planesmith::register(&mut scheme);
     let pod = scheme.object_kind("v1", "Pod").expect("there are Pods");
     let usual = r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","creationTimestamp":null},"spec":{"containers":null},"status":{}}"#;
-    let transcodes = |json: &str| protobuf::transcode(json.as_bytes(), pod.fields(), &mut Vec::new());
+    let transcodes = |json: &str| Transcoder::new(pod.fields()).transcode(json.as_bytes(), &mut Vec::new());
     assert!(transcodes(usual));
     for (usual_part, other) in [
         (r#""kind":"Pod""#, r#""kind":"Node""#),

@@ -13,7 +13,7 @@ pub use planesmith_wire::protobuf::{DecodeError, Envelope, MAGIC, open, wrap};
 pub use list::{
     around_items, encode_item, encode_list, encode_list_of_messages, encode_watch_event, item_length, open_item,
 };
-pub use transcode::transcode;
+pub use transcode::Transcoder;
 
 use crate::decode_budget::budget_for;
 use crate::facts::{TypeFacts, TypeMetaFacts};

@@ -4,14 +4,15 @@ mod subject;
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use bytes::Bytes;
 use planesmith_dynamic::custom;
 use planesmith_machinery::json::Strictness;
 use planesmith_machinery::meta::{ObjectMeta, PartialObjectMetadata};
 use planesmith_machinery::object::Object;
+use planesmith_machinery::protobuf::Transcoder;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct as _;
@@ -40,6 +41,8 @@ pub(crate) struct Encodings {
     prefix: Vec<u8>,
     /// The first bytes of an object that the storage version's encoder wrote.
     stored_prefix: Vec<u8>,
+    /// The conversion of stored JSON to protobuf messages, prepared on first use.
+    transcoder: OnceLock<Transcoder>,
 }
 
 /// Decides if an encoding is cached beside the entry.
@@ -81,6 +84,7 @@ impl Encodings {
             first: NEXT.fetch_add(NUMBERS, Ordering::Relaxed),
             prefix: prefix(facts),
             stored_prefix: prefix(facts.hub()),
+            transcoder: OnceLock::new(),
         }
     }
 
@@ -190,8 +194,11 @@ impl Encodings {
     }
 
     fn encode_message(&self, entry: &Entry, out: &mut Vec<u8>) -> ApiResult<()> {
-        let is_transcoded = self.is_transcoded() && entry.is_readable();
-        if !is_transcoded || !protobuf::transcode(entry.bytes(), self.facts.fields(), out) {
+        let transcode = |out| {
+            let transcoder = self.transcoder.get_or_init(|| Transcoder::new(self.facts.fields()));
+            transcoder.transcode(entry.bytes(), out)
+        };
+        if !(self.is_transcoded() && entry.is_readable() && transcode(out)) {
             protobuf::encode(&*self.object_of(entry)?, out);
         }
         Ok(())
@@ -204,12 +211,14 @@ impl Encodings {
 
     /// The protobuf message of a PartialObjectMetadata.
     pub(crate) fn metadata_message(&self, entry: &Arc<Entry>, caching: Caching) -> ApiResult<Bytes> {
+        static METADATA: LazyLock<Transcoder> =
+            LazyLock::new(|| Transcoder::new(PartialObjectMetadata::default().facts()));
         self.cached(entry, Encoding::MetadataMessage, caching, |entry| {
             if !self.has_own_metadata() && entry.is_readable() {
                 let metadata = &entry.bytes()[metadata_range(entry.bytes())?];
                 let object = [PartialObjectMetadata::OPEN.as_bytes(), metadata, b"}"].concat();
                 let mut out = Vec::with_capacity(object.len());
-                if protobuf::transcode(&object, PartialObjectMetadata::default().facts(), &mut out) {
+                if METADATA.transcode(&object, &mut out) {
                     return Ok(out.into());
                 }
             }

@@ -3,6 +3,8 @@
 
 mod findings;
 mod indent;
+mod lanes;
+mod name;
 mod path;
 mod reader;
 mod scan;
@@ -14,6 +16,7 @@ mod value;
 
 pub use findings::Findings;
 pub use indent::Indenter;
+pub use name::Name;
 pub use reader::{Malformed, Next, Reader};
 pub use scan::Scan;
 pub use text::{write_double, write_int, write_str};
@@ -58,11 +61,9 @@ pub fn place_of(json: &[u8], name: &str) -> Option<Range<usize>> {
     let mut scan = Scan::new(json);
     let mut more = scan.enter(b'{', b'}')?;
     while more {
-        let is_it = scan.key(name);
-        let is_key = is_it || scan.text().is_some() && scan.pass(b":");
-        if !is_key {
-            return None;
-        }
+        // Names of members have no escapes, keys may have some.
+        let (key, is_plain) = scan.key()?;
+        let is_it = is_plain && key == name.as_bytes();
         let value = scan.value()?;
         if is_it {
             return Some(scan.at() - value.len()..scan.at());

@@ -1,273 +1,385 @@
 //! Transcodes stored JSON to protobuf without decoding the object.
 
+mod names;
+mod output;
+mod plan;
+mod seconds;
+mod sorter;
+
+use std::cell::RefCell;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU16, Ordering};
 
 use planesmith_wire::duration::Duration;
 use planesmith_wire::go_base64;
-use planesmith_wire::int_or_string::IntOrString;
 use planesmith_wire::json::Scan;
 use planesmith_wire::micro_time::MicroTime;
-use planesmith_wire::protobuf::{WireType, write_bytes, write_int, write_tag, write_varint};
-use planesmith_wire::quantity::Quantity;
-use planesmith_wire::raw::{AnyJson, FieldsV1, RawExtension};
+use planesmith_wire::protobuf::WireType;
 use planesmith_wire::scalar::{ScalarCodec, Token};
 use planesmith_wire::time::Time;
 
-use super::is_repeated;
-use crate::facts::{FieldFacts, ScalarFacts, StructFacts, TypeFacts};
-use crate::value::Shape;
+use crate::facts::StructFacts;
+use output::{Done, Output, SHORT, digits_of};
+use plan::{FieldPlan, Link, Operation, StructPlan, ValuePlan, plan_of};
+use seconds::seconds_of;
+use sorter::Sorter;
 
 /// The maximum nesting depth of values: the walk recurses, so this bounds the stack.
 const MAX_DEPTH: usize = 200;
 
-/// Appends the message of the object in `json`: the result of [`json::decode`](crate::json::decode) and
-/// [`encode`](super::encode) at a tenth of the cost. `json` is the output of [`json::encode`](crate::json::encode) for
-/// a struct with these `facts`.
-///
-/// Returns false, and appends nothing, if `json` has another layout or contains a type that needs a decoded object; the
-/// caller must decode it then.
-#[must_use]
-pub fn transcode(json: &[u8], facts: &'static StructFacts, out: &mut Vec<u8>) -> bool {
-    let start = out.len();
-    let mut walk = Walk {
-        scan: Scan::new(json),
-        out,
-        marks: Vec::with_capacity(64),
-        parts: Vec::new(),
-        sorted: Vec::new(),
-        depth: 0,
-    };
-    let done = walk.outermost(facts).is_some() && walk.scan.at() == json.len();
-    if !done {
-        out.truncate(start);
+/// The tag of the text in a quantity.
+const QUANTITY: u32 = 1 << 3 | WireType::Bytes as u32;
+/// The tag of the JSON in a raw value.
+const RAW: u32 = 1 << 3 | WireType::Bytes as u32;
+/// The tag of the key in an entry of a map.
+const KEY: u32 = 1 << 3 | WireType::Bytes as u32;
+/// The tag of the seconds in a time.
+const SECONDS: u32 = 1 << 3 | WireType::Varint as u32;
+/// The tag of the nanoseconds in a time.
+const NANOS: u32 = 2 << 3 | WireType::Varint as u32;
+
+/// The tag of the kind of an int-or-string, which is 1 for a text.
+const KIND: u32 = 1 << 3 | WireType::Varint as u32;
+/// The tag of the number of an int-or-string.
+const NUMBER: u32 = 2 << 3 | WireType::Varint as u32;
+/// The tag of the text of an int-or-string.
+const TEXT: u32 = 3 << 3 | WireType::Bytes as u32;
+
+/// Converts the stored JSON of one kind to messages.
+#[derive(Clone, Copy)]
+pub struct Transcoder {
+    /// `None` if all objects must be decoded.
+    plan: Option<&'static StructPlan>,
+}
+
+impl Transcoder {
+    /// Returns the transcoder for structs with these `facts`.
+    #[must_use]
+    pub fn new(facts: &'static StructFacts) -> Self {
+        Self { plan: plan_of(facts) }
     }
-    done
+
+    /// Appends the message of the object in `json`: the result of [`json::decode`](crate::json::decode) and
+    /// [`encode`](super::encode) at a small part of the cost. `json` is the output of
+    /// [`json::encode`](crate::json::encode) for a struct with the facts.
+    ///
+    /// Returns false, and appends nothing, if `json` has another layout or contains a type that needs a decoded object;
+    /// the caller must decode it then.
+    #[must_use]
+    pub fn transcode(self, json: &[u8], out: &mut Vec<u8>) -> bool {
+        let Some(plan) = self.plan else { return false };
+        SCRATCH.with_borrow_mut(|scratch| {
+            // Few messages are longer than the JSON.
+            let mut capacity = json.len() + json.len() / 8 + 256;
+            loop {
+                let Scratch { buffer, sorter } = scratch;
+                if buffer.len() < capacity {
+                    buffer.resize(capacity, 0);
+                }
+                let mut walk = Walk {
+                    scan: Scan::new(json),
+                    out: Output::new(buffer),
+                    sorter,
+                    depth: 0,
+                };
+                let done = walk.outermost(plan).is_some() && walk.scan.at() == json.len();
+                let (length, is_full) = (walk.out.len(), walk.out.is_full());
+                if done {
+                    out.extend_from_slice(&buffer[..length]);
+                }
+                sorter.reset();
+                if done || !is_full {
+                    scratch.shrink();
+                    return done;
+                }
+                capacity = 2 * buffer.len();
+            }
+        })
+    }
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = const { RefCell::new(Scratch::new()) };
+}
+
+/// The memory of a transcoder, which a thread uses again.
+struct Scratch {
+    buffer: Vec<u8>,
+    sorter: Sorter,
+}
+
+impl Scratch {
+    /// Bytes of the buffer that a thread keeps. Larger objects are rare.
+    const KEPT: usize = 128 << 10;
+
+    const fn new() -> Self {
+        Self {
+            buffer: Vec::new(),
+            sorter: Sorter::new(),
+        }
+    }
+
+    /// Frees the memory that a large object needed.
+    fn shrink(&mut self) {
+        if self.buffer.len() > Self::KEPT {
+            *self = Self::new();
+        }
+    }
+}
+
+impl std::fmt::Debug for Transcoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Transcoder").finish_non_exhaustive()
+    }
 }
 
 struct Walk<'a> {
     scan: Scan<'a>,
-    out: &'a mut Vec<u8>,
-    /// Number and start of each field written so far, of all open structs.
-    marks: Vec<(u32, usize)>,
-    /// Number and range of each field that is being sorted.
-    parts: Vec<(u32, Range<usize>)>,
-    /// Buffer for sorting fields.
-    sorted: Vec<u8>,
+    out: Output<'a>,
+    sorter: &'a mut Sorter,
     depth: usize,
 }
 
-/// `None` means that the JSON must be decoded.
-type Done = Option<()>;
+/// A field whose key came next.
+struct Found {
+    /// The position of the field.
+    index: usize,
+    /// The position in the struct that is inlined there, if the key was passed.
+    within: Option<usize>,
+}
 
 impl Walk<'_> {
-    fn outermost(&mut self, facts: &'static StructFacts) -> Done {
-        let mut more = self.scan.enter(b'{', b'}')?;
-        if let Some(meta) = facts.type_meta {
-            for (name, value) in [("kind", meta.kind), ("apiVersion", meta.api_version)] {
-                if !value.is_empty() {
-                    let is_expected = more && self.scan.key(name) && self.scan.text()? == value.as_bytes();
-                    more = is_expected.then(|| self.scan.another(b'}'))??;
-                }
-            }
-        }
-        match self.fields(facts, more)? {
-            true => None,
-            false => Some(()),
-        }
+    fn outermost(&mut self, plan: &'static StructPlan) -> Done {
+        let more = match &plan.head {
+            Some(head) if self.scan.pass(head) => self.scan.another(b'}')?,
+            Some(_) => return None,
+            None => self.scan.enter(b'{', b'}')?,
+        };
+        self.all_fields(plan, more)
     }
 
-    fn object(&mut self, facts: &'static StructFacts) -> Done {
+    #[inline]
+    fn object(&mut self, plan: &'static StructPlan) -> Done {
         let more = self.scan.enter(b'{', b'}')?;
-        match self.fields(facts, more)? {
+        self.all_fields(plan, more)
+    }
+
+    #[inline]
+    fn all_fields(&mut self, plan: &'static StructPlan, more: bool) -> Done {
+        match self.fields(plan, more, None)? {
             true => None,
             false => Some(()),
         }
     }
 
-    /// Writes the fields of a struct in the order of their numbers. `more` is true if a key comes next. Returns true if
-    /// further keys follow that do not belong to this struct.
-    fn fields(&mut self, facts: &'static StructFacts, mut more: bool) -> Option<bool> {
-        let (first, mut last, mut is_sorted) = (self.marks.len(), 0, true);
-        for field in facts.fields {
-            let start = self.out.len();
-            if field.inline {
-                let TypeFacts::Struct(inner) = &field.ty else {
-                    return None;
-                };
-                let inner = inner();
-                let message = self.begin(field.proto, is_wide(inner));
-                more = self.fields(inner, more)?;
-                self.end(message);
-                if field.proto == 0 {
-                    self.out.truncate(start);
+    /// Writes the fields of a struct in the order of their numbers. `more` is true if a key comes next, or the key of the
+    /// field `passed` was passed. Returns true if further keys follow that do not belong to this struct.
+    fn fields(&mut self, plan: &'static StructPlan, mut more: bool, mut passed: Option<usize>) -> Option<bool> {
+        if !more {
+            self.out.bytes(&plan.empty)?;
+            return Some(false);
+        }
+        let first = self.sorter.begin();
+        // The field behind the last one that was written.
+        let mut next = 0;
+        let mut likely = &plan.first;
+        while more {
+            let mut within = None;
+            let index = match passed.take() {
+                Some(index) => index,
+                None => {
+                    let guess = usize::from(likely.load(Ordering::Relaxed));
+                    match guess >= next && self.scan.pass_key(&plan.fields.get(guess)?.name) {
+                        true => guess,
+                        false => match self.find(plan, likely)? {
+                            Some(found) => {
+                                within = found.within;
+                                found.index
+                            }
+                            None => break,
+                        },
+                    }
                 }
-            } else if more && self.scan.key(field.name) {
-                self.field(field)?;
-                more = self.scan.another(b'}')?;
-            } else if !is_left_out(&field.ty) {
-                self.absent(field)?;
+            };
+            if index < next {
+                return None;
             }
-            if self.out.len() > start {
-                is_sorted &= field.proto > last;
-                last = field.proto;
-                self.marks.push((field.proto, start));
+            self.absent(plan, next..index)?;
+            next = index + 1;
+            let field = plan.fields.get(index)?;
+            likely = &field.next;
+            let start = self.out.len();
+            more = match &field.value.operation {
+                Operation::Inline(link) => self.inlined(field, link, within)?,
+                Operation::Text if self.scan.next_byte() == Some(b'"') => {
+                    self.text(field.value.tag)?;
+                    self.scan.another(b'}')?
+                }
+                _ => {
+                    match self.scan.next_byte() == Some(b'n') && self.scan.pass(b"null") {
+                        true => self.null(plan, index)?,
+                        false => self.value(&field.value)?,
+                    }
+                    self.scan.another(b'}')?
+                }
+            };
+            if !plan.is_sorted && self.out.len() > start {
+                self.sorter.mark(field.number, start);
             }
         }
-        if !is_sorted {
-            self.sort(first);
+        self.absent(plan, next..plan.fields.len())?;
+        if !plan.is_sorted {
+            self.sorter.end(first, &mut self.out)?;
         }
-        self.marks.truncate(first);
         Some(more)
     }
 
-    /// Sorts the fields of a struct, whose marks start at `first`, by number.
-    fn sort(&mut self, first: usize) {
-        let marks = &self.marks[first..];
-        let (mut highest, mut least_late) = (0, u32::MAX);
-        for (number, _) in marks {
-            if *number < highest {
-                least_late = least_late.min(*number);
-            }
-            highest = highest.max(*number);
-        }
-        // Fields before the first one with a larger number than a later one are not moved.
-        let Some(from) = marks.iter().position(|(number, _)| *number > least_late) else {
-            return;
+    /// Finds the field whose key comes next, and passes the key. `None` within if the struct does not have the field.
+    #[inline(never)]
+    fn find(&mut self, plan: &'static StructPlan, likely: &'static AtomicU16) -> Option<Option<Found>> {
+        let name = self.scan.name()?;
+        let Some(index) = plan.names.find(name) else {
+            return Some(None);
         };
-        let (marks, end) = (&marks[from..], self.out.len());
-        let ends = marks.iter().skip(1).map(|(_, start)| *start).chain([end]);
-        let parts = marks.iter().zip(ends);
-        self.parts.clear();
-        self.parts
-            .extend(parts.map(|((number, start), end)| (*number, *start..end)));
-        self.parts.sort_unstable_by_key(|(number, _)| *number);
-        self.sorted.clear();
-        for (_, part) in &self.parts {
-            self.sorted.extend_from_slice(&self.out[part.clone()]);
-        }
-        self.out[marks[0].1..end].copy_from_slice(&self.sorted);
-    }
-
-    /// Writes the field of the next value.
-    fn field(&mut self, field: &'static FieldFacts) -> Done {
-        let number = field.proto;
-        if number == 0 {
-            return self.scan.value().map(drop);
-        }
-        if self.scan.pass(b"null") {
-            return self.absent(field);
-        }
-        match field.ty.present() {
-            TypeFacts::List(element) if field.is_optional() && !is_repeated(&field.ty) => {
-                let message = self.begin(number, false);
-                self.list(1, element)?;
-                self.end(message);
-                Some(())
-            }
-            TypeFacts::List(element) => self.list(number, element),
-            TypeFacts::Map(value) => self.map(number, value),
-            TypeFacts::Bytes => {
-                let bytes = self.bytes()?;
-                if !bytes.is_empty() || field.is_optional() {
-                    write_bytes(self.out, number, &bytes);
+        let within = match &plan.fields.get(index)?.value.operation {
+            Operation::Inline(link) => {
+                let inner = link.plan()?;
+                let within = inner.names.find(name)?;
+                if matches!(inner.fields.get(within)?.value.operation, Operation::Inline(_)) {
+                    // The inlined struct finds it again.
+                    return Some(Some(Found { index, within: None }));
                 }
-                Some(())
+                Some(within)
             }
-            other => self.single(number, other),
-        }
+            _ => {
+                likely.store(u16::try_from(index).ok()?, Ordering::Relaxed);
+                None
+            }
+        };
+        self.scan.pass_name(name);
+        Some(Some(Found { index, within }))
     }
 
-    /// Writes an absent field: plain values and structs are written nevertheless.
-    fn absent(&mut self, field: &'static FieldFacts) -> Done {
-        let number = field.proto;
-        if number == 0 {
+    /// Writes a field that is null in the JSON.
+    fn null(&mut self, plan: &'static StructPlan, index: usize) -> Done {
+        let place = plan.place_of_absent(index..index + 1);
+        self.out.bytes(plan.absent(place.start).get(..place.len())?)
+    }
+
+    /// Writes fields that the JSON does not have.
+    #[inline]
+    fn absent(&mut self, plan: &'static StructPlan, range: Range<usize>) -> Done {
+        let place = plan.place_of_absent(range.clone());
+        if place.is_empty() {
             return Some(());
         }
-        match &field.ty {
-            TypeFacts::Bool | TypeFacts::Int32 | TypeFacts::Int64 => write_int(self.out, number, 0),
-            TypeFacts::Double => self.double(number, 0.0),
-            TypeFacts::String => write_bytes(self.out, number, b""),
-            TypeFacts::Scalar(facts) => {
-                let message = self.begin(number, false);
-                self.scalar(facts, Token::Null)?;
-                self.end(message);
-            }
-            TypeFacts::Struct(inner) => {
-                let message = self.begin(number, false);
-                self.fields(inner(), false)?;
-                self.end(message);
-            }
-            TypeFacts::Optional(_) | TypeFacts::List(_) | TypeFacts::Map(_) | TypeFacts::Bytes => {}
-        }
-        Some(())
-    }
-
-    /// Writes the next value, which is not part of a list.
-    fn single(&mut self, number: u32, ty: &'static TypeFacts) -> Done {
-        match ty {
-            TypeFacts::Bool => match self.scan.word()? {
-                "true" => write_int(self.out, number, 1),
-                "false" => write_int(self.out, number, 0),
-                _ => return None,
-            },
-            TypeFacts::Int32 => write_int(self.out, number, self.scan.word()?.parse::<i32>().ok()?.into()),
-            TypeFacts::Int64 => write_int(self.out, number, self.scan.word()?.parse().ok()?),
-            TypeFacts::Double => {
-                let value = self.scan.word()?.parse().ok()?;
-                self.double(number, value);
-            }
-            TypeFacts::String => {
-                let text = self.scan.text()?;
-                write_bytes(self.out, number, &text);
-            }
-            TypeFacts::Bytes => {
-                let bytes = self.bytes()?;
-                write_bytes(self.out, number, &bytes);
-            }
-            TypeFacts::Optional(_) => return None,
-            _ => {
-                self.depth += 1;
-                let is_wide = match ty {
-                    TypeFacts::Struct(inner) => is_wide(inner()),
-                    TypeFacts::Scalar(facts) => is_raw(facts),
-                    _ => false,
-                };
-                let message = self.begin(number, is_wide);
-                match ty {
-                    _ if self.depth > MAX_DEPTH => return None,
-                    TypeFacts::Struct(inner) => self.object(inner())?,
-                    TypeFacts::List(element) => self.list(1, element)?,
-                    TypeFacts::Map(value) => self.map(1, value)?,
-                    TypeFacts::Scalar(facts) => self.scalar_value(facts)?,
-                    _ => return None,
+        if !plan.is_sorted {
+            let mut at = self.out.len();
+            for index in range {
+                let length = plan.place_of_absent(index..index + 1).len();
+                if length > 0 {
+                    self.sorter.mark(plan.fields[index].number, at);
+                    at += length;
                 }
-                self.end(message);
-                self.depth -= 1;
             }
         }
-        Some(())
-    }
-
-    fn double(&mut self, number: u32, value: f64) {
-        write_tag(self.out, number, WireType::Fixed64);
-        self.out.extend_from_slice(&value.to_le_bytes());
-    }
-
-    fn bytes(&mut self) -> Option<Vec<u8>> {
-        let text = self.scan.text()?;
-        go_base64::decode(str::from_utf8(&text).ok()?).ok()
-    }
-
-    fn list(&mut self, number: u32, element: &'static TypeFacts) -> Done {
-        let mut more = self.scan.enter(b'[', b']')?;
-        while more {
-            self.single(number, element)?;
-            more = self.scan.another(b']')?;
+        let bytes = plan.absent(place.start);
+        match bytes.first_chunk() {
+            Some(bytes) if place.len() <= SHORT => self.out.short(place.len(), bytes),
+            _ => self.out.bytes(bytes.get(..place.len())?),
         }
-        Some(())
     }
 
-    fn map(&mut self, number: u32, value: &'static TypeFacts) -> Done {
+    /// Writes a struct whose fields come next, behind the key of the field `passed`. Returns true if further keys follow.
+    fn inlined(&mut self, field: &'static FieldPlan, link: &'static Link, passed: Option<usize>) -> Option<bool> {
+        let plan = link.plan()?;
+        let start = self.out.len();
+        let nested = self.out.begin(field.value.tag, plan.is_wide)?;
+        let more = self.fields(plan, true, passed)?;
+        self.out.end(nested)?;
+        if field.number == 0 {
+            self.out.truncate(start);
+        }
+        Some(more)
+    }
+
+    /// Writes the next value.
+    fn value(&mut self, plan: &'static ValuePlan) -> Done {
+        let tag = plan.tag;
+        match &plan.operation {
+            Operation::Text => self.text(tag),
+            Operation::Bool => {
+                let value = self.scan.pass(b"true");
+                let is_bool = value || self.scan.pass(b"false");
+                is_bool.then(|| self.out.int(tag, value.into()))?
+            }
+            Operation::Int32 => {
+                let value = i32::try_from(self.scan.int()?).ok()?;
+                self.out.int(tag, value.into())
+            }
+            Operation::Int64 => {
+                let value = self.scan.int()?;
+                self.out.int(tag, value)
+            }
+            Operation::Double => {
+                let value: f64 = self.scan.word()?.parse().ok()?;
+                self.out.varint(tag.into())?;
+                self.out.bytes(&value.to_le_bytes())
+            }
+            Operation::Bytes { is_optional } => {
+                let text = self.scan.text()?;
+                let bytes = go_base64::decode(str::from_utf8(&text).ok()?).ok()?;
+                match bytes.is_empty() && !is_optional {
+                    true => Some(()),
+                    false => self.out.field(tag, &bytes),
+                }
+            }
+            Operation::Skip => self.scan.value().map(drop),
+            Operation::Raw => self.raw(tag),
+            Operation::Quantity => {
+                let nested = self.out.begin(tag, false)?;
+                // Stored quantities are canonical, as those in messages are.
+                self.text(QUANTITY)?;
+                self.out.end(nested)
+            }
+            Operation::Time => self.time(tag),
+            Operation::IntOrString => self.int_or_string(tag),
+            Operation::MicroTime => self.scalar::<MicroTime>(tag),
+            Operation::Duration => self.scalar::<Duration>(tag),
+            Operation::Struct(link) => {
+                let plan = link.plan()?;
+                self.deeper()?;
+                let nested = self.out.begin(tag, plan.is_wide)?;
+                self.object(plan)?;
+                self.depth -= 1;
+                self.out.end(nested)
+            }
+            Operation::Repeated(element) => {
+                let mut more = self.scan.enter(b'[', b']')?;
+                while more {
+                    self.value(element)?;
+                    more = self.scan.another(b']')?;
+                }
+                Some(())
+            }
+            Operation::Entries(value) => self.entries(tag, value),
+            Operation::Wrapped(inner) => {
+                self.deeper()?;
+                let nested = self.out.begin(tag, false)?;
+                self.value(inner)?;
+                self.depth -= 1;
+                self.out.end(nested)
+            }
+            Operation::Inline(_) | Operation::Unsupported => None,
+        }
+    }
+
+    fn deeper(&mut self) -> Done {
+        self.depth += 1;
+        (self.depth <= MAX_DEPTH).then_some(())
+    }
+
+    fn entries(&mut self, tag: u32, value: &'static ValuePlan) -> Done {
         let mut more = self.scan.enter(b'{', b'}')?;
         let mut last = None;
         while more {
@@ -276,217 +388,88 @@ impl Walk<'_> {
             if !self.scan.pass(b":") || last.as_ref().is_some_and(|last| *last >= key) {
                 return None;
             }
-            let message = self.begin(number, false);
-            write_bytes(self.out, 1, &key);
-            self.single(2, value)?;
-            self.end(message);
+            let nested = self.out.begin(tag, false)?;
+            self.out.field(KEY, &key)?;
+            self.value(value)?;
+            self.out.end(nested)?;
             last = Some(key);
             more = self.scan.another(b'}')?;
         }
         Some(())
     }
 
-    /// Writes the payload of the next leaf.
-    fn scalar_value(&mut self, facts: &'static ScalarFacts) -> Done {
-        if is_raw(facts) {
-            let json = self.scan.value()?;
-            if json != b"null" {
-                write_bytes(self.out, 1, json);
-            }
-            return Some(());
+    /// Writes the next text.
+    #[inline]
+    fn text(&mut self, tag: u32) -> Done {
+        match self.scan.short_text() {
+            Some((length, bytes)) => self.out.short_field(tag, length, bytes),
+            None => self.long_text(tag),
         }
+    }
+
+    #[inline(never)]
+    fn long_text(&mut self, tag: u32) -> Done {
+        let text = self.scan.text()?;
+        self.out.field(tag, &text)
+    }
+
+    /// Writes the next value as it is, within a message.
+    fn raw(&mut self, tag: u32) -> Done {
+        let json = self.scan.value()?;
+        self.out.varint(tag.into())?;
+        if json == b"null" {
+            return self.out.varint(0);
+        }
+        let length = 1 + digits_of(json.len() as u64) + json.len();
+        self.out.varint(length as u64)?;
+        self.out.field(RAW, json)
+    }
+
+    fn time(&mut self, tag: u32) -> Done {
+        let text = self.scan.text()?;
+        let Some(seconds) = seconds_of(&text) else {
+            return self.token::<Time>(tag, Token::Str(str::from_utf8(&text).ok()?));
+        };
+        let nested = self.out.begin(tag, false)?;
+        self.out.int(SECONDS, seconds)?;
+        self.out.int(NANOS, 0)?;
+        self.out.end(nested)
+    }
+
+    fn int_or_string(&mut self, tag: u32) -> Done {
+        let is_text = self.scan.next_byte()? == b'"';
+        let number = match is_text {
+            true => 0,
+            false => i32::try_from(self.scan.int()?).ok()?,
+        };
+        let nested = self.out.begin(tag, false)?;
+        self.out.int(KIND, is_text.into())?;
+        self.out.int(NUMBER, number.into())?;
+        match is_text {
+            true => self.text(TEXT)?,
+            false => self.out.field(TEXT, b"")?,
+        }
+        self.out.end(nested)
+    }
+
+    /// Writes the next leaf.
+    fn scalar<T: ScalarCodec + Default>(&mut self, tag: u32) -> Done {
         if let Some(text) = self.scan.text() {
-            if is::<Quantity>(facts) {
-                // Stored quantities are canonical, as those in messages are.
-                write_bytes(self.out, 1, &text);
-                return Some(());
-            }
-            if is::<Time>(facts)
-                && let Some(seconds) = seconds_of(&text)
-            {
-                write_int(self.out, 1, seconds);
-                write_int(self.out, 2, 0);
-                return Some(());
-            }
-            return self.scalar(facts, Token::Str(str::from_utf8(&text).ok()?));
+            return self.token::<T>(tag, Token::Str(str::from_utf8(&text).ok()?));
         }
         let digits = self.scan.word()?;
         let is_number = digits.starts_with(|first: char| first == '-' || first.is_ascii_digit());
-        is_number.then(|| self.scalar(facts, Token::Number(digits)))?
+        is_number.then(|| self.token::<T>(tag, Token::Number(digits)))?
     }
 
-    /// Writes the payload of the leaf in `token`.
-    fn scalar(&mut self, facts: &'static ScalarFacts, token: Token<'_>) -> Done {
-        match facts {
-            _ if is_raw(facts) => (token == Token::Null).then_some(()),
-            _ if is::<Time>(facts) => self.read::<Time>(token),
-            _ if is::<Quantity>(facts) => self.read::<Quantity>(token),
-            _ if is::<IntOrString>(facts) => self.read::<IntOrString>(token),
-            _ if is::<MicroTime>(facts) => self.read::<MicroTime>(token),
-            _ if is::<Duration>(facts) => self.read::<Duration>(token),
-            _ => None,
-        }
-    }
-
-    fn read<T: ScalarCodec + Default>(&mut self, token: Token<'_>) -> Done {
+    fn token<T: ScalarCodec + Default>(&mut self, tag: u32, token: Token<'_>) -> Done {
         let mut leaf = T::default();
-        if token != Token::Null {
-            leaf.read_json(token).ok()?;
-        }
-        leaf.write_proto(self.out);
-        Some(())
+        leaf.read_json(token).ok()?;
+        let mut payload = Vec::with_capacity(32);
+        leaf.write_proto(&mut payload);
+        self.out.field(tag, &payload)
     }
-
-    /// Begins a message. With `is_wide` its length is expected to take two bytes instead of one.
-    #[inline]
-    fn begin(&mut self, number: u32, is_wide: bool) -> Message {
-        write_tag(self.out, number, WireType::Bytes);
-        let digits = 1 + usize::from(is_wide);
-        self.out.extend_from_slice(&[0; 2][..digits]);
-        Message {
-            start: self.out.len(),
-            digits,
-        }
-    }
-
-    /// Ends a message. Its payload moves when its length takes more or fewer bytes than expected.
-    #[inline]
-    fn end(&mut self, Message { start, digits }: Message) {
-        let length = self.out.len() - start;
-        match (length, digits) {
-            (0..0x80, 1) => self.out[start - 1] = length as u8,
-            (0x80..0x4000, 2) => {
-                self.out[start - 2] = length as u8 | 0x80;
-                self.out[start - 1] = (length >> 7) as u8;
-            }
-            _ => self.end_elsewhere(start, digits),
-        }
-    }
-
-    #[cold]
-    fn end_elsewhere(&mut self, start: usize, digits: usize) {
-        let payload = start..self.out.len();
-        let mut prefix = Vec::with_capacity(10);
-        write_varint(&mut prefix, payload.len() as u64);
-        let (first, end) = (start - digits, start - digits + prefix.len() + payload.len());
-        self.out.resize(end.max(payload.end), 0);
-        self.out.copy_within(payload, first + prefix.len());
-        self.out[first..first + prefix.len()].copy_from_slice(&prefix);
-        self.out.truncate(end);
-    }
-}
-
-/// True if a field of this type is not written when it is absent.
-#[inline]
-fn is_left_out(ty: &TypeFacts) -> bool {
-    matches!(
-        ty,
-        TypeFacts::Optional(_) | TypeFacts::List(_) | TypeFacts::Map(_) | TypeFacts::Bytes
-    )
-}
-
-/// An open message.
-#[derive(Clone, Copy)]
-struct Message {
-    /// The first byte of its payload.
-    start: usize,
-    /// Bytes reserved for its length before the payload.
-    digits: usize,
-}
-
-/// True if messages of a struct usually take more than 127 bytes.
-fn is_wide(facts: &'static StructFacts) -> bool {
-    facts.fields.len() >= 7
-}
-
-fn is<T: Shape>(facts: &'static ScalarFacts) -> bool {
-    matches!(T::TYPE, TypeFacts::Scalar(known) if std::ptr::eq(known, facts))
-}
-
-fn is_raw(facts: &'static ScalarFacts) -> bool {
-    is::<FieldsV1>(facts) || is::<RawExtension>(facts) || is::<AnyJson>(facts)
-}
-
-/// Returns the seconds since 1970 of a time in the usual form; `None` for a time that needs the full parser.
-fn seconds_of(text: &[u8]) -> Option<i64> {
-    let [
-        y1,
-        y2,
-        y3,
-        y4,
-        b'-',
-        m1,
-        m2,
-        b'-',
-        d1,
-        d2,
-        b'T',
-        h1,
-        h2,
-        b':',
-        n1,
-        n2,
-        b':',
-        s1,
-        s2,
-        b'Z',
-    ] = text
-    else {
-        return None;
-    };
-    let number = |digits: &[&u8]| {
-        digits.iter().try_fold(0_i64, |value, digit| {
-            digit.is_ascii_digit().then(|| value * 10 + i64::from(**digit - b'0'))
-        })
-    };
-    let (year, month, day) = (number(&[y1, y2, y3, y4])?, number(&[m1, m2])?, number(&[d1, d2])?);
-    let (hour, minute, second) = (number(&[h1, h2])?, number(&[n1, n2])?, number(&[s1, s2])?);
-    // Days that not every month has are left to the parser.
-    let is_plain = (1970..=9999).contains(&year)
-        && (1..=12).contains(&month)
-        && (1..=28).contains(&day)
-        && hour < 24
-        && minute < 60
-        && second < 60;
-    if !is_plain {
-        return None;
-    }
-    // Years that start in March have their leap day at the end.
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
-    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 1;
-    // From 1 March of the year 0 to 1970.
-    Some((days - 719_468) * 86_400 + hour * 3600 + minute * 60 + second)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_what_the_parser_says() {
-        for text in [
-            "1970-01-01T00:00:00Z",
-            "1999-12-28T23:59:59Z",
-            "2000-02-28T01:02:03Z",
-            "2000-03-01T00:00:00Z",
-            "2024-02-10T10:20:30Z",
-            "2026-11-23T08:00:00Z",
-            "9999-12-28T23:59:59Z",
-        ] {
-            let time: Time = text.parse().expect("a time");
-            assert_eq!(seconds_of(text.as_bytes()), Some(time.as_second()), "{text}");
-        }
-        for text in [
-            "2024-02-29T00:00:00Z",
-            "2024-02-10T10:20:30.5Z",
-            "0001-01-01T00:00:00Z",
-            "2024-02-1xT10:20:30Z",
-        ] {
-            assert_eq!(seconds_of(text.as_bytes()), None, "{text}");
-        }
-    }
-}
+mod tests;
