@@ -1,7 +1,7 @@
 //! The verbs of objects: one file per verb, all of them over the tables of the kinds.
 //!
-//! Reading order: [`dispatch`] (finds the verb of a request), [`get`] and [`list`] (from the cache), [`watch`] (changes as
-//! they happen), [`create`] and [`update`] (over the steps of [`crate::write`]), then the verbs that build on them.
+//! Reading order: `dispatch` (finds the verb of a request), `get` and `list` (from the cache), `watch` (changes as
+//! they happen), `create` and `update` (over the steps of `crate::write`), then the verbs that build on them.
 
 mod apply;
 mod computed;
