@@ -181,7 +181,7 @@ impl Storage {
         self.shared.settling.done(revision).await;
     }
 
-    /// Reads the clock again, and handles what is due. Needed only after a [`Clock`] jumped.
+    /// Reads the clock again, and handles what is due. Needed only after a [`Clock`](crate::Clock) jumped.
     pub fn recheck_clock(&self) {
         self.shared.queue.nudge();
         self.shared.marks.nudge();
