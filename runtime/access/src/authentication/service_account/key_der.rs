@@ -19,8 +19,8 @@ const EC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
 /// The first byte of an uncompressed point.
 const UNCOMPRESSED: u8 = 4;
 
-/// Minimum size of RSA keys that verify signatures, in bytes.
-const MIN_RSA: usize = 1024 / 8;
+/// Size of the modulus of RSA keys that verify signatures, in bytes.
+const MODULUS: std::ops::RangeInclusive<usize> = 1024 / 8..=8192 / 8;
 
 /// A supported elliptic curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +136,8 @@ pub(super) fn rsa_public(der: &[u8]) -> Option<RsaPublic> {
         oid: RSA,
         parameters: Some(AnyRef::NULL),
     };
-    (modulus.len() >= MIN_RSA).then_some(())?;
+    let is_short = modulus.len() == *MODULUS.start() && modulus[0] < 0x80;
+    (MODULUS.contains(&modulus.len()) && !is_short).then_some(())?;
     Some(RsaPublic {
         modulus: modulus.to_vec(),
         exponent: key.public_exponent.as_bytes().to_vec(),
@@ -184,6 +185,43 @@ pub(super) fn pkcs8(der: &[u8]) -> Option<Private> {
     }
 }
 
+/// Reads the public half of a private key, which need not be fit for signing; `None` if the DER block is not a private key,
+/// `Some(None)` if it is unusable.
+pub(super) fn public_half(label: &str, der: &[u8]) -> Option<Option<Public>> {
+    let ec = |der: &[u8], curve: Option<Curve>| {
+        let key = EcPrivateKey::from_der(der).ok()?;
+        let curve = match key.parameters {
+            Some(EcParameters::NamedCurve(id)) => Curve::of(id)?,
+            None => curve?,
+        };
+        point(curve, key.public_key?)
+    };
+    let rsa = |der: &[u8]| {
+        let key = pkcs1::RsaPrivateKey::from_der(der).ok()?;
+        rsa_public(&key.public_key().to_der().ok()?).map(Public::Rsa)
+    };
+    match label {
+        "RSA PRIVATE KEY" => Some(rsa(der)),
+        "EC PRIVATE KEY" => Some(ec(der, None)),
+        "PRIVATE KEY" => Some(
+            PrivateKeyInfo::from_der(der)
+                .ok()
+                .and_then(|key| match key.algorithm.oid {
+                    RSA => rsa(key.private_key),
+                    EC => ec(key.private_key, key.algorithm.parameters_oid().ok().and_then(Curve::of)),
+                    _ => None,
+                }),
+        ),
+        _ => None,
+    }
+}
+
+/// Returns the key of an uncompressed point.
+fn point(curve: Curve, bytes: &[u8]) -> Option<Public> {
+    let is_point = bytes.first() == Some(&UNCOMPRESSED) && bytes.len() == 1 + 2 * curve.size();
+    is_point.then(|| Public::Ec(curve, bytes.to_vec()))
+}
+
 /// Reads a SubjectPublicKeyInfo.
 pub(super) fn public(der: &[u8]) -> Option<Public> {
     let info = SubjectPublicKeyInfoRef::from_der(der).ok()?;
@@ -192,8 +230,7 @@ pub(super) fn public(der: &[u8]) -> Option<Public> {
         RSA => rsa_public(key).map(Public::Rsa),
         EC => {
             let curve = info.algorithm.parameters_oid().ok().and_then(Curve::of)?;
-            let is_point = key.first() == Some(&UNCOMPRESSED) && key.len() == 1 + 2 * curve.size();
-            is_point.then(|| Public::Ec(curve, key.to_vec()))
+            point(curve, key)
         }
         _ => None,
     }

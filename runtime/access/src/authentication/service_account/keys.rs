@@ -27,7 +27,7 @@ pub enum KeyError {
     NoKey,
     /// The key is malformed or of an unknown type.
     #[error(
-        "the {0} cannot be read; expected RSA (2048 to 4096 bits for signing), or ECDSA with the curve P-256 or P-384 and \
+        "the {0} cannot be read; expected RSA (for signing: 2048 to 4096 bits, and an exponent of at least 65537), or ECDSA with the curve P-256 or P-384 and \
          with its public half"
     )]
     Unreadable(String),
@@ -169,8 +169,9 @@ impl PublicKey {
                     let certificate = X509Certificate::from_der(&der).ok();
                     certificate.and_then(|(_, certificate)| Self::from_info(certificate.public_key().raw))
                 }
-                _ => match SigningKey::from_der(&label, &der) {
-                    Some(key) => Some(key?.public),
+                // The limits of keys that sign do not apply.
+                _ => match key_der::public_half(&label, &der) {
+                    Some(key) => key.and_then(Self::from_public),
                     None => continue,
                 },
             };
@@ -205,7 +206,11 @@ impl PublicKey {
 
     /// Reads a SubjectPublicKeyInfo.
     fn from_info(der: &[u8]) -> Option<Self> {
-        match key_der::public(der)? {
+        Self::from_public(key_der::public(der)?)
+    }
+
+    fn from_public(key: key_der::Public) -> Option<Self> {
+        match key {
             key_der::Public::Rsa(key) => Some(Self::rsa(&key)),
             key_der::Public::Ec(curve, point) => Self::ec(curve, &point),
         }
