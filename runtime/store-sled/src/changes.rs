@@ -95,7 +95,13 @@ impl Changes {
 
     /// The last write in the files.
     pub(crate) fn through(&self) -> Revision {
-        self.files.last().map_or(Revision::ZERO, |file| file.last)
+        self.through_of(self.files.len())
+    }
+
+    /// The last write in the first `count` files.
+    pub(crate) fn through_of(&self, count: usize) -> Revision {
+        let last = self.files.iter().take(count).next_back();
+        last.map_or(Revision::ZERO, |file| file.last)
     }
 
     /// True if the files have a newer state of `key` than `revision`, or its deletion.

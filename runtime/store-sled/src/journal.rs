@@ -183,6 +183,8 @@ impl Journal {
         let position = self.active.position();
         let has_content = position.end > START;
         if has_content && position.last <= floor && self.read_only.is_none() && !self.is_untrusted {
+            // Another program may have taken all space but the reserve.
+            self.space.check_for_writing(START, true)?;
             self.roll()?;
         }
         Ok(())

@@ -219,7 +219,8 @@ impl Settling {
                 if let Err(error) = self.space.check(needed) {
                     // Each file that is settled and removed makes space for the next ones.
                     let fewer = changes.files() / 2;
-                    if fewer == 0 {
+                    // Slots that a stopped round published include later writes, which no round may settle again.
+                    if fewer == 0 || changes.through_of(fewer) < self.state.newest() {
                         return Err(error);
                     }
                     self.most_files = Some(fewer);
