@@ -113,7 +113,7 @@ impl StorageMigration {
             draft: Draft::new(encoded.bytes, encoded.gap),
             row: row_of(&*object),
             expect: Expect::Revision(entry.revision()),
-            ttl: None,
+            ttl: self.store.ttl(),
         };
         match self.store.collection().write(op).await {
             Ok(_) => self.rewritten += 1,
