@@ -216,12 +216,12 @@ pub(super) const STRINGS: &[Case] = &[
     ("string_reverse", "'abä'.reverse()", "äba"),
     (
         "string_format",
-        "'%s is %d and %.1f'.format(['a', 1, 2.25])",
+        "'%s is %d and %.1f'.format([dyn('a'), 1, 2.25])",
         "a is 1 and 2.2",
     ),
     (
         "string_format",
-        "'%x %X %o %b %e'.format([10, 'ab', 8, 5, 1500.0])",
+        "'%x %X %o %b %e'.format([dyn(10), 'ab', 8, 5, 1500.0])",
         "a 6162 10 101 1.500000e+03",
     ),
     ("strings_quote", "strings.quote('a\\n\"')", "\"a\\n\\\"\""),

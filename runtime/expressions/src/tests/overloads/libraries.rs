@@ -109,7 +109,7 @@ pub(super) const TIMES: &[Case] = &[
     (
         "duration_to_milliseconds",
         "duration('1.234s').getMilliseconds()",
-        "234",
+        "1234",
     ),
 ];
 
@@ -303,6 +303,71 @@ pub(super) const KUBERNETES: &[Case] = &[
     (
         "format-named",
         "format.named('dns1123Label').hasValue() && !format.named('nope').hasValue()",
+        "true",
+    ),
+    (
+        "format.byte",
+        "!format.byte().validate('YQ==').hasValue() && format.byte().validate('%').hasValue()",
+        "true",
+    ),
+    (
+        "format.date",
+        "!format.date().validate('2020-01-31').hasValue() && format.date().validate('2020-02-31').hasValue()",
+        "true",
+    ),
+    (
+        "format.datetime",
+        "!format.datetime().validate('2020-01-31T00:00:00Z').hasValue() && format.datetime().validate('2020-01-31').hasValue()",
+        "true",
+    ),
+    (
+        "format.dns1035Label",
+        "!format.dns1035Label().validate('a-b').hasValue() && format.dns1035Label().validate('1a').hasValue()",
+        "true",
+    ),
+    (
+        "format.dns1035LabelPrefix",
+        "!format.dns1035LabelPrefix().validate('a-').hasValue() && format.dns1035LabelPrefix().validate('1a').hasValue()",
+        "true",
+    ),
+    (
+        "format.dns1123Label",
+        "!format.dns1123Label().validate('1-b').hasValue() && format.dns1123Label().validate('A').hasValue()",
+        "true",
+    ),
+    (
+        "format.dns1123LabelPrefix",
+        "!format.dns1123LabelPrefix().validate('1-').hasValue() && format.dns1123LabelPrefix().validate('A').hasValue()",
+        "true",
+    ),
+    (
+        "format.dns1123Subdomain",
+        "!format.dns1123Subdomain().validate('a.b').hasValue() && format.dns1123Subdomain().validate('a_b').hasValue()",
+        "true",
+    ),
+    (
+        "format.dns1123SubdomainPrefix",
+        "!format.dns1123SubdomainPrefix().validate('a.b-').hasValue() && format.dns1123SubdomainPrefix().validate('a_b').hasValue()",
+        "true",
+    ),
+    (
+        "format.labelValue",
+        "!format.labelValue().validate('a_b').hasValue() && format.labelValue().validate('a b').hasValue()",
+        "true",
+    ),
+    (
+        "format.qualifiedName",
+        "!format.qualifiedName().validate('a.b/c').hasValue() && format.qualifiedName().validate('a/b/c').hasValue()",
+        "true",
+    ),
+    (
+        "format.uri",
+        "!format.uri().validate('https://h/p').hasValue() && format.uri().validate('://').hasValue()",
+        "true",
+    ),
+    (
+        "format.uuid",
+        "!format.uuid().validate('123e4567-e89b-12d3-a456-426614174000').hasValue() && format.uuid().validate('123').hasValue()",
         "true",
     ),
 ];

@@ -96,7 +96,11 @@ pub(super) const LISTS: &[Case] = &[
     ("list_a_last_index_of_int", "['a', 'b', 'b'].lastIndexOf('b')", "2"),
     ("list_slice", "[1, 2, 3, 4].slice(1, 3)", "[2, 3]"),
     ("list_flatten", "[[1], [2, 3]].flatten()", "[1, 2, 3]"),
-    ("list_flatten_int", "[[1, [2, [3]]]].flatten(2)", "[1, 2, [3]]"),
+    (
+        "list_flatten_int",
+        "[[dyn(1), [dyn(2), [3]]]].flatten(2)",
+        "[1, 2, [3]]",
+    ),
     ("list_int_sort", "[3, 1, 2].sort()", "[1, 2, 3]"),
     ("list_uint_sort", "[3u, 1u].sort()", "[1, 3]"),
     ("list_double_sort", "[2.5, 1.5].sort()", "[1.5, 2.5]"),
