@@ -1,4 +1,4 @@
-//! Feature gates of Kubernetes that determine the legal content of some kinds.
+//! Features that determine the legal content of some kinds: gates of Kubernetes, and a permission.
 
 use planesmith_machinery::feature::Feature;
 use planesmith_machinery::ip::STRICT_FORMS;
@@ -32,58 +32,60 @@ pub static ALL: [&Feature; 25] = [
     &VOLUME_LIMIT_SCALING,
 ];
 
+/// Permits privileged containers, and containers that are processes of their node. The flag `--allow-privileged` switches
+/// it, and no gate.
+pub const PRIVILEGED_CONTAINERS: Feature = Feature::off("AllowPrivileged");
+
 /// Clears the nominated node of a pod after it has been bound.
-pub(crate) static CLEARING_NOMINATED_NODE_NAME_AFTER_BINDING: Feature =
+pub(crate) const CLEARING_NOMINATED_NODE_NAME_AFTER_BINDING: Feature =
     Feature::on("ClearingNominatedNodeNameAfterBinding");
 /// Allows volumes with bundles of trusted certificates.
-pub(crate) static CLUSTER_TRUST_BUNDLE_PROJECTION: Feature = Feature::off("ClusterTrustBundleProjection");
+pub(crate) const CLUSTER_TRUST_BUNDLE_PROJECTION: Feature = Feature::off("ClusterTrustBundleProjection");
 /// Allows containers to specify their stop signal.
-pub(crate) static CONTAINER_STOP_SIGNALS: Feature = Feature::off("ContainerStopSignals");
+pub(crate) const CONTAINER_STOP_SIGNALS: Feature = Feature::off("ContainerStopSignals");
 /// Allows leases to specify the strategy of the leader election.
-pub(crate) static COORDINATED_LEADER_ELECTION: Feature = Feature::off("CoordinatedLeaderElection");
+pub(crate) const COORDINATED_LEADER_ELECTION: Feature = Feature::off("CoordinatedLeaderElection");
 /// Allows claims to use data sources in other namespaces.
-pub(crate) static CROSS_NAMESPACE_VOLUME_DATA_SOURCE: Feature = Feature::off("CrossNamespaceVolumeDataSource");
+pub(crate) const CROSS_NAMESPACE_VOLUME_DATA_SOURCE: Feature = Feature::off("CrossNamespaceVolumeDataSource");
 /// Allows device attributes with several values.
-pub(crate) static DRA_LIST_TYPE_ATTRIBUTES: Feature = Feature::off("DRAListTypeAttributes");
+pub(crate) const DRA_LIST_TYPE_ATTRIBUTES: Feature = Feature::off("DRAListTypeAttributes");
 /// Allows devices to consume the node's allocatable resources.
-pub(crate) static DRA_NODE_ALLOCATABLE_RESOURCES: Feature = Feature::off("DRANodeAllocatableResources");
+pub(crate) const DRA_NODE_ALLOCATABLE_RESOURCES: Feature = Feature::off("DRANodeAllocatableResources");
 /// Allows pods to name the group they are scheduled with.
-pub(crate) static GENERIC_WORKLOAD: Feature = Feature::off("GenericWorkload");
+pub(crate) const GENERIC_WORKLOAD: Feature = Feature::off("GenericWorkload");
 /// Allows autoscalers to scale to zero replicas.
-pub(crate) static HPA_SCALE_TO_ZERO: Feature = Feature::off("HPAScaleToZero");
+pub(crate) const HPA_SCALE_TO_ZERO: Feature = Feature::off("HPAScaleToZero");
 /// Reports the digest of images that are mounted as volumes in the pod's status.
-pub(crate) static IMAGE_VOLUME_WITH_DIGEST: Feature = Feature::off("ImageVolumeWithDigest");
+pub(crate) const IMAGE_VOLUME_WITH_DIGEST: Feature = Feature::off("ImageVolumeWithDigest");
 /// Allows changing the resources of a whole pod while it runs.
-pub(crate) static IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING: Feature =
+pub(crate) const IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING: Feature =
     Feature::on("InPlacePodLevelResourcesVerticalScaling");
 /// Allows changing the resources of init containers after the pod is created.
-pub(crate) static IN_PLACE_POD_VERTICAL_SCALING_INIT_CONTAINERS: Feature =
+pub(crate) const IN_PLACE_POD_VERTICAL_SCALING_INIT_CONTAINERS: Feature =
     Feature::on("InPlacePodVerticalScalingInitContainers");
 /// Loads webhooks and policies from files at startup.
-pub(crate) static MANIFEST_BASED_ADMISSION_CONTROL_CONFIG: Feature =
-    Feature::off("ManifestBasedAdmissionControlConfig");
+pub(crate) const MANIFEST_BASED_ADMISSION_CONTROL_CONFIG: Feature = Feature::off("ManifestBasedAdmissionControlConfig");
 /// Allows stateful sets to replace several pods at once.
-pub(crate) static MAX_UNAVAILABLE_STATEFUL_SET: Feature = Feature::off("MaxUnavailableStatefulSet");
+pub(crate) const MAX_UNAVAILABLE_STATEFUL_SET: Feature = Feature::off("MaxUnavailableStatefulSet");
 /// Allows changing the resource requests and limits of suspended jobs.
-pub(crate) static MUTABLE_POD_RESOURCES_FOR_SUSPENDED_JOBS: Feature =
-    Feature::on("MutablePodResourcesForSuspendedJobs");
+pub(crate) const MUTABLE_POD_RESOURCES_FOR_SUSPENDED_JOBS: Feature = Feature::on("MutablePodResourcesForSuspendedJobs");
 /// Allows changing the scheduling directives of suspended jobs that have run before.
-pub(crate) static MUTABLE_SCHEDULING_DIRECTIVES_FOR_SUSPENDED_JOBS: Feature =
+pub(crate) const MUTABLE_SCHEDULING_DIRECTIVES_FOR_SUSPENDED_JOBS: Feature =
     Feature::on("MutableSchedulingDirectivesForSuspendedJobs");
 /// Allows nodes to declare their features.
-pub(crate) static NODE_DECLARED_FEATURES: Feature = Feature::on("NodeDeclaredFeatures");
+pub(crate) const NODE_DECLARED_FEATURES: Feature = Feature::on("NodeDeclaredFeatures");
 /// Allows volumes with certificates that are issued for the pod.
-pub(crate) static POD_CERTIFICATE_REQUEST: Feature = Feature::off("PodCertificateRequest");
+pub(crate) const POD_CERTIFICATE_REQUEST: Feature = Feature::off("PodCertificateRequest");
 /// Allows names of services to start with a digit.
-pub(crate) static RELAXED_SERVICE_NAME_VALIDATION: Feature = Feature::on("RelaxedServiceNameValidation");
+pub(crate) const RELAXED_SERVICE_NAME_VALIDATION: Feature = Feature::on("RelaxedServiceNameValidation");
 /// Allows the exit of one container to restart all containers of the pod.
-pub(crate) static RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS: Feature =
+pub(crate) const RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS: Feature =
     Feature::on("RestartAllContainersOnContainerExits");
 /// Mounts volumes with the SELinux label of the pod.
-pub(crate) static SELINUX_MOUNT: Feature = Feature::off("SELinuxMount");
+pub(crate) const SELINUX_MOUNT: Feature = Feature::off("SELinuxMount");
 /// Allows tolerations to compare numbers.
-pub(crate) static TAINT_TOLERATION_COMPARISON_OPERATORS: Feature = Feature::off("TaintTolerationComparisonOperators");
+pub(crate) const TAINT_TOLERATION_COMPARISON_OPERATORS: Feature = Feature::off("TaintTolerationComparisonOperators");
 /// Allows pods with their own user namespace to use the node's network.
-pub(crate) static USER_NAMESPACES_HOST_NETWORK_SUPPORT: Feature = Feature::off("UserNamespacesHostNetworkSupport");
+pub(crate) const USER_NAMESPACES_HOST_NETWORK_SUPPORT: Feature = Feature::off("UserNamespacesHostNetworkSupport");
 /// Allows drivers to keep pods off nodes where they are not registered.
-pub(crate) static VOLUME_LIMIT_SCALING: Feature = Feature::off("VolumeLimitScaling");
+pub(crate) const VOLUME_LIMIT_SCALING: Feature = Feature::off("VolumeLimitScaling");

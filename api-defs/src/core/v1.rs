@@ -105,7 +105,7 @@ pub use container::{
     GRPCAction, HTTPGetAction, HTTPHeader, ImageVolumeStatus, Lifecycle, LifecycleHandler, LinuxContainerUser,
     ObjectFieldSelector, Probe, ProbeHandler, ResourceFieldSelector, ResourceHealth, ResourceStatus, SELinuxOptions,
     SeccompProfile, SecretEnvSource, SecretKeySelector, SecurityContext, SleepAction, TCPSocketAction, VolumeDevice,
-    VolumeMount, VolumeMountStatus, VolumeStatus, WindowsSecurityContextOptions, allow_privileged_containers,
+    VolumeMount, VolumeMountStatus, VolumeStatus, WindowsSecurityContextOptions,
 };
 #[cfg(feature = "kubernetes")]
 pub use endpoints::{EndpointAddress, EndpointPort, EndpointSubset, Endpoints};

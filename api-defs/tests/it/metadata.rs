@@ -11,12 +11,25 @@ use planesmith_api_defs::events;
 use planesmith_api_defs::networking::v1::{IPAddress, NetworkPolicy, ServiceCIDR};
 use planesmith_api_defs::policy::v1::PodDisruptionBudget;
 use planesmith_machinery::conversion::convert;
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::object::Resource;
+use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::resource::{ResourceFacts, Scope};
-use planesmith_machinery::validation::{check_create, check_create_as_sent, check_status_update, check_update_as_sent};
+use planesmith_machinery::validation;
 
 /// Returns the number of errors at `field`.
+fn check_create(object: &dyn Object) -> FieldErrors {
+    check_create_as_sent(object, object.resource())
+}
+
+fn check_create_as_sent(object: &dyn Object, sent: &'static ResourceFacts) -> FieldErrors {
+    validation::check_create_as_sent(object, sent, Features::defaults())
+}
+
+fn check_update_as_sent(new: &dyn Object, old: &dyn Object, sent: &'static ResourceFacts) -> FieldErrors {
+    validation::check_update_as_sent(new, old, sent, Features::defaults())
+}
+
 fn count(errors: &FieldErrors, field: &str) -> usize {
     errors.as_slice().iter().filter(|error| error.field == field).count()
 }
@@ -102,9 +115,10 @@ fn updates_look_at_metadata_as_often_as_kube_apiserver() {
     assert_eq!(with_label::<PersistentVolumeClaim>(PersistentVolumeClaim::RESOURCE), 4);
     assert_eq!(with_label::<Event>(Event::RESOURCE), 2);
     assert_eq!(with_label::<Event>(events::v1::Event::RESOURCE), 3);
-    let errors = check_status_update(
+    let errors = validation::check_status_update(
         &labelled::<PodCertificateRequest>(),
         &minimal::<PodCertificateRequest>(),
+        Features::defaults(),
     );
     assert_eq!(count(&errors, "metadata.labels"), 3);
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Parser as _;
 use http::Method;
+use http::header::ACCEPT;
 use planesmith_control_plane::Server;
 use planesmith_control_plane::descriptors::Descriptors;
 use planesmith_control_plane::options::Options;
@@ -16,6 +17,13 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 const PRODUCTS: &str = "/apis/shop.example.com/v1/products";
+const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+
+/// Flags of some of the servers, by number.
+const FLAGS: [(usize, &str); 2] = [
+    (3, "--feature-gates=CBORServingAndStorage=true"),
+    (5, "--feature-gates=CoordinatedLeaderElection=true"),
+];
 
 /// Maximum time for a server to become ready; many start at once.
 const READY_WITHIN: Duration = Duration::from_secs(60);
@@ -28,18 +36,18 @@ struct Shop {
 }
 
 impl Shop {
-    /// Starts a server in `folder`, with the certificates and keys in `certificates`.
-    async fn start(folder: &Path, certificates: &Path) -> Self {
+    /// Starts a server in `folder`, with the certificates and keys in `certificates`, and with `flags`.
+    async fn start(folder: &Path, certificates: &Path, flags: &[&str]) -> Self {
         let tokens = folder.join("tokens.csv");
         std::fs::write(&tokens, "secret,admin,1,system:masters\n").expect("the folder is writable");
-        let options = Options::try_parse_from([
-            "planesmith-shop",
-            "--storage=memory",
-            "--secure-port=0",
-            &format!("--data-dir={}", folder.join("data").display()),
-            &format!("--cert-dir={}", certificates.display()),
-            &format!("--token-auth-file={}", tokens.display()),
-        ]);
+        let [data, certificates, tokens] = [
+            format!("--data-dir={}", folder.join("data").display()),
+            format!("--cert-dir={}", certificates.display()),
+            format!("--token-auth-file={}", tokens.display()),
+        ];
+        let common = ["planesmith-shop", "--storage=memory", "--secure-port=0"];
+        let own = [data.as_str(), &certificates, &tokens];
+        let options = Options::try_parse_from(common.iter().chain(&own).chain(flags));
         let server = Server::open(
             &PROGRAM,
             &options.expect("the arguments are valid"),
@@ -69,6 +77,28 @@ impl Shop {
             .expect("the server is ready");
     }
 
+    /// True if the server answers in CBOR.
+    async fn speaks_cbor(&self) -> bool {
+        let request = self
+            .connection
+            .request(Method::GET, PRODUCTS)
+            .header(ACCEPT, "application/cbor");
+        let request = request.body(Vec::new().into()).expect("the request is valid");
+        let answer = self.connection.finish(request).await.expect("the server answers");
+        answer.status == 200
+    }
+
+    /// True if the server stores the strategy of a lease.
+    async fn stores_strategies(&self) -> bool {
+        let lease = json!({"metadata": {"name": "l"}, "spec": {"strategy": "OldestEmulationVersion"}});
+        let lease = self.connection.call(Method::POST, LEASES, lease.to_string()).await;
+        let lease = lease
+            .expect("the server answers")
+            .expect(201)
+            .expect("the lease is valid");
+        !lease.json().expect("the answer is JSON")["spec"]["strategy"].is_null()
+    }
+
     async fn stop(self) {
         self.signal.stop();
         self.running
@@ -94,7 +124,8 @@ async fn a_hundred_servers_run_in_one_process() {
     for number in 0..SERVERS {
         let folder = root.path().join(number.to_string());
         std::fs::create_dir(&folder).unwrap();
-        shops.push(Shop::start(&folder, &certificates).await);
+        let flags = FLAGS.iter().filter(|(of, _)| *of == number).map(|(_, flag)| *flag);
+        shops.push(Shop::start(&folder, &certificates, &flags.collect::<Vec<_>>()).await);
     }
     for (number, shop) in shops.iter().enumerate() {
         shop.ready().await;
@@ -119,6 +150,15 @@ async fn a_hundred_servers_run_in_one_process() {
             .map(|item| &item["metadata"]["name"])
             .collect();
         assert_eq!(names, [&json!(format!("p{number}"))]);
+    }
+    // Each answers by its own flags.
+    for (number, shop) in shops.iter().enumerate() {
+        let expected = FLAGS.map(|(of, _)| of == number);
+        assert_eq!(
+            [shop.speaks_cbor().await, shop.stores_strategies().await],
+            expected,
+            "{number}"
+        );
     }
     // One that stops leaves the others alone.
     let mut shops = shops.into_iter();

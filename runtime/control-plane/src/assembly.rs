@@ -8,6 +8,7 @@ use planesmith_access::admission::{Chain, Lister};
 use planesmith_access::authentication::BearerTokens;
 use planesmith_access::authorization::Authorizer;
 use planesmith_api_defs::core::v1::Event;
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::object::Resource as _;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::chain::ApiServer;
@@ -51,6 +52,7 @@ pub(crate) struct Assembled {
     pub(crate) tokens: Arc<BearerTokens>,
     pub(crate) authorizer: Arc<dyn Authorizer>,
     pub(crate) metrics: SharedMetrics,
+    pub(crate) features: Features,
 }
 
 fn store_options(authorizer: &Arc<dyn Authorizer>) -> StoresOptions {
@@ -73,19 +75,9 @@ pub(crate) fn assemble(
     announcement: &Announcement,
     identity: &Identity,
 ) -> Result<(ApiServer, Assembled)> {
-    let mut scheme = Scheme::new();
-    for group_version in base_groups::with_groups_of(program) {
-        (group_version.register)(&mut scheme);
-    }
-    if let Err(problems) = scheme.check() {
-        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        anyhow::bail!("the kinds of this program do not go together: {}", problems.join("; "));
-    }
-    if !options.event_ttl.is_zero() {
-        // A fraction of a second must not mean no limit.
-        scheme.set_ttl(Event::RESOURCE, Duration::from_secs(options.event_ttl.as_secs().max(1)));
-    }
-    let scheme = Arc::new(scheme);
+    let gates = options.features();
+    let features = features(program, options, &gates)?;
+    let scheme = Arc::new(scheme(program, options, &features)?);
     let authorizer = authorizer(options)?;
     let kinds = LiveKinds::default();
     let objects: Arc<dyn Lister> = Arc::new(ObjectLister::new(storage, &scheme));
@@ -105,7 +97,6 @@ pub(crate) fn assemble(
     let tokens = bearer_tokens(options, loopback, &keys, &stores)?;
     namespaces::handle_subresources(&stores);
     service_accounts::handle_subresources(&stores, &keys, &options.service_accounts);
-    let gates = options.features();
     let context = ServerContext {
         stores: &stores,
         objects: &objects,
@@ -134,7 +125,7 @@ pub(crate) fn assemble(
     let served: Vec<GroupVersion> = served
         .filter(|group| routes.serves(group.group, group.version))
         .collect();
-    let openapi = program.openapi.of(&served);
+    let openapi = program.openapi.of(&served, &features);
     let services = added.services.unwrap_or_else(|| Arc::new(NoServices));
     let directory = GroupDirectory::default();
     let extensions = custom_resources::extensions(&stores, loopback, (&openapi, &directory), &services);
@@ -172,8 +163,36 @@ pub(crate) fn assemble(
         tokens: Arc::clone(&tokens),
         authorizer: Arc::clone(&authorizer),
         metrics: Arc::clone(&stores.options().metrics),
+        features,
     };
     Ok((chain, assembled))
+}
+
+/// Returns the kinds of `program`, whose objects `features` determine.
+fn scheme(program: &Program, options: &Options, features: &Features) -> Result<Scheme> {
+    let mut scheme = Scheme::new();
+    for group_version in base_groups::with_groups_of(program) {
+        (group_version.register)(&mut scheme);
+    }
+    if let Err(problems) = scheme.check() {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        anyhow::bail!("the kinds of this program do not go together: {}", problems.join("; "));
+    }
+    if !options.event_ttl.is_zero() {
+        // A fraction of a second must not mean no limit.
+        scheme.set_ttl(Event::RESOURCE, Duration::from_secs(options.event_ttl.as_secs().max(1)));
+    }
+    scheme.set_features(features.clone());
+    Ok(scheme)
+}
+
+/// Returns the features of the server: those of `gates`, and those that flags of components switch.
+fn features(program: &Program, options: &Options, gates: &FeatureGates) -> Result<Features> {
+    let mut states = gates.states();
+    for component in program.components {
+        states.extend(component.features(options)?);
+    }
+    Ok(states.into_iter().collect())
 }
 
 /// Returns the chain of the program's admission plugins, followed by those of its components.

@@ -9,6 +9,7 @@ use clap::{ArgMatches, Command};
 use planesmith_access::admission::{Lister, Plugin};
 use planesmith_access::authentication::BearerTokens;
 use planesmith_access::authorization::Authorizer;
+use planesmith_machinery::feature::Feature;
 use planesmith_server::filters::Flows;
 use planesmith_server::hooks::Hook;
 use planesmith_server::stores::Stores;
@@ -54,6 +55,17 @@ pub trait Component: fmt::Debug + Sync {
     ///
     /// A flag whose value cannot be used.
     fn serving_addresses(&self, options: &Options) -> Result<Vec<IpAddr>> {
+        let _ = options;
+        Ok(Vec::new())
+    }
+
+    /// Returns features that the component's flags switch, and their states. Rules of kinds read them like those of
+    /// `--feature-gates`, which these override.
+    ///
+    /// # Errors
+    ///
+    /// A flag whose value cannot be used.
+    fn features(&self, options: &Options) -> Result<Vec<(&'static Feature, bool)>> {
         let _ = options;
         Ok(Vec::new())
     }

@@ -7,6 +7,8 @@ mod known;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use planesmith_machinery::feature;
+
 use self::known::KNOWN;
 
 /// The names that stand for all features of a stage.
@@ -94,6 +96,14 @@ impl FeatureGates {
             let (all, _) = STAGES.iter().find(|(_, known)| *known == stage)?;
             self.stages.get(all).copied()
         })
+    }
+
+    /// Returns the features that code reads, and their states.
+    #[must_use]
+    pub fn states(&self) -> Vec<(&'static feature::Feature, bool)> {
+        let server = planesmith_server::features::ALL.iter();
+        let read = server.chain(&planesmith_api_defs::features::ALL);
+        read.map(|feature| (*feature, self.enabled(feature.name()))).collect()
     }
 
     /// All features: name, stage as metrics call it, and whether it is on.
@@ -212,6 +222,8 @@ fn terms(text: &str) -> Result<BTreeMap<&str, bool>, String> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use planesmith_machinery::feature::Features;
+
     use super::*;
 
     fn gates(text: &str) -> FeatureGates {
@@ -225,6 +237,22 @@ mod tests {
         assert!(!gates.enabled("CBORServingAndStorage") && !gates.enabled("ClusterTrustBundle"));
         assert!(!gates.enabled("AllowDNSOnlyNodeCSR") && !gates.enabled("Nonsense"));
         assert_eq!(gates.switched("WatchList"), None);
+    }
+
+    #[test]
+    fn features_that_code_reads_have_the_defaults_of_kubernetes() {
+        let states = |text: &str| gates(text).states();
+        assert!(
+            states("")
+                .iter()
+                .all(|(feature, _)| Feature::find(feature.name()).is_some())
+        );
+        assert_eq!(states("").into_iter().collect::<Features>(), *Features::defaults());
+        let features: Features = states("WatchList=false,HPAScaleToZero=true").into_iter().collect();
+        assert_eq!(
+            format!("{features:?}"),
+            "Features, changed: [\"HPAScaleToZero\", \"WatchList\"]"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The parts that a server binary is made of.
 
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::openapi::{OpenApi, Part};
 use planesmith_server::routes::Routes;
@@ -34,9 +35,9 @@ pub struct Documents {
 
 impl Documents {
     /// Returns the documents of the enabled group versions, of their groups, and of the endpoints that every server
-    /// has.
+    /// has, for a server with `features`.
     #[must_use]
-    pub fn of(&self, served: &[GroupVersion]) -> OpenApi {
+    pub fn of(&self, served: &[GroupVersion], features: &Features) -> OpenApi {
         let paths: Vec<String> = served.iter().map(GroupVersion::path).collect();
         let is_served = |wanted: &str| paths.iter().any(|path| path == wanted);
         let has_versions = |group: &str| {
@@ -51,7 +52,7 @@ impl Documents {
             _ => true,
         };
         let (v2, v3) = (self.v2.iter(), self.v3.iter());
-        OpenApi::new(v2.filter(of_served).copied(), v3.filter(of_served).copied())
+        OpenApi::new(v2.filter(of_served).copied(), v3.filter(of_served).copied(), features)
     }
 }
 

@@ -33,8 +33,7 @@ use crate::trace_export::TraceExport;
 
 /// A server that is ready to run: its store is open, its address is bound, and its parts are put together.
 ///
-/// A process may run several, each with a data folder and a port of its own. They share nothing but the features of
-/// `--feature-gates`, which the last one sets for all.
+/// A process may run several, each with a data folder and a port of its own, and with flags of its own.
 pub struct Server {
     prepared: PreparedServer,
     listener: Listener,
@@ -57,7 +56,7 @@ impl Server {
     ///
     /// The flag, folder or address that cannot be used, and the reason.
     pub async fn open(program: &Program, options: &Options, descriptors: Descriptors) -> Result<Self> {
-        switch_features(options);
+        warn_about_outdated_features(options);
         let folder = DataFolder::open(&options.data_dir, program.name).await?;
         let mut addresses = Vec::new();
         for component in program.components {
@@ -178,21 +177,14 @@ impl fmt::Debug for Server {
     }
 }
 
-/// Switches the features of the process by the flags.
-fn switch_features(options: &Options) {
-    let gates = &options.features();
-    for (name, on) in gates.outdated() {
+/// Logs the features of the flags that a later release does not have any more.
+fn warn_about_outdated_features(options: &Options) {
+    for (name, on) in options.features().outdated() {
         tracing::warn!(
             name,
             on,
             "--feature-gates names a feature that a later release does not know any more"
         );
-    }
-    for feature in planesmith_server::features::ALL
-        .iter()
-        .chain(&planesmith_api_defs::features::ALL)
-    {
-        feature.switch(gates.enabled(feature.name()));
     }
 }
 
@@ -215,6 +207,7 @@ fn config(options: &Options, proxies: &RequestHeaderAuthenticator, assembled: As
     }
     config.openapi = assembled.openapi;
     config.metrics = assembled.metrics;
+    config.features = assembled.features;
     config.priorities = api_services::priorities();
     config.directory = assembled.directory;
     config.flags.clone_from(&options.listed);

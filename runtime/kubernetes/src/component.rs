@@ -6,11 +6,12 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
 use planesmith_access::admission::Plugin;
-use planesmith_api_defs::core::v1::allow_privileged_containers;
+use planesmith_api_defs::features::PRIVILEGED_CONTAINERS;
 use planesmith_control_plane::Component;
 use planesmith_control_plane::admission::PluginInitializer;
 use planesmith_control_plane::component::{Contribution, GatedResource, ServerContext};
 use planesmith_control_plane::options::{ControllerName, Options};
+use planesmith_machinery::feature::Feature;
 use planesmith_server::filters::Flows;
 
 use crate::flows::StoredFlows;
@@ -75,6 +76,11 @@ impl Component for Kubernetes {
         Ok(services.map(|range| range.first()).collect())
     }
 
+    fn features(&self, options: &Options) -> Result<Vec<(&'static Feature, bool)>> {
+        let flags = KubernetesOptions::of(options)?;
+        Ok(vec![(&PRIVILEGED_CONTAINERS, flags.allow_privileged)])
+    }
+
     fn gated_resources(&self) -> &'static [GatedResource] {
         &GATED_RESOURCES
     }
@@ -93,9 +99,6 @@ impl Component for Kubernetes {
             ..
         } = *context;
         let flags = KubernetesOptions::of(options)?;
-        if flags.allow_privileged {
-            allow_privileged_containers();
-        }
         reviews::handle(stores, tokens, authorizer);
         let addresses = ServiceAddresses::install(stores, loopback, &flags);
         pods::handle_subresources(stores);
@@ -119,3 +122,6 @@ impl Component for Kubernetes {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,6 +21,7 @@ use futures_util::future::BoxFuture;
 use planesmith_api_defs::core::v1::{Endpoints, Service};
 use planesmith_api_defs::networking::v1::{IPAddress, ServiceCIDR};
 use planesmith_control_plane::loopback::Loopback;
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::object::{Object, Resource as _};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -42,6 +43,8 @@ pub(crate) struct ServiceAddresses {
     ports: NodePorts,
     families: ClusterFamilies,
     loopback: Loopback,
+    /// The features that the addresses of a service are checked by.
+    features: Features,
 }
 
 impl ServiceAddresses {
@@ -69,6 +72,7 @@ impl ServiceAddresses {
             ports: NodePorts::new(options.service_node_port_range),
             families: ClusterFamilies(ranges.map(|range| range.range().family()).collect()),
             loopback: loopback.clone(),
+            features: stores.scheme().features().clone(),
         };
         for service in this.services.all::<Service>() {
             for port in port_rules::ports_of(&service) {

@@ -1,13 +1,15 @@
-//! Features that a program switches on or off as a whole.
+//! Features, and the choice that one server makes among them.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
 
-/// A feature gate of Kubernetes. A program sets it before the first request; until then it has the default of
-/// Kubernetes.
-#[derive(Debug)]
+/// A switch of a server: a feature gate of Kubernetes, or a permission that a flag grants. It is constant;
+/// [`Features`] has the state of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feature {
     name: &'static str,
-    on: AtomicBool,
+    on_by_default: bool,
 }
 
 impl Feature {
@@ -16,7 +18,7 @@ impl Feature {
     pub const fn on(name: &'static str) -> Self {
         Self {
             name,
-            on: AtomicBool::new(true),
+            on_by_default: true,
         }
     }
 
@@ -25,24 +27,109 @@ impl Feature {
     pub const fn off(name: &'static str) -> Self {
         Self {
             name,
-            on: AtomicBool::new(false),
+            on_by_default: false,
         }
     }
 
-    /// Returns its name in Kubernetes.
+    /// Returns its name, which no other feature of a program has. A feature gate has that of Kubernetes.
     #[must_use]
-    pub fn name(&self) -> &'static str {
+    pub const fn name(&self) -> &'static str {
         self.name
     }
+}
 
-    /// Enables or disables the feature for all later requests.
-    pub fn switch(&self, on: bool) {
-        self.on.store(on, Ordering::Relaxed);
+/// The features of one server. A feature that was not switched has its default.
+///
+/// Clones share the choice, and cost nothing while all features have their defaults.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Features {
+    /// Names of the features that do not have their default, sorted; `None` if all have it.
+    changed: Option<Arc<[&'static str]>>,
+}
+
+impl Features {
+    /// Returns the features of a server that switches none.
+    #[must_use]
+    pub fn defaults() -> &'static Self {
+        static DEFAULTS: Features = Features { changed: None };
+        &DEFAULTS
     }
 
-    /// True if the feature is enabled.
+    /// Returns these features with `feature` enabled or disabled.
     #[must_use]
-    pub fn is_on(&self) -> bool {
-        self.on.load(Ordering::Relaxed)
+    pub fn with(&self, feature: &Feature, on: bool) -> Self {
+        let mut changed: BTreeSet<&'static str> = self.changed.iter().flat_map(|names| names.iter().copied()).collect();
+        change(&mut changed, feature, on);
+        Self::of(&changed)
+    }
+
+    /// True if `feature` is enabled.
+    #[must_use]
+    pub fn has(&self, feature: &Feature) -> bool {
+        match &self.changed {
+            None => feature.on_by_default,
+            Some(names) => feature.on_by_default != names.binary_search(&feature.name).is_ok(),
+        }
+    }
+
+    fn of(changed: &BTreeSet<&'static str>) -> Self {
+        Self {
+            changed: (!changed.is_empty()).then(|| changed.iter().copied().collect()),
+        }
+    }
+}
+
+fn change(changed: &mut BTreeSet<&'static str>, feature: &Feature, on: bool) {
+    if on == feature.on_by_default {
+        changed.remove(feature.name);
+    } else {
+        changed.insert(feature.name);
+    }
+}
+
+/// Collects features and their states. The last state of a feature counts.
+impl<'a> FromIterator<(&'a Feature, bool)> for Features {
+    fn from_iter<I: IntoIterator<Item = (&'a Feature, bool)>>(states: I) -> Self {
+        let mut changed = BTreeSet::new();
+        for (feature, on) in states {
+            change(&mut changed, feature, on);
+        }
+        Self::of(&changed)
+    }
+}
+
+impl fmt::Debug for Features {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Features, changed: ")?;
+        f.debug_list()
+            .entries(self.changed.iter().flat_map(|names| &**names))
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const USUAL: Feature = Feature::on("Usual");
+    const ALPHA: Feature = Feature::off("Alpha");
+
+    #[test]
+    fn each_value_has_its_own_choice() {
+        let (none, one) = (Features::default(), Features::default().with(&ALPHA, true));
+        let both = one.with(&USUAL, false);
+        assert!(none.has(&USUAL) && !none.has(&ALPHA));
+        assert!(one.has(&USUAL) && one.has(&ALPHA));
+        assert!(!both.has(&USUAL) && both.has(&ALPHA));
+        assert_eq!(format!("{both:?}"), "Features, changed: [\"Alpha\", \"Usual\"]");
+    }
+
+    #[test]
+    fn features_with_their_defaults_are_not_stored() {
+        let states = [(&USUAL, true), (&ALPHA, true), (&ALPHA, false)];
+        assert_eq!(states.into_iter().collect::<Features>(), *Features::defaults());
+        let changed = Features::default().with(&USUAL, false);
+        assert_eq!(changed.with(&USUAL, true).changed, None);
+        assert_eq!([(&USUAL, false)].into_iter().collect::<Features>(), changed);
     }
 }

@@ -13,6 +13,8 @@ pub use bad_value::{BadValue, Json, go_object};
 pub use sent_empty::SentEmpty;
 pub use sent_empty::holds_empty;
 
+use crate::feature::Features;
+
 /// Bytes of errors after which further errors are only counted. A list of owners can break one rule in each element,
 /// and each message contains the whole list.
 pub const MAX_SIZE: usize = 1 << 20;
@@ -21,10 +23,13 @@ pub const MAX_SIZE: usize = 1 << 20;
 ///
 /// Rules report by dotted path: `errors.required("spec.size", "")`. Inside nested values use [`FieldErrors::at`],
 /// [`FieldErrors::at_index`] and [`FieldErrors::at_key`] to prefix paths; an empty path is the prefix itself.
+///
+/// Rules that depend on a feature read [`FieldErrors::features`]. The default has the default features.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldErrors {
     errors: Vec<FieldError>,
     prefix: String,
+    features: Features,
     /// Bytes of texts in `errors`.
     size: usize,
     /// Number of errors that were dropped because `errors` was full.
@@ -153,6 +158,36 @@ impl FieldError {
 }
 
 impl FieldErrors {
+    /// Returns no errors, for the rules of a server with `features`.
+    #[must_use]
+    pub fn new(features: &Features) -> Self {
+        Self {
+            features: features.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Returns no errors, for the same rules below no prefix: for checks whose result decides about others.
+    #[must_use]
+    pub fn separate(&self) -> Self {
+        Self::new(&self.features)
+    }
+
+    /// Returns the features of the server whose rules are checked.
+    #[must_use]
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// Drops all errors so far.
+    pub fn clear(&mut self) {
+        let prefix = std::mem::take(&mut self.prefix);
+        *self = Self {
+            prefix,
+            ..self.separate()
+        };
+    }
+
     /// Adds an error unchanged, without the current prefix.
     pub fn push(&mut self, error: FieldError) {
         if self.is_full() {

@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::time::Duration;
 
+use crate::feature::Features;
 use crate::group_version::{GroupVersionKind, GroupVersionResource, compare_versions};
 use crate::resource::ResourceFacts;
 use crate::resource::object::Resource;
@@ -20,6 +21,7 @@ pub struct Scheme {
     problems: Vec<SchemeError>,
     /// By group and kind of the storage version.
     ttls: HashMap<(&'static str, &'static str), Duration>,
+    features: Features,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -159,6 +161,18 @@ impl Scheme {
     pub fn ttl(&self, kind: &'static ResourceFacts) -> Option<Duration> {
         let hub = kind.hub();
         self.ttls.get(&(hub.group, hub.kind)).copied()
+    }
+
+    /// Decides the content of objects by `features`. Default: all have their defaults.
+    pub fn set_features(&mut self, features: Features) -> &mut Self {
+        self.features = features;
+        self
+    }
+
+    /// Returns the features that decide the content of objects.
+    #[must_use]
+    pub fn features(&self) -> &Features {
+        &self.features
     }
 
     /// Checks that the kinds are consistent: names and store keys are unique, every kind has exactly one storage

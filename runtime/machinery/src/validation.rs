@@ -10,6 +10,7 @@ mod options;
 mod template_metadata;
 mod webhook;
 
+use crate::feature::Features;
 use crate::field_error::FieldErrors;
 use crate::resource::object::Object;
 use crate::resource::strategy::UpdateStep;
@@ -26,20 +27,20 @@ pub use options::{check_delete_collection_options, check_delete_options, check_w
 pub use template_metadata::check_template_metadata;
 pub use webhook::{WebhookService, check_webhook_service, check_webhook_url};
 
-/// Validates an object to be created that was sent in its storage version.
+/// Validates an object to be created that was sent in its storage version, for a server with `features`.
 #[must_use]
-pub fn check_create(object: &dyn Object) -> FieldErrors {
-    check_create_as_sent(object, object.resource())
+pub fn check_create(object: &dyn Object, features: &Features) -> FieldErrors {
+    check_create_as_sent(object, object.resource(), features)
 }
 
-/// Validates an object to be created that was sent in the version `sent`. Its name is final: a requested name is
-/// already generated.
+/// Validates an object to be created that was sent in the version `sent`, for a server with `features`. Its name is
+/// final: a requested name is already generated.
 ///
 /// The common rules for metadata are checked again, with the most permissive rule for names, only if the
 /// strategy found no error.
 #[must_use]
-pub fn check_create_as_sent(object: &dyn Object, sent: &'static ResourceFacts) -> FieldErrors {
-    let mut errors = FieldErrors::default();
+pub fn check_create_as_sent(object: &dyn Object, sent: &'static ResourceFacts, features: &Features) -> FieldErrors {
+    let mut errors = FieldErrors::new(features);
     let kind = object.resource();
     if kind.behavior.create_only {
         // A review has no name.
@@ -56,17 +57,22 @@ pub fn check_create_as_sent(object: &dyn Object, sent: &'static ResourceFacts) -
     errors
 }
 
-/// Validates a replacement of `old` that was sent in its storage version.
+/// Validates a replacement of `old` that was sent in its storage version, for a server with `features`.
 #[must_use]
-pub fn check_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
-    check_update_as_sent(new, old, new.resource())
+pub fn check_update(new: &dyn Object, old: &dyn Object, features: &Features) -> FieldErrors {
+    check_update_as_sent(new, old, new.resource(), features)
 }
 
-/// Validates a replacement of `old` that was sent in the version `sent`. Each layer that checks metadata reports its
-/// errors, as in kube-apiserver, so that one mistake has several equal causes.
+/// Validates a replacement of `old` that was sent in the version `sent`, for a server with `features`. Each layer that
+/// checks metadata reports its errors, as in kube-apiserver, so that one mistake has several equal causes.
 #[must_use]
-pub fn check_update_as_sent(new: &dyn Object, old: &dyn Object, sent: &'static ResourceFacts) -> FieldErrors {
-    let mut errors = FieldErrors::default();
+pub fn check_update_as_sent(
+    new: &dyn Object,
+    old: &dyn Object,
+    sent: &'static ResourceFacts,
+    features: &Features,
+) -> FieldErrors {
+    let mut errors = FieldErrors::new(features);
     let kind = new.resource();
     check_generic_update(new, old, &mut errors);
     for step in kind.extensions.update_order {
@@ -88,18 +94,23 @@ pub fn check_update_as_sent(new: &dyn Object, old: &dyn Object, sent: &'static R
     errors
 }
 
-/// Validates a write to `/status` of `old`.
+/// Validates a write to `/status` of `old`, for a server with `features`.
 #[must_use]
-pub fn check_status_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
-    check_part_update(new, old, |errors| {
+pub fn check_status_update(new: &dyn Object, old: &dyn Object, features: &Features) -> FieldErrors {
+    check_part_update(new, old, features, |errors| {
         new.resource().strategy.validate_status_update(new, old, errors);
     })
 }
 
-/// Validates a write to a part of `old`; `check` contains the rules of the part.
+/// Validates a write to a part of `old`, for a server with `features`; `check` contains the rules of the part.
 #[must_use]
-pub fn check_part_update(new: &dyn Object, old: &dyn Object, check: impl FnOnce(&mut FieldErrors)) -> FieldErrors {
-    let mut errors = FieldErrors::default();
+pub fn check_part_update(
+    new: &dyn Object,
+    old: &dyn Object,
+    features: &Features,
+    check: impl FnOnce(&mut FieldErrors),
+) -> FieldErrors {
+    let mut errors = FieldErrors::new(features);
     check_generic_update(new, old, &mut errors);
     check_kind_metadata_change(new, old, &mut errors);
     check_declared(new, &mut errors);

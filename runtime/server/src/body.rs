@@ -12,6 +12,7 @@ use http_body_util::BodyExt as _;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
 use crate::negotiation::Format;
+use crate::request::features_of;
 pub(crate) use unread::Unread;
 use unread::drain;
 pub(crate) use watched::{AtEnd, Watched};
@@ -60,7 +61,8 @@ pub async fn read(request: &Parts, mut body: Body, limit: usize) -> ApiResult<By
 ///
 /// 415 when the format is none of those in which objects are encoded.
 pub fn format(request: &Parts) -> ApiResult<Format> {
-    let refused = || ApiError::unsupported_media_type(Format::media_types());
+    let features = features_of(request);
+    let refused = || ApiError::unsupported_media_type(Format::media_types(features));
     let media_type = media_type(request).ok_or_else(refused)?;
     let sent = request
         .headers
@@ -72,7 +74,7 @@ pub fn format(request: &Parts) -> ApiResult<Format> {
     if !has_parameters(sent) {
         return Err(refused());
     }
-    Format::of_media_type(&media_type.to_ascii_lowercase()).ok_or_else(refused)
+    Format::of_media_type(&media_type.to_ascii_lowercase(), features).ok_or_else(refused)
 }
 
 /// True if the rest of a `Content-Type` is empty or a list of parameters, each with a name and a value.

@@ -12,7 +12,6 @@ use http_body::Body as _;
 use tokio::sync::Semaphore;
 
 use self::body::GzipBody;
-use crate::features::API_RESPONSE_COMPRESSION;
 use crate::sending::Pinned;
 
 /// Answers up to this size are not compressed: compressing them costs more time than sending them.
@@ -44,8 +43,7 @@ impl Compression {
     /// Compresses `response` if it is large enough, complete, and not compressed already.
     pub(crate) fn compress(&self, response: &mut Response) {
         let headers = response.headers();
-        let fits = API_RESPONSE_COMPRESSION.is_on()
-            && response.status() == StatusCode::OK
+        let fits = response.status() == StatusCode::OK
             && response.body().size_hint().lower() > THRESHOLD as u64
             && !headers.contains_key(CONTENT_ENCODING);
         if !fits {

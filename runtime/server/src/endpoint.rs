@@ -104,7 +104,7 @@ impl Endpoint {
         Self {
             facts,
             representation: representation::of(facts),
-            served: served::served(facts, &subresources),
+            served: served::served(facts, &subresources, stores.scheme().features()),
             encodings: Arc::new(Encodings::new(facts, Arc::clone(&store))),
             create_handler: stores.create_handler(facts),
             source: stores.source(facts),

@@ -38,6 +38,7 @@ use axum::body::Body;
 use axum::response::Response;
 use futures_util::FutureExt;
 use http::{HeaderMap, Request, StatusCode, Version};
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::status::ApiError;
 use tower::Service;
 
@@ -137,10 +138,11 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Returns the exchange of a request that has just arrived.
+    /// Returns the exchange of a request that has just arrived at a server with `features`.
     #[must_use]
-    pub fn new(request: Request<Body>, connection: Arc<Connection>, shutdown: Shutdown) -> Self {
+    pub fn new(request: Request<Body>, connection: Arc<Connection>, shutdown: Shutdown, features: Features) -> Self {
         let ctx = Context {
+            features,
             peer: connection.peer.map(|peer| peer.ip()),
             ..Context::unknown(shutdown)
         };
@@ -159,7 +161,9 @@ impl Exchange {
 
     /// An error answer, in the encoding that the client accepts.
     pub fn refuse<'a>(&mut self, error: &ApiError) -> Step<'a> {
-        let (request, _) = std::mem::take(&mut self.request).into_parts();
+        let (mut request, _) = std::mem::take(&mut self.request).into_parts();
+        // The features determine which encodings the client may have.
+        request.extensions.insert(self.ctx.clone());
         Step::Answer(failure::respond(&request, error))
     }
 }

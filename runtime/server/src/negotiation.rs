@@ -9,13 +9,14 @@ mod page;
 
 use http::header::{ACCEPT, USER_AGENT};
 use http::request::Parts;
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::status::{ApiError, ApiResult, Details, Reason};
 use planesmith_machinery::strategy::Extensions;
 
 use self::accept::Clause;
 pub(crate) use self::page::{GROUP, PageForm, negotiate_page, negotiate_refusal};
 use crate::features::CBOR_SERVING;
-use crate::request::Query;
+use crate::request::{Query, features_of};
 
 /// The encoding of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,9 +85,9 @@ impl Format {
         Format::Cbor.media_type(),
     ];
 
-    /// The encodings that clients may use.
-    pub(crate) fn all() -> &'static [Format] {
-        if CBOR_SERVING.is_on() {
+    /// The encodings that clients of a server with `features` may use.
+    pub(crate) fn all(features: &Features) -> &'static [Format] {
+        if features.has(&CBOR_SERVING) {
             &Self::ALL
         } else {
             &Self::ALL[..3]
@@ -94,8 +95,8 @@ impl Format {
     }
 
     /// Their media types.
-    pub(crate) fn media_types() -> &'static [&'static str] {
-        &Self::MEDIA_TYPES[..Self::all().len()]
+    pub(crate) fn media_types(features: &Features) -> &'static [&'static str] {
+        &Self::MEDIA_TYPES[..Self::all(features).len()]
     }
 
     /// The media type in the `Content-Type` of answers.
@@ -120,10 +121,10 @@ impl Format {
         }
     }
 
-    /// The format of a media type without parameters.
+    /// The format of a media type without parameters; `None` for one that a server with `features` does not offer.
     #[must_use]
-    pub fn of_media_type(media_type: &str) -> Option<Self> {
-        let mut all = Self::all().iter().copied();
+    pub fn of_media_type(media_type: &str, features: &Features) -> Option<Self> {
+        let mut all = Self::all(features).iter().copied();
         all.find(|format| format.media_type() == media_type)
     }
 }
@@ -149,8 +150,10 @@ pub fn negotiate(request: &Parts, offer: Acceptable) -> ApiResult<Output> {
     let header = accept_header(request);
     let mut output = match header {
         "" | "application/json" | "*/*" => Output::json(),
-        _ if !names_something_offered(header) => return Err(nothing_offered(offer)),
-        _ => choose(header, offer, |_| true).ok_or_else(|| ApiError::not_acceptable(Format::media_types()))?,
+        _ if !names_something_offered(header, features_of(request)) => {
+            return Err(nothing_offered(offer, features_of(request)));
+        }
+        _ => choose(request, offer, |_| true).ok_or_else(|| nothing_accepted(request))?,
     };
     output.pretty |= wants_indentation(request);
     Ok(output)
@@ -168,9 +171,9 @@ pub(crate) fn negotiate_custom(request: &Parts, offer: Acceptable) -> ApiResult<
     };
     let chosen = match accept_header(request) {
         "" | "application/json" | "*/*" => Some(Output::json()),
-        header => choose(header, offer, declared),
+        _ => choose(request, offer, declared),
     };
-    let mut output = chosen.ok_or_else(|| ApiError::not_acceptable(Format::media_types()))?;
+    let mut output = chosen.ok_or_else(|| nothing_accepted(request))?;
     output.pretty |= wants_indentation(request);
     Ok(output)
 }
@@ -184,9 +187,9 @@ pub(crate) fn negotiate_custom(request: &Parts, offer: Acceptable) -> ApiResult<
 pub(crate) fn negotiate_document(request: &Parts) -> ApiResult<Output> {
     let chosen = match accept_header(request) {
         "" => Some(Output::json()),
-        header => choose(header, Acceptable::Plain, |_| true),
+        _ => choose(request, Acceptable::Plain, |_| true),
     };
-    let mut output = chosen.ok_or_else(|| ApiError::not_acceptable(Format::media_types()))?;
+    let mut output = chosen.ok_or_else(|| nothing_accepted(request))?;
     output.pretty |= wants_indentation(request);
     Ok(output)
 }
@@ -229,9 +232,9 @@ impl Output {
     }
 }
 
-fn names_something_offered(header: &str) -> bool {
-    accept::names_any(header, Format::media_types())
-        || CBOR_SERVING.is_on() && accept::names_any(header, &[CBOR_STREAM])
+fn names_something_offered(header: &str, features: &Features) -> bool {
+    accept::names_any(header, Format::media_types(features))
+        || features.has(&CBOR_SERVING) && accept::names_any(header, &[CBOR_STREAM])
 }
 
 fn accept_header(request: &Parts) -> &str {
@@ -239,10 +242,11 @@ fn accept_header(request: &Parts) -> &str {
     value.and_then(|value| value.to_str().ok()).unwrap_or_default().trim()
 }
 
-/// The output for the first clause, best quality first, that one of the formats satisfies and that is `declared`.
-fn choose(header: &str, offer: Acceptable, declared: impl Fn(&Output) -> bool) -> Option<Output> {
-    accept::clauses(header).iter().find_map(|clause| {
-        let formats = Format::all().iter();
+/// The output for the first accepted clause, best quality first, that one of the formats satisfies and that is `declared`.
+fn choose(request: &Parts, offer: Acceptable, declared: impl Fn(&Output) -> bool) -> Option<Output> {
+    let offered = Format::all(features_of(request));
+    accept::clauses(accept_header(request)).iter().find_map(|clause| {
+        let formats = offered.iter();
         let mut outputs = formats.filter_map(|format| satisfy(clause, *format, offer));
         outputs.find(&declared)
     })
@@ -307,8 +311,13 @@ fn wants_indentation(request: &Parts) -> bool {
         .any(|start| agent.starts_with(start))
 }
 
+/// 406 for a client that accepts none of the encodings.
+fn nothing_accepted(request: &Parts) -> ApiError {
+    ApiError::not_acceptable(Format::media_types(features_of(request)))
+}
+
 /// 406 of the path itself, returned before the request is examined.
-fn nothing_offered(offer: Acceptable) -> ApiError {
+fn nothing_offered(offer: Acceptable, features: &Features) -> ApiError {
     let streams: &[&str] = match offer {
         Acceptable::Plain | Acceptable::Object | Acceptable::Part | Acceptable::Scale => &[],
         Acceptable::Collection => &[
@@ -316,7 +325,7 @@ fn nothing_offered(offer: Acceptable) -> ApiError {
             "application/vnd.kubernetes.protobuf;stream=watch",
         ],
     };
-    let offered = [Format::media_types(), streams].concat().join(", ");
+    let offered = [Format::media_types(features), streams].concat().join(", ");
     let message = format!("406: Not Acceptable\n\nAvailable representations: {offered}");
     with_empty_details(ApiError::new(Reason::NotAcceptable, message))
 }

@@ -14,6 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
+use planesmith_machinery::feature::Features;
 
 use self::document::OpenApiDocument;
 pub(crate) use self::endpoints::router;
@@ -69,11 +70,12 @@ impl std::fmt::Debug for Source {
 pub type Part = (&'static str, &'static [u8]);
 
 impl OpenApi {
-    /// Serves `v2` as one document at `/openapi/v2`, and each of `v3` at `/openapi/v3/PATH`.
+    /// Serves `v2` as one document at `/openapi/v2`, and each of `v3` at `/openapi/v3/PATH`, on a server with
+    /// `features`.
     #[must_use]
-    pub fn new(v2: impl IntoIterator<Item = Part>, v3: impl IntoIterator<Item = Part>) -> Self {
+    pub fn new(v2: impl IntoIterator<Item = Part>, v3: impl IntoIterator<Item = Part>, features: &Features) -> Self {
         let document = |(path, json): Part| {
-            let source = adapt::declared(path, json);
+            let source = adapt::declared(path, json, features);
             (path.to_owned(), Arc::new(OpenApiDocument::new(source)))
         };
         let v2 = V2 {

@@ -13,6 +13,7 @@ use axum::routing::{MethodRouter, any};
 use http::header::{CONTENT_TYPE, HeaderValue, WARNING};
 use http::request::Parts;
 use http::{Request, StatusCode};
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::json;
 use planesmith_machinery::status::ApiError;
 use planesmith_machinery::time::Time;
@@ -44,15 +45,20 @@ trait ProcessPage: Send + Sync + 'static {
     fn members(&self, out: &mut Vec<u8>);
 }
 
-/// The routes of the enabled pages of a program with `flags`, by name, and `version`. Their paths are added to `paths`,
-/// which one of them lists.
-pub(crate) fn router(flags: &BTreeMap<String, String>, version: &Version, paths: &mut Vec<String>) -> Router {
+/// The routes of the pages that `features` enable, of a program with `flags`, by name, and `version`. Their paths are
+/// added to `paths`, which one of them lists.
+pub(crate) fn router(
+    features: &Features,
+    flags: &BTreeMap<String, String>,
+    version: &Version,
+    paths: &mut Vec<String>,
+) -> Router {
     let mut router = Router::new();
-    if COMPONENT_FLAGZ.is_on() && !flags.is_empty() {
+    if features.has(&COMPONENT_FLAGZ) && !flags.is_empty() {
         router = router.route("/flagz", served(FlagsPage(flags.clone())));
         paths.push("/flagz".to_owned());
     }
-    if COMPONENT_STATUSZ.is_on() {
+    if features.has(&COMPONENT_STATUSZ) {
         paths.push("/statusz".to_owned());
         let page = StatusPage::new(version.clone(), paths, Time::now);
         router = router.route("/statusz", served(page));

@@ -15,6 +15,7 @@ use axum::response::Response;
 use http::header::HeaderMap;
 use http::request::Parts;
 use hyper_util::rt::TokioIo;
+use planesmith_machinery::feature::Features;
 
 use self::idle::IdleTimeout;
 use crate::features::TRANSLATE_STREAM_CLOSE_WEBSOCKET_REQUESTS;
@@ -40,10 +41,10 @@ pub struct StreamFlags {
     pub tty: bool,
 }
 
-/// True for requests that [`translate`] answers; kubelets answer the others themselves.
+/// True for requests that [`translate`] answers on a server with `features`; kubelets answer the others themselves.
 #[must_use]
-pub fn is_translated(headers: &HeaderMap) -> bool {
-    TRANSLATE_STREAM_CLOSE_WEBSOCKET_REQUESTS.is_on() && offers_protocol(headers, |offered| offered == PROTOCOL)
+pub fn is_translated(headers: &HeaderMap, features: &Features) -> bool {
+    features.has(&TRANSLATE_STREAM_CLOSE_WEBSOCKET_REQUESTS) && offers_protocol(headers, |offered| offered == PROTOCOL)
 }
 
 /// Upgrades a request's connection to WebSocket, and relays streams to and from the kubelet at `target`. A refusal of

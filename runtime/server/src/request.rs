@@ -8,6 +8,7 @@ mod timeline;
 mod verb;
 mod warnings;
 
+pub(crate) use context::features_of;
 pub use context::{Context, RequestId};
 pub use duration::{InvalidDuration, parse_duration};
 pub use info::RequestInfo;

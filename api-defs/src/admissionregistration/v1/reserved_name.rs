@@ -16,7 +16,7 @@ fn complaint() -> String {
 
 /// Reports a new object with a reserved name if the feature is enabled.
 pub(super) fn check(metadata: &ObjectMeta, errors: &mut FieldErrors) {
-    if MANIFEST_BASED_ADMISSION_CONTROL_CONFIG.is_on() && metadata.name.ends_with(SUFFIX) {
+    if errors.features().has(&MANIFEST_BASED_ADMISSION_CONTROL_CONFIG) && metadata.name.ends_with(SUFFIX) {
         errors.invalid("metadata.name", &metadata.name, complaint());
     }
 }

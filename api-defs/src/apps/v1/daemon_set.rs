@@ -169,14 +169,16 @@ impl Strategy for DaemonSet {
         self.spec.set_defaults();
     }
 
-    fn prepare_for_create(&mut self, _: &Context<'_>) {
-        self.spec.template.drop_disabled(None);
+    fn prepare_for_create(&mut self, context: &Context<'_>) {
+        self.spec.template.drop_disabled(None, context.features);
         let generation = template_generation(&self.metadata).max(1);
         set_template_generation(&mut self.metadata, generation);
     }
 
-    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
-        self.spec.template.drop_disabled(Some(&old.spec.template));
+    fn prepare_for_update(&mut self, context: &Context<'_>, old: &Self) {
+        self.spec
+            .template
+            .drop_disabled(Some(&old.spec.template), context.features);
         let changed = self.spec.template != old.spec.template;
         let generation = template_generation(&old.metadata) + i64::from(changed);
         set_template_generation(&mut self.metadata, generation);

@@ -176,12 +176,14 @@ impl Strategy for Deployment {
         self.spec.set_defaults();
     }
 
-    fn prepare_for_create(&mut self, _: &Context<'_>) {
-        self.spec.template.drop_disabled(None);
+    fn prepare_for_create(&mut self, context: &Context<'_>) {
+        self.spec.template.drop_disabled(None, context.features);
     }
 
-    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
-        self.spec.template.drop_disabled(Some(&old.spec.template));
+    fn prepare_for_update(&mut self, context: &Context<'_>, old: &Self) {
+        self.spec
+            .template
+            .drop_disabled(Some(&old.spec.template), context.features);
         // The controller copies annotations to replica sets, so a change of annotations counts as a change of the spec.
         if self.metadata.annotations != old.metadata.annotations {
             self.metadata.generation = old.metadata.generation + 1;

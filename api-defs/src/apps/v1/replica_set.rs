@@ -117,12 +117,14 @@ impl Strategy for ReplicaSet {
         self.spec.set_defaults();
     }
 
-    fn prepare_for_create(&mut self, _: &Context<'_>) {
-        self.spec.template.drop_disabled(None);
+    fn prepare_for_create(&mut self, context: &Context<'_>) {
+        self.spec.template.drop_disabled(None, context.features);
     }
 
-    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
-        self.spec.template.drop_disabled(Some(&old.spec.template));
+    fn prepare_for_update(&mut self, context: &Context<'_>, old: &Self) {
+        self.spec
+            .template
+            .drop_disabled(Some(&old.spec.template), context.features);
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

@@ -4,6 +4,7 @@ mod check;
 mod columns;
 mod status;
 
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::int_or_string::IntOrString;
 use planesmith_machinery::meta::{LabelSelector, ObjectMeta};
@@ -149,16 +150,18 @@ impl Strategy for StatefulSet {
         self.spec.set_defaults();
     }
 
-    fn prepare_for_create(&mut self, _: &Context<'_>) {
-        self.spec.template.drop_disabled(None);
-        self.spec.update_strategy.drop_max_unavailable(None);
+    fn prepare_for_create(&mut self, context: &Context<'_>) {
+        self.spec.template.drop_disabled(None, context.features);
+        self.spec.update_strategy.drop_max_unavailable(None, context.features);
     }
 
-    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
-        self.spec.template.drop_disabled(Some(&old.spec.template));
+    fn prepare_for_update(&mut self, context: &Context<'_>, old: &Self) {
+        self.spec
+            .template
+            .drop_disabled(Some(&old.spec.template), context.features);
         self.spec
             .update_strategy
-            .drop_max_unavailable(Some(&old.spec.update_strategy));
+            .drop_max_unavailable(Some(&old.spec.update_strategy), context.features);
     }
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -259,10 +262,10 @@ impl StatefulSetUpdateStrategy {
         }
     }
 
-    /// Drops maxUnavailable if its feature is disabled, unless the stored object already has it.
-    fn drop_max_unavailable(&mut self, old: Option<&Self>) {
+    /// Drops maxUnavailable if its feature is disabled in `features`, unless the stored object already has it.
+    fn drop_max_unavailable(&mut self, old: Option<&Self>, features: &Features) {
         let amount = |strategy: &Self| strategy.rolling_update.as_ref()?.max_unavailable.clone();
-        if !MAX_UNAVAILABLE_STATEFUL_SET.is_on()
+        if !features.has(&MAX_UNAVAILABLE_STATEFUL_SET)
             && old.and_then(amount).is_none()
             && let Some(rolling) = &mut self.rolling_update
         {

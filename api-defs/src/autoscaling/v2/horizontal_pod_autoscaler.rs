@@ -195,7 +195,8 @@ impl StrategyExtensions for HorizontalPodAutoscaler {
 impl HorizontalPodAutoscalerSpec {
     /// Reports errors in the spec. Violations that the old spec has and that were once legal are tolerated.
     fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
-        let lowest = i32::from(!HPA_SCALE_TO_ZERO.is_on() && old.is_none_or(|old| old.min_replicas != Some(0)));
+        let was_zero = old.is_some_and(|old| old.min_replicas == Some(0));
+        let lowest = i32::from(!was_zero && !errors.features().has(&HPA_SCALE_TO_ZERO));
         if let Some(min) = self.min_replicas.filter(|min| *min < lowest) {
             errors.invalid("minReplicas", min, format!("must be greater than or equal to {lowest}"));
         }

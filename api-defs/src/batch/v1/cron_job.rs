@@ -113,13 +113,21 @@ impl Strategy for CronJob {
         self.spec.set_defaults();
     }
 
-    fn prepare_for_create(&mut self, _: &Context<'_>) {
-        self.spec.job_template.spec.template.drop_disabled(None);
+    fn prepare_for_create(&mut self, context: &Context<'_>) {
+        self.spec
+            .job_template
+            .spec
+            .template
+            .drop_disabled(None, context.features);
     }
 
-    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
+    fn prepare_for_update(&mut self, context: &Context<'_>, old: &Self) {
         let old = &old.spec.job_template.spec.template;
-        self.spec.job_template.spec.template.drop_disabled(Some(old));
+        self.spec
+            .job_template
+            .spec
+            .template
+            .drop_disabled(Some(old), context.features);
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

@@ -74,8 +74,8 @@ impl Strategy for Job {
         self.spec.default_parts();
     }
 
-    fn prepare_for_create(&mut self, _: &Context<'_>) {
-        self.spec.template.drop_disabled(None);
+    fn prepare_for_create(&mut self, context: &Context<'_>) {
+        self.spec.template.drop_disabled(None, context.features);
         if self.spec.manual_selector != Some(true) {
             self.generate_selector();
         }
@@ -85,9 +85,11 @@ impl Strategy for Job {
         }
     }
 
-    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
+    fn prepare_for_update(&mut self, context: &Context<'_>, old: &Self) {
         self.default_labels();
-        self.spec.template.drop_disabled(Some(&old.spec.template));
+        self.spec
+            .template
+            .drop_disabled(Some(&old.spec.template), context.features);
     }
 
     fn prepare_for_status_update(&mut self, _: &Context<'_>, _old: &Self) {
@@ -165,6 +167,7 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use planesmith_machinery::defaulting::set_defaults;
+    use planesmith_machinery::feature::Features;
     use serde_json::{Value, json};
 
     use super::*;
@@ -178,7 +181,7 @@ mod tests {
             "spec": {"template": {"metadata": {"labels": of_template}, "spec": {"containers": []}}},
         }))
         .unwrap();
-        set_defaults(&mut job);
+        set_defaults(&mut job, Features::defaults());
         job.metadata.uid = "u".to_owned();
         job.prepare_for_create(&Context::default());
         job.metadata.labels.into_keys().collect()
@@ -207,10 +210,10 @@ mod tests {
                 }}},
             }))
             .unwrap();
-            set_defaults(&mut job);
+            set_defaults(&mut job, Features::defaults());
             job.metadata.uid = "u".to_owned();
             job.prepare_for_create(&Context::default());
-            let errors = planesmith_machinery::validation::check_create(&job);
+            let errors = planesmith_machinery::validation::check_create(&job, Features::defaults());
             let fields: Vec<&str> = errors.as_slice().iter().map(|error| error.field.as_str()).collect();
             assert_eq!(fields, problems, "{errors:?}");
         }

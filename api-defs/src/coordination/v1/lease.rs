@@ -75,16 +75,16 @@ pub struct LeaseSpec {
 }
 
 impl Strategy for Lease {
-    fn prepare_for_create(&mut self, _: &Context<'_>) {
-        if COORDINATED_LEADER_ELECTION.is_on() {
+    fn prepare_for_create(&mut self, context: &Context<'_>) {
+        if context.features.has(&COORDINATED_LEADER_ELECTION) {
             return;
         }
         self.spec.strategy = None;
         self.spec.preferred_holder = None;
     }
 
-    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
-        if COORDINATED_LEADER_ELECTION.is_on() {
+    fn prepare_for_update(&mut self, context: &Context<'_>, old: &Self) {
+        if context.features.has(&COORDINATED_LEADER_ELECTION) {
             return;
         }
         // A stored value stays legal.

@@ -21,11 +21,10 @@ pub(crate) use env::{FieldPaths, ResourceOf};
 pub use ephemeral::{EphemeralContainer, EphemeralContainerCommon};
 pub use lifecycle::{Lifecycle, LifecycleHandler, SleepAction};
 pub use probe::{ExecAction, GRPCAction, HTTPGetAction, HTTPHeader, Probe, ProbeHandler, TCPSocketAction};
-pub use security_context::allow_privileged_containers;
+pub(crate) use security_context::check_id;
 pub use security_context::{
     AppArmorProfile, Capabilities, SELinuxOptions, SeccompProfile, SecurityContext, WindowsSecurityContextOptions,
 };
-pub(crate) use security_context::{check_id, privileged_allowed};
 pub use status::{
     ContainerState, ContainerStateRunning, ContainerStateTerminated, ContainerStateWaiting, ContainerStatus,
     ContainerUser, ImageVolumeStatus, LinuxContainerUser, ResourceHealth, ResourceStatus, VolumeMountStatus,

@@ -98,10 +98,10 @@ impl Strategy for Node {
         }
     }
 
-    fn prepare_for_create(&mut self, _: &Context<'_>) {
+    fn prepare_for_create(&mut self, context: &Context<'_>) {
         self.spec.config_source = None;
         self.status.config = None;
-        self.status.drop_declared_features(None);
+        self.status.drop_declared_features(None, context.features);
     }
 
     fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
@@ -110,11 +110,11 @@ impl Strategy for Node {
         }
     }
 
-    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
+    fn prepare_for_status_update(&mut self, context: &Context<'_>, old: &Self) {
         if old.status.config.is_none() {
             self.status.config = None;
         }
-        self.status.drop_declared_features(Some(&old.status));
+        self.status.drop_declared_features(Some(&old.status), context.features);
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

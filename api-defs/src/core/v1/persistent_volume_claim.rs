@@ -76,16 +76,16 @@ impl Strategy for PersistentVolumeClaim {
         self.spec.set_defaults();
     }
 
-    fn prepare_for_create(&mut self, _: &Context<'_>) {
+    fn prepare_for_create(&mut self, context: &Context<'_>) {
         self.status = PersistentVolumeClaimStatus {
             phase: PENDING.to_owned(),
             ..PersistentVolumeClaimStatus::default()
         };
-        self.spec.prepare_data_source(None);
+        self.spec.prepare_data_source(None, context.features);
     }
 
-    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
-        self.spec.prepare_data_source(Some(&old.spec));
+    fn prepare_for_update(&mut self, context: &Context<'_>, old: &Self) {
+        self.spec.prepare_data_source(Some(&old.spec), context.features);
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

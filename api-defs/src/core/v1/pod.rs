@@ -107,16 +107,16 @@ impl Strategy for Pod {
         self.fill_in();
     }
 
-    fn prepare_for_create(&mut self, _: &Context<'_>) {
-        self.prepare();
+    fn prepare_for_create(&mut self, context: &Context<'_>) {
+        self.prepare(context.features);
     }
 
-    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
-        self.spec.drop_disabled(Some(&old.spec));
+    fn prepare_for_update(&mut self, context: &Context<'_>, old: &Self) {
+        self.spec.drop_disabled(Some(&old.spec), context.features);
     }
 
-    fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
-        self.prepare_status(old);
+    fn prepare_for_status_update(&mut self, context: &Context<'_>, old: &Self) {
+        self.prepare_status(old, context.features);
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

@@ -39,12 +39,12 @@ impl Strategy for PodTemplate {
         self.template.set_defaults();
     }
 
-    fn prepare_for_create(&mut self, _: &Context<'_>) {
-        self.template.drop_disabled(None);
+    fn prepare_for_create(&mut self, context: &Context<'_>) {
+        self.template.drop_disabled(None, context.features);
     }
 
-    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
-        self.template.drop_disabled(Some(&old.template));
+    fn prepare_for_update(&mut self, context: &Context<'_>, old: &Self) {
+        self.template.drop_disabled(Some(&old.template), context.features);
     }
 
     fn validate(&self, errors: &mut FieldErrors) {

@@ -1,6 +1,7 @@
 //! Templates from which controllers create pods.
 
 use planesmith_machinery::Struct;
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::validation;
@@ -25,9 +26,9 @@ impl PodTemplateSpec {
         self.spec.set_defaults();
     }
 
-    /// Drops fields of disabled features unless `old` uses them. Must be called before a template is stored.
-    pub fn drop_disabled(&mut self, old: Option<&Self>) {
-        self.spec.drop_disabled(old.map(|old| &old.spec));
+    /// Drops fields of features that are disabled in `features`, unless `old` uses them. Must be called before a template is stored.
+    pub fn drop_disabled(&mut self, old: Option<&Self>, features: &Features) {
+        self.spec.drop_disabled(old.map(|old| &old.spec), features);
     }
 
     /// Reports errors in the template at the current prefix.

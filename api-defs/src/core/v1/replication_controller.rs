@@ -124,15 +124,15 @@ impl Strategy for ReplicationController {
         template.set_defaults();
     }
 
-    fn prepare_for_create(&mut self, _: &Context<'_>) {
+    fn prepare_for_create(&mut self, context: &Context<'_>) {
         if let Some(template) = &mut self.spec.template {
-            template.drop_disabled(None);
+            template.drop_disabled(None, context.features);
         }
     }
 
-    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
+    fn prepare_for_update(&mut self, context: &Context<'_>, old: &Self) {
         if let Some(template) = &mut self.spec.template {
-            template.drop_disabled(old.spec.template.as_ref());
+            template.drop_disabled(old.spec.template.as_ref(), context.features);
         }
     }
 

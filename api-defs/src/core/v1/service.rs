@@ -152,7 +152,7 @@ impl Strategy for Service {
 
     fn validate(&self, errors: &mut FieldErrors) {
         let name = self.metadata.name.as_str();
-        if !RELAXED_SERVICE_NAME_VALIDATION.is_on() && names::dns_label(name).is_empty() {
+        if !errors.features().has(&RELAXED_SERVICE_NAME_VALIDATION) && names::dns_label(name).is_empty() {
             for complaint in names::dns_label_1035(name) {
                 errors.invalid("metadata.name", name, complaint);
             }

@@ -1,6 +1,7 @@
 //! Tolerations of pods for taints.
 
 use planesmith_machinery::Struct;
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::names;
@@ -43,8 +44,8 @@ pub(crate) fn compare_numbers(tolerations: &[Toleration]) -> bool {
 }
 
 /// True if tolerations may compare numbers: the feature is enabled, or the `old` tolerations do so.
-pub(crate) fn may_compare(old: &[Toleration]) -> bool {
-    TAINT_TOLERATION_COMPARISON_OPERATORS.is_on() || compare_numbers(old)
+pub(crate) fn may_compare(old: &[Toleration], features: &Features) -> bool {
+    features.has(&TAINT_TOLERATION_COMPARISON_OPERATORS) || compare_numbers(old)
 }
 
 /// Reports errors in tolerations; `may_compare` permits numeric operators.

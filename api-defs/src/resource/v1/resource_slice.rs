@@ -106,15 +106,15 @@ impl Strategy for ResourceSlice {
         }
     }
 
-    fn prepare_for_create(&mut self, _: &Context<'_>) {
+    fn prepare_for_create(&mut self, context: &Context<'_>) {
         for device in &mut self.spec.devices {
-            device.drop_alpha(None);
+            device.drop_alpha(None, context.features);
         }
     }
 
-    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
+    fn prepare_for_update(&mut self, context: &Context<'_>, old: &Self) {
         for device in &mut self.spec.devices {
-            device.drop_alpha(old.spec.device(&device.name));
+            device.drop_alpha(old.spec.device(&device.name), context.features);
         }
     }
 

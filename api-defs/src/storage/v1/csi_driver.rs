@@ -4,6 +4,7 @@ mod columns;
 
 use std::collections::BTreeSet;
 
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::strategy::{Context, Strategy, StrategyExtensions, UpdateStep, update_order};
@@ -107,14 +108,14 @@ impl Strategy for CSIDriver {
         self.spec.set_defaults();
     }
 
-    fn prepare_for_create(&mut self, _: &Context<'_>) {
-        if !VOLUME_LIMIT_SCALING.is_on() {
+    fn prepare_for_create(&mut self, context: &Context<'_>) {
+        if !context.features.has(&VOLUME_LIMIT_SCALING) {
             self.spec.prevent_pod_scheduling_if_missing = None;
         }
     }
 
-    fn prepare_for_update(&mut self, _: &Context<'_>, old: &Self) {
-        if !VOLUME_LIMIT_SCALING.is_on() && old.spec.prevent_pod_scheduling_if_missing.is_none() {
+    fn prepare_for_update(&mut self, context: &Context<'_>, old: &Self) {
+        if !context.features.has(&VOLUME_LIMIT_SCALING) && old.spec.prevent_pod_scheduling_if_missing.is_none() {
             self.spec.prevent_pod_scheduling_if_missing = None;
         }
         if self.spec != old.spec {
@@ -184,6 +185,12 @@ impl Strategy for CSIDriver {
 
 impl StrategyExtensions for CSIDriver {
     const UPDATE_ORDER: &'static [UpdateStep] = update_order::METADATA_FIRST;
+
+    fn set_gated_defaults(&mut self, features: &Features) {
+        if features.has(&VOLUME_LIMIT_SCALING) {
+            self.spec.prevent_pod_scheduling_if_missing.get_or_insert(false);
+        }
+    }
 }
 
 impl CSIDriverSpec {
@@ -199,9 +206,6 @@ impl CSIDriverSpec {
         }
         self.requires_republish.get_or_insert(false);
         self.se_linux_mount.get_or_insert(false);
-        if VOLUME_LIMIT_SCALING.is_on() {
-            self.prevent_pod_scheduling_if_missing.get_or_insert(false);
-        }
     }
 
     /// Returns the warnings about a valid driver.
@@ -233,6 +237,30 @@ impl CSIDriverSpec {
                 }
                 _ => {}
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_machinery::defaulting::set_defaults;
+
+    use super::*;
+
+    #[test]
+    fn drivers_prevent_scheduling_only_with_the_feature() {
+        let with = Features::default().with(&VOLUME_LIMIT_SCALING, true);
+        for (features, expected) in [(Features::defaults(), None), (&with, Some(false))] {
+            let mut driver = CSIDriver::default();
+            set_defaults(&mut driver, features);
+            assert_eq!(driver.spec.prevent_pod_scheduling_if_missing, expected);
+            driver.spec.prevent_pod_scheduling_if_missing = Some(true);
+            let context = Context {
+                features,
+                ..Context::default()
+            };
+            driver.prepare_for_create(&context);
+            assert_eq!(driver.spec.prevent_pod_scheduling_if_missing, expected.map(|_| true));
         }
     }
 }

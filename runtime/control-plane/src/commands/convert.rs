@@ -82,7 +82,7 @@ impl Convert {
         let findings = json::decode(document, &mut *object, Strictness::Strict)
             .with_context(|| format!("{} {}", meta.api_version, meta.kind))?;
         warn(&*object, findings.messages());
-        set_defaults(&mut *object);
+        set_defaults(&mut *object, scheme.features());
         Ok(conversion::convert(&*object, self.target(scheme, source)?))
     }
 

@@ -1,4 +1,5 @@
 use planesmith_dynamic::custom::{self, AsCustom, CustomKind};
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::json::Strictness;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::{ResourceFacts, ScaleFacts, SubresourceFacts, SubresourceKind};
@@ -63,7 +64,7 @@ const UNCHECKED: &str = "<nil>: Invalid value: null: some validation rules were 
 
 #[test]
 fn new_objects() {
-    let errors = |content| written(&validation::check_create(&*flock(content)));
+    let errors = |content| written(&validation::check_create(&*flock(content), Features::defaults()));
     assert_eq!(errors(json!({"spec": {"want": 1}})), [""; 0]);
     assert_eq!(
         errors(json!({"spec": {"want": -1}})),
@@ -93,7 +94,13 @@ fn new_objects() {
 
 #[test]
 fn changed_objects() {
-    let errors = |new, old| written(&validation::check_update(&*flock(new), &*flock(old)));
+    let errors = |new, old| {
+        written(&validation::check_update(
+            &*flock(new),
+            &*flock(old),
+            Features::defaults(),
+        ))
+    };
     let old = json!({"spec": {"name": "long", "set": ["a", "a"]}});
     assert_eq!(errors(old.clone(), old.clone()), [""; 0]);
     assert_eq!(
@@ -112,7 +119,13 @@ fn changed_objects() {
 
 #[test]
 fn statuses() {
-    let errors = |new, old| written(&validation::check_status_update(&*flock(new), &*flock(old)));
+    let errors = |new, old| {
+        written(&validation::check_status_update(
+            &*flock(new),
+            &*flock(old),
+            Features::defaults(),
+        ))
+    };
     let phase = r#"status.phase: Invalid value: "integer": phase in body must be of type string: "integer""#;
     let spec = json!({"name": "long", "want": -1});
     assert_eq!(

@@ -7,6 +7,7 @@ use axum::response::Response;
 use futures_util::future::BoxFuture;
 use planesmith_access::authorization::{self, Attributes, Authorizer, Decision};
 use planesmith_api_defs::core::v1::{Pod, PodAttachOptions, PodExecOptions, PodPortForwardOptions};
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
@@ -175,7 +176,11 @@ impl Wishes {
 
 /// Requires the permission to create a stream. WebSocket opens it with GET, which policies grant to readers.
 fn authorize_create(authorizer: Option<&dyn Authorizer>, stream: Stream, call: &Call) -> ApiResult<()> {
-    if call.ctx.info.verb_text() == CREATE || !AUTHORIZE_POD_WEBSOCKET_UPGRADE_CREATE_PERMISSION.is_on() {
+    let is_checked = call
+        .ctx
+        .features
+        .has(&AUTHORIZE_POD_WEBSOCKET_UPGRADE_CREATE_PERMISSION);
+    if call.ctx.info.verb_text() == CREATE || !is_checked {
         return Ok(());
     }
     let authorizer = authorizer.ok_or_else(|| ApiError::internal("no authorizer available"))?;
@@ -197,10 +202,11 @@ fn authorize_create(authorizer: Option<&dyn Authorizer>, stream: Stream, call: &
     }
 }
 
-/// True if a kubelet with `features` serves streams over WebSocket itself.
-fn speaks_web_socket(features: &[String]) -> bool {
+/// True if a kubelet that declares the features `declared` serves streams over WebSocket itself, and a server with
+/// `features` passes them through.
+fn speaks_web_socket(declared: &[String], features: &Features) -> bool {
     let extended = &EXTEND_WEBSOCKETS_TO_KUBELET;
-    extended.is_on() && features.iter().any(|feature| feature == extended.name())
+    features.has(extended) && declared.iter().any(|feature| feature == extended.name())
 }
 
 /// Answers one of the streams.
@@ -236,11 +242,12 @@ impl Streams {
             ..kubelet.target
         };
         let (headers, link) = (&call.parts.headers, self.kubelets.link());
-        if speaks_web_socket(&kubelet.features) {
+        let features = &call.ctx.features;
+        if speaks_web_socket(&kubelet.features, features) {
             return tunnel(call, &target, link).await;
         }
         if let Some(flags) = wishes.stream_flags()
-            && remote_command::is_translated(headers)
+            && remote_command::is_translated(headers, features)
         {
             // After the upgrade, an error could only be sent on the error channel.
             if let Err(error @ LinkError::NotAllowed) = target.destination.check().await {
@@ -249,7 +256,7 @@ impl Streams {
             return Ok(remote_command::translate(&call.parts, target, link.clone(), flags));
         }
         match wishes {
-            Wishes::PortForward(_) if is_spdy_tunnel(headers) => tunnel_spdy(call, &target, link).await,
+            Wishes::PortForward(_) if is_spdy_tunnel(headers, features) => tunnel_spdy(call, &target, link).await,
             _ => tunnel(call, &target, link).await,
         }
     }

@@ -1,6 +1,7 @@
 //! The number and the IP families of a service's addresses.
 
 use planesmith_api_defs::core::v1::{Service, check_cluster_ips};
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::ip::{self, Family};
 use planesmith_machinery::value::Value;
@@ -15,7 +16,7 @@ const POLICY: &str = "spec.ipFamilyPolicy";
 #[derive(Clone, Debug)]
 pub(super) struct ClusterFamilies(pub(super) Vec<Family>);
 
-/// Sets the policy and the families of a service where the client left them open.
+/// Sets the policy and the families of a service where the client left them open, on a server with `features`.
 ///
 /// # Errors
 ///
@@ -24,12 +25,13 @@ pub(super) fn settle(
     service: &mut Service,
     old: Option<&Service>,
     cluster: &ClusterFamilies,
+    features: &Features,
 ) -> Result<(), FieldErrors> {
     if service.is_external_name() || keeps_preference(service, old) {
         return Ok(());
     }
     choose_policy(service, old);
-    let mut errors = FieldErrors::default();
+    let mut errors = FieldErrors::new(features);
     check_cluster_ips(service, &mut errors);
     refuse(errors)?;
     let mut errors = FieldErrors::default();
@@ -201,7 +203,12 @@ mod tests {
 
     fn settled(spec: &Value, old: Option<&Value>, cluster: &[Family]) -> Result<(String, Vec<String>), String> {
         let (mut new, old) = (service(spec), old.map(service));
-        match settle(&mut new, old.as_ref(), &ClusterFamilies(cluster.to_vec())) {
+        match settle(
+            &mut new,
+            old.as_ref(),
+            &ClusterFamilies(cluster.to_vec()),
+            Features::defaults(),
+        ) {
             Ok(()) => Ok((new.family_policy().to_owned(), new.spec.ip_families)),
             Err(errors) => Err(errors
                 .as_slice()

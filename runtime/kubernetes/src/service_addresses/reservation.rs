@@ -59,7 +59,8 @@ impl Reservation for ServiceReservation {
 impl ServiceAddresses {
     pub(super) async fn reserve_new(&self, service: &mut Service, dry_run: bool) -> ApiResult<Box<dyn Reservation>> {
         service.unite_new_addresses();
-        families::settle(service, None, &self.families).map_err(|errors| invalid(service, &errors))?;
+        let families = families::settle(service, None, &self.families, &self.features);
+        families.map_err(|errors| invalid(service, &errors))?;
         let mut reservation = self.start(&service.metadata, dry_run);
         let taken = self.take_all_addresses(service, &mut reservation).await;
         let taken = taken.and_then(|()| port_rules::take_new(service, &mut reservation.ports));
@@ -76,7 +77,8 @@ impl ServiceAddresses {
         old.unite_new_addresses();
         new.keep_allocated_values(&old);
         new.unite_changed_addresses(&old);
-        families::settle(new, Some(&old), &self.families).map_err(|errors| invalid(new, &errors))?;
+        let families = families::settle(new, Some(&old), &self.families, &self.features);
+        families.map_err(|errors| invalid(new, &errors))?;
         let mut reservation = self.start(&new.metadata, dry_run);
         let taken = self.change_addresses(new, &old, &mut reservation).await;
         let taken = taken.and_then(|()| port_rules::change(new, &old, &mut reservation.ports));

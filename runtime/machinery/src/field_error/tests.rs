@@ -1,4 +1,5 @@
 use super::*;
+use crate::feature::Feature;
 
 fn bodies(errors: &FieldErrors) -> Vec<String> {
     errors.as_slice().iter().map(FieldError::message).collect()
@@ -79,4 +80,21 @@ fn errors_beyond_all_reason_are_counted() {
         "{}",
         &joined[joined.len() - 40..]
     );
+}
+
+#[test]
+fn errors_apart_are_found_by_the_rules_of_the_same_server() {
+    const ALPHA: Feature = Feature::off("Alpha");
+    let mut errors = FieldErrors::new(&Features::default().with(&ALPHA, true));
+    errors.required("name", "");
+    let errors = &mut *errors.at("spec");
+    let mut separate = errors.separate();
+    separate.required("size", "");
+    assert_eq!(separate.as_slice()[0].field, "size");
+    assert!(separate.features().has(&ALPHA));
+    errors.clear();
+    assert!(errors.is_empty() && errors.features().has(&ALPHA));
+    errors.required("size", "");
+    assert_eq!(errors.as_slice()[0].field, "spec.size");
+    assert!(!FieldErrors::default().features().has(&ALPHA));
 }

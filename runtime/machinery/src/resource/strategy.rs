@@ -12,6 +12,7 @@ pub use extension_hooks::{ExtensionHooks, NoExtensions};
 pub use extensions::{Dependents, Extensions, MetadataRules, StrategyExtensions};
 pub use update_order::UpdateStep;
 
+use crate::feature::Features;
 use crate::field_error::FieldErrors;
 
 /// The strategy of a kind: its behaviour beyond the declarations. Every function has an empty default.
@@ -75,11 +76,23 @@ pub trait Strategy: Sized {
     }
 }
 
-/// The request that a strategy prepares an object for. The default is a request without a user.
-#[derive(Clone, Copy, Debug, Default)]
+/// The request that a strategy prepares an object for. The default is a request without a user to a server with the
+/// default features.
+#[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The authenticated user; `None` if the server itself writes.
     pub user: Option<User<'a>>,
+    /// The features of the server.
+    pub features: &'a Features,
+}
+
+impl Default for Context<'_> {
+    fn default() -> Self {
+        Self {
+            user: None,
+            features: Features::defaults(),
+        }
+    }
 }
 
 /// The authenticated user of a request.

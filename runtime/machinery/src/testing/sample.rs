@@ -9,6 +9,7 @@ use super::random::Random;
 use super::repair::repair;
 use crate::defaulting::set_defaults;
 use crate::facts::{FieldFacts, Rule};
+use crate::feature::Features;
 use crate::resource::object::{Object, Resource};
 use crate::resource::strategy::Context;
 use crate::resource::{ResourceFacts, Scope};
@@ -82,18 +83,18 @@ impl Samples {
         fill_struct(&mut *object, DEPTH, &mut random);
         name(&mut *object, seed, &mut random);
         if self.unvalidated.iter().any(|kind| std::ptr::eq(*kind, facts)) {
-            set_defaults(&mut *object);
+            set_defaults(&mut *object, Features::defaults());
             return Ok(object);
         }
         for _ in 0..REPAIRS {
-            set_defaults(&mut *object);
+            set_defaults(&mut *object, Features::defaults());
             for adjustment in &self.adjustments {
                 if std::ptr::eq(adjustment.kind, facts) {
                     (adjustment.adjust)(&mut *object);
                 }
             }
             facts.strategy.prepare_for_create(&mut *object, &Context::default());
-            let errors = check_create(&*object);
+            let errors = check_create(&*object, Features::defaults());
             if errors.is_empty() {
                 return Ok(object);
             }
@@ -101,7 +102,9 @@ impl Samples {
                 repair(&mut *object, error, &mut random);
             }
         }
-        let errors = check_create(&*object).joined().unwrap_or_default();
+        let errors = check_create(&*object, Features::defaults())
+            .joined()
+            .unwrap_or_default();
         Err(format!("{errors}\n{}", super::shown(&*object)))
     }
 }

@@ -82,6 +82,14 @@ fn ruled() -> Ruled {
     }
 }
 
+fn check_create(object: &dyn Object) -> FieldErrors {
+    super::check_create(object, Features::defaults())
+}
+
+fn check_update(new: &dyn Object, old: &dyn Object) -> FieldErrors {
+    super::check_update(new, old, Features::defaults())
+}
+
 fn messages(errors: &FieldErrors) -> Vec<String> {
     errors.as_slice().iter().map(FieldError::message).collect()
 }
@@ -178,7 +186,7 @@ fn a_required_field_that_may_be_empty_has_to_be_there() {
         metadata: ruled().metadata,
         ..Needing::default()
     };
-    crate::defaulting::set_defaults(&mut object);
+    crate::defaulting::set_defaults(&mut object, Features::defaults());
     let missing = ["text", "list", "size"].map(|field| format!("{field}: Required value"));
     assert_eq!(messages(&check_create(&object)), missing);
     object.text = Some(String::new());

@@ -9,7 +9,6 @@ use ring::digest::{SHA256, digest};
 
 use super::Document;
 use super::served::{ServedKind, ServedResource, ServedSubresource};
-use crate::features::STORAGE_VERSION_HASH;
 use crate::request::Verb;
 
 /// Resources of a version of the core group, whose document has no API version.
@@ -60,7 +59,6 @@ fn entry(resource: &ServedResource) -> ApiResource {
         storage_version_hash: resource
             .stored_as
             .as_ref()
-            .filter(|_| STORAGE_VERSION_HASH.is_on())
             .map(storage_version_hash)
             .unwrap_or_default(),
         ..ApiResource::default()

@@ -32,7 +32,8 @@ pub struct ServedResource {
     pub verbs: Vec<Verb>,
     /// Supported verbs that discovery does not list.
     pub hidden_verbs: Vec<Verb>,
-    /// The version in which objects are stored; `None` for resources that are not stored.
+    /// The version in which objects are stored, of which discovery has a hash; `None` if it has none, as for resources
+    /// that are not stored.
     pub stored_as: Option<ServedKind>,
     /// Paths below an object, in the order in which discovery lists them.
     pub subresources: Vec<ServedSubresource>,

@@ -2,15 +2,17 @@
 
 use std::borrow::Cow;
 
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::resource::{ResourceFacts, SubresourceKind};
 
 use super::Subresources;
 use crate::discovery::{ServedKind, ServedResource, ServedSubresource};
+use crate::features::STORAGE_VERSION_HASH;
 use crate::representation;
 use crate::request::Verb;
 
-/// The served resource of a kind. Declared subresources without a handler are left out.
-pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> ServedResource {
+/// The served resource of a kind on a server with `features`. Declared subresources without a handler are left out.
+pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources, features: &Features) -> ServedResource {
     let representation = representation::of(facts);
     let mut verbs = representation.verbs().to_vec();
     if facts.behavior.create_only {
@@ -49,7 +51,8 @@ pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources) -> 
         subresources.sort_by(|left, right| left.name.cmp(&right.name));
     }
     let hub = facts.hub();
-    let stored_as = facts.behavior.is_stored().then_some(ServedKind {
+    let is_hashed = facts.behavior.is_stored() && features.has(&STORAGE_VERSION_HASH);
+    let stored_as = is_hashed.then_some(ServedKind {
         group: Cow::Borrowed(hub.group),
         version: Cow::Borrowed(hub.hashed_version),
         kind: Cow::Borrowed(hub.kind),

@@ -4,6 +4,7 @@ use axum::response::Response;
 
 use super::{Exchange, Filter, Step};
 use crate::compression::{Compression, accepts_gzip};
+use crate::features::API_RESPONSE_COMPRESSION;
 use crate::request::Verb;
 
 /// Compresses large answers to reads of resources for clients that accept gzip.
@@ -27,7 +28,8 @@ impl Filter for Compress {
 
     fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
         let info = &exchange.ctx.info;
-        exchange.gzip = info.is_resource()
+        exchange.gzip = exchange.ctx.features.has(&API_RESPONSE_COMPRESSION)
+            && info.is_resource()
             && matches!(info.verb(), Verb::Get | Verb::List)
             && !info.is_long_running()
             && accepts_gzip(exchange.request.headers());

@@ -74,6 +74,7 @@ mod tests {
 
     use axum::body::Body;
     use http::{Request, StatusCode};
+    use planesmith_machinery::feature::Features;
 
     use super::*;
     use crate::connection::Connection;
@@ -93,7 +94,7 @@ mod tests {
         ] {
             let (_stop, shutdown) = Stop::new();
             let request = Request::get("/api/v1/pods?watch=1").body(Body::empty()).unwrap();
-            let mut exchange = Exchange::new(request, Arc::new(Connection::default()), shutdown);
+            let mut exchange = Exchange::new(request, Arc::new(Connection::default()), shutdown, Features::default());
             assert!(matches!(ReadInfo.enter(&mut exchange), Step::Continue));
             assert!(matches!(deadline.enter(&mut exchange), Step::Continue));
             assert!(exchange.ctx.deadline.is_none());

@@ -132,6 +132,7 @@ mod tests {
 
     use http::{Request, StatusCode, Version};
     use http_body_util::BodyExt as _;
+    use planesmith_machinery::feature::Features;
 
     use super::*;
     use crate::connection::Connection;
@@ -151,7 +152,12 @@ mod tests {
             peer: Some(([127, 0, 0, 1], 1).into()),
             ..Connection::default()
         };
-        let mut exchange = Exchange::new(request.body(Body::empty()).unwrap(), Arc::new(connection), shutdown);
+        let mut exchange = Exchange::new(
+            request.body(Body::empty()).unwrap(),
+            Arc::new(connection),
+            shutdown,
+            Features::default(),
+        );
         assert!(matches!(ReadInfo.enter(&mut exchange), Step::Continue));
         exchange
     }

@@ -10,7 +10,7 @@ use crate::shutdown::Stop;
 fn exchange(request: http::request::Builder) -> Exchange {
     let (_stop, shutdown) = Stop::new();
     let request = request.body(Body::empty()).unwrap();
-    Exchange::new(request, Arc::new(Connection::default()), shutdown)
+    Exchange::new(request, Arc::new(Connection::default()), shutdown, Features::default())
 }
 
 #[test]

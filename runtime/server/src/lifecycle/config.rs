@@ -7,6 +7,7 @@ use std::time::Duration;
 use http::HeaderValue;
 use planesmith_access::authentication::Authenticator;
 use planesmith_access::authorization::Authorizer;
+use planesmith_machinery::feature::Features;
 use thiserror::Error;
 
 use super::prepared::PreparedServer;
@@ -33,6 +34,9 @@ pub struct Config {
     pub authenticator: Arc<dyn Authenticator>,
     /// Authorizes requests.
     pub authorizer: Arc<dyn Authorizer>,
+    /// The features that determine how requests are answered. Those that determine the content of objects are in the
+    /// scheme of the stores. Default: all have their defaults.
+    pub features: Features,
     /// Maximum numbers of requests in flight.
     pub in_flight: InFlightLimits,
     /// Maximum bytes of unsent answers.
@@ -106,6 +110,7 @@ impl Config {
         Self {
             authenticator,
             authorizer,
+            features: Features::default(),
             in_flight: InFlightLimits::default(),
             sending: SendLimits::default(),
             flows: None,

@@ -6,6 +6,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::response::Response;
 use http::Request;
+use planesmith_machinery::feature::Features;
 
 use crate::body::Unread;
 use crate::connection::Connection;
@@ -22,6 +23,7 @@ pub struct Front {
     pub(super) router: Router,
     pub(super) shutdown: Shutdown,
     pub(super) metrics: SharedMetrics,
+    pub(super) features: Features,
 }
 
 impl Front {
@@ -32,7 +34,7 @@ impl Front {
 
     async fn answer(&self, request: Request<Body>, connection: Arc<Connection>) -> Answer {
         let (unread, request) = Unread::of(request);
-        let exchange = Exchange::new(request, connection, self.shutdown.clone());
+        let exchange = Exchange::new(request, connection, self.shutdown.clone(), self.features.clone());
         let answer = self.filters.serve(exchange, &self.router).await;
         unread.drain().await;
         answer

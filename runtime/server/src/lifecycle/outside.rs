@@ -48,7 +48,13 @@ pub(super) fn outside(config: &Config, in_flight: InFlight, stopping: &Arc<Atomi
         "/openapi/v3".to_owned(),
         "/openapi/v3/".to_owned(),
     ]);
-    router = router.merge(process_pages::router(&config.flags, &config.version, &mut paths));
+    let Config {
+        features,
+        flags,
+        version,
+        ..
+    } = config;
+    router = router.merge(process_pages::router(features, flags, version, &mut paths));
     let discovery = Discovery::new(
         merged.tables.clone(),
         config.directory.clone(),

@@ -69,6 +69,7 @@ impl PreparedServer {
                 router,
                 shutdown: shutdown.clone(),
                 metrics: Arc::clone(&config.metrics),
+                features: config.features.clone(),
             }),
             config,
             start_hooks: merged.start_hooks,

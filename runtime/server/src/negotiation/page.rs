@@ -2,10 +2,12 @@
 //! version.
 
 use http::request::Parts;
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
 use super::accept::{self, Clause};
 use super::{Acceptable, Format, Output, accept_header, choose, wants_indentation};
+use crate::request::features_of;
 
 /// The API group of the documents of such pages.
 pub(crate) const GROUP: &str = "config.k8s.io";
@@ -32,7 +34,9 @@ pub(crate) fn negotiate_page(request: &Parts, kind: &str) -> ApiResult<PageForm>
     if header.is_empty() {
         return Ok(PageForm::Text);
     }
-    let chosen = accept::clauses(header).iter().find_map(|clause| form(clause, kind));
+    let features = features_of(request);
+    let mut clauses = accept::clauses(header).into_iter();
+    let chosen = clauses.find_map(|clause| form(&clause, kind, features));
     match chosen {
         Some(PageForm::Document { mut output, version }) => {
             output.pretty |= wants_indentation(request);
@@ -40,7 +44,7 @@ pub(crate) fn negotiate_page(request: &Parts, kind: &str) -> ApiResult<PageForm>
         }
         Some(PageForm::Text) => Ok(PageForm::Text),
         None => {
-            let formats = formats().map(Format::media_type);
+            let formats = formats(features).map(Format::media_type);
             // Lists text/plain before feature-gated types.
             let (usual, added): (Vec<_>, Vec<_>) = formats.partition(|name| *name != Format::Cbor.media_type());
             Err(ApiError::not_acceptable(&[&usual[..], &[TEXT], &added[..]].concat()))
@@ -50,9 +54,7 @@ pub(crate) fn negotiate_page(request: &Parts, kind: &str) -> ApiResult<PageForm>
 
 /// The encoding of the error for a client that accepts no form of the page.
 pub(crate) fn negotiate_refusal(request: &Parts) -> Output {
-    let agreed = choose(accept_header(request), Acceptable::Plain, |output| {
-        is_declared(output.format)
-    });
+    let agreed = choose(request, Acceptable::Plain, |output| is_declared(output.format));
     let mut output = agreed.unwrap_or(Output {
         pretty: true,
         ..Output::json()
@@ -62,8 +64,11 @@ pub(crate) fn negotiate_refusal(request: &Parts) -> Output {
 }
 
 /// The encodings of documents of pages.
-fn formats() -> impl Iterator<Item = Format> {
-    Format::all().iter().copied().filter(|format| is_declared(*format))
+fn formats(features: &Features) -> impl Iterator<Item = Format> + use<> {
+    Format::all(features)
+        .iter()
+        .copied()
+        .filter(|format| is_declared(*format))
 }
 
 /// True for all encodings but protobuf, in which pages are not declared.
@@ -71,7 +76,7 @@ fn is_declared(format: Format) -> bool {
     format != Format::Protobuf
 }
 
-fn form(clause: &Clause<'_>, kind: &str) -> Option<PageForm> {
+fn form(clause: &Clause<'_>, kind: &str, features: &Features) -> Option<PageForm> {
     let (mut wanted, mut group, mut version) = (None, None, None);
     let mut pretty = false;
     for (name, value) in &clause.parameters {
@@ -93,7 +98,7 @@ fn form(clause: &Clause<'_>, kind: &str) -> Option<PageForm> {
     if wanted != Some(kind) || group != Some(GROUP) {
         return None;
     }
-    let format = formats().find(|format| clause.matches(format.media_type()))?;
+    let format = formats(features).find(|format| clause.matches(format.media_type()))?;
     let output = Output {
         format,
         pretty,

@@ -1,6 +1,7 @@
 //! Documents adapted to the program's features; they are generated with Kubernetes' defaults.
 
 use bytes::Bytes;
+use planesmith_machinery::feature::Features;
 use serde_json::{Map, Value};
 
 use super::Source;
@@ -13,12 +14,12 @@ const CBOR: [(&str, &str); 3] = [
     ("application/json;stream=watch", "application/cbor-seq"),
 ];
 
-/// The program's document at `path`, as clients receive it.
-pub(super) fn declared(path: &str, json: &'static [u8]) -> Source {
-    let enums = OPENAPI_ENUMS.is_on();
+/// The program's document at `path`, as clients of a server with `features` receive it.
+pub(super) fn declared(path: &str, json: &'static [u8], features: &Features) -> Source {
+    let enums = features.has(&OPENAPI_ENUMS);
     // Documents that are not about a group version list the older encodings only.
     let is_version = path.starts_with("api/") || path.matches('/').count() == 2 && path.starts_with("apis/");
-    let cbor = is_version && CBOR_SERVING.is_on();
+    let cbor = is_version && features.has(&CBOR_SERVING);
     if enums && !cbor {
         return Source::Ready(Bytes::from_static(json));
     }

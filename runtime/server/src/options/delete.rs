@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::{meta, validation};
 
@@ -40,9 +41,9 @@ pub(crate) enum Propagation {
 }
 
 impl DeleteOptions {
-    /// Reads the query of a delete without a body.
-    pub(crate) fn from_query(query: Query<'_>) -> ApiResult<Self> {
-        Self::new(meta::DeleteOptions {
+    /// Reads the query of a delete without a body, for a server with `features`.
+    pub(crate) fn from_query(query: Query<'_>, features: &Features) -> ApiResult<Self> {
+        let sent = meta::DeleteOptions {
             grace_period_seconds: number(query, "gracePeriodSeconds")?,
             orphan_dependents: flag(query, "orphanDependents"),
             propagation_policy: query.first("propagationPolicy").map(Cow::into_owned),
@@ -52,12 +53,13 @@ impl DeleteOptions {
                 "ignoreStoreReadErrorWithClusterBreakingPotential",
             ),
             ..meta::DeleteOptions::default()
-        })
+        };
+        Self::new(sent, features)
     }
 
-    /// Checks the options of a delete as they were sent.
-    pub(crate) fn new(mut sent: meta::DeleteOptions) -> ApiResult<Self> {
-        if !ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION.is_on() {
+    /// Checks the options of a delete as they were sent, for a server with `features`.
+    pub(crate) fn new(mut sent: meta::DeleteOptions, features: &Features) -> ApiResult<Self> {
+        if !features.has(&ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION) {
             // Treated as absent: plugins do not see it either.
             sent.ignore_store_read_error_with_cluster_breaking_potential = None;
         }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::status::ApiResult;
 
@@ -63,10 +64,10 @@ impl<'q> ListOptions<'q> {
         Ok(options)
     }
 
-    /// Reads the parameters of a watch.
+    /// Reads the parameters of a watch of a server with `features`.
     ///
     /// If only the path makes the request a watch, the parameters are checked as those of a list.
-    pub(crate) fn for_watch(query: Query<'q>) -> ApiResult<Self> {
+    pub(crate) fn for_watch(query: Query<'q>, features: &Features) -> ApiResult<Self> {
         if flag(query, "watch") != Some(true) {
             return Self::for_list(query);
         }
@@ -74,7 +75,8 @@ impl<'q> ListOptions<'q> {
         // The meaning of requests before the parameter existed.
         let from_state = matches!(&*options.resource_version, "" | "0");
         let mut errors = FieldErrors::default();
-        if WATCH_LIST.is_on() && options.send_initial_events.is_none() && matched.is_empty() && from_state {
+        let lists = features.has(&WATCH_LIST);
+        if lists && options.send_initial_events.is_none() && matched.is_empty() && from_state {
             options.send_initial_events = Some(true);
             matched = Cow::Borrowed("NotOlderThan");
         }
@@ -83,7 +85,7 @@ impl<'q> ListOptions<'q> {
                 let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
                 errors.forbidden("resourceVersionMatch", why);
             }
-            if !WATCH_LIST.is_on() {
+            if !lists {
                 let why = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
                 errors.forbidden("sendInitialEvents", why);
             }

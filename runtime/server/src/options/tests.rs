@@ -1,4 +1,7 @@
+use planesmith_machinery::feature::Features;
+
 use super::*;
+use crate::features::{ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION, WATCH_LIST};
 
 fn list(query: &str) -> Result<String, String> {
     let options = ListOptions::for_list(Query::new(query)).map_err(|error| error.message().to_owned())?;
@@ -6,7 +9,11 @@ fn list(query: &str) -> Result<String, String> {
 }
 
 fn watch(query: &str) -> Result<(Start, bool), String> {
-    let options = ListOptions::for_watch(Query::new(query)).map_err(|error| error.message().to_owned())?;
+    watch_with(query, Features::defaults())
+}
+
+fn watch_with(query: &str, features: &Features) -> Result<(Start, bool), String> {
+    let options = ListOptions::for_watch(Query::new(query), features).map_err(|error| error.message().to_owned())?;
     let version = parse_version_field(&options.resource_version)?;
     Ok((options.start(version), options.asks_for_state()))
 }
@@ -123,8 +130,25 @@ fn writes_know_their_parameters() {
 }
 
 #[test]
+fn watches_begin_with_the_state_only_where_that_is_a_feature() {
+    let without = Features::default().with(&WATCH_LIST, false);
+    let initial = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
+    assert_eq!(watch(initial), Ok((Start::State, true)));
+    let refused = watch_with(initial, &without).expect_err("switched off");
+    assert!(
+        refused.ends_with("unless the WatchList feature gate is enabled"),
+        "{refused}"
+    );
+    assert_eq!(watch("watch=1"), Ok((Start::State, true)));
+    assert_eq!(watch_with("watch=1", &without), Ok((Start::State, false)));
+}
+
+#[test]
 fn deletes_know_their_parameters() {
-    let delete = |query| DeleteOptions::from_query(Query::new(query)).map_err(|error| error.message().to_owned());
+    let read = |query, features: &Features| {
+        DeleteOptions::from_query(Query::new(query), features).map_err(|error| error.message().to_owned())
+    };
+    let delete = |query| read(query, Features::defaults());
     let options = delete("propagationPolicy=Foreground&gracePeriodSeconds=-5").expect("legal");
     assert_eq!(options.propagation, Some(Propagation::Foreground));
     let message = r#"DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "foreground": supported values: "Foreground", "Background", "Orphan", "nil""#;
@@ -136,6 +160,9 @@ fn deletes_know_their_parameters() {
     let unread = delete("ignoreStoreReadErrorWithClusterBreakingPotential=true&gracePeriodSeconds=1").expect("unknown");
     let sent = &unread.sent.ignore_store_read_error_with_cluster_breaking_potential;
     assert_eq!((unread.only_unreadable, sent), (false, &None), "the feature is off");
+    let features = Features::default().with(&ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION, true);
+    let unread = read("ignoreStoreReadErrorWithClusterBreakingPotential=true", &features).expect("legal");
+    assert!(unread.only_unreadable);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use http::header::{
 };
 use http::{HeaderValue, Method, StatusCode};
 use hyper_util::rt::TokioIo;
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::status::ApiResult;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio_tungstenite::WebSocketStream;
@@ -38,10 +39,10 @@ const PIECE: usize = 32 << 10;
 
 const STREAM_PROTOCOL: HeaderName = HeaderName::from_static("x-stream-protocol-version");
 
-/// True for requests that [`tunnel_spdy`] answers.
+/// True for requests that [`tunnel_spdy`] answers on a server with `features`.
 #[must_use]
-pub fn is_spdy_tunnel(headers: &HeaderMap) -> bool {
-    PORT_FORWARD_WEBSOCKETS.is_on() && offers_protocol(headers, |offered| tunneled(offered).is_some())
+pub fn is_spdy_tunnel(headers: &HeaderMap, features: &Features) -> bool {
+    features.has(&PORT_FORWARD_WEBSOCKETS) && offers_protocol(headers, |offered| tunneled(offered).is_some())
 }
 
 /// The stream protocol in an offered WebSocket protocol.

@@ -10,6 +10,7 @@ use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::service::service_fn;
+use planesmith_machinery::feature::Features;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::WebSocketStream;
@@ -42,7 +43,7 @@ async fn front(kubelet: u16) -> u16 {
             };
             let link = Link::new(client_tls(None, None).unwrap(), Duration::from_secs(5));
             let request = request.into_parts().0;
-            assert!(is_translated(&request.headers));
+            assert!(is_translated(&request.headers, Features::defaults()));
             Ok::<_, Infallible>(translate(&request, target, link, FLAGS))
         });
         let connection = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), serve);
@@ -197,7 +198,7 @@ fn only_version_five_is_translated() {
         headers.insert(CONNECTION, "Upgrade".parse().unwrap());
         headers.insert(UPGRADE, upgrade.parse().unwrap());
         headers.insert("sec-websocket-protocol", offered.parse().unwrap());
-        is_translated(&headers)
+        is_translated(&headers, Features::defaults())
     };
     assert!(asks("websocket", "v5.channel.k8s.io") && asks("WebSocket", "v4.channel.k8s.io ,v5.channel.k8s.io"));
     assert!(

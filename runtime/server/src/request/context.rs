@@ -6,7 +6,9 @@ use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use http::HeaderValue;
+use http::request::Parts;
 use planesmith_access::user::UserInfo;
+use planesmith_machinery::feature::Features;
 use uuid::Uuid;
 
 use super::{RequestInfo, Timeline, Warnings};
@@ -32,6 +34,8 @@ pub struct Context {
     pub received: Instant,
     /// Durations of the stages so far.
     pub timeline: Timeline,
+    /// The features of the server.
+    pub features: Features,
     /// Address of the client; `None` for requests made inside the process.
     pub peer: Option<IpAddr>,
     /// The client program, from its `User-Agent` header.
@@ -54,9 +58,19 @@ impl Context {
             shutdown,
             received,
             timeline: Timeline::new(received),
+            features: Features::default(),
             peer: None,
             agent: None,
         }
+    }
+}
+
+/// The features of the server that received a request, from the context that the filters attached to it; the default
+/// features of a request without a context.
+pub(crate) fn features_of(request: &Parts) -> &Features {
+    match request.extensions.get::<Context>() {
+        Some(context) => &context.features,
+        None => Features::defaults(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Objects of a declared kind, in the version in which each was stored.
 
 use planesmith_dynamic::custom;
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
@@ -18,6 +19,8 @@ pub(super) struct StoredVersions {
     others: Vec<&'static ResourceFacts>,
     /// The first bytes of every object that was stored in the version `hub`.
     prefix: Vec<u8>,
+    /// The features that decide about defaults.
+    features: Features,
 }
 
 /// The reason that stored bytes are not an object of their kind.
@@ -57,6 +60,7 @@ impl StoredVersions {
             hub,
             others: scheme.iter().filter(is_older).collect(),
             prefix,
+            features: scheme.features().clone(),
         }
     }
 
@@ -83,10 +87,10 @@ impl StoredVersions {
     fn read_stored(&self, bytes: &[u8]) -> Result<(Box<dyn Object>, &'static ResourceFacts), Unreadable> {
         let version = self.version_of(bytes)?;
         let mut object = decode(bytes, version)?;
-        defaulting::set_defaults(&mut *object);
+        defaulting::set_defaults(&mut *object, &self.features);
         if !std::ptr::eq(version, self.hub) {
             object = conversion::convert(&*object, self.hub);
-            defaulting::set_defaults(&mut *object);
+            defaulting::set_defaults(&mut *object, &self.features);
         }
         Ok((object, version))
     }

@@ -86,7 +86,7 @@ impl Endpoint {
     ///
     /// As for a DELETE of the object.
     pub async fn remove(&self, call: &Call, options: meta::DeleteOptions) -> ApiResult<()> {
-        let options = DeleteOptions::new(options)?;
+        let options = DeleteOptions::new(options, &call.ctx.features)?;
         let write = Write::removal(self, call, &options);
         write.delete(call.name(), &options).await.map(drop)
     }
@@ -95,10 +95,10 @@ impl Endpoint {
     pub(super) async fn delete_options(&self, call: &Call, body: Body, used: BodyUse) -> ApiResult<DeleteOptions> {
         let body = self.read_bytes(call, body, used).await?;
         if body.is_empty() {
-            return DeleteOptions::from_query(call.query());
+            return DeleteOptions::from_query(call.query(), &call.ctx.features);
         }
         let format = crate::body::format(&call.parts)?;
-        DeleteOptions::new(decode_options(format, &body)?)
+        DeleteOptions::new(decode_options(format, &body)?, &call.ctx.features)
     }
 }
 

@@ -8,6 +8,7 @@ use futures_util::future::BoxFuture;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::strategy::Context;
 
 use crate::discovery::ServedSubresource;
 use crate::endpoint::{Call, Endpoint, Subresource};
@@ -21,8 +22,8 @@ pub struct ObjectPart<R> {
     /// Dotted paths that writers of the part never come to manage. As in kube-apiserver, they do come to manage
     /// everything else that they send, even values that the preparation resets.
     pub resets: &'static [&'static str],
-    /// Copies the fields that a write cannot change from the old object (second).
-    pub prepare: fn(&mut R, &R),
+    /// Copies the fields that a write cannot change from the old object (last).
+    pub prepare: fn(&mut R, &Context<'_>, &R),
     /// Reports what is wrong with a replacement of the old object (second).
     pub check: fn(&R, &R, &mut FieldErrors),
 }
@@ -32,9 +33,9 @@ impl<R: Resource> PartStrategy for ObjectPart<R> {
         self.resets
     }
 
-    fn prepare(&self, new: &mut dyn Object, old: &dyn Object) {
+    fn prepare(&self, new: &mut dyn Object, context: &Context<'_>, old: &dyn Object) {
         if let (Some(new), Some(old)) = (new.downcast_mut(), old.downcast_ref()) {
-            (self.prepare)(new, old);
+            (self.prepare)(new, context, old);
         }
     }
 

@@ -55,15 +55,16 @@ impl PatchKind {
     ///
     /// 415 when the type is unknown.
     pub(super) fn of(call: &Call, representation: &dyn Representation) -> ApiResult<Option<Self>> {
+        let takes_cbor = call.ctx.features.has(&CBOR_SERVING);
         let kind = match body::media_type(&call.parts) {
             Some(JSON) => Some(PatchKind::Json),
             Some(MERGE) => Some(PatchKind::Merge),
             Some(APPLY) => None,
-            Some(APPLY_CBOR) if CBOR_SERVING.is_on() => None,
+            Some(APPLY_CBOR) if takes_cbor => None,
             Some(STRATEGIC) if representation.merges_strategically() => Some(PatchKind::Strategic),
             _ => {
                 let accepted = [JSON, MERGE, APPLY, APPLY_CBOR];
-                let accepted = &accepted[..if CBOR_SERVING.is_on() { 4 } else { 3 }];
+                let accepted = &accepted[..if takes_cbor { 4 } else { 3 }];
                 return Err(representation.unsupported_patch(accepted));
             }
         };
@@ -237,7 +238,7 @@ impl Patch<'_> {
         if let Some((own, other)) = self.other_version(&sent) {
             let mut object = other.zero();
             let found = custom::decode(&patched.document, &mut *object, strictness);
-            defaulting::set_defaults(&mut *object);
+            defaulting::set_defaults(&mut *object, self.scheme.features());
             let converted = conversion::convert(&*object, own);
             for field in converted.facts().fields {
                 copy::copy_field(field.name, &*converted, target);

@@ -139,7 +139,7 @@ impl Submission<'_> {
     /// The violations of the kind's own rules; the handler checks the metadata itself.
     #[must_use]
     pub fn check(&self) -> FieldErrors {
-        validation::check_create(&*self.object)
+        validation::check_create(&*self.object, self.write.features())
     }
 
     /// The object as the type of the handler's kind.

@@ -39,7 +39,7 @@ impl Endpoint {
     /// Once the parameters are valid, the answer is 200, or a WebSocket: later errors are `ERROR` events.
     pub(crate) async fn watch(self: &Arc<Self>, call: &Call) -> ApiResult<Response> {
         let output = self.negotiate(&call.parts, Acceptable::Collection)?;
-        let options = ListOptions::for_watch(call.query())?;
+        let options = ListOptions::for_watch(call.query(), &call.ctx.features)?;
         let selection = Selection::new(&options, self.kind(), call.ctx.info.name())?;
         let version = parse_version_field(&options.resource_version).map_err(|why| ApiError::unnamed(500, why))?;
         let shown = match output.target {

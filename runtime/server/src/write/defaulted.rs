@@ -27,7 +27,7 @@ impl Decoded {
     pub(crate) fn default_new(mut self, write: &Write<'_>) -> ApiResult<Defaulted> {
         let Write { endpoint, call, .. } = write;
         endpoint.set_namespace(self.object.meta_mut(), call.namespace())?;
-        defaulting::set_defaults(&mut *self.object);
+        defaulting::set_defaults(&mut *self.object, write.features());
         write.drop_repeated_owners(&mut *self.object, false);
         Ok(Defaulted::unchanged(self.object))
     }
@@ -43,7 +43,7 @@ impl Decoded {
         if is_unmanaged && write.endpoint.representation().forgets_managers(&self.json) {
             self.object.meta_mut().managed_fields = vec![ManagedFieldsEntry::default()];
         }
-        defaulting::set_defaults(&mut *self.object);
+        defaulting::set_defaults(&mut *self.object, write.features());
         write.drop_repeated_owners(&mut *self.object, false);
         Ok(Defaulted::unchanged(self.object))
     }
@@ -62,7 +62,7 @@ impl Defaulted {
         emptied: Set<'static>,
     ) -> ApiResult<Self> {
         endpoint.check_path_names(object.meta_mut(), call)?;
-        defaulting::set_defaults(&mut *object);
+        defaulting::set_defaults(&mut *object, endpoint.stores().scheme().features());
         Ok(Self { object, emptied })
     }
 

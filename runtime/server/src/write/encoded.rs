@@ -33,7 +33,7 @@ impl Admitted {
         let Some(custom) = object.as_custom() else {
             if !write.endpoint.encodings().is_stored() {
                 // The object has only the defaults of another version so far.
-                defaulting::set_defaults(&mut *object);
+                defaulting::set_defaults(&mut *object, write.features());
             }
             return Ok(Self { object });
         };
@@ -43,7 +43,7 @@ impl Admitted {
         write
             .in_turn(write.size, || {
                 object.as_custom_mut().map(CustomObject::prune);
-                defaulting::set_defaults(&mut *object);
+                defaulting::set_defaults(&mut *object, write.features());
             })
             .await;
         Ok(Self { object })

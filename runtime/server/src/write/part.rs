@@ -2,6 +2,7 @@
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::object::Object;
+use planesmith_machinery::strategy::Context;
 
 /// The part of an object that an update changes.
 #[derive(Clone, Copy)]
@@ -22,7 +23,7 @@ pub(crate) trait PartStrategy: Send + Sync {
     fn resets(&self) -> &'static [&'static str];
 
     /// Copies the fields that a write cannot change from the old object.
-    fn prepare(&self, new: &mut dyn Object, old: &dyn Object);
+    fn prepare(&self, new: &mut dyn Object, context: &Context<'_>, old: &dyn Object);
 
     /// Reports what is wrong with a replacement of the old object.
     fn check(&self, new: &dyn Object, old: &dyn Object, errors: &mut FieldErrors);

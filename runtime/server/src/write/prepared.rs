@@ -51,7 +51,7 @@ pub(super) fn prepare_update(part: Part<'_>, new: &mut dyn Object, context: &Con
         Part::Finalizers => {
             copy::copy_field("status", old, new);
         }
-        Part::Own(part) => part.prepare(new, old),
+        Part::Own(part) => part.prepare(new, context, old),
     }
     keep_system_fields(new, old);
     if facts.behavior.generation && !matches!(part, Part::Status) && changes_content(new, old) {

@@ -1,6 +1,7 @@
 //! The running write: the request that all steps read.
 
 use http::header::USER_AGENT;
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::SentEmpty;
 use planesmith_machinery::strategy::{Context, User};
 use planesmith_machinery::time::Time;
@@ -167,7 +168,13 @@ impl<'a> Write<'a> {
                 groups: &user.groups,
                 extra: &user.extra,
             }),
+            features: self.features(),
         }
+    }
+
+    /// The features that determine the content of objects.
+    pub(crate) fn features(&self) -> &Features {
+        self.endpoint.stores().scheme().features()
     }
 
     /// Size of a change of `entry`, in bytes: that of the body, or of the entry if it is larger.

@@ -27,7 +27,9 @@ impl Mutated {
         write.pass_on(object.resource().extensions.hooks.preparation_warnings(&*object));
         prepare_create(&mut *object, &write.strategy_context());
         let sent = write.endpoint.kind();
-        let errors = write.check_in_turn(write.size, || validation::check_create_as_sent(&*object, sent));
+        let features = write.features();
+        let check = || validation::check_create_as_sent(&*object, sent, features);
+        let errors = write.check_in_turn(write.size, check);
         let errors = errors.await?;
         write.refuse_invalid(&*object, &errors)?;
         write.warn_about(&*object, None);
@@ -48,13 +50,16 @@ impl Mutated {
     ) -> ApiResult<Validated> {
         let mut new = self.object;
         prepare_update(part, &mut *new, &write.strategy_context(), old);
+        let features = write.features();
         let errors = write.check_in_turn(size, || match part {
-            Part::Object => validation::check_update_as_sent(&*new, old, write.endpoint.kind()),
-            Part::Finalizers => validation::check_part_update(&*new, old, |errors| {
+            Part::Object => validation::check_update_as_sent(&*new, old, write.endpoint.kind(), features),
+            Part::Finalizers => validation::check_part_update(&*new, old, features, |errors| {
                 new.resource().extensions.hooks.validate_replacement(&*new, old, errors);
             }),
-            Part::Status => validation::check_status_update(&*new, old),
-            Part::Own(part) => validation::check_part_update(&*new, old, |errors| part.check(&*new, old, errors)),
+            Part::Status => validation::check_status_update(&*new, old, features),
+            Part::Own(part) => {
+                validation::check_part_update(&*new, old, features, |errors| part.check(&*new, old, errors))
+            }
         });
         let mut errors = errors.await?;
         write.pass_on(errors.take_tolerated());

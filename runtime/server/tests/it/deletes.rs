@@ -8,7 +8,7 @@ use planesmith_server::stores::{ResourceStore, StoresOptions};
 use planesmith_store::{Draft, Expect, Op, Row};
 use serde_json::{Value, json};
 
-use crate::harness::{NOTES, Server};
+use crate::harness::{NOTES, Server, with_feature};
 use crate::kinds::Note;
 
 #[tokio::test]
@@ -209,10 +209,11 @@ async fn a_collection_goes_as_its_list_says() {
 
 /// A server whose store has a note that cannot be decoded.
 async fn with_broken_note(authorizer: Option<Arc<dyn Authorizer>>) -> Server {
-    let server = Server::with_options(StoresOptions {
+    let mut server = Server::with_options(StoresOptions {
         authorizer,
         ..StoresOptions::default()
     });
+    server.features = with_feature("AllowUnsafeMalformedObjectDeletion");
     server.create("/api/v1/sites", r#"{"metadata":{"name":"a"}}"#).await;
     let store = ResourceStore::open(&server.storage, Note::RESOURCE);
     let (head, tail) = (&br#"{"metadata":{"name":7,"resourceVersion":""#[..], br#""}}"#);
@@ -229,11 +230,6 @@ async fn with_broken_note(authorizer: Option<Arc<dyn Authorizer>>) -> Server {
 
 #[tokio::test]
 async fn what_cannot_be_read_goes_only_for_those_who_ask_for_it_and_may() {
-    const NAME: &str = "AllowUnsafeMalformedObjectDeletion";
-    let feature = planesmith_server::features::ALL
-        .iter()
-        .find(|feature| feature.name() == NAME);
-    feature.expect("a feature").switch(true);
     let path = format!("{NOTES}/broken");
     let unread = r#"{"ignoreStoreReadErrorWithClusterBreakingPotential":true}"#;
 

@@ -9,10 +9,12 @@ use http_body_util::BodyExt as _;
 use planesmith_access::admission::{
     Attributes, Chain, NamespaceLifecycle, Objects, Operation, Phase, Plugin, Verdict, decided,
 };
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::object::{Object, Resource as _};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::ApiError;
+use planesmith_server::features;
 use planesmith_server::request::{Context, RequestInfo};
 use planesmith_server::routes::{RouteTable, Routes};
 use planesmith_server::shutdown::{Shutdown, Stop};
@@ -76,6 +78,8 @@ pub(crate) struct Server {
     pub(crate) stores: Stores,
     /// One permit for each write that waits for a plugin forever, because it has the annotation `waits`.
     pub(crate) waiting: Arc<Semaphore>,
+    /// The features that determine how requests are answered.
+    pub(crate) features: Features,
     shutdown: Shutdown,
     _stop: Stop,
 }
@@ -120,6 +124,7 @@ impl Server {
             storage,
             stores,
             waiting,
+            features: Features::default(),
             shutdown,
             _stop: stop,
         }
@@ -149,6 +154,7 @@ impl Server {
             storage,
             stores,
             waiting: Arc::new(Semaphore::new(0)),
+            features: Features::default(),
             shutdown,
             _stop: stop,
         }
@@ -165,9 +171,12 @@ impl Server {
         server
     }
 
-    pub(crate) async fn open(&self, request: Request<Body>) -> (Response<Body>, Context) {
+    pub(crate) async fn open(&self, mut request: Request<Body>) -> (Response<Body>, Context) {
         let mut context = Context::unknown(self.shutdown.clone());
+        context.features = self.features.clone();
         context.info = Arc::new(RequestInfo::new(request.method(), request.uri()));
+        // As the filters do.
+        request.extensions_mut().insert(context.clone());
         let info = &context.info;
         let handler = self
             .table
@@ -250,6 +259,12 @@ impl Server {
 pub(crate) const NOTES: &str = "/api/v1/namespaces/a/notes";
 /// The path of shelves.
 pub(crate) const SHELVES: &str = "/apis/test.example.com/v1/namespaces/a/shelves";
+
+/// The features with the one of this name enabled.
+pub(crate) fn with_feature(name: &str) -> Features {
+    let feature = features::ALL.iter().find(|feature| feature.name() == name);
+    Features::default().with(feature.expect("a feature of the server"), true)
+}
 
 fn request(method: Method, path: &str, body: &str) -> Request<Body> {
     let request = Request::builder().method(method).uri(path);

@@ -12,11 +12,10 @@ use planesmith_machinery::meta::{ListMeta, PartialObjectMetadata};
 use planesmith_machinery::object::Resource as _;
 use planesmith_machinery::value::Struct;
 use planesmith_machinery::{cbor, protobuf, yaml};
-use planesmith_server::features;
 use planesmith_server::stores::ResourceStore;
 use planesmith_store::{EncodingId, Entry, ListQuery};
 
-use crate::harness::{NOTES, SHELVES, Server};
+use crate::harness::{NOTES, SHELVES, Server, with_feature};
 use crate::kinds::Note;
 
 const TABLE: &str = "as=Table;v=v1;g=meta.k8s.io";
@@ -43,9 +42,16 @@ async fn streamed(server: &Server, accept: &str, path: &str) -> (Vec<u8>, bool, 
     (whole, announced.is_some(), pieces)
 }
 
+/// A server with sites that also serves CBOR.
+async fn with_cbor() -> Server {
+    let mut server = Server::with_places().await;
+    server.features = with_feature("CBORServingAndStorage");
+    server
+}
+
 /// A server with notes of about `bytes` bytes in all.
 async fn with_notes(bytes: usize) -> Server {
-    let server = Server::with_places().await;
+    let server = with_cbor().await;
     let text = "a text <with> \\\"quotes\\\" and:\\n- lines\\n  of its own ".repeat(300);
     for number in 0..bytes.div_ceil(text.len()) {
         let body = format!(
@@ -79,12 +85,6 @@ fn with_newline(json: &[u8]) -> Vec<u8> {
 /// Compares a list in all encodings that are derived from JSON with the encodings of the whole list.
 async fn check_text(server: &Server, parameters: &str, path: &str, compact: &[u8], is_large: bool) {
     type Make = fn(&[u8]) -> Vec<u8>;
-    for feature in features::ALL
-        .iter()
-        .filter(|feature| feature.name() == "CBORServingAndStorage")
-    {
-        feature.switch(true);
-    }
     let forms: [(&str, &str, Make); 4] = [
         ("application/json", "", with_newline),
         ("application/json", "pretty=true", indented),
@@ -139,7 +139,7 @@ async fn lists_are_the_same_in_pieces_and_whole() {
 
 #[tokio::test]
 async fn tables_and_metadata_are_the_same_in_pieces_and_whole() {
-    let server = Server::with_places().await;
+    let server = with_cbor().await;
     // Their rows have no ages, which would change meanwhile.
     let note = "b".repeat(3_000);
     for number in 0..120 {
@@ -211,7 +211,7 @@ fn note(item: &serde_json::Value) -> Note {
 
 #[tokio::test]
 async fn lists_without_items_have_the_form_of_others() {
-    let server = Server::with_places().await;
+    let server = with_cbor().await;
     for (parameters, end) in [
         ("", "\"items\":[]}"),
         (TABLE, "\"rows\":[]}"),

@@ -3,6 +3,7 @@
 use planesmith_api_defs::apiextensions::v1::CustomResourceDefinition;
 use planesmith_dynamic::structural::Structural;
 use planesmith_expressions::definition;
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::json_path::JsonPath;
@@ -19,8 +20,8 @@ pub(crate) fn run(input: &[u8]) {
     if json::decode(&document.json, &mut *object, Strictness::Lenient).is_err() {
         return;
     }
-    defaulting::set_defaults(&mut *object);
-    let errors = validation::check_create(&*object);
+    defaulting::set_defaults(&mut *object, Features::defaults());
+    let errors = validation::check_create(&*object, Features::defaults());
     let document = json::to_value(&*object);
     let versions = document.pointer("/spec/versions").and_then(Value::as_array);
     for version in versions.into_iter().flatten() {

@@ -37,7 +37,7 @@ impl StatefulSetSpec {
     pub(super) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         let options = PodOptions::of_template(old.map(|old| &old.template));
         // An unchanged template without former errors needs no check.
-        let template = old.is_none_or(|old| !self.makes_the_same_pods(old) && !old.is_bad(options));
+        let template = old.is_none_or(|old| !self.makes_the_same_pods(old) && !old.is_bad(options, errors));
         let frozen = old.is_none();
         self.check_parts(Extent { frozen, template }, options, errors);
     }
@@ -47,9 +47,9 @@ impl StatefulSetSpec {
         self.template == old.template && self.volume_claim_templates == old.volume_claim_templates
     }
 
-    /// True if a stored spec has errors in its mutable fields or its template.
-    fn is_bad(&self, options: PodOptions) -> bool {
-        let mut found = FieldErrors::default();
+    /// True if a stored spec has errors in its mutable fields or its template, by the rules of `errors`.
+    fn is_bad(&self, options: PodOptions, errors: &FieldErrors) -> bool {
+        let mut found = errors.separate();
         let (frozen, template) = (false, true);
         self.check_parts(Extent { frozen, template }, options, &mut found);
         !found.is_empty()
@@ -191,6 +191,7 @@ impl StatefulSetPersistentVolumeClaimRetentionPolicy {
 #[cfg(test)]
 mod tests {
     use planesmith_machinery::defaulting::set_defaults;
+    use planesmith_machinery::feature::Features;
     use serde_json::{Value, json};
 
     use super::super::StatefulSet;
@@ -213,7 +214,7 @@ mod tests {
             },
         }))
         .unwrap();
-        set_defaults(&mut set);
+        set_defaults(&mut set, Features::defaults());
         set.spec
     }
 

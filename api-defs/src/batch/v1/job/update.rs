@@ -46,14 +46,14 @@ impl Job {
         let at_rest = (waiting || suspended && old.status.is("Suspended")) && old.status.active == 0;
         let new = &self.spec.template;
         let mut allowed = old.spec.template.clone();
-        let may_move = match MUTABLE_SCHEDULING_DIRECTIVES_FOR_SUSPENDED_JOBS.is_on() {
+        let may_move = match errors.features().has(&MUTABLE_SCHEDULING_DIRECTIVES_FOR_SUSPENDED_JOBS) {
             true => at_rest,
             false => waiting,
         };
         if may_move {
             allow_scheduling(&mut allowed, new);
         }
-        if at_rest && MUTABLE_POD_RESOURCES_FOR_SUSPENDED_JOBS.is_on() {
+        if at_rest && errors.features().has(&MUTABLE_POD_RESOURCES_FOR_SUSPENDED_JOBS) {
             // As in kube-apiserver, the metadata of the template is not compared in this case.
             allow_resources(&mut allowed.spec.containers, &new.spec.containers);
             allow_resources(&mut allowed.spec.init_containers, &new.spec.init_containers);

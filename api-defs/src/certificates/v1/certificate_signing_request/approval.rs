@@ -1,6 +1,7 @@
 //! Approval of requests.
 
 use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::strategy::Context;
 use planesmith_machinery::time::Time;
 
 use super::check::Part;
@@ -11,7 +12,7 @@ pub(super) const DECISIONS: [&str; 2] = ["Approved", "Denied"];
 
 impl CertificateSigningRequest {
     /// Restricts an update of `/approval` to the conditions.
-    pub fn prepare_approval(&mut self, old: &Self) {
+    pub fn prepare_approval(&mut self, _: &Context<'_>, old: &Self) {
         self.spec.clone_from(&old.spec);
         self.status.certificate.clone_from(&old.status.certificate);
         self.status.fill_times(&old.status);

@@ -62,7 +62,10 @@ fn creators_cannot_say_who_they_are() {
         groups: &["dev".to_owned()],
         extra: &BTreeMap::new(),
     };
-    request.prepare_for_create(&Context { user: Some(user) });
+    request.prepare_for_create(&Context {
+        user: Some(user),
+        ..Context::default()
+    });
     assert_eq!(
         (request.spec.username.as_str(), request.spec.uid.as_str()),
         ("jane", "u")

@@ -1,14 +1,11 @@
 //! Security settings of containers.
 
 mod check;
-mod privileged;
 mod windows;
 
 use planesmith_machinery::Struct;
 
 pub(crate) use check::check_id;
-pub use privileged::allow_privileged_containers;
-pub(crate) use privileged::are_allowed as privileged_allowed;
 
 /// Security settings of a container. They take precedence over those of the pod.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]

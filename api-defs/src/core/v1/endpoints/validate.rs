@@ -32,7 +32,7 @@ impl Endpoints {
 
 impl EndpointAddress {
     fn check(&self, errors: &mut FieldErrors) {
-        for complaint in ip::check_legacy(&self.ip) {
+        for complaint in ip::check_legacy(&self.ip, errors.features()) {
             errors.invalid("ip", &self.ip, complaint);
         }
         if !self.hostname.is_empty() {

@@ -1,5 +1,6 @@
 //! Features that kubelets declare.
 
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format::quote;
 
@@ -11,9 +12,9 @@ const MAX_NAME: usize = 253;
 
 impl NodeStatus {
     /// Drops declared features if the gate is disabled, unless the stored node has them.
-    pub(super) fn drop_declared_features(&mut self, old: Option<&Self>) {
+    pub(super) fn drop_declared_features(&mut self, old: Option<&Self>, features: &Features) {
         let had_any = old.is_some_and(|old| !old.declared_features.is_empty());
-        if !NODE_DECLARED_FEATURES.is_on() && !had_any {
+        if !features.has(&NODE_DECLARED_FEATURES) && !had_any {
             self.declared_features.clear();
         }
     }

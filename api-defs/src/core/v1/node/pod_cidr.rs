@@ -22,7 +22,7 @@ impl NodeSpec {
     pub(super) fn check_pod_cidrs(&self, errors: &mut FieldErrors) {
         let cidrs = &self.pod_cidrs;
         for (index, cidr) in cidrs.iter().enumerate() {
-            for problem in ip::check_legacy_range(cidr) {
+            for problem in ip::check_legacy_range(cidr, errors.features()) {
                 errors
                     .at_index("spec.podCIDRs", index)
                     .invalid("", cidr.as_str(), problem);

@@ -1,5 +1,6 @@
 //! Sources of a new volume's initial content.
 
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::names;
 
@@ -15,11 +16,11 @@ const OLD_SOURCES: [(&str, &str); 2] = [
 
 impl PersistentVolumeClaimSpec {
     /// Synchronizes `dataSource` and `dataSourceRef` as far as the former can express the latter.
-    pub(super) fn prepare_data_source(&mut self, old: Option<&Self>) {
+    pub(super) fn prepare_data_source(&mut self, old: Option<&Self>, features: &Features) {
         let in_other_namespace =
             |source: &TypedObjectReference| source.namespace.as_deref().is_some_and(|ns| !ns.is_empty());
         // References into other namespaces belong to an alpha feature.
-        if !CROSS_NAMESPACE_VOLUME_DATA_SOURCE.is_on()
+        if !features.has(&CROSS_NAMESPACE_VOLUME_DATA_SOURCE)
             && self.data_source_ref.as_ref().is_some_and(in_other_namespace)
             && old.is_none_or(|old| old.data_source_ref.is_none())
         {

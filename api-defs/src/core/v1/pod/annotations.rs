@@ -28,7 +28,7 @@ pub(crate) fn check(annotations: &Annotations, spec: &PodSpec, options: PodOptio
         errors.at_key("", MIRROR).invalid("", value, problem);
     }
     if let Some(text) = annotations.get(TOLERATIONS).filter(|text| !text.is_empty()) {
-        check_tolerations(text, options.may_compare_numbers(), errors);
+        check_tolerations(text, options.may_compare_numbers(errors.features()), errors);
     }
     if let Some(cost) = annotations.get(DELETION_COST)
         && !options.any_deletion_cost

@@ -148,7 +148,11 @@ impl PodSpec {
     }
 
     fn check_rest(&self, options: PodOptions, errors: &mut FieldErrors) {
-        check_tolerations(&self.tolerations, options.may_compare_numbers(), errors);
+        check_tolerations(
+            &self.tolerations,
+            options.may_compare_numbers(errors.features()),
+            errors,
+        );
         for (index, alias) in self.host_aliases.iter().enumerate() {
             alias.check(&mut errors.at_index("hostAliases", index));
         }

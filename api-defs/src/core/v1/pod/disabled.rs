@@ -1,5 +1,7 @@
 //! Fields of disabled features, which are dropped unless the stored object has them.
 
+use planesmith_machinery::feature::Features;
+
 use super::{PodSpec, PodStatus};
 use crate::core::v1::{ContainerStatus, Lifecycle, VolumeProjection};
 use crate::features::{
@@ -7,44 +9,24 @@ use crate::features::{
     IMAGE_VOLUME_WITH_DIGEST, POD_CERTIFICATE_REQUEST,
 };
 
-/// Features that are enabled, of those that control fields of a pod.
-#[derive(Clone, Copy, Debug, Default)]
-struct Switches {
-    groups: bool,
-    signals: bool,
-    bundles: bool,
-    certificates: bool,
-}
-
-impl Switches {
-    fn now() -> Self {
-        Self {
-            groups: GENERIC_WORKLOAD.is_on(),
-            signals: CONTAINER_STOP_SIGNALS.is_on(),
-            bundles: CLUSTER_TRUST_BUNDLE_PROJECTION.is_on(),
-            certificates: POD_CERTIFICATE_REQUEST.is_on(),
-        }
-    }
-}
-
 impl PodSpec {
-    /// Drops fields of disabled features unless `old` has them.
-    pub(crate) fn drop_disabled(&mut self, old: Option<&Self>) {
-        self.drop_unless(Switches::now(), old);
-    }
-
-    fn drop_unless(&mut self, on: Switches, old: Option<&Self>) {
-        if !on.groups && old.is_none_or(|old| old.scheduling_group.is_none()) {
+    /// Drops fields of features that are disabled in `features`, unless `old` has them.
+    pub(crate) fn drop_disabled(&mut self, old: Option<&Self>, features: &Features) {
+        if !features.has(&GENERIC_WORKLOAD) && old.is_none_or(|old| old.scheduling_group.is_none()) {
             self.scheduling_group = None;
         }
-        if !on.signals && !old.is_some_and(Self::names_signals) {
+        if !features.has(&CONTAINER_STOP_SIGNALS) && !old.is_some_and(Self::names_signals) {
             self.lifecycles_mut().for_each(drop_signal);
         }
-        if !on.bundles && !old.is_some_and(|old| old.projects(|source| source.cluster_trust_bundle.is_some())) {
+        if !features.has(&CLUSTER_TRUST_BUNDLE_PROJECTION)
+            && !old.is_some_and(|old| old.projects(|source| source.cluster_trust_bundle.is_some()))
+        {
             self.projections_mut()
                 .for_each(|source| source.cluster_trust_bundle = None);
         }
-        if !on.certificates && !old.is_some_and(|old| old.projects(|source| source.pod_certificate.is_some())) {
+        if !features.has(&POD_CERTIFICATE_REQUEST)
+            && !old.is_some_and(|old| old.projects(|source| source.pod_certificate.is_some()))
+        {
             self.projections_mut().for_each(|source| source.pod_certificate = None);
         }
     }
@@ -84,9 +66,9 @@ impl PodSpec {
 }
 
 impl PodStatus {
-    /// Drops fields of disabled features unless `old` has them.
-    pub(super) fn drop_disabled(&mut self, old: &Self) {
-        if !IMAGE_VOLUME_WITH_DIGEST.is_on() && !old.shows_volumes() {
+    /// Drops fields of features that are disabled in `features`, unless `old` has them.
+    pub(super) fn drop_disabled(&mut self, old: &Self, features: &Features) {
+        if !features.has(&IMAGE_VOLUME_WITH_DIGEST) && !old.shows_volumes() {
             let containers = self
                 .container_statuses
                 .iter_mut()
@@ -97,7 +79,7 @@ impl PodStatus {
             }
         }
         let had_claims = !old.node_allocatable_resource_claim_statuses.is_empty();
-        if !DRA_NODE_ALLOCATABLE_RESOURCES.is_on() && !had_claims {
+        if !features.has(&DRA_NODE_ALLOCATABLE_RESOURCES) && !had_claims {
             self.node_allocatable_resource_claim_statuses.clear();
         }
     }
@@ -161,18 +143,18 @@ mod tests {
         }))
         .unwrap();
         let mut status = full.clone();
-        status.drop_disabled(&full);
+        status.drop_disabled(&full, Features::defaults());
         assert_eq!(status, full);
-        status.drop_disabled(&PodStatus::default());
+        status.drop_disabled(&PodStatus::default(), Features::defaults());
         assert_eq!(status.container_statuses[0].volume_mounts[0].volume_status, None);
         assert!(status.node_allocatable_resource_claim_statuses.is_empty());
     }
 
     /// Returns the fields of the spec that remain after disabled ones are dropped: the scheduling group, the lifecycles
     /// of both containers and of the ephemeral container, and the two projected sources.
-    fn left(on: Switches, old: Option<&PodSpec>) -> Value {
+    fn left(features: &Features, old: Option<&PodSpec>) -> Value {
         let mut spec = spec();
-        spec.drop_unless(on, old);
+        spec.drop_disabled(old, features);
         let spec = serde_json::to_value(spec).unwrap();
         json!([
             spec["schedulingGroup"],
@@ -187,19 +169,20 @@ mod tests {
     #[test]
     fn what_is_switched_off_is_dropped_unless_it_was_there() {
         let (group, hooks) = (json!({"podGroupName": "g"}), json!({"stopSignal": "SIGHUP"}));
-        let off = Switches::default();
+        let off = Features::defaults();
         assert_eq!(left(off, None), json!([null, null, null, null, null, null]));
         let everything = json!([group, hooks, "SIGHUP", hooks, "b", "ED25519"]);
         assert_eq!(left(off, Some(&spec())), everything);
         let mut bundles = spec();
-        bundles.drop_unless(Switches { bundles: true, ..off }, None);
+        bundles.drop_disabled(None, &off.with(&CLUSTER_TRUST_BUNDLE_PROJECTION, true));
         assert_eq!(left(off, Some(&bundles)), json!([null, null, null, null, "b", null]));
-        let on = Switches {
-            groups: true,
-            signals: true,
-            bundles: true,
-            certificates: true,
-        };
-        assert_eq!(left(on, None), everything);
+        let gates = [
+            &GENERIC_WORKLOAD,
+            &CONTAINER_STOP_SIGNALS,
+            &CLUSTER_TRUST_BUNDLE_PROJECTION,
+            &POD_CERTIFICATE_REQUEST,
+        ];
+        let on = gates.into_iter().map(|gate| (gate, true)).collect();
+        assert_eq!(left(&on, None), everything);
     }
 }

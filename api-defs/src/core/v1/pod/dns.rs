@@ -46,7 +46,7 @@ const MAX_DOMAIN_LETTERS: usize = 2048;
 
 impl HostAlias {
     pub(super) fn check(&self, errors: &mut FieldErrors) {
-        for problem in ip::check_legacy(&self.ip) {
+        for problem in ip::check_legacy(&self.ip, errors.features()) {
             errors.invalid("ip", &self.ip, problem);
         }
         for (index, name) in self.hostnames.iter().enumerate() {
@@ -81,7 +81,7 @@ impl PodDNSConfig {
             errors.invalid("nameservers", servers, problem);
         }
         for (index, server) in servers.iter().enumerate() {
-            for problem in ip::check_legacy(server) {
+            for problem in ip::check_legacy(server, errors.features()) {
                 errors.at_index("nameservers", index).invalid("", server, problem);
             }
         }

@@ -3,25 +3,26 @@
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::go_value::diff;
+use planesmith_machinery::strategy::Context;
 
 use super::annotations::MIRROR;
 use super::{Pod, PodOptions};
 
 impl Pod {
     /// Reverts everything to `old` except the ephemeral containers and the metadata that any update can change.
-    pub fn keep_all_but_ephemeral_containers(&mut self, old: &Self) {
+    pub fn keep_all_but_ephemeral_containers(&mut self, context: &Context<'_>, old: &Self) {
         let containers = std::mem::take(&mut self.spec.ephemeral_containers);
         self.spec = old.spec.clone();
         self.status = old.status.clone();
         self.spec.ephemeral_containers = containers;
         self.metadata.keep_for_status(&old.metadata);
-        self.spec.drop_disabled(Some(&old.spec));
+        self.spec.drop_disabled(Some(&old.spec), context.features);
     }
 
     /// Reports illegal changes of the ephemeral containers of `old`. Generic code checks the metadata.
     pub fn check_ephemeral_containers(&self, old: &Self, errors: &mut FieldErrors) {
         if old.metadata.annotations.contains_key(MIRROR) {
-            *errors = FieldErrors::default();
+            errors.clear();
             errors.forbidden("[]", "static pods do not support ephemeral containers");
             return;
         }

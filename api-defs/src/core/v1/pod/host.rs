@@ -3,9 +3,8 @@
 use planesmith_machinery::field_error::FieldErrors;
 
 use super::{PodOptions, PodSpec};
-use crate::core::v1::container::privileged_allowed;
 use crate::core::v1::{Container, PodSecurityContext};
-use crate::features::USER_NAMESPACES_HOST_NETWORK_SUPPORT;
+use crate::features::{PRIVILEGED_CONTAINERS, USER_NAMESPACES_HOST_NETWORK_SUPPORT};
 
 const NOT_ON_WINDOWS: &str = "cannot be set for a windows pod";
 const NOT_WITH_OWN_USERS: &str = "when `hostUsers` is false";
@@ -36,7 +35,8 @@ impl PodSpec {
         if self.host_users != Some(false) {
             return;
         }
-        let in_network = options.own_users_in_host_network || USER_NAMESPACES_HOST_NETWORK_SUPPORT.is_on();
+        let in_network =
+            options.own_users_in_host_network || errors.features().has(&USER_NAMESPACES_HOST_NETWORK_SUPPORT);
         let shared = [
             ("hostNetwork", self.host_network && !in_network),
             ("HostPID", self.host_pid),
@@ -95,7 +95,7 @@ impl PodSpec {
             let problem = "hostNetwork must be true if pod contains any hostProcess containers";
             errors.invalid("hostNetwork", false, problem);
         }
-        if !privileged_allowed() {
+        if !errors.features().has(&PRIVILEGED_CONTAINERS) {
             errors.forbidden("", "hostProcess containers are disallowed by cluster policy");
         }
     }

@@ -1,5 +1,6 @@
 //! Exceptions to the usual rules for pods and templates.
 
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::validation::{SelectorValues, check_label_selector};
 
@@ -91,13 +92,13 @@ impl PodOptions {
     }
 
     /// True if tolerations may compare numbers.
-    pub(crate) fn may_compare_numbers(self) -> bool {
-        self.number_tolerations || may_compare(&[])
+    pub(crate) fn may_compare_numbers(self, features: &Features) -> bool {
+        self.number_tolerations || may_compare(&[], features)
     }
 
     /// True if rules may restart all containers and sidecars may have restart rules.
-    pub(crate) fn may_restart_all(self) -> bool {
-        self.restart_all || RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS.is_on()
+    pub(crate) fn may_restart_all(self, features: &Features) -> bool {
+        self.restart_all || features.has(&RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS)
     }
 
     pub(crate) fn selector_values(self) -> SelectorValues {

@@ -1,5 +1,6 @@
 //! Preparation of pods: fields that the server sets on creation and that later writes cannot remove.
 
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::meta::{LabelSelector, LabelSelectorRequirement};
 use planesmith_machinery::time::Time;
 
@@ -8,14 +9,15 @@ use super::app_armor;
 use crate::core::v1::{PodCondition, PodStatus};
 
 impl Pod {
-    /// Resets the status of a new pod and stores values that are derived from the spec.
-    pub(super) fn prepare(&mut self) {
+    /// Resets the status of a new pod, and fields of features that are disabled, and stores values that are derived
+    /// from the spec.
+    pub(super) fn prepare(&mut self, features: &Features) {
         self.status = PodStatus {
             phase: "Pending".to_owned(),
             qos_class: self.quality_class().to_owned(),
             ..PodStatus::default()
         };
-        self.spec.drop_disabled(None);
+        self.spec.drop_disabled(None, features);
         if !self.spec.scheduling_gates.is_empty() {
             self.status.conditions.push(PodCondition {
                 type_: "PodScheduled".to_owned(),
@@ -63,13 +65,13 @@ impl Pod {
     }
 
     /// Preserves fields that a status update cannot change.
-    pub(super) fn prepare_status(&mut self, old: &Self) {
+    pub(super) fn prepare_status(&mut self, old: &Self, features: &Features) {
         self.metadata.deletion_timestamp = old.metadata.deletion_timestamp;
         self.metadata
             .owner_references
             .clone_from(&old.metadata.owner_references);
         let (status, old) = (&mut self.status, &old.status);
-        status.drop_disabled(old);
+        status.drop_disabled(old, features);
         if status.qos_class.is_empty() {
             status.qos_class.clone_from(&old.qos_class);
         }

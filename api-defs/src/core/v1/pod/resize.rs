@@ -1,6 +1,8 @@
 //! Updates of `/resize`, which change the resources of a running pod.
 
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::FieldErrors;
+use planesmith_machinery::strategy::Context;
 
 use super::annotations::MIRROR;
 use super::{Pod, PodOptions, PodSpec};
@@ -10,7 +12,7 @@ use crate::features::{IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING, IN_PLACE_PO
 impl Pod {
     /// Reverts everything to `old` except the resources. If the containers differ, nothing is reverted, so that the
     /// validation refuses the update.
-    pub fn keep_all_but_resources(&mut self, old: &Self) {
+    pub fn keep_all_but_resources(&mut self, context: &Context<'_>, old: &Self) {
         let same = |new: &[Container], old: &[Container]| {
             new.len() == old.len() && new.iter().zip(old).all(|(new, old)| new.name == old.name)
         };
@@ -37,7 +39,7 @@ impl Pod {
         self.spec.containers = containers;
         self.spec.init_containers = init_containers;
         self.metadata.keep_for_status(&old.metadata);
-        self.spec.drop_disabled(Some(&old.spec));
+        self.spec.drop_disabled(Some(&old.spec), context.features);
     }
 
     /// Reports illegal changes of the resources of `old`. Generic code checks the metadata.
@@ -50,7 +52,7 @@ impl Pod {
             None
         };
         if let Some(refusal) = refusal {
-            *errors = FieldErrors::default();
+            errors.clear();
             errors.forbidden("[]", refusal);
             return;
         }
@@ -74,7 +76,7 @@ impl Pod {
                 .is_some_and(ResourceRequirements::has_amounts)
         };
         if whole(self) || whole(old) {
-            if !IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING.is_on() {
+            if !errors.features().has(&IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING) {
                 return errors.forbidden(
                     "[]",
                     "resize of pods with pod-level resources is forbidden when \
@@ -118,7 +120,10 @@ impl Pod {
             .iter()
             .zip(&old.spec.init_containers)
             .enumerate();
-        for (index, (new, old)) in pairs.filter(|(_, (_, old))| old.can_be_resized_as_init()) {
+        for (index, (new, old)) in pairs {
+            if !old.can_be_resized_as_init(errors.features()) {
+                continue;
+            }
             let mut errors = errors.at_index("initContainers", index);
             new.resources
                 .check_removals(&old.resources, "", &mut errors.at("resources"));
@@ -182,7 +187,7 @@ fn check_other_changes(mut new: PodSpec, old: &Pod, before: usize, errors: &mut 
 /// checked changes in `container`.
 fn check_init_container(index: usize, container: &mut Container, old: &Container, errors: &mut FieldErrors) {
     let modified = container != old;
-    if !container.can_be_resized_as_init() {
+    if !container.can_be_resized_as_init(errors.features()) {
         if modified {
             errors.forbidden("", "resources for non-sidecar init containers are immutable");
         }
@@ -205,8 +210,8 @@ fn check_init_container(index: usize, container: &mut Container, old: &Container
 
 impl Container {
     /// True if the resources of this init container can change.
-    fn can_be_resized_as_init(&self) -> bool {
-        self.is_sidecar() || IN_PLACE_POD_VERTICAL_SCALING_INIT_CONTAINERS.is_on()
+    fn can_be_resized_as_init(&self, features: &Features) -> bool {
+        self.is_sidecar() || features.has(&IN_PLACE_POD_VERTICAL_SCALING_INIT_CONTAINERS)
     }
 
     fn with_resources_of(&self, new: &Self) -> Self {

@@ -118,7 +118,7 @@ impl PodSecurityContext {
             &groups,
             errors,
         );
-        let any = options.any_label_change || SELINUX_MOUNT.is_on();
+        let any = options.any_label_change || errors.features().has(&SELINUX_MOUNT);
         let labels: &[&str] = if any {
             &["MountOption", "Recursive"]
         } else {

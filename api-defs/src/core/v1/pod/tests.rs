@@ -4,6 +4,7 @@ mod creation;
 mod updates;
 
 use planesmith_machinery::defaulting::set_defaults;
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::strategy::{Context, Strategy as _};
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ fn pod(spec: Value) -> Pod {
     });
     merge(&mut document["spec"], spec);
     let mut pod: Pod = serde_json::from_value(document).unwrap();
-    set_defaults(&mut pod);
+    set_defaults(&mut pod, Features::defaults());
     pod.prepare_for_create(&Context::default());
     pod
 }
@@ -28,7 +29,7 @@ fn changed(pod: &Pod, spec: Value) -> Pod {
     let mut document = serde_json::to_value(pod).unwrap();
     merge(&mut document["spec"], spec);
     let mut pod: Pod = serde_json::from_value(document).unwrap();
-    set_defaults(&mut pod);
+    set_defaults(&mut pod, Features::defaults());
     pod
 }
 
@@ -41,7 +42,12 @@ fn merge(into: &mut Value, members: Value) {
 
 /// Returns the errors of a check, one line for each.
 fn found(check: impl FnOnce(&mut FieldErrors)) -> String {
-    let mut errors = FieldErrors::default();
+    found_with(Features::defaults(), check)
+}
+
+/// Returns the errors of a check by a server with `features`, one line for each.
+fn found_with(features: &Features, check: impl FnOnce(&mut FieldErrors)) -> String {
+    let mut errors = FieldErrors::new(features);
     check(&mut errors);
     let lines: Vec<String> = errors.as_slice().iter().map(|error| error.message()).collect();
     lines.join("\n")

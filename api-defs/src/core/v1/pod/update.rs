@@ -170,7 +170,7 @@ fn check_only_added(new: &[Toleration], old: &[Toleration], errors: &mut FieldEr
         errors.forbidden("tolerations", problem);
         return;
     }
-    check_tolerations(new, may_compare(old), errors);
+    check_tolerations(new, may_compare(old, errors.features()), errors);
 }
 
 fn check_only_removed(new: &[PodSchedulingGate], old: &[PodSchedulingGate], errors: &mut FieldErrors) {

@@ -65,7 +65,7 @@ fn check_addresses(ips: &[String], errors: &mut FieldErrors) -> bool {
             }
             continue;
         }
-        for complaint in ip::check_legacy(address) {
+        for complaint in ip::check_legacy(address, errors.features()) {
             legal = false;
             errors.at_index("clusterIPs", index).invalid("", address, complaint);
         }

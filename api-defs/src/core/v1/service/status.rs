@@ -90,7 +90,7 @@ impl LoadBalancerStatus {
 impl LoadBalancerIngress {
     fn check(&self, known: &BTreeSet<&str>, errors: &mut FieldErrors) {
         if !self.ip.is_empty() && !known.contains(self.ip.as_str()) {
-            for complaint in ip::check_legacy(&self.ip) {
+            for complaint in ip::check_legacy(&self.ip, errors.features()) {
                 errors.invalid("ip", &self.ip, complaint);
             }
         }

@@ -142,7 +142,7 @@ impl Service {
         for (index, address) in self.spec.external_ips.iter().enumerate() {
             let mut complaints = match known.contains(address) {
                 true => Vec::new(),
-                false => ip::check_legacy(address),
+                false => ip::check_legacy(address, errors.features()),
             };
             if complaints.is_empty() {
                 complaints = ip::check_reachable(address);
@@ -285,7 +285,7 @@ impl Service {
 }
 
 fn check_range(range: &str, errors: &mut FieldErrors) {
-    for complaint in ip::check_legacy_range(range) {
+    for complaint in ip::check_legacy_range(range, errors.features()) {
         errors.invalid("", range, complaint);
     }
 }

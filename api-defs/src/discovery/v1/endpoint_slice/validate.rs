@@ -49,8 +49,11 @@ impl Endpoint {
         for (index, address) in self.addresses.iter().enumerate() {
             match address_type {
                 FQDN => check_domain(address, &mut errors.at_index("addresses", index)),
-                "IPv4" => check_address(ip::Family::V4, ip::check_legacy, index, address, errors),
-                "IPv6" => check_address(ip::Family::V6, ip::check, index, address, errors),
+                "IPv4" => {
+                    let complaints = ip::check_legacy(address, errors.features());
+                    check_address(ip::Family::V4, complaints, index, address, errors);
+                }
+                "IPv6" => check_address(ip::Family::V6, ip::check(address), index, address, errors),
                 // Addresses of other types are not checked.
                 _ => {}
             }
@@ -80,15 +83,14 @@ impl Endpoint {
     }
 }
 
-/// Reports errors in an address. As in kube-apiserver, an address of the wrong family has the path of the whole list.
+/// Reports errors in an address, in whose form there are `complaints`. As in kube-apiserver, an address of the wrong family has the path of the whole list.
 fn check_address(
     family: ip::Family,
-    check_form: fn(&str) -> names::Complaints,
+    mut complaints: names::Complaints,
     index: usize,
     address: &str,
     errors: &mut FieldErrors,
 ) {
-    let mut complaints = check_form(address);
     if complaints.is_empty() {
         if ip::parse(address).map(ip::Family::of) != Some(family) {
             errors.invalid("addresses", address, format!("must be an {} address", family.name()));

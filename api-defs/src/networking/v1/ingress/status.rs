@@ -59,7 +59,7 @@ impl IngressLoadBalancerStatus {
         for (index, point) in self.ingress.iter().enumerate() {
             let errors = &mut *errors.at_index("ingress", index);
             if !point.ip.is_empty() && !known.contains(&point.ip) {
-                for complaint in ip::check_legacy(&point.ip) {
+                for complaint in ip::check_legacy(&point.ip, errors.features()) {
                     errors.invalid("ip", &point.ip, complaint);
                 }
             }

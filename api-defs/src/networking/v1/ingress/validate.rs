@@ -24,7 +24,7 @@ impl Ingress {
     /// Reports errors in the ingress, which replaces `old`.
     pub(super) fn check(&self, old: Option<&Self>, errors: &mut FieldErrors) {
         let mut tolerance = old.map(|old| Tolerance::of(&old.spec)).unwrap_or_default();
-        tolerance.service_names |= RELAXED_SERVICE_NAME_VALIDATION.is_on();
+        tolerance.service_names |= errors.features().has(&RELAXED_SERVICE_NAME_VALIDATION);
         self.spec.check(tolerance, &mut errors.at("spec"));
     }
 }

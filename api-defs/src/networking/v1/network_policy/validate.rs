@@ -71,7 +71,7 @@ impl<'o> Tolerance<'o> {
     /// Reports a new malformed range.
     fn check_range(&self, range: &str, field: &str, errors: &mut FieldErrors) {
         if !self.ranges.contains(range) {
-            for complaint in ip::check_legacy_range(range) {
+            for complaint in ip::check_legacy_range(range, errors.features()) {
                 errors.invalid(field, range, complaint);
             }
         }

@@ -1,5 +1,6 @@
 //! Validation of devices.
 
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::names;
@@ -30,13 +31,13 @@ const MAX_TAINTS: usize = 16;
 const MAX_CONSUMED_SETS: usize = 2;
 
 impl Device {
-    /// Drops fields of disabled alpha features unless `old` has them.
-    pub(in crate::resource::v1) fn drop_alpha(&mut self, old: Option<&Device>) {
+    /// Drops fields of alpha features that are disabled in `features`, unless `old` has them.
+    pub(in crate::resource::v1) fn drop_alpha(&mut self, old: Option<&Device>, features: &Features) {
         let had_mappings = old.is_some_and(|old| !old.node_allocatable_resource_mappings.is_empty());
-        if !DRA_NODE_ALLOCATABLE_RESOURCES.is_on() && !had_mappings {
+        if !features.has(&DRA_NODE_ALLOCATABLE_RESOURCES) && !had_mappings {
             self.node_allocatable_resource_mappings.clear();
         }
-        if DRA_LIST_TYPE_ATTRIBUTES.is_on() {
+        if features.has(&DRA_LIST_TYPE_ATTRIBUTES) {
             return;
         }
         for (name, attribute) in &mut self.attributes {

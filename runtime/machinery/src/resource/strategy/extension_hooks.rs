@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{StrategyExtensions, Typed};
+use crate::feature::Features;
 use crate::field_error::FieldErrors;
 use crate::resource::Completion;
 use crate::resource::object::{Object, Resource};
@@ -11,6 +12,11 @@ use crate::resource::object::{Object, Resource};
 ///
 /// Unless stated otherwise, each function expects an object of the kind and ignores any other.
 pub trait ExtensionHooks: Send + Sync {
+    /// See [`StrategyExtensions::set_gated_defaults`].
+    fn set_gated_defaults(&self, object: &mut dyn Object, features: &Features) {
+        let _ = (object, features);
+    }
+
     /// See [`StrategyExtensions::prepare_bookmark`].
     fn prepare_bookmark(&self, object: &mut dyn Object) {
         let _ = object;
@@ -87,6 +93,12 @@ pub struct NoExtensions;
 impl ExtensionHooks for NoExtensions {}
 
 impl<R: Resource + StrategyExtensions> ExtensionHooks for Typed<R> {
+    fn set_gated_defaults(&self, object: &mut dyn Object, features: &Features) {
+        if let Some(object) = object.downcast_mut::<R>() {
+            StrategyExtensions::set_gated_defaults(object, features);
+        }
+    }
+
     fn prepare_bookmark(&self, object: &mut dyn Object) {
         if let Some(object) = object.downcast_mut::<R>() {
             StrategyExtensions::prepare_bookmark(object);

@@ -1,6 +1,7 @@
 //! Behaviour of built-in kinds that a [`Strategy`] does not cover.
 
 use super::{ExtensionHooks, NoExtensions, Strategy, Typed, UpdateStep, update_order};
+use crate::feature::Features;
 use crate::field_error::FieldErrors;
 use crate::resource::object::{Object, Resource};
 use crate::resource::{Completion, FieldLabels};
@@ -45,6 +46,11 @@ pub trait StrategyExtensions: Strategy {
     /// True if deletion is a phase of the object, as for namespaces and custom resource definitions, whose content is
     /// deleted first. Failed preconditions are worded differently for these kinds.
     const PHASED_DELETION: bool = Extensions::NONE.phased_deletion;
+
+    /// Sets defaults that depend on `features`; all other defaults are already set.
+    fn set_gated_defaults(&mut self, features: &Features) {
+        let _ = features;
+    }
 
     /// Sets the fields that the object of a bookmark always contains because they cannot be absent in kube-apiserver's
     /// internal type.

@@ -58,7 +58,10 @@ fn what_is_kept_at_the_root_can_be_applied() {
             .remove("managedFields");
         read_applied(document, &mut *object).expect("an object");
         object.meta_mut().managed_fields = outcome.managed_fields;
-        planesmith_machinery::defaulting::set_defaults(&mut *object);
+        planesmith_machinery::defaulting::set_defaults(
+            &mut *object,
+            planesmith_machinery::feature::Features::defaults(),
+        );
         let tracked = track_write(Some(&*live), &mut *object, &write_by("c"), &Scheme::new());
         tracked.expect("fields");
         let managers: Vec<&str> = object

@@ -32,7 +32,7 @@ async fn front_with(target: Target, is_web_socket: bool) -> u16 {
                 let call = call(request.into_parts().0);
                 let answer = match is_web_socket {
                     true => {
-                        assert!(is_spdy_tunnel(&call.parts.headers));
+                        assert!(is_spdy_tunnel(&call.parts.headers, &call.ctx.features));
                         tunnel_spdy(&call, &target, &link()).await
                     }
                     false => tunnel(&call, &target, &link()).await,

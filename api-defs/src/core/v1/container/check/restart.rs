@@ -25,7 +25,7 @@ impl Container {
     /// Checks an init container like [`Self::check_restarts`], but ignores its rules if it has no policy.
     pub(super) fn check_restarts_of_init(&self, options: PodOptions, errors: &mut FieldErrors) {
         let has_rules = !self.restart_policy_rules.is_empty();
-        let takes_no_rules = self.is_sidecar() && !options.may_restart_all();
+        let takes_no_rules = self.is_sidecar() && !options.may_restart_all(errors.features());
         match self.restart_policy {
             None if has_rules => errors.required("restartPolicy", NEEDS_POLICY),
             Some(_) if takes_no_rules && has_rules => {
@@ -123,7 +123,7 @@ impl ContainerRestartRule {
     }
 
     fn check(&self, options: PodOptions, errors: &mut FieldErrors) {
-        let actions: &[&str] = match options.may_restart_all() {
+        let actions: &[&str] = match options.may_restart_all(errors.features()) {
             true => &[RESTART, RESTART_ALL],
             false => &[RESTART],
         };

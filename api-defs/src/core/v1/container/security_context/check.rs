@@ -4,9 +4,9 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_value::GoValue;
 use planesmith_machinery::names;
 
-use super::privileged;
 use crate::core::v1::volume::check_descending;
 use crate::core::v1::{AppArmorProfile, SeccompProfile, SecurityContext};
+use crate::features::PRIVILEGED_CONTAINERS;
 
 const PROFILE_TYPES: [&str; 3] = ["Localhost", "RuntimeDefault", "Unconfined"];
 
@@ -23,7 +23,7 @@ pub(crate) fn check_id(field: &str, id: i64, errors: &mut FieldErrors) {
 impl SecurityContext {
     /// Reports errors in the settings of a container; `host_users` is true if the pod uses the node's user namespace.
     pub(crate) fn check(&self, host_users: bool, errors: &mut FieldErrors) {
-        if self.privileged == Some(true) && !privileged::are_allowed() {
+        if self.privileged == Some(true) && !errors.features().has(&PRIVILEGED_CONTAINERS) {
             errors.forbidden("privileged", "disallowed by cluster policy");
         }
         for (field, id) in [("runAsUser", self.run_as_user), ("runAsGroup", self.run_as_group)] {

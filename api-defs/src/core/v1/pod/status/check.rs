@@ -28,7 +28,7 @@ impl Pod {
             for problem in names::dns_subdomain(nominated) {
                 errors.invalid("nominatedNodeName", nominated, problem);
             }
-            if !old.spec.node_name.is_empty() && CLEARING_NOMINATED_NODE_NAME_AFTER_BINDING.is_on() {
+            if !old.spec.node_name.is_empty() && errors.features().has(&CLEARING_NOMINATED_NODE_NAME_AFTER_BINDING) {
                 let problem = "may not be set on pods that are already bound to a node";
                 errors.forbidden("nominatedNodeName", problem);
             }
@@ -131,7 +131,7 @@ impl Pod {
 /// Reports new malformed addresses, and several addresses of one IP family.
 fn check_ips(field: &str, ips: &[String], old: &[String], shown: GoValue<'_>, errors: &mut FieldErrors) {
     for (index, ip) in ips.iter().enumerate().filter(|(_, ip)| !old.contains(ip)) {
-        for problem in ip::check_legacy(ip) {
+        for problem in ip::check_legacy(ip, errors.features()) {
             errors.at_index(field, index).invalid("", ip, problem);
         }
     }

@@ -1,9 +1,11 @@
 //! Creation of pods: errors, defaults and warnings.
 
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::strategy::{Context, Strategy as _};
 use serde_json::{Value, json};
 
-use super::{found, pod};
+use super::{found, found_with, pod};
+use crate::features::PRIVILEGED_CONTAINERS;
 
 fn complaints(spec: Value) -> String {
     let pod = pod(spec);
@@ -317,6 +319,17 @@ fn label_keys_become_requirements_of_the_pod_s_own_values() {
         .collect();
     assert_eq!(keys, ["app"]);
     assert_eq!(found(|errors| own.validate(errors)), "");
+}
+
+#[test]
+fn privileged_containers_are_for_servers_that_permit_them() {
+    let container = json!({"name": "c", "image": "i", "securityContext": {"privileged": true}});
+    let pod = pod(json!({"containers": [container]}));
+    let permitting = Features::default().with(&PRIVILEGED_CONTAINERS, true);
+    let refused = "spec.containers[0].securityContext.privileged: Forbidden: disallowed by cluster policy";
+    for (features, expected) in [(Features::defaults(), refused), (&permitting, "")] {
+        assert_eq!(found_with(features, |errors| pod.validate(errors)), expected);
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Updates of pods: mutable fields and the subresources that change them.
 
-use planesmith_machinery::strategy::StrategyExtensions as _;
+use planesmith_machinery::strategy::{Context, StrategyExtensions as _};
 use serde_json::{Value, json};
 
 use super::{changed, found, pod};
@@ -101,7 +101,7 @@ fn processor_and_memory_can_be_resized() {
     for (after, expected) in cases {
         let mut new = changed(&old, with_resources(&after));
         new.spec.hostname = "ignored".to_owned();
-        new.keep_all_but_resources(&old);
+        new.keep_all_but_resources(&Context::default(), &old);
         let found = found(|errors| new.check_resize(&old, errors));
         assert_eq!(found.lines().next().unwrap_or_default(), expected, "{after}");
     }
@@ -173,7 +173,7 @@ fn what_pods_ask_for_as_a_whole_can_be_resized() {
     ];
     for (after, expected) in cases {
         let mut new = changed(&old, spec(&after));
-        new.keep_all_but_resources(&old);
+        new.keep_all_but_resources(&Context::default(), &old);
         let found = found(|errors| new.check_resize(&old, errors));
         assert_eq!(found.lines().next().unwrap_or_default(), expected, "{after}");
     }
@@ -186,7 +186,7 @@ fn ephemeral_containers_are_added_and_stay() {
         &old,
         json!({"ephemeralContainers": [{"name": "e", "image": "i"}], "hostname": "ignored"}),
     );
-    one.keep_all_but_ephemeral_containers(&old);
+    one.keep_all_but_ephemeral_containers(&Context::default(), &old);
     assert_eq!(found(|errors| one.check_ephemeral_containers(&old, errors)), "");
     let none = changed(&one, json!({"ephemeralContainers": []}));
     assert_eq!(
