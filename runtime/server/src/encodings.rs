@@ -17,7 +17,7 @@ use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct as _;
 use planesmith_machinery::{conversion, json, protobuf};
-use planesmith_store::{EncodingId, Entry, Revision};
+use planesmith_store::{EncodingCache, EncodingId, Entry, Revision};
 use serde_json::value::RawValue;
 
 pub(crate) use self::subject::Subject;
@@ -86,6 +86,11 @@ impl Encodings {
             stored_prefix: prefix(facts.hub()),
             transcoder: OnceLock::new(),
         }
+    }
+
+    /// The memory for cached encodings.
+    pub(crate) fn cache(&self) -> &EncodingCache {
+        self.store.storage().encodings()
     }
 
     /// The id of an encoding.
@@ -293,8 +298,8 @@ impl Encodings {
     ) -> ApiResult<Bytes> {
         let id = self.id(encoding, 0);
         match (encoding, caching) {
-            (Encoding::Row, _) => entry.small_encoding(id, make),
-            (_, Caching::Keep) => entry.encoding(id, make),
+            (Encoding::Row, _) => entry.small_encoding(self.cache(), id, make),
+            (_, Caching::Keep) => entry.encoding(self.cache(), id, make),
             (_, Caching::Scan) => entry.cached_encoding(id).map_or_else(|| make(entry), Ok),
         }
     }
@@ -403,7 +408,7 @@ mod tests {
         assert!(other.cost(&entry, json) >= Cost::INLINE);
         let kept = |_: &Entry| ApiResult::Ok(Bytes::from("{}"));
         entry
-            .encoding(other.id(Encoding::Json, 0), kept)
+            .encoding(storage.encodings(), other.id(Encoding::Json, 0), kept)
             .expect("it does not fail");
         assert_eq!(other.cost(&entry, json), Cost::default(), "it was converted lately");
     }

@@ -13,6 +13,7 @@ mod identity;
 mod link;
 mod lookup;
 mod page;
+mod page_limits;
 mod rewrite;
 mod server_verifier;
 mod spdy_tunnel;
@@ -137,7 +138,7 @@ pub async fn forward(call: &Call, body: Body, target: &Target, link: &Link) -> A
             Body::new(body)
         }
         None if page::is_page(&head.headers) && request.method != Method::HEAD => {
-            let page = page::rewritten(&mut head.headers, body, rewrite).await;
+            let page = page::rewritten(&mut head.headers, body, link.page_limits(), rewrite).await;
             page.map_err(unreachable)?
         }
         None => Body::new(body),

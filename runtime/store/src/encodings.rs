@@ -10,13 +10,31 @@ use bytes::Bytes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EncodingId(pub u32);
 
-/// Maximum bytes of all derived encodings of the process.
-///
-/// One budget for the process and not one per store, so that entries need no reference to their store.
+/// Maximum bytes of the derived encodings of a store.
 const BUDGET: usize = 8 << 20;
 
 /// The same for small encodings, which readers of many entries use.
 const SMALL_BUDGET: usize = 16 << 20;
+
+/// The memory for derived encodings of the entries and events of one store. Callers pass it to each use, so that entries
+/// need no reference to their store.
+#[derive(Debug)]
+pub struct EncodingCache {
+    /// The budget of encodings.
+    pub(crate) common: Budget,
+    /// The budget of small encodings.
+    pub(crate) small: Budget,
+}
+
+impl Default for EncodingCache {
+    /// 8 MiB for encodings, and 16 MiB for small ones.
+    fn default() -> Self {
+        Self {
+            common: Budget::new(BUDGET),
+            small: Budget::new(SMALL_BUDGET),
+        }
+    }
+}
 
 /// The derived encodings of an entry or an event: one lock and one pointer when unused.
 #[derive(Debug, Default)]
@@ -85,7 +103,7 @@ impl Encodings {
 
     /// Drops the encoding `id`, unless it was used since the last call or its slot is locked.
     fn release(&self, id: EncodingId) -> bool {
-        // The budget's lock is global for the process, so it waits for no other lock.
+        // The whole store shares the budget's lock, so it waits for no other lock.
         let mut slot = match self.slot.try_lock() {
             Ok(slot) => slot,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -126,25 +144,15 @@ impl CachedEncodings {
     }
 }
 
-/// The budget of encodings.
-pub(crate) static COMMON: Budget = Budget {
-    limit: BUDGET,
-    queue: Mutex::new((VecDeque::new(), 0)),
-};
-
-/// The budget of small encodings.
-pub(crate) static SMALL: Budget = Budget {
-    limit: SMALL_BUDGET,
-    queue: Mutex::new((VecDeque::new(), 0)),
-};
-
 /// First in, first out, with a second chance for encodings that were used meanwhile.
+#[derive(Debug)]
 pub(crate) struct Budget {
     /// Maximum bytes.
     limit: usize,
     queue: Mutex<(VecDeque<Ticket>, usize)>,
 }
 
+#[derive(Debug)]
 struct Ticket {
     holder: Weak<dyn Holder>,
     id: EncodingId,
@@ -152,6 +160,13 @@ struct Ticket {
 }
 
 impl Budget {
+    fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            queue: Mutex::default(),
+        }
+    }
+
     fn admit(&self, ticket: Ticket) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let (tickets, total) = &mut *queue;
@@ -199,11 +214,13 @@ mod tests {
             .unwrap();
         let entry = Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), Row::default()));
         let all = Arc::new(tokio::sync::Barrier::new(READERS));
+        let cache = Arc::new(EncodingCache::default());
         let (done, outcome) = std::sync::mpsc::channel();
         for _ in 0..READERS {
             let (entry, all, done) = (Arc::clone(&entry), Arc::clone(&all), done.clone());
+            let cache = Arc::clone(&cache);
             runtime.spawn(async move {
-                let made = entry.encoding(EncodingId(1), |_| {
+                let made = entry.encoding(&cache, EncodingId(1), |_| {
                     tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(all.wait()));
                     Ok::<_, Infallible>(Bytes::from_static(b"made"))
                 });
@@ -218,7 +235,7 @@ mod tests {
                 "readers wait for each other for ever"
             );
         }
-        let kept = entry.encoding(EncodingId(1), |_| Err(()));
+        let kept = entry.encoding(&cache, EncodingId(1), |_| Err(()));
         assert_eq!(kept, Ok(Bytes::from_static(b"made")));
         runtime.shutdown_background();
     }
@@ -226,24 +243,24 @@ mod tests {
     #[test]
     fn what_cannot_be_made_is_tried_again() {
         let entry = Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), Row::default()));
-        assert_eq!(entry.encoding(EncodingId(1), |_| Err("no")), Err("no"));
+        let (cache, id) = (EncodingCache::default(), EncodingId(1));
+        assert_eq!(entry.encoding(&cache, id, |_| Err("no")), Err("no"));
         assert_eq!(
-            entry.encoding(EncodingId(1), |_| Ok::<_, &str>(Bytes::new())),
+            entry.encoding(&cache, id, |_| Ok::<_, &str>(Bytes::new())),
             Ok(Bytes::new())
         );
-        assert_eq!(entry.encoding(EncodingId(1), |_| Err("no")), Ok(Bytes::new()));
+        assert_eq!(entry.encoding(&cache, id, |_| Err("no")), Ok(Bytes::new()));
     }
 
     #[test]
     fn an_encoding_that_leaves_the_budget_leaves_its_entry() {
         let entry = || Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), Row::default()));
-        let budget = Budget {
-            limit: BUDGET,
-            queue: Mutex::new((VecDeque::new(), 0)),
-        };
+        let (cache, budget) = (EncodingCache::default(), Budget::new(BUDGET));
         let entries = [entry(), entry()];
         for entry in &entries {
-            let made = entry.encoding(EncodingId(1), |_| Ok::<_, Infallible>(Bytes::from_static(b"made")));
+            let made = entry.encoding(&cache, EncodingId(1), |_| {
+                Ok::<_, Infallible>(Bytes::from_static(b"made"))
+            });
             assert!(made.is_ok());
             // All encodings are in use all the time.
             assert!(entry.encodings().cached(EncodingId(1)).is_some());
@@ -261,5 +278,19 @@ mod tests {
             .count();
         let (tickets, total) = &*budget.queue.lock().unwrap();
         assert_eq!((kept, tickets.len(), *total), (1, 1, BUDGET / 2 + 1));
+    }
+
+    #[test]
+    fn stores_do_not_take_each_others_memory() {
+        let entry = || Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), Row::default()));
+        let large = |_: &Entry| Ok::<_, Infallible>(vec![0; BUDGET / 2 + 1].into());
+        let (own, other) = (EncodingCache::default(), EncodingCache::default());
+        let entries = [entry(), entry(), entry()];
+        for (entry, cache) in entries.iter().zip([&own, &other, &other]) {
+            entry.encoding(cache, EncodingId(1), large).unwrap();
+        }
+        let cached = entries.map(|entry| entry.cached_encoding(EncodingId(1)).is_some());
+        // The second store had no memory for both of its encodings.
+        assert_eq!(cached, [true, false, true]);
     }
 }

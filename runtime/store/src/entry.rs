@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use bytes::Bytes;
 
 use crate::draft::Encoded;
-use crate::encodings::{self, Budget, EncodingId, Encodings, Holder};
+use crate::encodings::{Budget, EncodingCache, EncodingId, Encodings, Holder};
 use crate::{Indexer, Loaded, Revision, Row};
 
 /// The state of one key after one write: the bytes that clients receive, and the row that selectors read. Never
@@ -179,18 +179,19 @@ impl Entry {
 
     /// The encoding `id` of this state: computed by `make` on first use and cached while it is used.
     ///
-    /// All cached encodings of the process share a fixed number of bytes; unused ones are dropped and computed again
-    /// when needed. Concurrent callers may each compute it.
+    /// All encodings in a `cache` share a fixed number of bytes; unused ones are dropped and computed again when needed.
+    /// Concurrent callers may each compute it.
     ///
     /// # Errors
     ///
     /// Errors of `make`, which is called again next time.
     pub fn encoding<E>(
         self: &Arc<Self>,
+        cache: &EncodingCache,
         id: EncodingId,
         make: impl FnOnce(&Self) -> Result<Bytes, E>,
     ) -> Result<Bytes, E> {
-        self.encoding_within(&encodings::COMMON, id, make)
+        self.encoding_within(&cache.common, id, make)
     }
 
     /// Like [`Entry::encoding`], for an encoding of a few hundred bytes that is needed whenever all entries are read, such
@@ -201,10 +202,11 @@ impl Entry {
     /// Errors of `make`, which is called again next time.
     pub fn small_encoding<E>(
         self: &Arc<Self>,
+        cache: &EncodingCache,
         id: EncodingId,
         make: impl FnOnce(&Self) -> Result<Bytes, E>,
     ) -> Result<Bytes, E> {
-        self.encoding_within(&encodings::SMALL, id, make)
+        self.encoding_within(&cache.small, id, make)
     }
 
     fn encoding_within<E>(

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 
-use crate::encodings::{self, EncodingId, Encodings, Holder};
+use crate::encodings::{EncodingCache, EncodingId, Encodings, Holder};
 use crate::{Entry, Revision};
 
 /// The effect of a write.
@@ -64,18 +64,19 @@ impl Event {
 
     /// The frame `id` of this event: computed by `make` and shared by all watchers.
     ///
-    /// Frames share the budget of [`Entry::encoding`].
+    /// Frames share the memory of a `cache` with the encodings of [`Entry::encoding`].
     ///
     /// # Errors
     ///
     /// Errors of `make`, which is called again next time.
     pub fn frame<E>(
         self: &Arc<Self>,
+        cache: &EncodingCache,
         id: EncodingId,
         make: impl FnOnce(&Self) -> Result<Bytes, E>,
     ) -> Result<Bytes, E> {
         let holder = || -> Weak<dyn Holder> { Arc::downgrade(self) as Weak<Self> };
-        self.encodings.get(holder, id, &encodings::COMMON, || make(self))
+        self.encodings.get(holder, id, &cache.common, || make(self))
     }
 
     /// The frame `id`, if it is cached.

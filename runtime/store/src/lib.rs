@@ -38,7 +38,7 @@ pub use alarm::{Alarm, AlarmKind, Alarms};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use collection::{At, Collection, CollectionStats, Compacted, ListQuery, Page, Sequencer, Submission};
 pub use draft::Draft;
-pub use encodings::EncodingId;
+pub use encodings::{EncodingCache, EncodingId};
 pub use entry::{Entry, SchemaEpoch, StoredForm};
 pub use event::{Event, EventKind};
 pub use history::Position;

@@ -13,6 +13,7 @@ use crate::collection::{CollectionStats, Sequencer};
 use crate::collections::Collections;
 use crate::committer::{Committer, Queue};
 use crate::compactor::{Compactor, Marks, Retention};
+use crate::encodings::EncodingCache;
 use crate::log::{Log, LogError};
 use crate::options::StorageOptions;
 use crate::revision_window::RevisionWindow;
@@ -59,6 +60,7 @@ struct Shared {
     collections: Collections,
     unclaimed: Mutex<Unclaimed>,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    encodings: EncodingCache,
 }
 
 impl Storage {
@@ -115,10 +117,17 @@ impl Storage {
             collections,
             unclaimed: Mutex::new(unclaimed),
             threads: Mutex::new(threads),
+            encodings: EncodingCache::default(),
         };
         Ok(Self {
             shared: Arc::new(shared),
         })
+    }
+
+    /// The memory for derived encodings of the entries and events of this store.
+    #[must_use]
+    pub fn encodings(&self) -> &EncodingCache {
+        &self.shared.encodings
     }
 
     /// The collection of all keys that start with `prefix`, for example `/registry/configmaps/`.

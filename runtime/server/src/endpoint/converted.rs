@@ -50,7 +50,7 @@ impl Endpoint {
                 let json: Bytes = json::to_vec(&object).into();
                 let entry = &mut entries[*index];
                 // Returning an encoding that exists cannot fail.
-                let _ = entry.encoding(id, |_| ApiResult::Ok(json.clone()));
+                let _ = entry.encoding(self.encodings().cache(), id, |_| ApiResult::Ok(json.clone()));
                 *entry = self.shown_as(entry, json);
             }
         }
@@ -118,7 +118,9 @@ impl Endpoint {
     fn shown_as(&self, entry: &Entry, json: Bytes) -> Arc<Entry> {
         let shown = Entry::unstored(Arc::clone(entry.key()), json.clone(), entry.row().clone());
         let shown = Arc::new(shown);
-        let _ = shown.encoding(self.encodings().id(Encoding::Json, 0), |_| ApiResult::Ok(json));
+        let encodings = self.encodings();
+        let id = encodings.id(Encoding::Json, 0);
+        let _ = shown.encoding(encodings.cache(), id, |_| ApiResult::Ok(json));
         shown
     }
 }

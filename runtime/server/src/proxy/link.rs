@@ -18,9 +18,10 @@ use tokio_rustls::client::TlsStream;
 
 use super::answer::AnswerBody;
 use super::connection_pool::ConnectionPool;
+use super::page_limits::PageLimits;
 use super::{Destination, Target, handshake};
 
-/// Opens connections to other servers; cheap to clone.
+/// Opens connections to other servers; cheap to clone. Clones share the limits of the work on pages.
 #[derive(Clone, Debug)]
 pub struct Link {
     /// The trusted certificates, and the own identity.
@@ -30,6 +31,7 @@ pub struct Link {
     /// The expected name in the certificate; `None` for the destination's host.
     name: Option<String>,
     kept: Option<ConnectionPool>,
+    pages: Arc<PageLimits>,
 }
 
 /// The reason that there is no answer, in the words of Go, which clients know.
@@ -81,6 +83,7 @@ impl Link {
             patience,
             name: None,
             kept: None,
+            pages: Arc::default(),
         }
     }
 
@@ -97,6 +100,10 @@ impl Link {
     pub fn keeping(self) -> Self {
         let kept = Some(ConnectionPool::new(&self));
         Self { kept, ..self }
+    }
+
+    pub(super) fn page_limits(&self) -> &PageLimits {
+        &self.pages
     }
 
     /// Sends a request, over a connection of its own unless connections are pooled.

@@ -11,21 +11,15 @@ use futures_util::{StreamExt as _, stream};
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http_body_util::BodyExt as _;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::SemaphorePermit;
 
 use super::answer::AnswerBody;
 use super::link::LinkError;
+use super::page_limits::PageLimits;
 use super::tags::with_links;
 
 /// Maximum size of a page, compressed or not, in bytes; larger ones are passed on unchanged.
 const LIMIT: usize = 8 << 20;
-
-/// Maximum size of the pages of all requests together while they are received, in KiB; further ones are passed on
-/// unchanged.
-static GATHERED: Semaphore = Semaphore::const_new(64 << 10);
-
-/// Maximum number of pages that are decompressed, rewritten and compressed at the same time.
-static AT_WORK: Semaphore = Semaphore::const_new(2);
 
 /// The content encoding of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,10 +79,11 @@ pub(super) fn is_page(headers: &HeaderMap) -> bool {
 }
 
 /// The page with `link` applied to its links. A page that is too large, that has an unsupported encoding or for which
-/// there is no memory is returned unchanged.
+/// there is no memory within the `limits` is returned unchanged.
 pub(super) async fn rewritten(
     headers: &mut HeaderMap,
     mut body: AnswerBody,
+    limits: &PageLimits,
     link: impl Fn(&str) -> String + Send + 'static,
 ) -> Result<Body, LinkError> {
     let Some(coding) = Coding::of(headers) else {
@@ -99,7 +94,7 @@ pub(super) async fn rewritten(
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else { continue };
         let needed = u32::try_from(data.len().div_ceil(1 << 10)).unwrap_or(u32::MAX);
-        let more = GATHERED.try_acquire_many(needed).ok();
+        let more = limits.gathered.try_acquire_many(needed).ok();
         let has_room = more.is_some();
         match (&mut room, more) {
             (Some(room), Some(more)) => room.merge(more),
@@ -112,7 +107,7 @@ pub(super) async fn rewritten(
         }
     }
     let page = page.freeze();
-    let changed = at_work(page.clone(), move |page| {
+    let changed = at_work(limits, page.clone(), move |page| {
         let plain = coding.unpack(page)?;
         coding.pack(with_links(&plain, &link))
     });
@@ -131,8 +126,12 @@ pub(super) async fn rewritten(
 }
 
 /// Runs long work on a thread for blocking work.
-async fn at_work(page: Bytes, work: impl FnOnce(&[u8]) -> io::Result<Vec<u8>> + Send + 'static) -> io::Result<Vec<u8>> {
-    let _turn = AT_WORK.acquire().await.map_err(io::Error::other)?;
+async fn at_work(
+    limits: &PageLimits,
+    page: Bytes,
+    work: impl FnOnce(&[u8]) -> io::Result<Vec<u8>> + Send + 'static,
+) -> io::Result<Vec<u8>> {
+    let _turn = limits.at_work.acquire().await.map_err(io::Error::other)?;
     tokio::task::spawn_blocking(move || work(&page))
         .await
         .map_err(io::Error::other)?

@@ -52,6 +52,17 @@ async fn backend(answer: &'static str) -> (Target, tokio::task::JoinHandle<Strin
     (target, asked)
 }
 
+#[test]
+fn links_do_not_take_each_others_memory_for_pages() {
+    let (one, other) = (link(), link());
+    let limits = one.page_limits();
+    let all = u32::try_from(limits.gathered.available_permits()).expect("few");
+    let taken = limits.gathered.try_acquire_many(all).expect("free");
+    assert_eq!(one.clone().page_limits().gathered.available_permits(), 0);
+    assert!(other.page_limits().gathered.available_permits() > 0);
+    drop(taken);
+}
+
 #[tokio::test]
 async fn requests_go_on_and_links_come_back() {
     let (target, asked) = backend(

@@ -148,7 +148,7 @@ pub async fn closing_ends_watches_after_the_last_event(bench: Bench) {
 
 #[expect(missing_docs, reason = "the name is the scenario")]
 pub async fn an_encoding_is_made_once(bench: Bench) {
-    let (_storage, things) = bench.things();
+    let (storage, things) = bench.things();
     let mut watchers: Vec<_> = (0..10)
         .map(|_| things.watch(THINGS, WatchFrom::Now).expect("a watch starts"))
         .collect();
@@ -156,14 +156,14 @@ pub async fn an_encoding_is_made_once(bench: Bench) {
     let made = AtomicUsize::new(0);
     for watcher in &mut watchers {
         for event in read(watcher, 1).await {
-            let frame = event.frame(EncodingId(1), |event| {
+            let frame = event.frame(storage.encodings(), EncodingId(1), |event| {
                 made.fetch_add(1, Ordering::Relaxed);
                 Ok::<_, Infallible>(Bytes::from(show(event.entry())))
             });
             assert_eq!(frame.as_deref(), Ok(&b"a=one@1"[..]));
-            let other = event
-                .entry()
-                .encoding(EncodingId(2), |_| Ok::<_, Infallible>(Bytes::from_static(b"other")));
+            let other = event.entry().encoding(storage.encodings(), EncodingId(2), |_| {
+                Ok::<_, Infallible>(Bytes::from_static(b"other"))
+            });
             assert_eq!(other.as_deref(), Ok(&b"other"[..]));
         }
     }

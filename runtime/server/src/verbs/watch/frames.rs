@@ -145,7 +145,7 @@ impl Frames {
             self.push(kind.as_str(), subject(kind, event), &mut out)?;
             return Ok(Some(self.framed(out.into())));
         };
-        let frame = event.frame(id, |_| {
+        let frame = event.frame(self.endpoint.encodings().cache(), id, |_| {
             let mut out = Vec::with_capacity(event.entry().bytes().len() + 64);
             self.push(kind.as_str(), subject(kind, event), &mut out)?;
             Ok(out.into())
