@@ -88,20 +88,18 @@ impl Changes {
         self.hash
     }
 
-    /// The number of the files.
-    pub(crate) fn files(&self) -> usize {
-        self.files.len()
-    }
-
     /// The last write in the files.
     pub(crate) fn through(&self) -> Revision {
-        self.through_of(self.files.len())
+        self.files.last().map_or(Revision::ZERO, |file| file.last)
     }
 
-    /// The last write in the first `count` files.
-    pub(crate) fn through_of(&self, count: usize) -> Revision {
-        let last = self.files.iter().take(count).next_back();
-        last.map_or(Revision::ZERO, |file| file.last)
+    /// Returns the number of files for a smaller round: half as many, or as many as end at `newest` or later, the newest
+    /// write that any slot of the state includes; `None` if that is not smaller. A slot that a stopped round published
+    /// includes all writes of that round, so a round that ended before them would record an older revision for it.
+    pub(crate) fn fewer_files(&self, newest: Revision) -> Option<usize> {
+        let least = 1 + self.files.iter().position(|file| file.last >= newest)?;
+        let fewer = least.max(self.files.len() / 2);
+        (fewer < self.files.len()).then_some(fewer)
     }
 
     /// True if the files have a newer state of `key` than `revision`, or its deletion.
@@ -156,5 +154,42 @@ impl Changes {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_files(lasts: &[u64]) -> Changes {
+        let files = (1..).zip(lasts).map(|(number, last)| Sealed {
+            number,
+            last: Revision(*last),
+            bytes: 1,
+        });
+        Changes {
+            journal: PathBuf::new(),
+            files: files.collect(),
+            last: HashMap::new(),
+            hash: KeyHash::Checksum,
+            by_hash: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_smaller_round_has_half_as_many_files() {
+        assert_eq!(of_files(&[10, 20, 30]).fewer_files(Revision::ZERO), Some(1));
+        assert_eq!(of_files(&[10, 20, 30, 40]).fewer_files(Revision::ZERO), Some(2));
+        assert_eq!(of_files(&[10]).fewer_files(Revision::ZERO), None);
+        assert_eq!(of_files(&[]).fewer_files(Revision::ZERO), None);
+    }
+
+    #[test]
+    fn no_smaller_round_ends_before_writes_that_a_stopped_round_published() {
+        let changes = of_files(&[10, 20, 30, 40]);
+        assert_eq!(changes.fewer_files(Revision(20)), Some(2));
+        assert_eq!(changes.fewer_files(Revision(21)), Some(3));
+        assert_eq!(changes.fewer_files(Revision(31)), None);
+        assert_eq!(changes.fewer_files(Revision(41)), None);
     }
 }

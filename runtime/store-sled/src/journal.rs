@@ -65,7 +65,7 @@ pub(crate) struct Journal {
 /// A full file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sealed {
-    number: u64,
+    pub(crate) number: u64,
     /// The last write in it.
     pub(crate) last: Revision,
     pub(crate) bytes: u64,

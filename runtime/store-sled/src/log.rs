@@ -65,6 +65,8 @@ pub struct SledLog {
     live: AtomicU64,
     /// True if the operating system refused the last write for lack of space that the measurement did not show.
     is_refused: AtomicBool,
+    /// True if a write was refused since the newest file was last sealed for space.
+    was_refused: AtomicBool,
     alarms: Alarms,
 }
 
@@ -94,13 +96,9 @@ impl SledLog {
 
     fn open_on(path: &Path, disk: Disk, meter: Arc<dyn Meter>) -> Result<Self, LogError> {
         let folder = Folder::claim(path, &disk)?;
-        let mut state = State::open(&path.join("state"), disk.clone())?;
+        let state = State::open(&path.join("state"), disk.clone())?;
         let space = Space::measured_by(path, meter)?;
         space.reserve_for(merge::needed_for_slot(space.slot()));
-        // Both states are on the disk until the last slot is rewritten, and copies of slots.
-        if space.free() > 2 * state.size() {
-            state.adopt_keyed_hash();
-        }
         Ok(Self {
             path: path.to_owned(),
             disk,
@@ -117,6 +115,7 @@ impl SledLog {
             history_limit: AtomicU64::new(u64::MAX),
             live: AtomicU64::new(0),
             is_refused: AtomicBool::new(false),
+            was_refused: AtomicBool::new(false),
             settling: Mutex::new(Some(Settling::new(path.to_owned(), state, space))),
             alarms: Alarms::default(),
         })
@@ -206,15 +205,27 @@ impl SledLog {
         let mut journal = lock(&self.journal);
         let journal = journal.as_mut()?;
         self.note_journal_limit(journal);
-        if self.space.free() == 0
-            && let Err(error) = journal.seal(floor)
-        {
+        let patience = patience(state.bytes(), self.worthwhile, self.journal_limit(journal));
+        let enough = |journal: &Journal| {
+            let files = journal.behind(floor);
+            let bytes: u64 = files.iter().map(|file| file.bytes).sum();
+            (!files.is_empty() && bytes >= patience).then_some(files)
+        };
+        let files = enough(journal);
+        if files.is_some() || !self.lacks_space() {
+            return files;
+        }
+        // The newest file may have the deletions that make space.
+        if let Err(error) = journal.seal(floor) {
             tracing::debug!(%error, "the newest file of the journal is not settled");
         }
-        let files = journal.behind(floor);
-        let bytes: u64 = files.iter().map(|file| file.bytes).sum();
-        let patience = patience(state.bytes(), self.worthwhile, self.journal_limit(journal));
-        (!files.is_empty() && bytes >= patience).then_some(files)
+        enough(journal)
+    }
+
+    /// True if the disk is full, and the reserve is nearly used or a write was refused. Otherwise settling waits: each round
+    /// rewrites slots that are much larger than the changes.
+    fn lacks_space(&self) -> bool {
+        self.space.is_low() || self.space.free() == 0 && self.was_refused.swap(false, Ordering::Relaxed)
     }
 
     /// Removes the journal files that the state includes.
@@ -250,6 +261,7 @@ impl SledLog {
             Err(LogError::Full) => {
                 // Writers may still find space; otherwise an alarm follows.
                 self.is_refused.store(true, Ordering::Relaxed);
+                self.was_refused.store(true, Ordering::Relaxed);
             }
             Err(LogError::ReadOnly(reason)) => {
                 let reason = format!("no writes are accepted until the next start: {reason}");
@@ -387,6 +399,7 @@ impl Log for SledLog {
     }
 
     fn note_full(&self) {
+        self.was_refused.store(true, Ordering::Relaxed);
         self.note_shortage();
     }
 

@@ -133,6 +133,7 @@ impl Settling {
 
     fn abandon_round(&mut self) {
         (self.round, self.most_files) = (None, None);
+        self.state.abandon_keyed_hash();
     }
 
     /// Starts the next work, if there is any.
@@ -166,6 +167,11 @@ impl Settling {
             return Ok(false);
         };
         files.truncate(self.most_files.unwrap_or(usize::MAX));
+        // Both states are on the disk until the last slot is rewritten, and copies of slots.
+        let size = self.state.size();
+        if size > 0 && self.space.free() > 2 * size {
+            self.state.adopt_keyed_hash();
+        }
         let (journal, settled, hash) = (self.path.join("journal"), self.state.settled(), self.state.hash());
         let read = Worker::start(move |pulse| Changes::read(&journal, files, settled, hash, pulse))?;
         self.work = Some(Work::Read(read));
@@ -218,12 +224,7 @@ impl Settling {
                 let needed = growth.min(growth_by(&jobs, &changes)) + most.unwrap_or(0);
                 if let Err(error) = self.space.check(needed) {
                     // Each file that is settled and removed makes space for the next ones.
-                    let fewer = changes.files() / 2;
-                    // Slots that a stopped round published include later writes, which no round may settle again.
-                    if fewer == 0 || changes.through_of(fewer) < self.state.newest() {
-                        return Err(error);
-                    }
-                    self.most_files = Some(fewer);
+                    self.most_files = Some(changes.fewer_files(self.state.newest()).ok_or(error)?);
                     return Ok(Progress::Working);
                 }
                 self.round = Some(Round {

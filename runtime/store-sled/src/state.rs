@@ -31,6 +31,8 @@ pub(crate) struct State {
     parts: Vec<Part>,
     /// True if the folder has a list. Before the first merge it has none.
     is_listed: bool,
+    /// The slots before the keyed hash was adopted, until a slot of the keyed hash is published.
+    placed_by_checksum: Option<Vec<Part>>,
 }
 
 /// A slot and its content.
@@ -96,6 +98,7 @@ impl State {
             hash: KeyHash::random(),
             parts: Vec::new(),
             is_listed: false,
+            placed_by_checksum: None,
         };
         match List::read(folder)? {
             Some(list) => state.take(list)?,
@@ -144,8 +147,7 @@ impl State {
     }
 
     /// Lets the following rounds place all keys in slots by a keyed hash, if they are placed by CRC-32 and every slot has
-    /// the same writes. Nothing is written before the first of these rounds. The generations remain until the last slot is
-    /// rewritten.
+    /// the same writes. The generations remain until the last slot is rewritten.
     pub(crate) fn adopt_keyed_hash(&mut self) {
         let is_settled = self.parts.iter().all(|part| part.through == self.settled);
         if self.hash != KeyHash::Checksum || !is_settled || self.parts.iter().any(Part::is_shared) {
@@ -153,13 +155,22 @@ impl State {
         }
         let generations = self.homes().flat_map(|home| home.generations()).cloned();
         let home = Home::unsorted(generations.collect());
-        self.parts = vec![Part {
+        let all = Part {
             slot: Slot::ALL,
             through: self.settled,
             bytes: self.bytes(),
             home: home.map(Arc::new),
-        }];
+        };
+        self.placed_by_checksum = Some(std::mem::replace(&mut self.parts, vec![all]));
         self.hash = KeyHash::random();
+    }
+
+    /// Takes the adoption back if no slot of the keyed hash was published: until the next round the state counts with
+    /// one copy again, and writes have the space of the other.
+    pub(crate) fn abandon_keyed_hash(&mut self) {
+        if let Some(parts) = self.placed_by_checksum.take() {
+            (self.parts, self.hash) = (parts, KeyHash::Checksum);
+        }
     }
 
     /// In the first format, the newest generation had all keys, and its name was its revision.
@@ -361,6 +372,7 @@ impl State {
         parts.insert(place, part);
         self.write(&parts, self.settled)?;
         self.parts = parts;
+        self.placed_by_checksum = None;
         self.remove_unlisted(false)
     }
 
@@ -371,7 +383,7 @@ impl State {
             .iter_mut()
             .for_each(|part| part.through = part.through.max(through));
         self.write(&parts, through)?;
-        (self.parts, self.settled) = (parts, through);
+        (self.parts, self.settled, self.placed_by_checksum) = (parts, through, None);
         Ok(())
     }
 

@@ -224,12 +224,13 @@ fn a_round_that_ends_half_way_leaves_every_key_as_it_was() {
 
 /// A disk with so many free bytes.
 #[derive(Debug)]
-struct Free(u64);
+struct Free(AtomicU64);
 
 impl Meter for Free {
     fn measure(&self, _folder: &Path) -> std::io::Result<crate::DiskSize> {
         let total = 1 << 30;
-        Ok(crate::DiskSize { total, free: self.0 })
+        let free = self.0.load(Ordering::Relaxed);
+        Ok(crate::DiskSize { total, free })
     }
 }
 
@@ -245,7 +246,9 @@ fn slots_of_checksums_are_replaced_by_slots_of_a_keyed_hash() {
     let list = || std::fs::read_to_string(folder.join("state/list")).unwrap();
     let small = |log: SledLog| log.settling_at(0).rolling_at(1 << 20);
     let mut expected = Writes::new();
-    let log = small(SledLog::open(&folder).unwrap());
+    let disk = Arc::new(Free(AtomicU64::new(500 << 20)));
+    let measured = || small(SledLog::open_measured(&folder, Arc::clone(&disk) as Arc<Free>).unwrap());
+    let log = measured();
     with_state(&log, State::use_checksums);
     log.load(&mut Seen::default()).unwrap();
     write(&log, 1..=120, |revision| (revision % 100, true), &mut expected);
@@ -255,15 +258,9 @@ fn slots_of_checksums_are_replaced_by_slots_of_a_keyed_hash() {
     let before = list();
     assert!(before.starts_with("planesmith-state 2\n") && before.contains("\nkey -\n"));
 
-    // Both states do not fit the disk.
-    let log = small(SledLog::open_measured(&folder, Arc::new(Free(15 << 20))).unwrap());
-    assert_eq!(with_state(&log, |state| state.hash()), KeyHash::Checksum);
-    drop(log);
-
-    let log = small(SledLog::open(&folder).unwrap());
+    // The disk fills up when a round has begun, and both states do not fit it.
+    let log = measured();
     log.load(&mut Seen::default()).unwrap();
-    assert_ne!(with_state(&log, |state| state.hash()), KeyHash::Checksum);
-    check_crash(&folder, &expected);
     // A few keys change, of few slots: a round waits for journal files of the state's size.
     write(
         &log,
@@ -272,6 +269,25 @@ fn slots_of_checksums_are_replaced_by_slots_of_a_keyed_hash() {
         &mut expected,
     );
     assert_eq!(list(), before, "nothing is written before a round");
+    assert!(log.compact(Revision(260)).unwrap());
+    assert_ne!(with_state(&log, |state| state.hash()), KeyHash::Checksum);
+    disk.0.store(1 << 20, Ordering::Relaxed);
+    while log.compact(Revision(260)).is_ok_and(|more| more) {}
+    assert_eq!(with_state(&log, |state| state.hash()), KeyHash::Checksum);
+    assert_eq!(list(), before);
+    log.close().unwrap();
+    drop(log);
+
+    let log = small(SledLog::open(&folder).unwrap());
+    log.load(&mut Seen::default()).unwrap();
+    check_crash(&folder, &expected);
+    assert_eq!(
+        with_state(&log, |state| state.hash()),
+        KeyHash::Checksum,
+        "no round yet"
+    );
+    assert!(log.compact(Revision(260)).unwrap());
+    assert_ne!(with_state(&log, |state| state.hash()), KeyHash::Checksum);
     let old = with_state(&log, |state| state.homes().next().cloned()).unwrap();
     let (mut known, mut halves) = (before, 0);
     while log.compact(Revision(260)).unwrap() {
