@@ -47,6 +47,7 @@ mod storage;
 mod subresources;
 mod trace_export;
 mod work_queue;
+mod workers;
 
 pub use allocator::{ALLOCATOR, Allocator};
 pub use component::Component;

@@ -11,6 +11,7 @@ use crate::descriptors::Descriptors;
 use crate::options::Options;
 use crate::program::Program;
 use crate::server::Server;
+use crate::workers;
 
 /// Executes the command line of this process: runs the server of `program` until it is stopped, unless the command
 /// line has another command. For `main`: it sets up the log, the threads and the signals of the process. A program with
@@ -24,7 +25,7 @@ pub fn run(program: &Program) -> ExitCode {
     crate::logging::start_logging(options.logging_format, options.verbosity);
     log_version(program);
     let descriptors = Descriptors::of_process();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match workers::runtime().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error.into()),
     };
