@@ -168,3 +168,24 @@ async fn a_hundred_servers_run_in_one_process() {
         shop.stop().await;
     }
 }
+
+#[tokio::test]
+async fn a_server_that_cannot_listen_leaves_its_store_closed() {
+    let root = tempfile::tempdir().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let open = async |port: u16| {
+        let options = Options::try_parse_from([
+            "planesmith-shop",
+            &format!("--secure-port={port}"),
+            &format!("--data-dir={}", root.path().display()),
+        ]);
+        Server::open(&PROGRAM, &options.unwrap(), Descriptors::current()).await
+    };
+    let port = taken.local_addr().unwrap().port();
+    let refused = open(port).await.unwrap_err().to_string();
+    assert!(refused.contains("choose another --secure-port"), "{refused}");
+    let server = open(0).await.expect("nothing has the folder open");
+    let (signal, signals) = Signals::manual();
+    signal.stop();
+    server.run(signals).await.unwrap();
+}

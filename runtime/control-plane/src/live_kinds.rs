@@ -3,26 +3,29 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use planesmith_server::chain::{ApiServer, SharedTable};
+use planesmith_server::chain::{ApiServer, SharedTable, WeakTable};
 use planesmith_server::discovery::ServedResource;
 
 /// The kinds that a chain of servers serves, custom ones included. Clones share them; empty until connected.
 #[derive(Clone, Default)]
 pub struct LiveKinds {
-    tables: Arc<OnceLock<Vec<SharedTable>>>,
+    /// Not owned: admission plugins, which the handlers in the tables own, have these kinds.
+    tables: Arc<OnceLock<Vec<WeakTable>>>,
 }
 
 impl LiveKinds {
     /// Connects to the tables of `server` and of those that it delegates to.
     pub fn connect(&self, server: &ApiServer) {
         // A second chain would have the same tables.
-        let _ = self.tables.set(server.tables());
+        let tables = server.tables();
+        let _ = self.tables.set(tables.iter().map(SharedTable::downgrade).collect());
     }
 
     /// Returns the resource whose objects are of this kind.
     pub fn find(&self, group: &str, version: &str, kind: &str) -> Option<ServedResource> {
         let is_it = |facts: &ServedResource| facts.group == group && facts.version == version && facts.kind == kind;
         self.tables.get()?.iter().find_map(|table| {
+            let table = table.upgrade()?;
             let table = table.load();
             let found = table
                 .handlers()

@@ -4,7 +4,7 @@
 //! admission and validation. The identity is that of kube-apiserver's own loopback client.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use axum::body::{Body, to_bytes};
 use axum::response::Response;
@@ -27,13 +27,14 @@ pub struct Loopback {
 
 struct Inner {
     token: String,
-    front: OnceLock<Arc<Front>>,
+    /// Not owned: authentication and admission, which the server owns, have clients of it.
+    front: OnceLock<Weak<Front>>,
 }
 
 /// A reason why a request to the server itself failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LoopbackError {
-    /// The server is not assembled yet.
+    /// The server is not assembled yet, or has stopped.
     #[error("the server is not ready for requests from inside")]
     NotReady,
     /// The answer is a failure.
@@ -108,10 +109,10 @@ impl Loopback {
         }
     }
 
-    /// Connects the client, once.
-    pub fn connect(&self, front: Arc<Front>) {
+    /// Connects the client, once, for as long as the server exists.
+    pub fn connect(&self, front: &Arc<Front>) {
         // A second connection would be to the same server.
-        let _ = self.inner.front.set(front);
+        let _ = self.inner.front.set(Arc::downgrade(front));
     }
 
     /// Sends a request with a JSON body and waits for the JSON answer. The body of a PATCH is a merge patch.
@@ -199,7 +200,8 @@ impl Loopback {
         (content_type, accept): (&str, &str),
         body: Option<&Value>,
     ) -> Result<Response, LoopbackError> {
-        let front = self.inner.front.get().ok_or(LoopbackError::NotReady)?;
+        let front = self.inner.front.get().and_then(Weak::upgrade);
+        let front = front.ok_or(LoopbackError::NotReady)?;
         let answer_error = || LoopbackError::Answer {
             method: method.clone(),
             path: path.to_owned(),

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_is_there_while_the_server_runs() {
+    fn the_record_exists_while_the_server_runs() {
         let dir = tempfile::tempdir().unwrap();
         assert!(Running::read(dir.path()).unwrap().is_none());
         let own = Running {

@@ -45,7 +45,7 @@ pub struct Server {
     served: Vec<GroupVersion>,
     kubeconfig: PathBuf,
     /// Unlocks the data folder after everything else is dropped.
-    _folder: DataFolder,
+    _folder: Arc<DataFolder>,
 }
 
 impl Server {
@@ -62,55 +62,17 @@ impl Server {
         for component in program.components {
             addresses.extend(component.serving_addresses(options)?);
         }
-        let identity = Identity::open(options, &addresses)?;
-        let storage = open_storage(options)?;
-        let listener = listen(options, &identity).await?;
-        let announcement = Announcement {
-            address: options.client_address(),
-            endpoint: options.endpoint_address(),
-            port: listener.local_addr()?.port(),
-            authentication: identity.authentication()?,
-            root_authority: identity.root_authority()?,
+        let identity = blocking(options, move |options| Identity::open(options, &addresses)).await?;
+        let opened = Opened {
+            folder: Arc::new(folder),
+            identity,
+            storage: blocking(options, open_storage).await?,
         };
-        let local = SocketAddr::new(options.local_address(), announcement.port);
-        let url = format!("https://{local}");
-
-        let loopback = Loopback::new();
-        let (chain, assembled) = assemble(program, options, &storage, &loopback, &announcement, &identity)?;
-        let traces = options
-            .tracing_config_file
-            .as_deref()
-            .map(TraceExport::open)
-            .transpose()?;
-        let served = assembled.served.clone();
-        let proxies = RequestHeaderAuthenticator::new(identity.request_headers().clone(), SystemTime::now);
-        let trusted = trusted_proxies(options, &identity, &listener, &proxies)?;
-        let chain = match trusted {
-            Some(trusted) => chain.with_start_hook(trusted.hook()),
-            None => chain,
-        };
-        let mut config = config(options, &proxies, assembled);
-        config.connections.connections = descriptors.connections(config.connections.connections);
-        config.public_address = announcement.public_address();
-        config.tracer = traces.clone().map(|traces| traces as Arc<dyn Tracer>);
-        config.metrics.show_storage(storage.clone());
-        let prepared = config.complete()?.prepare(chain)?;
-        loopback.connect(prepared.front());
-
-        let kubeconfig = identity.write_admin_kubeconfig(options, &url)?;
-        Ok(Self {
-            prepared,
-            renewal: listener.tls().and_then(|tls| identity.renewal(Arc::clone(tls))),
-            listener,
-            storage,
-            traces,
-            record: record(program, options, &identity, &url),
-            data_dir: options.data_dir.clone(),
-            served,
-            // The next command may be typed in another folder.
-            kubeconfig: std::path::absolute(&kubeconfig).unwrap_or(kubeconfig),
-            _folder: folder,
-        })
+        let server = opened.prepare(program, options, descriptors).await;
+        if server.is_err() {
+            opened.storage.close().await;
+        }
+        server
     }
 
     /// The URL at which clients on this host reach the server.
@@ -129,7 +91,7 @@ impl Server {
     #[must_use]
     pub fn summary(&self) -> String {
         let store = match self.record.store.as_str() {
-            "" => "in memory, gone at exit".to_owned(),
+            "" => "in memory, lost at exit".to_owned(),
             folder => format!("{folder} (sled)"),
         };
         let served: Vec<String> = self.served.iter().map(GroupVersion::api_version).collect();
@@ -151,10 +113,12 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// The data folder cannot be written, or the server does not stop in order.
+    /// The server does not stop in order.
     pub async fn run(self, signals: Signals) -> Result<()> {
-        let written = self.record.write(&self.data_dir);
-        written.with_context(|| format!("--data-dir {} cannot be written", self.data_dir.display()))?;
+        if let Err(error) = self.record.write(&self.data_dir) {
+            // A full disk does not stop a server that can be read.
+            tracing::warn!(%error, folder = %self.data_dir.display(), "the command status will not find the server");
+        }
         let renewal = self.renewal.map(|renewal| tokio::spawn(renewal.run()));
         let result = self.prepared.run(self.listener, signals).await;
         if let Some(renewal) = renewal {
@@ -174,6 +138,76 @@ impl fmt::Debug for Server {
         f.debug_struct("Server")
             .field("record", &self.record)
             .finish_non_exhaustive()
+    }
+}
+
+/// Runs `open`, which waits for the disk or generates keys, beside the requests of other servers.
+async fn blocking<T: Send + 'static>(
+    options: &Options,
+    open: impl FnOnce(&Options) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let options = options.clone();
+    tokio::task::spawn_blocking(move || open(&options)).await?
+}
+
+/// The files of a server.
+struct Opened {
+    folder: Arc<DataFolder>,
+    identity: Identity,
+    storage: Storage,
+}
+
+impl Opened {
+    /// Binds the address and puts the parts of the server together.
+    async fn prepare(&self, program: &Program, options: &Options, descriptors: Descriptors) -> Result<Server> {
+        let (identity, storage) = (&self.identity, &self.storage);
+        let listener = listen(options, identity).await?;
+        let announcement = Announcement {
+            address: options.client_address(),
+            endpoint: options.endpoint_address(),
+            port: listener.local_addr()?.port(),
+            authentication: identity.authentication()?,
+            root_authority: identity.root_authority()?,
+        };
+        let local = SocketAddr::new(options.local_address(), announcement.port);
+        let url = format!("https://{local}");
+
+        let loopback = Loopback::new();
+        let (chain, assembled) = assemble(program, options, storage, &loopback, &announcement, identity)?;
+        let traces = options
+            .tracing_config_file
+            .as_deref()
+            .map(TraceExport::open)
+            .transpose()?;
+        let served = assembled.served.clone();
+        let proxies = RequestHeaderAuthenticator::new(identity.request_headers().clone(), SystemTime::now);
+        let trusted = trusted_proxies(options, identity, &listener, &proxies)?;
+        let chain = match trusted {
+            Some(trusted) => chain.with_start_hook(trusted.hook()),
+            None => chain,
+        };
+        let mut config = config(options, &proxies, assembled);
+        config.connections.connections = descriptors.connections(config.connections.connections);
+        config.public_address = announcement.public_address();
+        config.tracer = traces.clone().map(|traces| traces as Arc<dyn Tracer>);
+        config.metrics.show_storage(storage.clone());
+        let prepared = config.complete()?.prepare(chain)?;
+        loopback.connect(&prepared.front());
+
+        let kubeconfig = identity.write_admin_kubeconfig(options, &url)?;
+        Ok(Server {
+            prepared,
+            renewal: listener.tls().and_then(|tls| identity.renewal(Arc::clone(tls))),
+            listener,
+            storage: storage.clone(),
+            traces,
+            record: record(program, options, identity, &url),
+            data_dir: options.data_dir.clone(),
+            served,
+            // The next command may be typed in another folder.
+            kubeconfig: std::path::absolute(&kubeconfig).unwrap_or(kubeconfig),
+            _folder: Arc::clone(&self.folder),
+        })
     }
 }
 

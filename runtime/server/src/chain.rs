@@ -13,7 +13,7 @@ use axum::Router;
 use axum::routing::MethodRouter;
 
 use self::end::end_of_chain;
-pub use self::shared_table::SharedTable;
+pub use self::shared_table::{SharedTable, WeakTable};
 use crate::health::HealthCheck;
 use crate::hooks::Hook;
 use crate::installation::Installation;

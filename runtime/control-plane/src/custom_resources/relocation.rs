@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use futures_util::stream::{self, StreamExt};
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use planesmith_dynamic::custom;
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::json;
@@ -28,7 +28,7 @@ const CONCURRENT: usize = 64;
 ///
 /// # Errors
 ///
-/// If an object could not be written or deleted; the others are moved. Another call continues.
+/// If an object could not be written or deleted. Another call continues.
 pub(super) async fn relocate(stores: &Stores, kind: &'static ResourceFacts) -> Result<(), WriteError> {
     // A definition whose names were never accepted has no objects.
     if !kind.group.ends_with(".k8s.io") || kind.plural.is_empty() || is_built_in(stores.scheme(), kind) {
@@ -48,11 +48,12 @@ pub(super) async fn relocate(stores: &Stores, kind: &'static ResourceFacts) -> R
         }
         moved
     });
-    let results: Vec<_> = moves.buffer_unordered(CONCURRENT).collect().await;
+    // A full disk refuses the others, too; the next call continues.
+    let moved = moves.buffer_unordered(CONCURRENT).try_for_each(async |()| Ok(())).await;
     if let Some(last) = last_removal(store.storage(), earlier, kind) {
         store.collection().raise_floor(last);
     }
-    results.into_iter().collect()
+    moved
 }
 
 /// Returns the revision of the last deletion of an object of `kind` at an earlier key, by a start or by a user; `None` if

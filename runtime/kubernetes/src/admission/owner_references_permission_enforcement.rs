@@ -180,10 +180,6 @@ mod tests {
         ApiServer::new("test", routes)
     }
 
-    fn plugin(allowed: &'static [&'static str]) -> OwnerReferencesPermissionEnforcement {
-        plugin_of(&server(), allowed)
-    }
-
     fn plugin_of(server: &ApiServer, allowed: &'static [&'static str]) -> OwnerReferencesPermissionEnforcement {
         let kinds = LiveKinds::default();
         kinds.connect(server);
@@ -204,6 +200,8 @@ mod tests {
 
     #[test]
     fn owners_are_named_by_who_may_delete() {
+        let server = server();
+        let plugin = |allowed| plugin_of(&server, allowed);
         let update = |allowed, new| Request::update::<ConfigMap>().updated(&plugin(allowed), &free(), new);
         assert_eq!(
             update(&[], owned(false, "Node")).unwrap_err(),
@@ -218,6 +216,8 @@ mod tests {
 
     #[test]
     fn owners_wait_only_if_they_may_be_held() {
+        let server = server();
+        let plugin = |allowed| plugin_of(&server, allowed);
         let create = |allowed, new| Request::create::<ConfigMap>().created(&plugin(allowed), new);
         let refused = create(&[], owned(true, "Node")).unwrap_err();
         assert!(refused.contains("you can't set finalizers on: no, <nil>"), "{refused}");

@@ -1,7 +1,7 @@
 //! A route table that can be swapped while serving.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use arc_swap::{ArcSwap, Guard};
 use tokio::sync::watch;
@@ -14,6 +14,12 @@ use crate::routes::RouteTable;
 #[derive(Clone)]
 pub struct SharedTable {
     inner: Arc<Inner>,
+}
+
+/// A reference to a [`SharedTable`] for parts that the handlers in the table own.
+#[derive(Clone)]
+pub struct WeakTable {
+    inner: Weak<Inner>,
 }
 
 struct Inner {
@@ -51,10 +57,26 @@ impl SharedTable {
         self.inner.changes.send_replace(());
     }
 
+    /// Returns a reference that does not keep the table.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakTable {
+        let inner = Arc::downgrade(&self.inner);
+        WeakTable { inner }
+    }
+
     /// Subscribes to all later swaps.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<()> {
         self.inner.changes.subscribe()
+    }
+}
+
+impl WeakTable {
+    /// Returns the table; `None` if its server is gone.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<SharedTable> {
+        let inner = self.inner.upgrade()?;
+        Some(SharedTable { inner })
     }
 }
 
@@ -71,6 +93,12 @@ impl Inventory for Vec<SharedTable> {
             handlers.filter_map(|handler| handler.stored()).collect::<Vec<_>>()
         };
         tables.flat_map(counts).collect()
+    }
+}
+
+impl fmt::Debug for WeakTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakTable").finish_non_exhaustive()
     }
 }
 
