@@ -17,6 +17,9 @@ use crate::sending::Pinned;
 /// Answers up to this size are not compressed: compressing them costs more time than sending them.
 pub(crate) const THRESHOLD: usize = 128 << 10;
 
+/// Bytes that the encoder of an answer takes: its window, hash chains and output.
+const ENCODER: usize = 320 << 10;
+
 /// True if a client accepts gzip: the header lists it without a quality.
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     let header = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
@@ -53,11 +56,12 @@ impl Compression {
             return;
         }
         let plain = std::mem::take(response.body_mut());
-        if response.extensions().get::<Pinned>().is_none() {
-            // The compressed body does not know the size of the plain one.
-            let bytes = usize::try_from(plain.size_hint().lower()).unwrap_or(usize::MAX);
-            response.extensions_mut().insert(Pinned::of(bytes));
-        }
+        // The compressed body does not know the size of the plain one.
+        let bytes = usize::try_from(plain.size_hint().lower()).unwrap_or(usize::MAX);
+        let extensions = response.extensions_mut();
+        let mut pinned = extensions.remove::<Pinned>().unwrap_or_else(|| Pinned::of(bytes));
+        pinned.own = pinned.own.saturating_add(ENCODER);
+        extensions.insert(pinned);
         *response.body_mut() = Body::new(GzipBody::new(plain, Arc::clone(&self.gate)));
         let headers = response.headers_mut();
         headers.remove(CONTENT_LENGTH);

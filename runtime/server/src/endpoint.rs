@@ -32,6 +32,7 @@ use crate::stores::{ResourceStore, Stores};
 
 pub(crate) use create_handler::CreateHandler;
 pub(crate) use render::{PARTIAL_KIND, envelope, partial_api_version};
+pub(crate) use render_list::ListPage;
 pub use source::Source;
 pub use subresource::{Subresource, Subresources};
 

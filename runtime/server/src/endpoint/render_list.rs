@@ -30,31 +30,34 @@ const KEPT: usize = 256 << 10;
 /// Objects that are checked at once.
 const AT_ONCE: usize = 64;
 
+/// The objects of a list.
+pub(crate) struct ListPage {
+    pub(crate) meta: ListMeta,
+    pub(crate) entries: Vec<Arc<Entry>>,
+    /// Bytes that their collection had superseded before they were read.
+    pub(crate) superseded: u64,
+}
+
 impl Endpoint {
     /// Answers with a list. A list within [`compression::THRESHOLD`] is encoded before the answer begins, a larger one
     /// while it is sent.
-    pub(crate) async fn render_list(
-        &self,
-        call: &Call,
-        output: Output,
-        meta: &ListMeta,
-        entries: Vec<Arc<Entry>>,
-    ) -> ApiResult<Response> {
+    pub(crate) async fn render_list(&self, call: &Call, output: Output, page: ListPage) -> ApiResult<Response> {
         let media_type = output.format.media_type();
         if output.target == Target::PartialObject {
             return Err(self.is_a_list());
         }
+        let (meta, entries) = (&page.meta, page.entries);
         let is_text = output.format != Format::Protobuf || output.target == Target::Table;
         if entries.is_empty() && is_text {
             let body = response::text(output, self.empty_list(call, output, meta)?);
             return Ok(response::bytes(StatusCode::OK, media_type, body));
         }
-        let collection = self.store().collection();
+        let snapshot = |listed| Snapshot::new(self.store().collection(), page.superseded, listed);
         let count = entries.len();
         if self.is_sent_as_stored(output, &entries) {
             let body = self.stored_list(meta, entries);
             let bytes = body.left();
-            let pinned = Pinned::of_list(bytes, count, 0, Snapshot::of(collection, bytes));
+            let pinned = Pinned::of_list(bytes, count, 0, snapshot(bytes));
             return Ok(pinning(
                 response::stream(StatusCode::OK, media_type, Body::new(body)),
                 pinned,
@@ -67,12 +70,8 @@ impl Endpoint {
             Begun::Whole(body) => response::bytes(StatusCode::OK, media_type, body),
             Begun::Part(first, rest) => {
                 let memory = rest.memory();
-                let pinned = Pinned::of_list(
-                    first.len() + memory.shared,
-                    count,
-                    memory.own,
-                    Snapshot::of(collection, memory.shared),
-                );
+                let kept = first.len() + memory.shared;
+                let pinned = Pinned::of_list(kept, count, memory.own, snapshot(memory.shared));
                 let body = Body::new(SlicedBody::new(first, rest, turns));
                 pinning(response::stream(StatusCode::OK, media_type, body), pinned)
             }

@@ -33,11 +33,12 @@ struct Lists {
 }
 
 impl Snapshot {
-    /// Returns a snapshot of `collection` now, for a list whose objects have `listed` bytes.
-    pub(crate) fn of(collection: &Arc<Collection>, listed: usize) -> Self {
+    /// Returns the snapshot of `collection` for a list that was read after `superseded` bytes of the collection were
+    /// superseded, and whose objects have `listed` bytes.
+    pub(crate) fn new(collection: &Arc<Collection>, superseded: u64, listed: usize) -> Self {
         Self {
-            superseded: collection.superseded_bytes(),
             collection: Arc::clone(collection),
+            superseded,
             listed,
         }
     }
@@ -111,12 +112,12 @@ mod tests {
         };
         put(Expect::Absent).await;
         let mut snapshots = Snapshots::default();
-        let lists: Vec<_> = (0..1000).map(|_| Snapshot::of(&things, 1500)).collect();
+        let lists: Vec<_> = (0..1000).map(|_| Snapshot::new(&things, 0, 1500)).collect();
         lists.iter().for_each(|list| snapshots.insert(list));
         assert_eq!(snapshots.bytes(), 0, "all of them read the live state");
         put(Expect::Any).await;
         assert_eq!(snapshots.bytes(), 1000, "the former state is there once");
-        let later = Snapshot::of(&things, 300);
+        let later = Snapshot::new(&things, things.superseded_bytes(), 300);
         snapshots.insert(&later);
         lists.iter().for_each(|list| snapshots.remove(list));
         assert_eq!(snapshots.bytes(), 0, "the last one read the newest state");

@@ -12,7 +12,7 @@ use planesmith_store::Entry;
 
 use super::selection::Selection;
 use crate::encodings::Subject;
-use crate::endpoint::{Call, Endpoint, Source};
+use crate::endpoint::{Call, Endpoint, ListPage, Source};
 use crate::negotiation::{Acceptable, negotiate};
 use crate::options::ListOptions;
 use crate::stores::row_of;
@@ -41,6 +41,12 @@ impl Endpoint {
                 entries.push(Arc::new(entry));
             }
         }
-        self.render_list(call, output, &ListMeta::default(), entries).await
+        let page = ListPage {
+            meta: ListMeta::default(),
+            entries,
+            // None of them is stored.
+            superseded: self.store().collection().superseded_bytes(),
+        };
+        self.render_list(call, output, page).await
     }
 }

@@ -31,7 +31,7 @@ impl Endpoint {
         let options = self.delete_options(call, body, BodyUse::DeleteCollection).await?;
         validation::check_delete_collection_options(&options.sent)?;
         self.warn_about_dependents(call, &options);
-        let page = self.page(call, &list, &selection).await?;
+        let mut page = self.page(call, &list, &selection).await?;
         let write = Write::removal(self, call, &options);
         let failed = AtomicBool::new(false);
         // Collected into a vector, so that the stream contains futures and no closure over borrowed names.
@@ -43,8 +43,8 @@ impl Endpoint {
         // Deletions that have begun are finished, even if others fail.
         let outcomes: Vec<ApiResult<()>> = stream::iter(removals).buffered(AT_ONCE).collect().await;
         outcomes.into_iter().collect::<ApiResult<()>>()?;
-        let entries = self.converted(page.entries).await?;
-        self.render_list(call, output, &page.meta, entries).await
+        page.entries = self.converted(page.entries).await?;
+        self.render_list(call, output, page).await
     }
 }
 

@@ -10,19 +10,13 @@ use planesmith_store::{At, Compacted, Entry, ListQuery, Page, Revision};
 use super::continue_token::{ContinueToken, PageState};
 use super::selection::Selection;
 use crate::encodings::Caching;
-use crate::endpoint::{Call, Endpoint};
+use crate::endpoint::{Call, Endpoint, ListPage};
 use crate::negotiation::{Acceptable, Target};
 use crate::options::{ListOptions, VersionMatch, parse_version_field};
 use crate::request::Stage;
 
 /// Number of objects that are read at once for a small page: a converter gets them in one request.
 const FEWEST_READ: usize = 32;
-
-/// One page of a list.
-pub(crate) struct ListPage {
-    pub(crate) meta: ListMeta,
-    pub(crate) entries: Vec<Arc<Entry>>,
-}
 
 /// The part and the state of the objects that a page lists.
 struct Window {
@@ -38,13 +32,12 @@ impl Endpoint {
         let output = self.negotiate(&call.parts, Acceptable::Collection)?;
         let options = ListOptions::for_list(call.query())?;
         let selection = Selection::new(&options, self.kind(), call.ctx.info.name())?;
-        let page = self.page(call, &options, &selection).await?;
-        let entries = match output.target {
-            // Metadata is the same in every version.
-            Target::PartialObject | Target::PartialObjectList => page.entries,
-            Target::Object | Target::Table => self.converted(page.entries).await?,
-        };
-        let encode = self.render_list(call, output, &page.meta, entries);
+        let mut page = self.page(call, &options, &selection).await?;
+        // Metadata is the same in every version.
+        if matches!(output.target, Target::Object | Target::Table) {
+            page.entries = self.converted(page.entries).await?;
+        }
+        let encode = self.render_list(call, output, page);
         call.ctx.timeline.wait(Stage::Encode, encode).await
     }
 
@@ -57,6 +50,7 @@ impl Endpoint {
     ) -> ApiResult<ListPage> {
         let base = self.store().prefix(call.namespace());
         let window = self.window(call, options, &base).await?;
+        let superseded = self.store().collection().superseded_bytes();
         let mut page = call
             .ctx
             .timeline
@@ -82,8 +76,11 @@ impl Endpoint {
             remaining_item_count: remaining.and_then(|count| i64::try_from(count).ok()),
             ..ListMeta::default()
         };
-        let entries = page.entries;
-        Ok(ListPage { meta, entries })
+        Ok(ListPage {
+            meta,
+            entries: page.entries,
+            superseded,
+        })
     }
 
     /// The entries that match, or may match: the latter without a limit, because pages consist of the objects that
