@@ -15,8 +15,13 @@ pub(crate) fn expand(model: &ResourceModel) -> TokenStream {
     let paths = model.paths.iter().map(PathCheck::assertion);
     let strategy = (!model.strategy).then(|| {
         quote! {
-            #[automatically_derived]
             impl ::planesmith_machinery::strategy::Strategy for #ident {}
+        }
+    });
+    // Without the key an implementation would never be called; with this one it does not compile.
+    let extensions = (!model.strategy_extensions).then(|| {
+        quote! {
+            impl ::planesmith_machinery::strategy::StrategyExtensions for #ident {}
         }
     });
     quote! {
@@ -50,6 +55,7 @@ pub(crate) fn expand(model: &ResourceModel) -> TokenStream {
             }
 
             #strategy
+            #extensions
 
             #(#paths)*
         };

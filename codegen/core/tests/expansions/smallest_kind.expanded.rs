@@ -132,6 +132,6 @@ const _: () = {
     impl ::planesmith_machinery::object::Resource for Thing {
         const RESOURCE: &'static ::planesmith_machinery::resource::ResourceFacts = &__RESOURCE;
     }
-    #[automatically_derived]
     impl ::planesmith_machinery::strategy::Strategy for Thing {}
+    impl ::planesmith_machinery::strategy::StrategyExtensions for Thing {}
 };

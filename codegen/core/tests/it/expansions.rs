@@ -74,5 +74,5 @@ fn expansions_stay_small() {
     let [empty, one_field] = ["struct Thing {}", "struct Thing { size: i32 }"].map(|input| expand(input).len());
     assert!(empty < 3_000, "a struct costs {empty} bytes");
     assert!(one_field - empty < 400, "a field costs {} bytes", one_field - empty);
-    assert!(expand(kind).len() < 5_400, "a kind costs {} bytes", expand(kind).len());
+    assert!(expand(kind).len() < 5_450, "a kind costs {} bytes", expand(kind).len());
 }
