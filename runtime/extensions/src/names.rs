@@ -13,12 +13,13 @@ use crate::definition::Definition;
 pub struct TakenNames {
     resources: Owners,
     kinds: Owners,
+    /// Plurals under which declared kinds of the group store their objects.
+    stored: BTreeSet<String>,
     /// The names of the resource and of the kind, by definition.
     given: BTreeMap<String, [Vec<String>; 2]>,
 }
 
-/// The owners of each name; a reserved name has an owner without a name. Definitions accepted before names were compared can
-/// share one.
+/// The owners of each name. Definitions accepted before names were compared can share one.
 type Owners = BTreeMap<String, BTreeSet<String>>;
 
 impl TakenNames {
@@ -40,13 +41,10 @@ impl TakenNames {
         self.given.insert(owner.to_owned(), [resources, kinds]);
     }
 
-    /// Records that the objects of another server's kind are stored under the name `plural` of the group, so that no
-    /// definition can have it.
+    /// Records that the objects of a declared kind are stored under the name `plural` of the group, so that no definition
+    /// can have this plural.
     pub fn reserve(&mut self, plural: &str) {
-        self.resources
-            .entry(plural.to_owned())
-            .or_default()
-            .insert(String::new());
+        self.stored.insert(plural.to_owned());
     }
 
     /// Releases the names of the definition `owner`.
@@ -80,20 +78,20 @@ pub struct NamesVerdict {
     pub condition: Verdict,
 }
 
-/// Decides about the names that a definition requests; `taken` are those of its group.
+/// Decides about the names that a definition requests; `names` are those of its group.
 ///
 /// Free names are accepted. A name owned by another definition is not, and the previously accepted name stays. Of several
 /// conflicts, the condition reports the last one.
 #[must_use]
-pub fn accept_names(definition: Definition<'_>, taken: &TakenNames) -> NamesVerdict {
+pub fn accept_names(definition: Definition<'_>, names: &TakenNames) -> NamesVerdict {
     let mut accepted = Map::new();
     let mut problem = None;
     let fields = [
-        ("plural", "PluralConflict", &taken.resources),
-        ("singular", "SingularConflict", &taken.resources),
-        ("shortNames", "ShortNamesConflict", &taken.resources),
-        ("kind", "KindConflict", &taken.kinds),
-        ("listKind", "ListKindConflict", &taken.kinds),
+        ("plural", "PluralConflict", &names.resources),
+        ("singular", "SingularConflict", &names.resources),
+        ("shortNames", "ShortNamesConflict", &names.resources),
+        ("kind", "KindConflict", &names.kinds),
+        ("listKind", "ListKindConflict", &names.kinds),
     ];
     for (name, reason, taken) in fields {
         if name == "shortNames" {
@@ -105,7 +103,8 @@ pub fn accept_names(definition: Definition<'_>, taken: &TakenNames) -> NamesVerd
             continue;
         }
         let (wanted, before) = (definition.wanted(name), definition.accepted(name));
-        let is_free = wanted == before || !is_taken(taken, wanted, definition);
+        let is_reserved = name == "plural" && names.stored.contains(wanted);
+        let is_free = wanted == before || !(is_reserved || is_taken(taken, wanted, definition));
         if !is_free {
             problem = Some((reason, format!("{} is already in use", quote(wanted))));
         }

@@ -91,4 +91,7 @@ fn a_plural_of_the_server_itself_is_never_given() {
     names.take(wanted);
     names.give_back(wanted.name());
     assert_eq!(accept_names(wanted, &names), verdict);
+    // Objects are stored under the plural only.
+    let short = definition("gadgets", "Gadget", &["widgets"]);
+    assert!(accept_names(Definition::new(&short), &names).condition.holds);
 }
