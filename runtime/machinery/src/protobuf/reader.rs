@@ -69,7 +69,12 @@ fn read_single(wire: Wire<'_>, slot: Slot<'_>, name: &str, walk: &mut Walk) -> R
         Slot::Int32(target) => *target = wire.int(name)? as i32,
         Slot::Int64(target) => *target = wire.int(name)?,
         Slot::Double(target) => match wire {
-            Wire::Fixed64(bits) => *target = f64::from_bits(bits),
+            Wire::Fixed64(bits) if f64::from_bits(bits).is_finite() => *target = f64::from_bits(bits),
+            // The store has JSON.
+            Wire::Fixed64(bits) => {
+                let value = f64::from_bits(bits);
+                return Err(DecodeError::new(format!("{name} is {value}, which JSON cannot hold")));
+            }
             other => return Err(other.wrong(name)),
         },
         Slot::Str(target) => {

@@ -145,3 +145,20 @@ fn structs_share_their_plan() {
     let nested = Numbers::default().facts();
     assert!(plan_of(nested).is_some_and(|plan| !plan.is_sorted && !plan.empty.is_empty()));
 }
+
+#[test]
+fn doubles_that_json_cannot_hold_are_refused() {
+    for (value, expected) in [(f64::INFINITY, "inf"), (f64::NEG_INFINITY, "-inf"), (f64::NAN, "NaN")] {
+        let mut message = Vec::new();
+        let numbers = Numbers {
+            six: value,
+            ..Numbers::default()
+        };
+        encode(&numbers, &mut message);
+        let refused = crate::protobuf::decode(&message, &mut Numbers::default()).expect_err("refused");
+        assert_eq!(
+            refused.to_string(),
+            format!("six is {expected}, which JSON cannot hold")
+        );
+    }
+}
