@@ -5,7 +5,7 @@
 mod value;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use syn::{Attribute, Meta};
+use syn::{Attribute, Meta, Path};
 
 use crate::diagnostics::Diagnostics;
 use crate::names;
@@ -23,6 +23,25 @@ impl<T> Spanned<T> {
         Spanned {
             value: change(self.value),
             span: self.span,
+        }
+    }
+}
+
+/// Texts, as written or by the path of a constant.
+#[derive(Clone, Debug)]
+pub(crate) enum Texts {
+    /// `key("a", "b")`; empty if the parser has reported the list.
+    Listed(Vec<Spanned<String>>),
+    /// `key = path::to::CONSTANT`
+    At(Path),
+}
+
+impl Texts {
+    /// Returns the texts as written; none for a path.
+    pub(crate) fn listed(&self) -> &[Spanned<String>] {
+        match self {
+            Texts::Listed(texts) => texts,
+            Texts::At(_) => &[],
         }
     }
 }

@@ -33,8 +33,14 @@ struct WidgetSpec {
     nested: Option<Box<WidgetSpec>>,
     #[field(expected, known("plain", "odd"))]
     r#type: String,
+    #[field(known = self::colors::ALL, max_length = 5)]
+    color: String,
     #[field(keep, optional)]
     size: i64,
+}
+
+mod colors {
+    pub(super) const ALL: &[&str] = &["red", "green"];
 }
 
 /// A widget.
@@ -109,8 +115,8 @@ fn field_facts_are_what_was_declared() {
     );
     assert!(matches!(node_ip.ty, TypeFacts::Optional(TypeFacts::String)));
 
-    let [ports, selector, nested, ty, size] = WidgetSpec::default().facts().fields else {
-        panic!("five fields")
+    let [ports, selector, nested, ty, color, size] = WidgetSpec::default().facts().fields else {
+        panic!("six fields")
     };
     assert_eq!(ports.list, ListType::Map(&["name"]));
     assert_eq!(
@@ -126,6 +132,7 @@ fn field_facts_are_what_was_declared() {
     assert!(matches!(nested.ty, TypeFacts::Optional(TypeFacts::Struct(facts)) if facts().name == "WidgetSpec"));
     assert_eq!((ty.name, ty.listing), ("type", Listing::Required));
     assert_eq!(ty.rules, [Rule::Known(&["plain", "odd"])]);
+    assert_eq!(color.rules, [Rule::Known(&["red", "green"]), Rule::MaxLength(5)]);
     assert!(ty.is_listed_as_required() && port.listing == Listing::AsWritten);
     assert_eq!((size.omit, size.listing), (Omit::Never, Listing::Optional));
     assert!(!size.is_listed_as_required());

@@ -190,6 +190,26 @@ fn what_a_derive_reports_is_reported_here_too() {
 }
 
 #[test]
+fn usual_values_are_read_from_the_constant_that_lists_them() {
+    let order = ORDER.replace("metadata: ObjectMeta", "metadata: ObjectMeta, pub spec: Spec");
+    let spec = "#[derive(Struct)]\npub struct Spec { #[field(known = sizes::ALL)] pub size: String }\n";
+    let sizes = "mod sizes { pub const ALL: &[&str] = &[\"small\", \"large\"]; pub const NO: [u8; 1] = [1]; }\n";
+    let tree = shop(&format!("{order}{spec}{sizes}"));
+    let files = write(tree.path()).expect("a tree that renders");
+    let texts = files
+        .iter()
+        .map(|file| std::fs::read_to_string(tree.path().join(&file.path)).unwrap_or_default());
+    let schemas: Vec<String> = texts.filter(|text| text.contains(r#""large","small""#)).collect();
+    assert!(!schemas.is_empty(), "OpenAPI lists the values");
+
+    let tree = shop(&format!("{order}{}{sizes}", spec.replace("ALL", "NO")));
+    reports(
+        &tree,
+        &["`Spec.size`", "`known` names `sizes::NO`, which is not a list of texts"],
+    );
+}
+
+#[test]
 fn a_type_that_cannot_be_found_is_reported() {
     let tree = shop(&format!(
         "{ORDER}#[derive(Struct)]\npub struct Spec {{ pub size: Quantiti }}\n"

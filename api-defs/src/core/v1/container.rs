@@ -7,6 +7,7 @@ mod lifecycle;
 mod probe;
 mod security_context;
 mod status;
+mod stop_signal;
 
 use planesmith_machinery::Struct;
 

@@ -5,7 +5,7 @@ use syn::parse::{Parse, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Ident, Lit, LitStr, Path, Token};
 
-use super::{Entry, Grammar, Spanned, Written, entries, one_of};
+use super::{Entry, Grammar, Spanned, Texts, Written, entries, one_of};
 use crate::diagnostics::Diagnostics;
 use crate::{json, names};
 
@@ -131,6 +131,24 @@ impl Entry {
     /// Parses `key = path::to::item`.
     pub(crate) fn path(&self, example: &str, diagnostics: &Diagnostics) -> Option<Path> {
         self.parse("a path", example, diagnostics)
+    }
+
+    /// Parses `key("a", "b")` with at least one text, or `key = path::to::CONSTANT`.
+    pub(crate) fn texts_or_path(&self, text: &str, constant: &str, diagnostics: &Diagnostics) -> Option<Texts> {
+        let Written::Equals(tokens, equals) = &self.written else {
+            return Some(Texts::Listed(self.texts(text, diagnostics)));
+        };
+        let parsed = syn::parse2(tokens.clone()).ok();
+        if parsed.is_none() {
+            let first = tokens.clone().into_iter().next();
+            let key = &self.key;
+            diagnostics.report(
+                first.map_or(*equals, |token| token.span()),
+                format_args!("`{key}` takes texts in parentheses, or the path of a constant"),
+                format_args!("write `{key}({text:?})` or `{key} = {constant}`"),
+            );
+        }
+        parsed.map(Texts::At)
     }
 
     /// Parses `key(key = value, ...)`; `None` if the key has no list.

@@ -5,7 +5,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Data, DeriveInput, Field, Fields, Token};
 
 use crate::diagnostics::Diagnostics;
-use crate::keys::{Entry, Grammar, Spanned, of_attributes};
+use crate::keys::{Entry, Grammar, Spanned, Texts, of_attributes};
 
 /// The help text for descriptions.
 const DOC: &str = "write the description as a doc comment";
@@ -127,7 +127,7 @@ pub(crate) struct FieldAttrs {
 #[derive(Debug, Default)]
 pub(crate) struct Bounds {
     pub(crate) one_of: Option<Spanned<Vec<Spanned<String>>>>,
-    pub(crate) known: Option<Spanned<Vec<Spanned<String>>>>,
+    pub(crate) known: Option<Spanned<Texts>>,
     pub(crate) minimum: Option<Spanned<i64>>,
     pub(crate) maximum: Option<Spanned<i64>>,
     pub(crate) min_length: Option<Spanned<u64>>,
@@ -244,7 +244,13 @@ impl Bounds {
         };
         match entry.key.as_str() {
             "one_of" => self.one_of = texts(),
-            "known" => self.known = texts(),
+            "known" => {
+                let texts = entry.texts_or_path("Always", "POLICIES", diagnostics);
+                self.known = texts.map(|value| Spanned {
+                    value,
+                    span: entry.span,
+                });
+            }
             "minimum" => self.minimum = entry.integer(diagnostics),
             "maximum" => self.maximum = entry.integer(diagnostics),
             "min_length" => self.min_length = entry.integer(diagnostics),

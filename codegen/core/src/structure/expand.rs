@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::Path;
 use syn::spanned::Spanned;
 
 use super::model::{FieldModel, ListType, Listing, Omit, PatchModel, RuleModel, StructModel};
@@ -180,8 +181,10 @@ fn field_facts(field: &FieldModel) -> TokenStream {
     set("required", field.required, quote!(true));
     set("listing", field.listing != Listing::AsWritten, listing(field.listing));
     set("default", default.is_some(), option(default.as_ref()));
-    let rules = rules.iter().map(rule);
-    set("rules", !field.rules.is_empty(), quote!(&[#(#rules),*]));
+    let known = field.known_at.as_ref().map(known_at);
+    let is_declared = known.is_some() || !rules.is_empty();
+    let rules = known.into_iter().chain(rules.iter().map(rule));
+    set("rules", is_declared, quote!(&[#(#rules),*]));
     set("list", field.list != ListType::Unspecified, list(&field.list));
     set("atomic", field.atomic, quote!(true));
     set("granular", field.granular, quote!(true));
@@ -239,6 +242,12 @@ fn patch(patch: &PatchModel) -> TokenStream {
             merge_key: #merge_key,
         }
     }
+}
+
+/// Generates the usual values that a constant lists; one of another type is reported at its path.
+fn known_at(path: &Path) -> TokenStream {
+    let texts = quote_spanned!(Span::call_site().located_at(path.span())=> &#path);
+    quote!(::planesmith_machinery::facts::Rule::Known(#texts))
 }
 
 fn rule(declared: &RuleModel) -> TokenStream {

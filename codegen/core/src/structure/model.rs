@@ -59,8 +59,10 @@ pub struct FieldModel {
     pub listing: Listing,
     /// The JSON literal that replaces an absent value; `None` for no default.
     pub default: Option<String>,
-    /// The declared constraints.
+    /// The declared constraints, without that of `known_at`.
     pub rules: Vec<RuleModel>,
+    /// The path of a constant with the usual values; `None` if they are among the constraints, or there are none.
+    pub known_at: Option<Path>,
     /// The list type, which identifies the elements of a list in apply.
     pub list: ListType,
     /// True for a map or struct field that apply replaces as a whole.

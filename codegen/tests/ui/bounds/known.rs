@@ -13,6 +13,16 @@ struct Spec {
     numbers: Vec<i64>,
     #[field(known("A", "B"))]
     fine: std::collections::BTreeMap<String, String>,
+    #[field(known = "A")]
+    text: String,
+    #[field(known =)]
+    nothing: String,
+    #[field(known = LETTERS)]
+    constant: i32,
+    #[field(known = LETTERS, one_of("A"))]
+    twice: String,
 }
+
+const LETTERS: [&str; 2] = ["A", "B"];
 
 fn main() {}

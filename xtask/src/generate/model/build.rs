@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use planesmith_codegen_core::names::version_parts;
-use planesmith_codegen_core::structure::{FieldModel, StructModel};
+use planesmith_codegen_core::structure::{FieldModel, RuleModel, StructModel};
 use planesmith_codegen_core::type_ref::TypeRef;
 use planesmith_codegen_core::{resource, structure};
 
@@ -177,7 +177,11 @@ impl Builder<'_> {
             fields,
             ..
         } = structure;
-        let fields = fields.into_iter().filter_map(|facts| {
+        let fields = fields.into_iter().filter_map(|mut facts| {
+            if let Some(constant) = &facts.known_at {
+                let known = self.texts(module, at, path, &facts.ident, constant)?;
+                facts.rules.insert(0, RuleModel::Known(known));
+            }
             let ty = self.field_type(at, &facts);
             if ty.is_none() {
                 let item = format!("{}.{}", path.name(), facts.ident);
@@ -196,6 +200,29 @@ impl Builder<'_> {
             atomic,
             union,
             fields,
+        }
+    }
+
+    /// Returns the texts of the constant that the key `known` of a field names.
+    fn texts(
+        &mut self,
+        module: &Module,
+        at: &RustPath,
+        path: &RustPath,
+        field: &syn::Ident,
+        constant: &syn::Path,
+    ) -> Option<Vec<String>> {
+        let segments = segments(constant);
+        let found = self.sources.resolve(at, &segments);
+        match found.and_then(|found| self.sources.item(&found)) {
+            Some(Item::Texts(texts)) => Some(texts.clone()),
+            _ => {
+                let item = format!("{}.{field}", path.name());
+                let what = format!("`known` names `{}`, which is not a list of texts", segments.join("::"));
+                let help = "name a constant such as `const POLICIES: [&str; 2] = [\"Always\", \"Never\"];`";
+                self.report(module, &item, what, help);
+                None
+            }
         }
     }
 

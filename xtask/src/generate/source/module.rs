@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Data, DataStruct, DeriveInput, Item as SynItem, ItemStruct, Token, UseTree, Visibility};
+use syn::{
+    Attribute, Data, DataStruct, DeriveInput, Expr, ExprLit, Item as SynItem, ItemStruct, Lit, Token, UseTree,
+    Visibility,
+};
 
 /// One module.
 #[derive(Debug)]
@@ -40,6 +43,8 @@ pub(crate) enum Item {
     Definition(Box<Written>),
     /// `type Name = ...;`
     Alias(Box<syn::Type>),
+    /// A constant list of texts: `const NAMES: [&str; 2] = ["a", "b"];`
+    Texts(Vec<String>),
     /// Anything else.
     Other,
 }
@@ -96,6 +101,10 @@ impl Module {
             SynItem::Struct(item) => (&item.ident, definition(item)),
             SynItem::Enum(item) => (&item.ident, Item::Other),
             SynItem::Trait(item) => (&item.ident, Item::Other),
+            SynItem::Const(item) => match texts(&item.expr) {
+                Some(texts) => (&item.ident, Item::Texts(texts)),
+                None => return,
+            },
             SynItem::Type(item) => (&item.ident, Item::Alias(item.ty.clone())),
             SynItem::Mod(item) if !is_for_tests(&item.attrs) => (&item.ident, Item::Module),
             SynItem::Use(item) => {
@@ -175,6 +184,24 @@ fn definition(item: &ItemStruct) -> Item {
         derive,
         public: matches!(item.vis, Visibility::Public(_)),
     }))
+}
+
+/// Returns the elements of a list of texts; `None` for any other expression.
+fn texts(expression: &Expr) -> Option<Vec<String>> {
+    match expression {
+        Expr::Reference(inner) => texts(&inner.expr),
+        Expr::Array(list) => list.elems.iter().map(text).collect(),
+        _ => None,
+    }
+}
+
+fn text(expression: &Expr) -> Option<String> {
+    match expression {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text), ..
+        }) => Some(text.value()),
+        _ => None,
+    }
 }
 
 fn derive_of(attrs: &[Attribute]) -> Option<Derive> {

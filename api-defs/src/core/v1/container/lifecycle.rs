@@ -2,6 +2,7 @@
 
 use planesmith_machinery::Struct;
 
+use super::stop_signal::STOP_SIGNALS;
 use crate::core::v1::{ExecAction, HTTPGetAction, TCPSocketAction};
 
 /// Hooks that run after a container starts and before it stops.
@@ -16,77 +17,7 @@ pub struct Lifecycle {
     #[field(proto = 2)]
     pub pre_stop: Option<LifecycleHandler>,
     /// Signal that stops the container. That of the image or SIGTERM when absent. Requires the os of the pod.
-    #[field(
-        proto = 3,
-        known(
-            "SIGABRT",
-            "SIGALRM",
-            "SIGBUS",
-            "SIGCHLD",
-            "SIGCLD",
-            "SIGCONT",
-            "SIGFPE",
-            "SIGHUP",
-            "SIGILL",
-            "SIGINT",
-            "SIGIO",
-            "SIGIOT",
-            "SIGKILL",
-            "SIGPIPE",
-            "SIGPOLL",
-            "SIGPROF",
-            "SIGPWR",
-            "SIGQUIT",
-            "SIGSEGV",
-            "SIGSTKFLT",
-            "SIGSTOP",
-            "SIGSYS",
-            "SIGTERM",
-            "SIGTRAP",
-            "SIGTSTP",
-            "SIGTTIN",
-            "SIGTTOU",
-            "SIGURG",
-            "SIGUSR1",
-            "SIGUSR2",
-            "SIGVTALRM",
-            "SIGWINCH",
-            "SIGXCPU",
-            "SIGXFSZ",
-            "SIGRTMIN",
-            "SIGRTMIN+1",
-            "SIGRTMIN+2",
-            "SIGRTMIN+3",
-            "SIGRTMIN+4",
-            "SIGRTMIN+5",
-            "SIGRTMIN+6",
-            "SIGRTMIN+7",
-            "SIGRTMIN+8",
-            "SIGRTMIN+9",
-            "SIGRTMIN+10",
-            "SIGRTMIN+11",
-            "SIGRTMIN+12",
-            "SIGRTMIN+13",
-            "SIGRTMIN+14",
-            "SIGRTMIN+15",
-            "SIGRTMAX-14",
-            "SIGRTMAX-13",
-            "SIGRTMAX-12",
-            "SIGRTMAX-11",
-            "SIGRTMAX-10",
-            "SIGRTMAX-9",
-            "SIGRTMAX-8",
-            "SIGRTMAX-7",
-            "SIGRTMAX-6",
-            "SIGRTMAX-5",
-            "SIGRTMAX-4",
-            "SIGRTMAX-3",
-            "SIGRTMAX-2",
-            "SIGRTMAX-1",
-            "SIGRTMAX"
-        ),
-        go_type = "Signal"
-    )]
+    #[field(proto = 3, known = STOP_SIGNALS, go_type = "Signal")]
     pub stop_signal: Option<String>,
 }
 

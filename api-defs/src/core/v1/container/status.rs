@@ -3,6 +3,7 @@
 use planesmith_machinery::Struct;
 use planesmith_machinery::time::Time;
 
+use super::stop_signal::STOP_SIGNALS;
 use crate::core::v1::{ResourceList, ResourceRequirements};
 
 /// Observed state of a container.
@@ -51,77 +52,7 @@ pub struct ContainerStatus {
     #[field(proto = 14, list_type = map, list_map_keys("name"), patch_strategy(merge), patch_merge_key = "name")]
     pub allocated_resources_status: Vec<ResourceStatus>,
     /// Signal that stops the container.
-    #[field(
-        proto = 15,
-        known(
-            "SIGABRT",
-            "SIGALRM",
-            "SIGBUS",
-            "SIGCHLD",
-            "SIGCLD",
-            "SIGCONT",
-            "SIGFPE",
-            "SIGHUP",
-            "SIGILL",
-            "SIGINT",
-            "SIGIO",
-            "SIGIOT",
-            "SIGKILL",
-            "SIGPIPE",
-            "SIGPOLL",
-            "SIGPROF",
-            "SIGPWR",
-            "SIGQUIT",
-            "SIGSEGV",
-            "SIGSTKFLT",
-            "SIGSTOP",
-            "SIGSYS",
-            "SIGTERM",
-            "SIGTRAP",
-            "SIGTSTP",
-            "SIGTTIN",
-            "SIGTTOU",
-            "SIGURG",
-            "SIGUSR1",
-            "SIGUSR2",
-            "SIGVTALRM",
-            "SIGWINCH",
-            "SIGXCPU",
-            "SIGXFSZ",
-            "SIGRTMIN",
-            "SIGRTMIN+1",
-            "SIGRTMIN+2",
-            "SIGRTMIN+3",
-            "SIGRTMIN+4",
-            "SIGRTMIN+5",
-            "SIGRTMIN+6",
-            "SIGRTMIN+7",
-            "SIGRTMIN+8",
-            "SIGRTMIN+9",
-            "SIGRTMIN+10",
-            "SIGRTMIN+11",
-            "SIGRTMIN+12",
-            "SIGRTMIN+13",
-            "SIGRTMIN+14",
-            "SIGRTMIN+15",
-            "SIGRTMAX-14",
-            "SIGRTMAX-13",
-            "SIGRTMAX-12",
-            "SIGRTMAX-11",
-            "SIGRTMAX-10",
-            "SIGRTMAX-9",
-            "SIGRTMAX-8",
-            "SIGRTMAX-7",
-            "SIGRTMAX-6",
-            "SIGRTMAX-5",
-            "SIGRTMAX-4",
-            "SIGRTMAX-3",
-            "SIGRTMAX-2",
-            "SIGRTMAX-1",
-            "SIGRTMAX"
-        ),
-        go_type = "Signal"
-    )]
+    #[field(proto = 15, known = STOP_SIGNALS, go_type = "Signal")]
     pub stop_signal: Option<String>,
 }
 

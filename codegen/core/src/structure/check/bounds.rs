@@ -44,20 +44,20 @@ fn of_values(bounds: &Bounds, shape: &TypeRef, diagnostics: &Diagnostics) -> Vec
         ["min_length", "max_length"],
         diagnostics,
     );
-    choices("one_of", &bounds.one_of, diagnostics);
-    choices("known", &bounds.known, diagnostics);
+    choices("one_of", bounds.listed_one_of(), diagnostics);
+    choices("known", bounds.listed_known(), diagnostics);
     if let (Some(_), Some(known)) = (&bounds.one_of, &bounds.known) {
         let help = "`one_of` refuses other values, `known` only lists the usual ones; keep one";
         diagnostics.report(known.span, "`known` contradicts `one_of`", help);
     }
     pattern(bounds, diagnostics);
-    let texts = |given: &Option<Spanned<Vec<Spanned<String>>>>| {
-        let given = given.as_ref().filter(|texts| !texts.value.is_empty())?;
-        Some(given.value.iter().map(|text| text.value.clone()).collect())
+    let texts = |given: &[Spanned<String>]| {
+        let texts = given.iter().map(|text| text.value.clone());
+        (!given.is_empty()).then(|| texts.collect())
     };
     let rules = [
-        texts(&bounds.one_of).map(RuleModel::Enum),
-        texts(&bounds.known).map(RuleModel::Known),
+        texts(bounds.listed_one_of()).map(RuleModel::Enum),
+        texts(bounds.listed_known()).map(RuleModel::Known),
         bounds.minimum.as_ref().map(|number| RuleModel::Minimum(number.value)),
         bounds.maximum.as_ref().map(|number| RuleModel::Maximum(number.value)),
         bounds
@@ -78,6 +78,18 @@ fn of_values(bounds: &Bounds, shape: &TypeRef, diagnostics: &Diagnostics) -> Vec
             .and_then(|each| of_elements(each, shape, diagnostics)),
     ];
     rules.into_iter().flatten().collect()
+}
+
+impl Bounds {
+    /// Returns the texts of `one_of`; none without the key.
+    fn listed_one_of(&self) -> &[Spanned<String>] {
+        self.one_of.as_ref().map_or(&[], |given| &given.value)
+    }
+
+    /// Returns the texts of `known`; none without the key, or if it names a constant.
+    fn listed_known(&self) -> &[Spanned<String>] {
+        self.known.as_ref().map_or(&[], |given| given.value.listed())
+    }
 }
 
 /// Returns the constraint of `each(...)`.
@@ -172,12 +184,9 @@ fn ordered<T: PartialOrd + std::fmt::Display>(
     }
 }
 
-fn choices(key: &str, texts: &Option<Spanned<Vec<Spanned<String>>>>, diagnostics: &Diagnostics) {
-    let Some(texts) = texts else {
-        return;
-    };
-    for (index, text) in texts.value.iter().enumerate() {
-        if texts.value[..index].iter().any(|other| other.value == text.value) {
+fn choices(key: &str, texts: &[Spanned<String>], diagnostics: &Diagnostics) {
+    for (index, text) in texts.iter().enumerate() {
+        if texts[..index].iter().any(|other| other.value == text.value) {
             let problem = format_args!("\"{}\" is written twice in `{key}`", text.value);
             diagnostics.report(text.span, problem, "keep one of them");
         }
@@ -224,11 +233,13 @@ fn default(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) {
     let refuse = |problem: String| {
         diagnostics.report(default.span, problem, "change the default or the constraint");
     };
-    for (key, texts) in [("one_of", &attrs.bounds.one_of), ("known", &attrs.bounds.known)] {
-        if let (TypeRef::String, Some(texts)) = (shape.present(), texts)
-            && !texts.value.iter().any(|text| json::string(&text.value) == json)
+    let bounds = &attrs.bounds;
+    for (key, texts) in [("one_of", bounds.listed_one_of()), ("known", bounds.listed_known())] {
+        if *shape.present() == TypeRef::String
+            && !texts.is_empty()
+            && !texts.iter().any(|text| json::string(&text.value) == json)
         {
-            let known = all_of(texts.value.iter().map(|text| text.value.as_str()));
+            let known = all_of(texts.iter().map(|text| text.value.as_str()));
             refuse(format!("the default {json} is not in `{key}`: {known}"));
         }
     }

@@ -8,7 +8,7 @@ use super::super::attr::{FieldAttrs, ListWord};
 use super::super::model::{FieldModel, ListType, Listing, Omit, PatchModel};
 use super::{CheckedField, bounds, unraw};
 use crate::diagnostics::Diagnostics;
-use crate::keys::Spanned;
+use crate::keys::{Spanned, Texts};
 use crate::type_ref::TypeRef;
 use crate::{docs, names};
 
@@ -34,6 +34,10 @@ pub(super) fn check(field: &Field, attrs: FieldAttrs, diagnostics: &Diagnostics)
         required: attrs.required.is_some(),
         listing: listing(&attrs, diagnostics),
         rules: bounds::rules(&attrs, &shape, diagnostics),
+        known_at: match attrs.bounds.known.as_ref().map(|given| &given.value) {
+            Some(Texts::At(path)) => Some(path.clone()),
+            Some(Texts::Listed(_)) | None => None,
+        },
         list: list(&attrs, &shape, diagnostics),
         atomic: atomic(&attrs, &shape, diagnostics),
         granular: granular(&attrs, &shape, diagnostics),
