@@ -162,6 +162,11 @@ impl Endpoint {
         self.representation
     }
 
+    /// True if another program converts the kind's objects, so that work on them may wait for it.
+    pub(crate) fn has_converter(&self) -> bool {
+        self.representation.has_converter(self.facts)
+    }
+
     /// The objects.
     #[must_use]
     pub fn store(&self) -> &Arc<ResourceStore> {

@@ -13,6 +13,8 @@ mod turns;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
+#[cfg(test)]
+use futures_util::FutureExt as _;
 use planesmith_access::user::UserInfo;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -57,6 +59,15 @@ impl Offload {
             true => &self.long,
             false => &self.short,
         }
+    }
+}
+
+#[cfg(test)]
+impl Offload {
+    /// Takes all threads for short pieces until the result is dropped.
+    pub(crate) fn occupy(&self) -> Box<dyn Send> {
+        let free = || self.short.enter(u64::MAX, false).now_or_never();
+        Box::new(std::iter::from_fn(free).collect::<Vec<_>>())
     }
 }
 

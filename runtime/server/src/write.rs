@@ -41,6 +41,9 @@ mod request;
 mod tracked;
 mod validated;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use self::body::SentBody;
 pub(crate) use self::change::{Change, Make};
 pub(crate) use self::committed::Committed;

@@ -12,8 +12,9 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::status::ApiResult;
 use planesmith_store::Entry;
 
-use super::Endpoint;
+use super::{Call, Endpoint};
 use crate::encodings::Encoding;
+use crate::offload::Cost;
 
 /// Maximum number of objects in one conversion request.
 const OBJECTS: usize = 256;
@@ -29,7 +30,7 @@ impl Endpoint {
     ///
     /// 500 when the converter fails.
     pub(crate) async fn converted(&self, mut entries: Vec<Arc<Entry>>) -> ApiResult<Vec<Arc<Entry>>> {
-        if !self.representation().has_converter(self.kind()) {
+        if !self.has_converter() {
             return Ok(entries);
         }
         let id = self.encodings().id(Encoding::Json, 0);
@@ -67,7 +68,7 @@ impl Endpoint {
         if !custom::needs_converter(entry.bytes(), self.kind()) {
             return Ok(entry);
         }
-        Ok(match self.asked(&entry).await? {
+        Ok(match self.converted_by_webhook(&entry).await? {
             Some(object) => self.shown_as(&entry, json::to_vec(&object).into()),
             None => entry,
         })
@@ -83,15 +84,16 @@ impl Endpoint {
     ///
     /// # Errors
     ///
-    /// 500 when it cannot be read or converted.
-    pub(crate) async fn object_of(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
-        if !custom::needs_converter(entry.bytes(), self.kind()) {
-            return self.encodings().object(entry.bytes());
+    /// 500 when it cannot be read or converted; 429 when that is expensive and too much work waits.
+    pub(crate) async fn object_of(&self, call: &Call, entry: &Entry) -> ApiResult<Box<dyn Object>> {
+        if custom::needs_converter(entry.bytes(), self.kind())
+            && let Some(object) = self.converted_by_webhook(entry).await?
+        {
+            return Ok(Box::new(object));
         }
-        match self.asked(entry).await? {
-            Some(object) => Ok(Box::new(object)),
-            None => self.encodings().object(entry.bytes()),
-        }
+        let size = entry.bytes().len();
+        let read = || self.encodings().object(entry.bytes());
+        self.run(call, size, Cost::of_json(size), read).await?
     }
 
     /// The same object; one of a custom kind in the endpoint's version.
@@ -109,7 +111,7 @@ impl Endpoint {
     }
 
     /// The converter's result for one entry that needs a conversion.
-    async fn asked(&self, entry: &Entry) -> ApiResult<Option<CustomObject>> {
+    async fn converted_by_webhook(&self, entry: &Entry) -> ApiResult<Option<CustomObject>> {
         let mut objects = custom::read_all(&[entry.bytes().clone()], self.kind()).await?;
         Ok(objects.pop())
     }

@@ -179,8 +179,8 @@ impl ResourceStore {
         self.decode_bytes(entry.bytes())
     }
 
-    /// The object of an entry that is to be deleted: in the version in which it was stored if it cannot be converted to
-    /// the storage version, for example because its converter does not answer.
+    /// The object of an entry that is to be deleted: in the version in which it was stored if another program would have
+    /// to convert it, which may not answer.
     ///
     /// # Errors
     ///

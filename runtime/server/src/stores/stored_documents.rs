@@ -32,11 +32,13 @@ impl StoredObjects for StoredDocuments {
     }
 
     fn read_in_any_version(&self, bytes: &[u8]) -> ApiResult<Box<dyn Object>> {
-        self.read(bytes).or_else(|error| {
+        if custom::needs_converter(bytes, self.hub) {
             let stored = json::type_meta(bytes).ok();
-            let version = stored.and_then(|stored| self.hub.custom?.version(&stored.api_version));
-            custom::read(bytes, version.ok_or(error)?)
-        })
+            if let Some(version) = stored.and_then(|stored| self.hub.custom?.version(&stored.api_version)) {
+                return custom::read(bytes, version);
+            }
+        }
+        self.read(bytes)
     }
 
     fn loaded(&self, _: &[u8]) -> Loaded {

@@ -30,7 +30,7 @@ pub(super) trait StoredObjects: Debug + Send + Sync {
     /// 500 when the bytes do not encode such an object, or it cannot be converted.
     fn read_as(&self, bytes: &[u8], version: &'static ResourceFacts) -> ApiResult<Box<dyn Object>>;
 
-    /// The object that `bytes` encode: in the version in which it was stored if it cannot be read in the storage version.
+    /// The object that `bytes` encode: in the version in which it was stored if another program would have to convert it.
     ///
     /// # Errors
     ///

@@ -176,7 +176,8 @@ impl Write<'_> {
 
     /// One attempt on the state `entry`; `None` when the object was changed meanwhile.
     async fn delete_once(&self, key: &str, entry: &Arc<Entry>, options: &DeleteOptions) -> ApiResult<Option<Deleted>> {
-        let mut object = self.endpoint.store().decode_to_delete(entry)?;
+        let read = || self.endpoint.store().decode_to_delete(entry);
+        let mut object = self.run(entry.bytes().len(), read).await??;
         if let Some(problem) = object.resource().extensions.hooks.deletion_problem(&*object) {
             let resource = self.endpoint.kind().group_resource();
             return Err(ApiError::forbidden(&resource, &object.meta().name, problem));
@@ -185,7 +186,10 @@ impl Write<'_> {
         self.admit_removal(&object.meta().name, &*object).await?;
         let end = grace::begin(&mut *object, options.sent.grace_period_seconds, self.now);
         if end == End::UnderWay {
-            return Ok(Some(Deleted::Marked(self.as_it_is(entry, object))));
+            return Ok(Some(Deleted::Marked(match self.dry_run {
+                true => unstored(entry, object),
+                false => Committed::Stored(Arc::clone(entry)),
+            })));
         }
         let extensions = &object.resource().extensions;
         let holds = extensions.hooks.blocks_deletion(&*object);
@@ -214,7 +218,7 @@ impl Write<'_> {
     async fn remove(&self, key: &str, entry: &Arc<Entry>, object: Box<dyn Object>) -> ApiResult<Option<Deleted>> {
         let details = self.details(&*object);
         if self.dry_run {
-            return Ok(Some(Deleted::Gone(Committed::Unstored(object), details)));
+            return Ok(Some(Deleted::Gone(unstored(entry, object), details)));
         }
         let encoded = Encoded::removal(self, key, entry, Some(&*object));
         let removed = encoded.commit_change(self, &mut ReservationGuard::nothing()).await?;
@@ -228,14 +232,6 @@ impl Write<'_> {
             Some(Deleted::Marked(Committed::Stored(marked))) => self.remove(key, &marked, last).await,
             Some(_) => self.remove(key, entry, last).await,
             None => Ok(None),
-        }
-    }
-
-    /// The object as it is stored.
-    fn as_it_is(&self, entry: &Arc<Entry>, object: Box<dyn Object>) -> Committed {
-        match self.dry_run {
-            true => Committed::Unstored(object),
-            false => Committed::Stored(Arc::clone(entry)),
         }
     }
 
@@ -254,9 +250,10 @@ impl Write<'_> {
 
     async fn store_mark(&self, key: &str, entry: &Arc<Entry>, object: Box<dyn Object>) -> ApiResult<Option<Deleted>> {
         if self.dry_run {
-            return Ok(Some(Deleted::Marked(Committed::Unstored(object))));
+            return Ok(Some(Deleted::Marked(unstored(entry, object))));
         }
-        let Some(encoded) = Encoded::termination(self, key, entry, &*object) else {
+        let encode = || Encoded::termination(self, key, entry, &*object);
+        let Some(encoded) = self.in_turn(entry.bytes().len(), encode).await else {
             return Ok(Some(Deleted::Marked(Committed::Stored(Arc::clone(entry)))));
         };
         let marked = encoded.commit_change(self, &mut ReservationGuard::nothing()).await?;
@@ -273,6 +270,12 @@ impl Write<'_> {
             ..StatusDetails::default()
         }
     }
+}
+
+/// The result of a dry run: `object`, a state of that of `entry`.
+fn unstored(entry: &Entry, object: Box<dyn Object>) -> Committed {
+    let size = entry.bytes().len();
+    Committed::Unstored { object, size }
 }
 
 fn check_preconditions(

@@ -50,7 +50,7 @@ impl Endpoint {
             .collection()
             .get(&key)
             .ok_or_else(|| self.not_found(call.name()))?;
-        let object = self.object_of(&entry).await?;
+        let object = self.object_of(call, &entry).await?;
         let scale = scale_of(&*object, facts)?;
         if self.representation().requires_replicas() && find_replicas(&*object, facts.spec_replicas).is_none() {
             let path = facts.spec_replicas;
@@ -139,8 +139,15 @@ impl Endpoint {
         };
         let changed = write.change(write.call.name(), &change).await?;
         let object = match changed.committed {
-            Committed::Stored(entry) => self.object_of(&entry).await?,
-            Committed::Unstored(object) => self.encodings().in_version(self.converted_object(object).await?)?,
+            Committed::Stored(entry) => {
+                let entry = self.converted_one(entry).await?;
+                let read = || self.encodings().object_of(&entry);
+                write.in_turn(entry.bytes().len(), read).await?
+            }
+            Committed::Unstored { object, size } => {
+                let object = self.converted_object(object).await?;
+                write.in_turn(size, || self.encodings().in_version(object)).await?
+            }
         };
         let scale = scale_of(&*object, facts).map_err(|why| ApiError::bad_request(why.message()))?;
         shown(output, write.call.query(), &scale)

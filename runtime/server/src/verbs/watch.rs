@@ -76,7 +76,7 @@ impl Endpoint {
         let turns = self.stores().offload().turns(&call.ctx.user);
         let stream = WatchStream::new(frames, turns, watcher, bookmarks, deadline, shutdown);
         let chunks = stream.run(initial);
-        Ok(match self.asks_a_converter() {
+        Ok(match self.has_converter() {
             true => answer(call, output, dedicated_task::run(chunks)),
             false => answer(call, output, chunks),
         })
@@ -126,11 +126,6 @@ impl Endpoint {
                 Ok((Initial::default(), watcher))
             }
         }
-    }
-
-    /// True if another program converts the objects, so that creating their frames may wait for it.
-    fn asks_a_converter(&self) -> bool {
-        self.representation().has_converter(self.kind())
     }
 
     /// Duration of the watch: the client's choice, or a random time between once and twice the configured one, so that

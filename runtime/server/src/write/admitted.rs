@@ -11,6 +11,8 @@ use crate::request::Stage;
 /// An object that may be stored, in the version that the write works on.
 pub(crate) struct Admitted {
     pub(super) object: Box<dyn Object>,
+    /// Size of the object in JSON, in bytes; an estimate.
+    pub(super) size: usize,
 }
 
 impl Validated {
@@ -21,7 +23,10 @@ impl Validated {
     /// The error of the first plugin that refuses.
     pub(crate) async fn admit(mut self, write: &Write<'_>, old: Option<&dyn Object>) -> ApiResult<Admitted> {
         write.run_validating_plugins(&mut *self.object, old).await?;
-        Ok(Admitted { object: self.object })
+        Ok(Admitted {
+            object: self.object,
+            size: self.size,
+        })
     }
 }
 

@@ -9,13 +9,13 @@ use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::heap_size;
 use planesmith_machinery::object::Object;
-use planesmith_machinery::status::{ApiError, ApiResult, Reason};
+use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::Entry;
 
 use super::admitted::Admitted;
+use super::creation::Creation;
 use super::prepared::keep_metadata;
 use super::{Committed, Defaulted, Encoded, Mutated, Part, Write};
-use crate::offload::Cost;
 use crate::options::parse_version;
 use crate::request::Stage;
 use crate::reservations::ReservationGuard;
@@ -89,16 +89,17 @@ impl Write<'_> {
                     let resource = self.endpoint.kind().group_resource();
                     return Err(ApiError::wrong_uid_on_update(&resource, name, &key, change.uid, ""));
                 }
-                let cost = Cost::of_json(self.size);
-                let missing = self.endpoint.run(self.call, self.size, cost, make).await??;
-                match Box::pin(self.create_missing(missing)).await? {
-                    Some(committed) => {
+                let missing = self.run_or_convert(self.size, make).await??;
+                match Box::pin(missing.into_new().create_if_absent(self)).await? {
+                    Creation::Done(committed) => {
                         return Ok(Changed {
                             committed,
                             created: true,
                         });
                     }
-                    None => continue,
+                    // Another writer has created the object.
+                    Creation::NameTaken { name: taken, .. } if taken == name => continue,
+                    Creation::NameTaken { error, .. } => return Err(error),
                 }
             };
             if let Some(committed) = Box::pin(self.change_once(&key, &entry, change)).await? {
@@ -107,15 +108,6 @@ impl Write<'_> {
                     created: false,
                 });
             }
-        }
-    }
-
-    /// Creates the object that a change did not find; `None` when it exists after all.
-    async fn create_missing(&self, missing: Defaulted) -> ApiResult<Option<Committed>> {
-        match missing.into_new().create(self).await {
-            Ok(committed) => Ok(Some(committed)),
-            Err(error) if error.reason() == Some(Reason::AlreadyExists) && !self.dry_run => Ok(None),
-            Err(error) => Err(error),
         }
     }
 
@@ -131,17 +123,17 @@ impl Write<'_> {
             size,
         };
         let begin = || self.begin_change(state, change);
-        let cost = Cost::of_json(size);
-        let Begun { live, new } = self.endpoint.run(self.call, size, cost, begin).await??;
-        let mut tracked = new.track_change(self, size, live.as_deref().unwrap_or(&*old)).await;
+        let Begun { live, new } = self.run_or_convert(size, begin).await??;
+        let tracked = new.track_change(self, size, live.as_deref().unwrap_or(&*old)).await;
         drop(live);
-        tracked.object.meta_mut().resource_version = entry.revision().to_string();
         let convert = || tracked.into_working_version(self);
-        let tracked = self.endpoint.run(self.call, size, cost, convert).await??;
+        let tracked = self.run(size, convert).await??;
         let _counted = bodies.count(size, || {
             heap_size::of_object(&*old) + heap_size::of_object(&*tracked.object)
         })?;
         let mut mutated = tracked.mutate(self, Some(&*old)).await?;
+        self.check_version(&*mutated.object, entry)?;
+        mutated.object.meta_mut().resource_version = entry.revision().to_string();
         let mut reservation = match self.endpoint.reservations() {
             Some(pool) if matches!(change.part, Part::Object) => {
                 ReservationGuard::new(pool.begin_update(&mut *mutated.object, &*old, self.dry_run).await?)
@@ -157,7 +149,7 @@ impl Write<'_> {
     async fn old(&self, entry: &Entry, size: usize) -> ApiResult<Box<dyn Object>> {
         let kind = self.endpoint.kind();
         if custom::needs_converter(entry.bytes(), kind) {
-            return self.endpoint.object_of(entry).await;
+            return self.endpoint.object_of(self.call, entry).await;
         }
         let read = || match self.endpoint.representation().versions_have_own_rules() {
             true => self.endpoint.encodings().object(entry.bytes()),
@@ -168,7 +160,7 @@ impl Write<'_> {
 
     /// The result of the change on a state.
     fn begin_change(&self, state: State<'_>, change: &Change<'_>) -> ApiResult<Begun> {
-        let State { key, entry, old, .. } = state;
+        let State { key, old, .. } = state;
         let name = old.meta().name.as_str();
         if !change.uid.is_empty() && change.uid != old.meta().uid {
             let resource = self.endpoint.kind().group_resource();
@@ -181,7 +173,6 @@ impl Write<'_> {
         };
         let live = converted.as_deref().unwrap_or(old);
         let mut new = self.call.ctx.timeline.time(Stage::Patch, || (change.make)(live))?;
-        self.check_version(&*new.object, entry)?;
         if matches!(change.part, Part::Status) && self.endpoint.representation().restores_metadata() {
             keep_metadata(&mut *new.object, live);
         }
@@ -189,7 +180,8 @@ impl Write<'_> {
         Ok(Begun { live, new })
     }
 
-    /// Checks the resourceVersion of the new object against the state that it replaces.
+    /// Checks the resourceVersion of the new object against the state that it replaces. Mutating plugins come before, as
+    /// in kube-apiserver.
     fn check_version(&self, new: &dyn Object, entry: &Entry) -> ApiResult<()> {
         let facts = self.endpoint.kind();
         let name = &new.meta().name;
@@ -265,7 +257,8 @@ impl Admitted {
                 return Ok(None);
             }
         }
-        Ok(Some(Committed::Unstored(self.object)))
+        let Self { object, size } = self;
+        Ok(Some(Committed::Unstored { object, size }))
     }
 }
 

@@ -22,8 +22,13 @@ use crate::stores::store_failure;
 pub(crate) enum Committed {
     /// The stored entry.
     Stored(Arc<Entry>),
-    /// An object that would be stored or was removed; in the storage version, or the endpoint's.
-    Unstored(Box<dyn Object>),
+    /// An object that would be stored or was removed.
+    Unstored {
+        /// The object, in the storage version or the endpoint's.
+        object: Box<dyn Object>,
+        /// Its size in JSON, in bytes; an estimate.
+        size: usize,
+    },
 }
 
 impl Encoded {
@@ -75,21 +80,24 @@ impl Write<'_> {
         let query = self.call.query();
         let committed = match committed {
             Committed::Stored(entry) => Committed::Stored(self.endpoint.converted_one(entry).await?),
-            Committed::Unstored(object) => Committed::Unstored(self.endpoint.converted_object(object).await?),
+            Committed::Unstored { object, size } => Committed::Unstored {
+                object: self.endpoint.converted_object(object).await?,
+                size,
+            },
         };
         let size = match &committed {
             Committed::Stored(entry) => self.size_with(entry),
-            Committed::Unstored(_) => self.size,
+            Committed::Unstored { size, .. } => *size,
         };
         let encode = || match committed {
             Committed::Stored(entry) => self.endpoint.render(code, output, query, Subject::Entry(&entry)),
-            Committed::Unstored(object) => {
+            Committed::Unstored { object, .. } => {
                 let object = self.endpoint.encodings().in_version(object)?;
                 self.endpoint.render(code, output, query, Subject::Object(&*object))
             }
         };
         let encode = || self.call.ctx.timeline.time(Stage::Encode, encode);
         let cost = Cost::of_json(size) + Cost::of_answer(output, size);
-        self.in_turn_for(size, cost, encode).await
+        self.endpoint.finish(self.call, size, cost, encode).await
     }
 }

@@ -1,19 +1,32 @@
-//! The way of a new object from its managed fields to the store.
+//! Creation of an object.
 
 use std::sync::Arc;
 
+use planesmith_machinery::json;
 use planesmith_machinery::object::Object;
-use planesmith_machinery::status::{ApiError, ApiResult, Reason};
+use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::{Entry, WriteError};
 
-use super::tracked::Tracked;
 use super::{Committed, Defaulted, Mutated, Write};
+use crate::encodings::metadata_range;
 use crate::options::parse_version;
 use crate::reservations::ReservationGuard;
 use crate::stores::store_failure;
 
 /// Maximum number of attempts to generate a name that is not taken.
 const NAME_ATTEMPTS: usize = 8;
+
+/// The outcome of a creation that nothing refused.
+pub(super) enum Creation {
+    /// The object is created, or would be.
+    Done(Committed),
+    /// Another object has the name.
+    NameTaken {
+        name: String,
+        /// The error for the client.
+        error: ApiError,
+    },
+}
 
 impl Defaulted {
     /// Creates the object. A generated name that is taken is generated anew, a few times.
@@ -22,47 +35,60 @@ impl Defaulted {
     ///
     /// The object is not valid or its name is taken, a plugin refuses it, or the store cannot write.
     pub(crate) async fn create(self, write: &Write<'_>) -> ApiResult<Committed> {
+        match self.create_if_absent(write).await? {
+            Creation::Done(committed) => Ok(committed),
+            Creation::NameTaken { error, .. } => Err(error),
+        }
+    }
+
+    /// Like [`Self::create`], for callers that have another use for an object with the same name.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::create`], except for a name that is taken.
+    pub(super) async fn create_if_absent(self, write: &Write<'_>) -> ApiResult<Creation> {
         let tracked = self.track_new(write).await;
-        let meta = tracked.object.meta();
+        let convert = || tracked.into_working_version(write);
+        let tracked = write.run(write.size, convert).await??;
+        write.endpoint.check_that_it_stays(&tracked.object.meta().name)?;
+        let mutated = tracked.mutate(write, None).await?;
+        let meta = mutated.object.meta();
         let generates = meta.name.is_empty() && !meta.generate_name.is_empty();
         let attempts = if generates { NAME_ATTEMPTS } else { 1 };
         for _ in 1..attempts {
-            match Box::pin(tracked.clone().create(write)).await {
-                Err(error) if error.reason() == Some(Reason::AlreadyExists) => {}
-                outcome => return outcome,
+            let attempt = write.in_turn(write.size, || mutated.clone()).await;
+            match Box::pin(attempt.identify_and_create(write)).await? {
+                Creation::NameTaken { .. } => {}
+                done @ Creation::Done(_) => return Ok(done),
             }
         }
-        Box::pin(tracked.create(write)).await
-    }
-}
-
-impl Tracked {
-    async fn create(self, write: &Write<'_>) -> ApiResult<Committed> {
-        let tracked = self.into_working_version(write)?;
-        write.endpoint.check_that_it_stays(&tracked.object.meta().name)?;
-        let mut mutated = tracked.mutate(write, None).await?.identify(write)?;
-        let mut reservation = match write.endpoint.reservations() {
-            Some(pool) => ReservationGuard::new(pool.begin_create(&mut *mutated.object, write.dry_run).await?),
-            None => ReservationGuard::nothing(),
-        };
-        let committed = mutated.create(write, &mut reservation).await;
-        reservation.roll_back().await;
-        committed
+        Box::pin(mutated.identify_and_create(write)).await
     }
 }
 
 impl Mutated {
+    async fn identify_and_create(self, write: &Write<'_>) -> ApiResult<Creation> {
+        let mut identified = self.identify(write)?;
+        let mut reservation = match write.endpoint.reservations() {
+            Some(pool) => ReservationGuard::new(pool.begin_create(&mut *identified.object, write.dry_run).await?),
+            None => ReservationGuard::nothing(),
+        };
+        let created = identified.create(write, &mut reservation).await;
+        reservation.roll_back().await;
+        created
+    }
+
     /// Creates an object whose reservations are made.
-    async fn create(self, write: &Write<'_>, reservation: &mut ReservationGuard) -> ApiResult<Committed> {
+    async fn create(self, write: &Write<'_>, reservation: &mut ReservationGuard) -> ApiResult<Creation> {
         let validated = self.validate_new(write).await?;
         let admitted = validated.admit(write, None).await?;
         let meta = admitted.object.meta();
         let key = write.endpoint.store().key(write.call.namespace(), &meta.name)?;
         if write.dry_run {
-            if let current @ Some(_) = write.endpoint.store().collection().get(&key) {
-                return Err(write.name_taken(&*admitted.object, current));
-            }
-            return admitted.into_dry_run(write).await;
+            return match write.endpoint.store().collection().get(&key) {
+                current @ Some(_) => Ok(write.name_taken(&*admitted.object, current)),
+                None => admitted.into_dry_run(write).await.map(Creation::Done),
+            };
         }
         // Text that is not a number counts as absent.
         if parse_version(&meta.resource_version).is_ok_and(|version| version != 0) {
@@ -71,8 +97,8 @@ impl Mutated {
         let admitted = admitted.into_storage_version(write).await?;
         let encoded = admitted.encode_new(write, &key).await;
         match encoded.commit(write, reservation).await {
-            Ok(written) => Ok(Committed::Stored(written.entry)),
-            Err(WriteError::Conflict { current }) => Err(write.name_taken(&*admitted.object, current)),
+            Ok(written) => Ok(Creation::Done(Committed::Stored(written.entry))),
+            Err(WriteError::Conflict { current }) => Ok(write.name_taken(&*admitted.object, current)),
             Err(error) => Err(store_failure(&error)),
         }
     }
@@ -80,17 +106,26 @@ impl Mutated {
 
 impl Write<'_> {
     /// 409 for a name that is taken, possibly by a terminating object.
-    fn name_taken(&self, object: &dyn Object, current: Option<Arc<Entry>>) -> ApiError {
+    fn name_taken(&self, object: &dyn Object, current: Option<Arc<Entry>>) -> Creation {
         let resource = self.endpoint.kind().group_resource();
         let meta = object.meta();
         let error = match meta.generate_name.is_empty() {
             false => ApiError::generated_name_taken(&resource, &meta.name),
             true => ApiError::already_exists(&resource, &meta.name),
         };
-        let current = current.and_then(|entry| self.endpoint.store().decode(&entry).ok());
-        match current.is_some_and(|current| current.meta().deletion_timestamp.is_some()) {
+        let error = match current.is_some_and(|current| is_terminating(&current)) {
             true => error.being_deleted(),
             false => error,
-        }
+        };
+        let name = meta.name.clone();
+        Creation::NameTaken { name, error }
     }
+}
+
+/// True if the object of `entry` is terminating. It is not decoded: it may be large, or of another version.
+fn is_terminating(entry: &Entry) -> bool {
+    metadata_range(entry.bytes()).is_ok_and(|range| {
+        let metadata = &entry.bytes()[range];
+        json::place_of(metadata, "deletionTimestamp").is_some_and(|place| &metadata[place] != b"null")
+    })
 }

@@ -29,24 +29,25 @@ impl Admitted {
     ///
     /// 500 when the object cannot be converted.
     pub(super) async fn into_storage_version(self, write: &Write<'_>) -> ApiResult<Self> {
-        let mut object = self.object;
+        let Self { mut object, size } = self;
         let Some(custom) = object.as_custom() else {
             if !write.endpoint.encodings().is_stored() {
                 // The object has only the defaults of another version so far.
-                defaulting::set_defaults(&mut *object, write.features());
+                let complete = || defaulting::set_defaults(&mut *object, write.features());
+                write.in_turn(size, complete).await;
             }
-            return Ok(Self { object });
+            return Ok(Self { object, size });
         };
         if !write.endpoint.encodings().is_stored() {
             object = Box::new(custom::convert_later(custom, write.endpoint.kind().hub()).await?);
         }
         write
-            .in_turn(write.size, || {
+            .in_turn(size, || {
                 object.as_custom_mut().map(CustomObject::prune);
                 defaulting::set_defaults(&mut *object, write.features());
             })
             .await;
-        Ok(Self { object })
+        Ok(Self { object, size })
     }
 
     /// Ends a dry run: the object as it would be stored.
@@ -55,8 +56,8 @@ impl Admitted {
     ///
     /// 500 when the object cannot be converted.
     pub(super) async fn into_dry_run(self, write: &Write<'_>) -> ApiResult<Committed> {
-        let stored = self.into_storage_version(write).await?;
-        Ok(Committed::Unstored(stored.object))
+        let Self { object, size } = self.into_storage_version(write).await?;
+        Ok(Committed::Unstored { object, size })
     }
 
     /// Encodes an object of the storage version, to be created under `key`.
@@ -65,7 +66,7 @@ impl Admitted {
             let encoded = json::encode_for_storage(&*self.object);
             Encoded::put(write, key, &*self.object, encoded, Expect::Absent)
         };
-        write.in_turn(write.size, encode).await
+        write.in_turn(self.size, encode).await
     }
 
     /// Encodes an object of the storage version, to replace `entry`; `None` if that is the same.
@@ -75,7 +76,7 @@ impl Admitted {
             let changes = !is_stored(entry, &encoded);
             changes.then(|| Encoded::put(write, key, &*self.object, encoded, Expect::Revision(entry.revision())))
         };
-        write.in_turn(write.size_with(entry), encode).await
+        write.in_turn(self.size, encode).await
     }
 }
 

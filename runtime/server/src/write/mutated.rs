@@ -11,6 +11,7 @@ use crate::generated_name::generated_name;
 use crate::request::Stage;
 
 /// An object after the mutating plugins, in the version that the write works on.
+#[derive(Clone)]
 pub(crate) struct Mutated {
     pub(super) object: Box<dyn Object>,
 }

@@ -59,11 +59,15 @@ pub(super) fn prepare_update(part: Part<'_>, new: &mut dyn Object, context: &Con
     }
 }
 
-/// Restores the metadata of an object of which only the status is written, except for its managed fields.
+/// Restores the metadata of an object of which only the status is written, except for its managed fields and the
+/// resourceVersion, which is checked later.
 pub(super) fn keep_metadata(new: &mut dyn Object, live: &dyn Object) {
-    let managed = std::mem::take(&mut new.meta_mut().managed_fields);
-    new.meta_mut().clone_from(live.meta());
-    new.meta_mut().managed_fields = managed;
+    let sent = new.meta_mut();
+    let managed_fields = std::mem::take(&mut sent.managed_fields);
+    let resource_version = std::mem::take(&mut sent.resource_version);
+    sent.clone_from(live.meta());
+    sent.managed_fields = managed_fields;
+    sent.resource_version = resource_version;
 }
 
 /// Restores the fields that no update can change.

@@ -3,6 +3,7 @@
 use http::header::USER_AGENT;
 use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::SentEmpty;
+use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::strategy::{Context, User};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Struct;
@@ -138,24 +139,39 @@ impl<'a> Write<'a> {
         }
     }
 
-    /// Runs `work` on documents of about `size` bytes.
-    pub(super) async fn in_turn<T>(&self, size: usize, work: impl FnOnce() -> T) -> T {
-        self.in_turn_for(size, Cost::of_json(size), work).await
+    /// Runs `work` on documents of about `size` bytes, for a request that cannot be refused any more. The work calls no
+    /// converter.
+    pub(crate) async fn in_turn<T>(&self, size: usize, work: impl FnOnce() -> T) -> T {
+        self.endpoint.finish(self.call, size, Cost::of_json(size), work).await
     }
 
-    /// Like [`Self::in_turn`], for work with the expected cost `cost`.
-    pub(super) async fn in_turn_for<T>(&self, size: usize, cost: Cost, work: impl FnOnce() -> T) -> T {
-        match self.may_ask_a_converter() {
-            // A turn must not wait for another party.
-            true if cost >= Cost::INLINE => block_in_place(work),
-            true => work(),
-            false => self.endpoint.finish(self.call, size, cost, work).await,
+    /// Like [`Self::in_turn`], for a request that can still be refused.
+    ///
+    /// # Errors
+    ///
+    /// 429 when the work is expensive and too much work waits.
+    pub(crate) async fn run<T>(&self, size: usize, work: impl FnOnce() -> T) -> ApiResult<T> {
+        self.endpoint.run(self.call, size, Cost::of_json(size), work).await
+    }
+
+    /// Like [`Self::in_turn`], for work that may wait for a converter, for example for managers of other versions.
+    pub(super) async fn in_turn_or_converting<T>(&self, size: usize, work: impl FnOnce() -> T) -> T {
+        match self.endpoint.has_converter() {
+            true => converting(size, work),
+            false => self.in_turn(size, work).await,
         }
     }
 
-    /// True if work on objects may call a conversion webhook, for example for managers of other versions.
-    fn may_ask_a_converter(&self) -> bool {
-        self.endpoint.representation().has_converter(self.endpoint.kind())
+    /// Like [`Self::run`], for work that may wait for a converter.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::run`].
+    pub(super) async fn run_or_convert<T>(&self, size: usize, work: impl FnOnce() -> T) -> ApiResult<T> {
+        match self.endpoint.has_converter() {
+            true => Ok(converting(size, work)),
+            false => self.run(size, work).await,
+        }
     }
 
     /// The request, as strategies see it.
@@ -180,5 +196,13 @@ impl<'a> Write<'a> {
     /// Size of a change of `entry`, in bytes: that of the body, or of the entry if it is larger.
     pub(crate) fn size_with(&self, entry: &Entry) -> usize {
         self.size.max(entry.bytes().len())
+    }
+}
+
+/// Runs `work` that may wait for a converter. It has no turn: a turn must not wait for another party.
+fn converting<T>(size: usize, work: impl FnOnce() -> T) -> T {
+    match Cost::of_json(size) >= Cost::INLINE {
+        true => block_in_place(work),
+        false => work(),
     }
 }

@@ -11,7 +11,6 @@ use super::request::Managing;
 use super::{Defaulted, Write};
 
 /// An object with its managed fields.
-#[derive(Clone)]
 pub(crate) struct Tracked {
     pub(super) object: Box<dyn Object>,
 }
@@ -22,7 +21,7 @@ impl Defaulted {
     /// A write does not fail if its fields cannot be tracked: no fields are managed then, as in kube-apiserver.
     pub(crate) async fn track_new(mut self, write: &Write<'_>) -> Tracked {
         let work = || write.track(None, &mut *self.object, &self.emptied);
-        write.in_turn(write.size, work).await;
+        write.in_turn_or_converting(write.size, work).await;
         Tracked { object: self.object }
     }
 
@@ -30,7 +29,7 @@ impl Defaulted {
     /// version; both have about `size` bytes.
     pub(super) async fn track_change(mut self, write: &Write<'_>, size: usize, live: &dyn Object) -> Tracked {
         let work = || write.track(Some(live), &mut *self.object, &self.emptied);
-        write.in_turn(size, work).await;
+        write.in_turn_or_converting(size, work).await;
         Tracked { object: self.object }
     }
 }

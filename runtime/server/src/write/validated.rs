@@ -14,6 +14,8 @@ use crate::request::Stage;
 /// A valid object, in the version that the write works on.
 pub(crate) struct Validated {
     pub(super) object: Box<dyn Object>,
+    /// Size of the object in JSON, in bytes; an estimate.
+    pub(super) size: usize,
 }
 
 impl Mutated {
@@ -25,15 +27,16 @@ impl Mutated {
     pub(super) async fn validate_new(self, write: &Write<'_>) -> ApiResult<Validated> {
         let mut object = self.object;
         write.pass_on(object.resource().extensions.hooks.preparation_warnings(&*object));
-        prepare_create(&mut *object, &write.strategy_context());
-        let sent = write.endpoint.kind();
+        let (sent, size) = (write.endpoint.kind(), write.size);
         let features = write.features();
-        let check = || validation::check_create_as_sent(&*object, sent, features);
-        let errors = write.check_in_turn(write.size, check);
-        let errors = errors.await?;
+        let check = || {
+            prepare_create(&mut *object, &write.strategy_context());
+            validation::check_create_as_sent(&*object, sent, features)
+        };
+        let errors = write.check_in_turn(size, check).await?;
         write.refuse_invalid(&*object, &errors)?;
         write.warn_about(&*object, None);
-        Ok(Validated { object })
+        Ok(Validated { object, size })
     }
 
     /// Prepares and validates a change of `part` of `old`; the objects have about `size` bytes.
@@ -49,19 +52,21 @@ impl Mutated {
         old: &dyn Object,
     ) -> ApiResult<Validated> {
         let mut new = self.object;
-        prepare_update(part, &mut *new, &write.strategy_context(), old);
         let features = write.features();
-        let errors = write.check_in_turn(size, || match part {
-            Part::Object => validation::check_update_as_sent(&*new, old, write.endpoint.kind(), features),
-            Part::Finalizers => validation::check_part_update(&*new, old, features, |errors| {
-                new.resource().extensions.hooks.validate_replacement(&*new, old, errors);
-            }),
-            Part::Status => validation::check_status_update(&*new, old, features),
-            Part::Own(part) => {
-                validation::check_part_update(&*new, old, features, |errors| part.check(&*new, old, errors))
+        let check = || {
+            prepare_update(part, &mut *new, &write.strategy_context(), old);
+            match part {
+                Part::Object => validation::check_update_as_sent(&*new, old, write.endpoint.kind(), features),
+                Part::Finalizers => validation::check_part_update(&*new, old, features, |errors| {
+                    new.resource().extensions.hooks.validate_replacement(&*new, old, errors);
+                }),
+                Part::Status => validation::check_status_update(&*new, old, features),
+                Part::Own(part) => {
+                    validation::check_part_update(&*new, old, features, |errors| part.check(&*new, old, errors))
+                }
             }
-        });
-        let mut errors = errors.await?;
+        };
+        let mut errors = write.check_in_turn(size, check).await?;
         write.pass_on(errors.take_tolerated());
         write.refuse_invalid(&*new, &errors)?;
         match part {
@@ -71,7 +76,7 @@ impl Mutated {
         }
         // A change of nothing else leaves the times of managed fields as they were.
         managers::keep_times(old, &mut *new);
-        Ok(Validated { object: new })
+        Ok(Validated { object: new, size })
     }
 }
 

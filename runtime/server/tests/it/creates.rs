@@ -179,3 +179,32 @@ async fn versions_and_other_namespaces_do_not_belong_on_new_objects() {
         (201, serde_json::Value::Null)
     );
 }
+
+#[tokio::test]
+async fn another_name_is_generated_after_the_mutating_plugins() {
+    let server = Server::start();
+    let path = "/api/v1/floors";
+    server.create(path, r#"{"metadata":{"name":"10.0.0.1"}}"#).await;
+    let (mutating, validating) = server.calls.counts();
+    let taken = server.post(path, r#"{"metadata":{"generateName":"10.0.0.1"}}"#).await;
+    let words = "floors \"10.0.0.1\" already exists, the server was not able to generate a unique name for the object";
+    assert_eq!(taken.refusal(), (409, words.to_owned()));
+    assert_eq!(server.calls.counts(), (mutating + 1, validating + 8));
+}
+
+#[tokio::test]
+async fn only_a_name_that_is_taken_is_tried_again() {
+    let server = Server::with_places().await;
+    let (_, validating) = server.calls.counts();
+    let refused = server
+        .apply(
+            &format!("{NOTES}/n?fieldManager=m"),
+            r#"{"apiVersion":"v1","kind":"Note","metadata":{"name":"n","annotations":{"exists":""}}}"#,
+        )
+        .await;
+    assert_eq!(refused.refusal(), (409, "notes \"another\" already exists".to_owned()));
+    let put = r#"{"metadata":{"name":"c","annotations":{"exists":""}}}"#;
+    let refused = server.put("/api/v1/sites/c", put).await;
+    assert_eq!(refused.refusal(), (409, "sites \"another\" already exists".to_owned()));
+    assert_eq!(server.calls.counts().1, validating + 2);
+}

@@ -1,13 +1,17 @@
 //! Custom kinds whose definition changed after objects were stored.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::available_parallelism;
+use std::time::Duration;
 
 use planesmith_dynamic::custom::{Converter, Converting, CustomKind, Unchecked};
 use planesmith_dynamic::structural::Structural;
 use planesmith_machinery::resource::{ResourceFacts, ScaleFacts, SubresourceFacts, SubresourceKind};
 use planesmith_store::{MemoryLog, Storage, StorageOptions};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use crate::harness::Server;
 use crate::watches::Watch;
@@ -16,26 +20,64 @@ use crate::watches::Watch;
 #[derive(Default)]
 struct Renames {
     documents: AtomicUsize,
+    /// Conversions that block their threads.
+    blocking: AtomicUsize,
 }
 
 impl Converter for Renames {
     fn convert(&self, documents: Vec<Value>, to: &'static ResourceFacts) -> Converting<'_, Vec<Value>> {
         self.documents.fetch_add(documents.len(), Ordering::Relaxed);
         Box::pin(async move {
-            let converted = documents.into_iter().map(|document| self.convert_now(document, to));
-            converted.collect()
+            let converted = documents.into_iter().map(|document| renamed(document, to));
+            Ok(converted.collect())
         })
     }
 
-    fn convert_now(&self, mut document: Value, to: &'static ResourceFacts) -> Result<Value, String> {
-        let (from, name) = match to.version {
-            "v1" => ("title", "heading"),
-            _ => ("heading", "title"),
-        };
-        document["apiVersion"] = to.api_version.into();
-        let value = document["spec"][from].take();
-        document["spec"] = json!({name: value});
-        Ok(document)
+    fn convert_now(&self, document: Value, to: &'static ResourceFacts) -> Result<Value, String> {
+        self.blocking.fetch_add(1, Ordering::Relaxed);
+        Ok(renamed(document, to))
+    }
+}
+
+fn renamed(mut document: Value, to: &'static ResourceFacts) -> Value {
+    let (from, name) = match to.version {
+        "v1" => ("title", "heading"),
+        _ => ("heading", "title"),
+    };
+    document["apiVersion"] = to.api_version.into();
+    let value = document["spec"][from].take();
+    document["spec"] = json!({name: value});
+    document
+}
+
+/// A converter like [`Renames`], but conversions that block their threads do so until it is released.
+struct Stuck {
+    entered: Semaphore,
+    released: Mutex<bool>,
+    release: Condvar,
+}
+
+impl Stuck {
+    fn release(&self) {
+        *self.released.lock().expect("no panic") = true;
+        self.release.notify_all();
+    }
+}
+
+impl Converter for Stuck {
+    fn convert(&self, documents: Vec<Value>, to: &'static ResourceFacts) -> Converting<'_, Vec<Value>> {
+        let converted = documents.into_iter().map(|document| renamed(document, to));
+        Box::pin(std::future::ready(Ok(converted.collect())))
+    }
+
+    fn convert_now(&self, document: Value, to: &'static ResourceFacts) -> Result<Value, String> {
+        self.entered.add_permits(1);
+        let released = self.released.lock().expect("no panic");
+        let wait = self
+            .release
+            .wait_timeout_while(released, Duration::from_secs(60), |released| !*released);
+        drop(wait.expect("no panic"));
+        Ok(renamed(document, to))
     }
 }
 
@@ -92,10 +134,10 @@ fn body(version: &str, name: &str, spec: &Value) -> String {
 
 /// Both versions, with the one at `hub` as the storage version.
 fn converted(hub: usize) -> [&'static ResourceFacts; 2] {
-    converted_by(&Arc::default(), hub)
+    converted_by(&Arc::<Renames>::default(), hub)
 }
 
-fn converted_by(converter: &Arc<Renames>, hub: usize) -> [&'static ResourceFacts; 2] {
+fn converted_by<C: Converter + 'static>(converter: &Arc<C>, hub: usize) -> [&'static ResourceFacts; 2] {
     let text = json!({"type": "string"});
     let versions = [
         version("v1beta1", &["spec.title"], &json!({"title": text}), &json!({})),
@@ -252,4 +294,84 @@ async fn apply_unknown_fields(server: &Server) {
     applied["most"] = json!([]);
     let refused = server.apply(&other, &applied.to_string()).await;
     assert_eq!(refused.code, 409, "{}", refused.text);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn applies_that_wait_for_a_converter_hold_up_nobody() {
+    let converter = Arc::new(Stuck {
+        entered: Semaphore::new(0),
+        released: Mutex::new(false),
+        release: Condvar::new(),
+    });
+    let server = Arc::new(Server::of(memory(), &converted_by(&converter, 1)));
+    let large = "x".repeat(70_000);
+    // Its manager is one of the older version.
+    server
+        .create(&path("v1beta1", ""), &body("v1beta1", "a", &json!({"title": large})))
+        .await;
+    let threads = u32::try_from(available_parallelism().map_or(2, usize::from).max(2)).expect("few");
+    let applies: Vec<_> = (0..threads)
+        .map(|manager| {
+            let server = Arc::clone(&server);
+            let path = path("v1", &format!("/a?fieldManager=m{manager}&force=true"));
+            tokio::spawn(async move { server.apply(&path, &body("v1", "a", &json!({"heading": "new"}))).await })
+        })
+        .collect();
+    let waiting = timeout(Duration::from_secs(60), converter.entered.acquire_many(threads)).await;
+    waiting.expect("all applies wait").expect("open").forget();
+    let object = body("v1", "b", &json!({"heading": large}));
+    let other = timeout(Duration::from_secs(20), server.post(&path("v1", ""), &object)).await;
+    converter.release();
+    assert_eq!(other.expect("nobody is held up").code, 201);
+    for apply in applies {
+        assert_eq!(apply.await.expect("no panic").code, 200);
+    }
+}
+
+#[tokio::test]
+async fn deletions_call_no_converter() {
+    let storage = memory();
+    let server = Server::of(storage.clone(), &converted(0));
+    for name in ["a", "b"] {
+        server
+            .create(&path("v1beta1", ""), &body("v1beta1", name, &json!({"title": "t"})))
+            .await;
+    }
+    let finalizers = r#"{"metadata":{"finalizers":["example.com/x"]}}"#;
+    let kept = server.patch("merge", &path("v1beta1", "/b"), finalizers).await;
+    assert_eq!(kept.code, 200, "{}", kept.text);
+    let converter = Arc::<Renames>::default();
+    let server = Server::of(storage, &converted_by(&converter, 1));
+    let calls = || {
+        let [blocking, documents] =
+            [&converter.blocking, &converter.documents].map(|calls| calls.load(Ordering::Relaxed));
+        (blocking, documents)
+    };
+    let gone = server.delete(&path("v1", "/a"), "").await;
+    assert_eq!((gone.code, calls()), (200, (0, 0)), "{}", gone.text);
+    let marked = server.delete(&path("v1", "/b"), "").await;
+    assert_eq!(
+        (marked.at("/spec"), calls()),
+        (json!({"heading": "t"}), (0, 1)),
+        "it is converted for the answer only: {}",
+        marked.text
+    );
+    let free = server
+        .patch("merge", &path("v1", "/b"), r#"{"metadata":{"finalizers":null}}"#)
+        .await;
+    assert_eq!(free.code, 200, "{}", free.text);
+    assert_eq!(server.get(&path("v1", "/b")).await.code, 404);
+}
+
+#[tokio::test]
+async fn a_name_that_is_taken_is_found_without_a_conversion() {
+    let storage = memory();
+    let server = Server::of(storage.clone(), &converted(0));
+    let object = body("v1beta1", "a", &json!({"title": "t"}));
+    server.create(&path("v1beta1", ""), &object).await;
+    let converter = Arc::<Renames>::default();
+    let server = Server::of(storage, &converted_by(&converter, 1));
+    let taken = server.post(&path("v1", ""), &body("v1", "a", &json!({}))).await;
+    assert_eq!(taken.code, 409, "{}", taken.text);
+    assert_eq!(converter.blocking.load(Ordering::Relaxed), 0);
 }

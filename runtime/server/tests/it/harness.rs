@@ -1,6 +1,7 @@
 //! A server in process, and requests to it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -24,7 +25,7 @@ use planesmith_store::{MemoryLog, Storage, StorageOptions};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use crate::kinds::{Note, Shelf, Site};
+use crate::kinds::{Floor, Note, Shelf, Site};
 
 /// An admission plugin: refuses to delete the object `kept` once its finalizers are removed.
 struct Keeper;
@@ -71,6 +72,61 @@ impl Plugin for Slow {
     }
 }
 
+/// Calls of [`Scripted`] for objects that are created, in both phases.
+#[derive(Default)]
+pub(crate) struct Calls {
+    mutating: AtomicUsize,
+    validating: AtomicUsize,
+}
+
+impl Calls {
+    /// The number of mutating and of validating calls so far.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let [mutating, validating] = [&self.mutating, &self.validating].map(|calls| calls.load(Ordering::Relaxed));
+        (mutating, validating)
+    }
+}
+
+/// An admission plugin: the annotation `denied` denies an update before it is validated, and `exists` denies a creation
+/// afterwards, with the reason of a name that is taken.
+struct Scripted(Arc<Calls>);
+
+impl Plugin for Scripted {
+    fn name(&self) -> &'static str {
+        "Scripted"
+    }
+
+    fn handles(&self, operation: Operation, _: Phase) -> bool {
+        matches!(operation, Operation::Create | Operation::Update)
+    }
+
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+        if attributes.operation == Operation::Create {
+            self.0.mutating.fetch_add(1, Ordering::Relaxed);
+            return decided(Ok(()));
+        }
+        let is_denied = |new: &&mut dyn Object| new.meta().annotations.contains_key("denied");
+        decided(match objects.new.as_ref().is_some_and(is_denied) {
+            true => Err(ApiError::bad_request("it is denied")),
+            false => Ok(()),
+        })
+    }
+
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+        if attributes.operation != Operation::Create {
+            return decided(Ok(()));
+        }
+        let calls = self.0.validating.fetch_add(1, Ordering::Relaxed);
+        let exists = |new: &&mut dyn Object| new.meta().annotations.contains_key("exists");
+        if !objects.new.as_ref().is_some_and(exists) {
+            return decided(Ok(()));
+        }
+        assert!(calls < 100, "the creation is tried forever");
+        let resource = attributes.resource.group_resource();
+        decided(Err(ApiError::already_exists(&resource, "another")))
+    }
+}
+
 /// A server in process.
 pub(crate) struct Server {
     table: RouteTable,
@@ -80,6 +136,8 @@ pub(crate) struct Server {
     pub(crate) waiting: Arc<Semaphore>,
     /// The features that determine how requests are answered.
     pub(crate) features: Features,
+    /// The calls of an admission plugin for objects that are created.
+    pub(crate) calls: Arc<Calls>,
     shutdown: Shutdown,
     _stop: Stop,
 }
@@ -104,13 +162,15 @@ impl Server {
     pub(crate) fn with_options(options: StoresOptions) -> Self {
         let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).expect("memory opens");
         let mut scheme = Scheme::new();
-        scheme.add::<Shelf>().add::<Note>().add::<Site>();
+        scheme.add::<Shelf>().add::<Note>().add::<Site>().add::<Floor>();
         let sites = ResourceStore::open(&storage, Site::RESOURCE);
         let waiting = Arc::new(Semaphore::new(0));
+        let calls = Arc::<Calls>::default();
         let admission = Chain::new(vec![
             Arc::new(NamespaceLifecycle::new(Arc::new(sites))),
             Arc::new(Keeper),
             Arc::new(Slow(Arc::clone(&waiting))),
+            Arc::new(Scripted(Arc::clone(&calls))),
         ]);
         let stores = Stores::with_options(storage.clone(), Arc::new(scheme), admission, options);
         stores.handle("", "sites", "finalize", Arc::new(Finalize));
@@ -118,6 +178,7 @@ impl Server {
         routes.serve::<Shelf>(&stores);
         routes.serve::<Note>(&stores);
         routes.serve::<Site>(&stores);
+        routes.serve::<Floor>(&stores);
         let (stop, shutdown) = Stop::new();
         Self {
             table: routes.build(),
@@ -125,6 +186,7 @@ impl Server {
             stores,
             waiting,
             features: Features::default(),
+            calls,
             shutdown,
             _stop: stop,
         }
@@ -155,6 +217,7 @@ impl Server {
             stores,
             waiting: Arc::new(Semaphore::new(0)),
             features: Features::default(),
+            calls: Arc::default(),
             shutdown,
             _stop: stop,
         }

@@ -111,6 +111,15 @@ pub(crate) struct Note {
     pub(crate) data: BTreeMap<String, String>,
 }
 
+/// A floor of a building, named by an address. A generated name is the client's text alone.
+#[derive(Clone, Debug, Default, PartialEq, Resource)]
+#[resource(group = "", version = "v1", kind = "Floor", cluster, name_rule = ip_address)]
+pub(crate) struct Floor {
+    /// Metadata.
+    #[field(proto = 1)]
+    pub(crate) metadata: ObjectMeta,
+}
+
 /// A site with finalizers in its spec.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
 #[resource(

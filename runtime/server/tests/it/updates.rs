@@ -224,3 +224,25 @@ async fn a_link_to_itself_is_told_in_a_dry_run_and_not_stored() {
     assert_eq!(dry.at("/metadata/selfLink"), "x");
     assert_eq!(server.put(&path, body).await.at("/metadata/selfLink"), Value::Null);
 }
+
+#[tokio::test]
+async fn mutating_plugins_come_before_the_check_of_the_version() {
+    let server = Server::with_places().await;
+    let old = server.note("n", "{}").await;
+    let path = format!("{NOTES}/n");
+    let changed = server.patch("merge", &path, r#"{"data":{"a":"b"}}"#).await;
+    assert_eq!(changed.code, 200);
+    let version = &old["metadata"]["resourceVersion"];
+    let put = |annotations: &str| {
+        format!(r#"{{"metadata":{{"name":"n","resourceVersion":{version},"annotations":{annotations}}}}}"#)
+    };
+    let denied = server.put(&path, &put(r#"{"denied":""}"#)).await;
+    assert_eq!(denied.refusal(), (400, "it is denied".to_owned()));
+    let stale = server.put(&path, &put("{}")).await;
+    assert_eq!(
+        (stale.code, stale.at("/reason")),
+        (409, json!("Conflict")),
+        "{}",
+        stale.text
+    );
+}

@@ -28,7 +28,8 @@ impl Write<'_> {
             let Some(entry) = store.collection().get(&key) else {
                 return Err(endpoint.not_found(call.name()));
             };
-            if store.decode_to_delete(&entry).is_ok() {
+            let read = || store.decode_to_delete(&entry).is_ok();
+            if self.run(entry.bytes().len(), read).await? {
                 let why = format!(
                     "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: unsafe \
                      deletion is not allowed because the object is decodable from storage"

@@ -265,7 +265,7 @@ impl WatchStream {
         make: impl FnOnce(&Frames) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let frames = Arc::clone(&self.frames);
-        if frames.endpoint().asks_a_converter() {
+        if frames.endpoint().has_converter() {
             // This is a task of its own already, and a turn must not wait for another party.
             return block_in_place(|| make(&frames));
         }
