@@ -38,7 +38,7 @@ struct Registered {
 impl Aggregator {
     /// Creates an aggregator for `server` without registrations. The group `own` is listed before all others.
     #[must_use]
-    pub fn new(server: &ApiServer, own: ListedGroup, config: AggregatorConfig) -> Self {
+    pub fn new(server: &mut ApiServer, own: ListedGroup, config: AggregatorConfig) -> Self {
         Self {
             inner: Arc::new(Inner {
                 claims: Claims::of(server),

@@ -22,11 +22,11 @@ pub struct Claims {
 type Claimed = BTreeMap<(String, String), Arc<dyn VersionHandler>>;
 
 impl Claims {
-    /// Creates the claims of `server`, initially empty.
+    /// Creates the claims of `server`, initially empty, in front of its declared resources.
     #[must_use]
-    pub fn of(server: &ApiServer) -> Self {
+    pub fn of(server: &mut ApiServer) -> Self {
         Self {
-            table: server.table(),
+            table: server.add_table_in_front(),
             claimed: Arc::default(),
         }
     }

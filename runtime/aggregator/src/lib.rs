@@ -21,8 +21,11 @@ pub use registration::{Registration, Remote, RemoteTrust, ServicePort};
 use planesmith_server::chain::ApiServer;
 use planesmith_server::routes::Routes;
 
-/// Returns the server without claimed group versions.
+/// The group of APIServices.
+pub const GROUP: &str = "apiregistration.k8s.io";
+
+/// Returns the server of `routes`, the declared kinds of [`GROUP`], without claimed group versions.
 #[must_use]
-pub fn server() -> ApiServer {
-    ApiServer::new("aggregator", Routes::new())
+pub fn server(routes: Routes) -> ApiServer {
+    ApiServer::new("aggregator", routes)
 }

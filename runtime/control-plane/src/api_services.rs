@@ -11,7 +11,7 @@ mod registration;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use planesmith_aggregator::{Aggregator, AggregatorConfig};
+use planesmith_aggregator::{Aggregator, AggregatorConfig, GROUP};
 use planesmith_api_defs::apiregistration::v1::APIService;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::{GroupDirectory, ListedGroup};
@@ -30,7 +30,6 @@ use crate::reconciler;
 use crate::resource_client::ResourceClient;
 use crate::service_resolver::ServiceResolver;
 
-const GROUP: &str = "apiregistration.k8s.io";
 const API_VERSION: &str = "apiregistration.k8s.io/v1";
 
 /// The parts of a server that the aggregation server works with.
@@ -47,9 +46,8 @@ pub(crate) struct Aggregation<'a> {
 }
 
 impl Aggregation<'_> {
-    /// Puts the aggregation server in front of `core`. In a server without APIServices it passes everything on.
-    pub(crate) fn in_front_of(self, core: ApiServer) -> ApiServer {
-        let server = planesmith_aggregator::server().in_front_of(core);
+    /// Adds the group versions of other servers to `server`, the aggregator. Without APIServices it passes everything on.
+    pub(crate) fn add_to(self, mut server: ApiServer) -> ApiServer {
         let Some(facts) = self.stores.scheme().resource(GROUP, "v1", "apiservices") else {
             return server;
         };
@@ -70,7 +68,7 @@ impl Aggregation<'_> {
             identity: self.identity,
             rejects_redirects: self.rejects_redirects,
         };
-        let aggregator = Aggregator::new(&server, own, ways);
+        let aggregator = Aggregator::new(&mut server, own, ways);
         // Before the first request: group versions of external servers must not be missing.
         register_all(&aggregator, &store);
         let ways = [

@@ -17,7 +17,6 @@ use planesmith_server::filters::Flows;
 use planesmith_server::health::HealthCheck;
 use planesmith_server::metrics::SharedMetrics;
 use planesmith_server::openapi::OpenApi;
-use planesmith_server::routes::Routes;
 use planesmith_server::stores::{ObjectLister, Stores, StoresOptions};
 use planesmith_store::Storage;
 
@@ -34,6 +33,7 @@ use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
 use crate::options::Options;
 use crate::program::{GroupVersion, Program};
+use crate::server_routes::ServerRoutes;
 use crate::service_accounts::ServiceAccountKeys;
 use crate::service_resolver::NoServices;
 use crate::storage::{alarms_check, storage_check};
@@ -113,37 +113,21 @@ pub(crate) fn assemble(
         added = added.and(component.install(&context)?);
     }
     let enablement = enablement(program, options, &gates)?;
-    let resources = enablement.clone();
-    let mut routes = Routes::new().only(move |facts| resources.resource(facts));
-    let groups = base_groups::with_groups_of(program);
-    for group_version in groups.filter(|group| enablement.version(group)) {
-        (group_version.install)(&mut routes, &stores);
-    }
+    let routes = ServerRoutes::install(program, &stores, &enablement);
     subresources::check(&stores, &routes)?;
-    // Versions that only exist for conversions serve nothing.
-    let served = base_groups::with_groups_of(program).copied();
-    let served: Vec<GroupVersion> = served
-        .filter(|group| routes.serves(group.group, group.version))
-        .collect();
+    let served = routes.served(program);
     let openapi = program.openapi.of(&served, &features);
     let services = added.services.unwrap_or_else(|| Arc::new(NoServices));
     let directory = GroupDirectory::default();
-    let extensions = custom_resources::extensions(&stores, loopback, (&openapi, &directory), &services);
-    let core = ApiServer::new("core", routes)
+    let extensions =
+        custom_resources::extensions(routes.extensions, &stores, loopback, (&openapi, &directory), &services);
+    let core = ApiServer::new("core", routes.core)
         .in_front_of(extensions)
         .with_check(storage_check("etcd", storage))
         .with_check(storage_check("etcd-readiness", storage).only_ready())
         .with_check(alarms_check(storage))
         // The data in memory is read when the store is opened, before anything is served.
         .with_check(HealthCheck::new("informer-sync", || Ok(())).only_ready());
-    let keys_url = options.service_accounts.service_account_jwks_uri.as_deref();
-    kinds.connect(&core);
-    let core = service_accounts::with_openid(core, &keys, &announcement.public_address(), keys_url);
-    let core = bootstrap::with_bootstrap(core, (&stores, loopback), announcement, &gates, added.start_hooks);
-    let core = added.stop_hooks.into_iter().fold(core, ApiServer::with_stop_hook);
-    let own = controllers::of_every_server((&stores, loopback), announcement, &gates, &keys.issuer, &directory);
-    let controllers = own.into_iter().chain(added.controllers);
-    let core = controllers::with_controllers(core, controllers, &options.embedded_controllers());
     let aggregation = Aggregation {
         stores: &stores,
         loopback,
@@ -154,7 +138,24 @@ pub(crate) fn assemble(
         identity: Some(identity.proxy_client()),
         rejects_redirects: options.aggregation.aggregator_reject_forwarding_redirect,
     };
-    let chain = aggregation.in_front_of(core);
+    let aggregator = aggregation.add_to(planesmith_aggregator::server(routes.aggregator));
+    let tables = [aggregator.tables(), core.tables()].concat();
+    kinds.connect(&tables);
+    let keys_url = options.service_accounts.service_account_jwks_uri.as_deref();
+    let core = service_accounts::with_openid(core, &keys, &announcement.public_address(), keys_url);
+    let core = bootstrap::with_bootstrap(
+        core,
+        &tables,
+        (&stores, loopback),
+        announcement,
+        &gates,
+        added.start_hooks,
+    );
+    let core = added.stop_hooks.into_iter().fold(core, ApiServer::with_stop_hook);
+    let own = controllers::of_every_server((&stores, loopback), announcement, &gates, &keys.issuer, &directory);
+    let controllers = own.into_iter().chain(added.controllers);
+    let core = controllers::with_controllers(core, &tables, controllers, &options.embedded_controllers());
+    let chain = aggregator.in_front_of(core);
     let assembled = Assembled {
         served,
         openapi,

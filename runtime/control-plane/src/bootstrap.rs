@@ -10,7 +10,7 @@ pub(crate) mod token_tracking;
 
 use std::net::{IpAddr, SocketAddr};
 
-use planesmith_server::chain::ApiServer;
+use planesmith_server::chain::{ApiServer, SharedTable};
 use planesmith_server::hooks::Hook;
 use planesmith_server::stores::Stores;
 
@@ -42,16 +42,17 @@ impl Announcement {
     }
 }
 
-/// Adds the hooks for the kinds that the server has; those of its components come between the namespaces and the rest.
+/// Adds the hooks for the kinds in `tables`, those of the chain; those of its components come between the namespaces and the rest.
 #[must_use]
 pub fn with_bootstrap(
     server: ApiServer,
+    tables: &[SharedTable],
     (stores, loopback): (&Stores, &Loopback),
     announcement: &Announcement,
     gates: &FeatureGates,
     of_components: Vec<Hook>,
 ) -> ApiServer {
-    let storage_versions = storage_versions::hook(&server, stores, loopback, gates);
+    let storage_versions = storage_versions::hook(tables, stores, loopback, gates);
     let namespaces = system_namespaces::hook(stores, loopback).into_iter();
     let in_namespaces = cluster_authentication::hook(stores, loopback, &announcement.authentication).into_iter();
     let in_namespaces = in_namespaces.chain(token_tracking::hook(stores, loopback));

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use planesmith_access::authentication::service_account::TokenIssuer;
-use planesmith_server::chain::ApiServer;
+use planesmith_server::chain::{ApiServer, SharedTable};
 use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::hooks::Hook;
 use planesmith_server::shutdown::Shutdown;
@@ -52,7 +52,7 @@ pub const MANAGER: &str = "kube-controller-manager";
 type Run = Box<dyn FnOnce(Shutdown) -> BoxFuture<'static, ()> + Send>;
 
 /// Prepares a controller for a server; `None` when it has nothing to do there.
-type Prepare<'a> = Box<dyn FnOnce(&ApiServer) -> Option<Run> + 'a>;
+type Prepare<'a> = Box<dyn FnOnce(&[SharedTable]) -> Option<Run> + 'a>;
 
 /// A controller that `--controllers` can switch. It starts with the server.
 pub struct Controller<'a> {
@@ -61,16 +61,16 @@ pub struct Controller<'a> {
 }
 
 impl<'a> Controller<'a> {
-    /// The controller of the start hook `hook`, which is `start-` and the controller's name. `prepare` gets the server with its
-    /// delegates, only if the controller is switched on; it returns `None` when the controller has nothing to do there.
+    /// The controller of the start hook `hook`, which is `start-` and the controller's name. `prepare` gets the tables of the
+    /// chain, only if the controller is switched on; it returns `None` when the controller has nothing to do there.
     #[must_use]
-    pub fn new<W, F>(hook: &'static str, prepare: impl FnOnce(&ApiServer) -> Option<W> + 'a) -> Self
+    pub fn new<W, F>(hook: &'static str, prepare: impl FnOnce(&[SharedTable]) -> Option<W> + 'a) -> Self
     where
         W: FnOnce(Shutdown) -> F + Send + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
-        let prepare = |server: &ApiServer| {
-            let run = prepare(server)?;
+        let prepare = |tables: &[SharedTable]| {
+            let run = prepare(tables)?;
             Some(Box::new(|shutdown: Shutdown| Box::pin(run(shutdown)) as BoxFuture<'static, ()>) as Run)
         };
         Self {
@@ -81,18 +81,21 @@ impl<'a> Controller<'a> {
 
     /// As [`Controller::new`], for a controller that reconciles objects.
     #[must_use]
-    pub fn reconciling<R: Reconcile>(hook: &'static str, prepare: impl FnOnce(&ApiServer) -> Option<R> + 'a) -> Self {
-        Self::new(hook, |server| {
-            let controller = prepare(server)?;
+    pub fn reconciling<R: Reconcile>(
+        hook: &'static str,
+        prepare: impl FnOnce(&[SharedTable]) -> Option<R> + 'a,
+    ) -> Self {
+        Self::new(hook, |tables| {
+            let controller = prepare(tables)?;
             Some(|shutdown| reconciler::start(controller, shutdown))
         })
     }
 
     /// As [`Controller::new`], for a controller that works at intervals.
     #[must_use]
-    pub fn periodic<P: Periodic>(hook: &'static str, prepare: impl FnOnce(&ApiServer) -> Option<P> + 'a) -> Self {
-        Self::new(hook, |server| {
-            let controller = prepare(server)?;
+    pub fn periodic<P: Periodic>(hook: &'static str, prepare: impl FnOnce(&[SharedTable]) -> Option<P> + 'a) -> Self {
+        Self::new(hook, |tables| {
+            let controller = prepare(tables)?;
             Some(|shutdown| periodic::run(controller, shutdown))
         })
     }
@@ -102,8 +105,8 @@ impl<'a> Controller<'a> {
     }
 
     /// Adds the controller's hook to `server`.
-    fn add_to(self, server: ApiServer) -> ApiServer {
-        let Some(run) = (self.prepare)(&server) else {
+    fn add_to(self, server: ApiServer, tables: &[SharedTable]) -> ApiServer {
+        let Some(run) = (self.prepare)(tables) else {
             return server;
         };
         server.with_start_hook(Hook::new(self.hook, move |shutdown| async move {
@@ -129,12 +132,12 @@ pub(crate) fn of_every_server<'a>(
 ) -> Vec<Controller<'a>> {
     let root = &announcement.root_authority;
     vec![
-        Controller::new("start-garbage-collector-controller", move |server| {
-            let collector = GarbageCollector::new(server, stores, loopback, directory);
+        Controller::new("start-garbage-collector-controller", move |tables| {
+            let collector = GarbageCollector::new(tables, stores, loopback, directory);
             Some(|shutdown| collector.run(shutdown))
         }),
-        Controller::new("start-namespace-controller", move |server| {
-            let controller = NamespaceController::new(server, stores, loopback, directory)?;
+        Controller::new("start-namespace-controller", move |tables| {
+            let controller = NamespaceController::new(tables, stores, loopback, directory)?;
             Some(|shutdown| controller.run(shutdown))
         }),
         Controller::reconciling("start-serviceaccount-controller", move |_| {
@@ -147,8 +150,8 @@ pub(crate) fn of_every_server<'a>(
             let authority = root.clone();
             InEachNamespace::new(stores, loopback, RootCertificate { authority })
         }),
-        Controller::reconciling("start-storageversion-garbage-collector-controller", move |server| {
-            StaleStorageVersions::new(server, stores, loopback, gates)
+        Controller::reconciling("start-storageversion-garbage-collector-controller", move |tables| {
+            StaleStorageVersions::new(tables, stores, loopback, gates)
         }),
         Controller::new("start-storage-version-migrator-controller", move |_| {
             let migrator = StorageMigrator::new(stores)?;
@@ -160,17 +163,18 @@ pub(crate) fn of_every_server<'a>(
     ]
 }
 
-/// Adds those of `controllers` that are switched on, as start hooks.
+/// Adds those of `controllers` that are switched on as start hooks of `server`. They follow the kinds in `tables`.
 #[must_use]
 pub fn with_controllers<'a>(
     server: ApiServer,
+    tables: &[SharedTable],
     controllers: impl IntoIterator<Item = Controller<'a>>,
     enabled: &Controllers,
 ) -> ApiServer {
     let on = controllers
         .into_iter()
         .filter(|controller| enabled.enabled(controller.name()));
-    on.fold(server, |server, controller| controller.add_to(server))
+    on.fold(server, |server, controller| controller.add_to(server, tables))
 }
 
 /// True if the namespace `name` exists and is not being deleted, so that objects can be created in it.

@@ -14,6 +14,7 @@ use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::hooks::Hook;
 use planesmith_server::openapi::OpenApi;
+use planesmith_server::routes::Routes;
 use planesmith_server::stores::Stores;
 
 use crate::loopback::Loopback;
@@ -27,15 +28,16 @@ const TEMPLATES: Templates = Templates {
     scales: &["apis/autoscaling/v1", "apis/apps/v1"],
 };
 
-/// The API-extensions server; it serves custom resources if the program has definitions.
+/// Returns the API-extensions server of `routes`; it serves custom resources if the program has definitions.
 #[must_use]
 pub(crate) fn extensions(
+    routes: Routes,
     stores: &Stores,
     loopback: &Loopback,
     (openapi, directory): (&OpenApi, &GroupDirectory),
     services: &Arc<dyn ServiceResolver>,
 ) -> ApiServer {
-    let server = planesmith_extensions::server();
+    let mut server = planesmith_extensions::server(routes);
     let Some(kind) = definition_kind(stores.scheme()) else {
         return server;
     };
@@ -46,7 +48,7 @@ pub(crate) fn extensions(
     let definitions = Definitions::new(
         stores,
         &store,
-        CustomResources::of(&server),
+        CustomResources::of(&mut server),
         facts,
         (openapi, TEMPLATES),
     );

@@ -41,6 +41,7 @@ pub mod resource_client;
 mod run;
 mod running;
 pub mod server;
+mod server_routes;
 pub mod service_accounts;
 pub mod service_resolver;
 mod storage;

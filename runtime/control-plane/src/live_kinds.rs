@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use planesmith_server::chain::{ApiServer, SharedTable, WeakTable};
+use planesmith_server::chain::{SharedTable, WeakTable};
 use planesmith_server::discovery::ServedResource;
 
 /// The kinds that a chain of servers serves, custom ones included. Clones share them; empty until connected.
@@ -14,10 +14,9 @@ pub struct LiveKinds {
 }
 
 impl LiveKinds {
-    /// Connects to the tables of `server` and of those that it delegates to.
-    pub fn connect(&self, server: &ApiServer) {
+    /// Connects to `tables`, those of a chain.
+    pub fn connect(&self, tables: &[SharedTable]) {
         // A second chain would have the same tables.
-        let tables = server.tables();
         let _ = self.tables.set(tables.iter().map(SharedTable::downgrade).collect());
     }
 

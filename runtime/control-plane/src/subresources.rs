@@ -1,15 +1,16 @@
 //! Subresources that kinds declare: each has a handler before anything is served, because OpenAPI documents it.
 
 use anyhow::{Result, bail};
-use planesmith_server::routes::Routes;
 use planesmith_server::stores::Stores;
+
+use crate::server_routes::ServerRoutes;
 
 /// Checks that `stores` have a handler for every subresource that a kind in `routes` declares.
 ///
 /// # Errors
 ///
 /// If some have none; names all of them.
-pub(crate) fn check(stores: &Stores, routes: &Routes) -> Result<()> {
+pub(crate) fn check(stores: &Stores, routes: &ServerRoutes) -> Result<()> {
     let kinds = stores.scheme().iter();
     let served = kinds.filter(|facts| facts.served && routes.serves(facts.group, facts.version));
     let mut problems = Vec::new();
@@ -37,6 +38,7 @@ mod tests {
     use planesmith_machinery::Resource;
     use planesmith_machinery::meta::ObjectMeta;
     use planesmith_machinery::scheme::Scheme;
+    use planesmith_server::routes::Routes;
     use planesmith_server::verbs::Finalize;
     use planesmith_store::{MemoryLog, Storage, StorageOptions};
 
@@ -57,9 +59,13 @@ mod tests {
         scheme.add::<Order>();
         let stores = Stores::new(storage, Arc::new(scheme));
         let routes = || {
-            let mut routes = Routes::new();
-            routes.serve::<Order>(&stores);
-            routes
+            let mut core = Routes::new();
+            core.serve::<Order>(&stores);
+            ServerRoutes {
+                aggregator: Routes::new(),
+                core,
+                extensions: Routes::new(),
+            }
         };
         let refused = check(&stores, &routes()).unwrap_err().to_string();
         assert_eq!(

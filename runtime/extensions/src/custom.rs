@@ -21,11 +21,11 @@ pub struct CustomResources {
 type Defined = BTreeMap<String, BTreeMap<String, Vec<Arc<dyn ResourceHandler>>>>;
 
 impl CustomResources {
-    /// Creates the custom resources of `server`, initially empty.
+    /// Creates the custom resources of `server`, initially empty, behind its declared ones.
     #[must_use]
-    pub fn of(server: &ApiServer) -> Self {
+    pub fn of(server: &mut ApiServer) -> Self {
         Self {
-            table: server.table(),
+            table: server.add_table_behind(),
             defined: Arc::default(),
         }
     }

@@ -24,8 +24,11 @@ pub use status::settled;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::routes::Routes;
 
-/// Returns the server without custom resources.
+/// The group of definitions.
+pub const GROUP: &str = "apiextensions.k8s.io";
+
+/// Returns the server of `routes`, the declared kinds of [`GROUP`], without custom resources.
 #[must_use]
-pub fn server() -> ApiServer {
-    ApiServer::new("extensions", Routes::new())
+pub fn server(routes: Routes) -> ApiServer {
+    ApiServer::new("extensions", routes)
 }

@@ -46,8 +46,8 @@ pub(crate) fn controllers<'a>(context: &ServerContext<'a>) -> Vec<Controller<'a>
         Controller::reconciling("start-clusterrole-aggregation-controller", move |_| {
             ClusterRoleAggregation::new(stores, loopback)
         }),
-        Controller::new("start-resourcequota-controller", move |server| {
-            let controller = QuotaController::new(server, stores, Arc::clone(objects), loopback)?;
+        Controller::new("start-resourcequota-controller", move |tables| {
+            let controller = QuotaController::new(tables, stores, Arc::clone(objects), loopback)?;
             Some(|shutdown| controller.run(shutdown))
         }),
         Controller::reconciling("start-certificatesigningrequest-approving-controller", move |_| {

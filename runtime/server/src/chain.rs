@@ -1,6 +1,6 @@
 //! Servers that answer the requests that they serve and delegate the others.
 //!
-//! Every server has a route table for its resources, so that a resource costs a table entry and not a route, and an
+//! Every server has route tables for its resources, so that a resource costs a table entry and not a route, and an
 //! axum router for its other paths. Delegation goes from table to table (module `resources`) and, for other paths, by
 //! the routers' fallbacks. The outermost server merges and serves the hooks, health checks and paths of all servers.
 
@@ -23,7 +23,8 @@ use crate::routes::Routes;
 #[derive(Debug)]
 pub struct ApiServer {
     name: &'static str,
-    table: SharedTable,
+    /// In the order in which they are searched.
+    tables: Vec<SharedTable>,
     paths: Vec<(String, MethodRouter)>,
     start_hooks: Vec<Hook>,
     stop_hooks: Vec<Hook>,
@@ -52,7 +53,7 @@ impl ApiServer {
     pub fn new(name: &'static str, routes: Routes) -> Self {
         Self {
             name,
-            table: SharedTable::new(routes.build()),
+            tables: vec![SharedTable::new(routes.build())],
             paths: Vec::new(),
             start_hooks: Vec::new(),
             stop_hooks: Vec::new(),
@@ -67,21 +68,25 @@ impl ApiServer {
         self.name
     }
 
-    /// The server's route table, which can be swapped while serving.
-    #[must_use]
-    pub fn table(&self) -> SharedTable {
-        self.table.clone()
+    /// Adds a table that is changed while serving and searched before the others of the server. Returns it.
+    pub fn add_table_in_front(&mut self) -> SharedTable {
+        let table = SharedTable::new(Routes::new().build());
+        self.tables.insert(0, table.clone());
+        table
+    }
+
+    /// Adds a table that is changed while serving and searched after the others of the server. Returns it.
+    pub fn add_table_behind(&mut self) -> SharedTable {
+        let table = SharedTable::new(Routes::new().build());
+        self.tables.push(table.clone());
+        table
     }
 
     /// The tables of this server and of its delegates, outermost first.
     #[must_use]
     pub fn tables(&self) -> Vec<SharedTable> {
-        let mut tables = vec![self.table()];
-        let mut next = self.delegate.as_deref();
-        while let Some(server) = next {
-            tables.push(server.table());
-            next = server.delegate.as_deref();
-        }
+        let mut tables = self.tables.clone();
+        tables.extend(self.delegate.iter().flat_map(|delegate| delegate.tables()));
         tables
     }
 
@@ -146,7 +151,7 @@ impl ApiServer {
             }
             merged.router = own.fallback_service(merged.router);
         }
-        merged.tables.insert(0, self.table);
+        merged.tables.splice(0..0, self.tables);
         merged.start_hooks.extend(self.start_hooks);
         merged.stop_hooks.splice(0..0, self.stop_hooks);
         merged.checks.extend(self.checks);

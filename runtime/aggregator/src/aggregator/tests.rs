@@ -1,6 +1,7 @@
 use planesmith_server::discovery::{GroupDirectory, VersionPriority};
 use planesmith_server::openapi::OpenApi;
 use planesmith_server::proxy::Destination;
+use planesmith_server::routes::Routes;
 
 use super::*;
 use crate::config::Resolver;
@@ -26,7 +27,7 @@ fn aggregator(directory: &GroupDirectory) -> Aggregator {
         identity: None,
         rejects_redirects: false,
     };
-    Aggregator::new(&crate::server(), own, config)
+    Aggregator::new(&mut crate::server(Routes::new()), own, config)
 }
 
 /// Returns a registration of the server at `port`.

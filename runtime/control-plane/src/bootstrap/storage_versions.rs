@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use planesmith_machinery::time::Time;
-use planesmith_server::chain::{ApiServer, SharedTable};
+use planesmith_server::chain::SharedTable;
 use planesmith_server::hooks::Hook;
 use planesmith_server::stores::Stores;
 use serde_json::{Value, json};
@@ -21,20 +21,19 @@ const GROUP: &str = "internal.apiserver.k8s.io";
 const VERSION: &str = "v1alpha1";
 const CONDITION: &str = "AllEncodingVersionsEqual";
 
-/// Records the storage versions of `server`; `None` unless the gate is on and the kind is served.
-pub(super) fn hook(server: &ApiServer, stores: &Stores, loopback: &Loopback, gates: &FeatureGates) -> Option<Hook> {
+/// Records the storage versions of the kinds in `tables`; `None` unless the gate is on and the kind is served.
+pub(super) fn hook(tables: &[SharedTable], stores: &Stores, loopback: &Loopback, gates: &FeatureGates) -> Option<Hook> {
     if !gates.enabled(GATE) {
         return None;
     }
-    let table = server.table();
-    if !are_served(server) {
+    if !are_served(tables) {
         tracing::warn!("--feature-gates has {GATE}, but --runtime-config does not have {GROUP}/{VERSION}");
         return None;
     }
     let versions = StorageVersions {
         objects: objects(stores, loopback)?,
         server: identity_lease::own_name(),
-        resources: resources(&table, stores),
+        resources: resources(tables, stores),
     };
     let hook = Hook::new(
         "built-in-resources-storage-version-updater",
@@ -48,11 +47,9 @@ pub(super) fn hook(server: &ApiServer, stores: &Stores, loopback: &Loopback, gat
 }
 
 /// True if clients can read and write the versions.
-pub(crate) fn are_served(server: &ApiServer) -> bool {
-    server.table().load().handlers().any(|handler| {
-        let facts = handler.facts();
-        facts.group == GROUP && facts.plural == "storageversions"
-    })
+pub(crate) fn are_served(tables: &[SharedTable]) -> bool {
+    let serve = |table: &SharedTable| table.load().handler(GROUP, VERSION, "storageversions").is_some();
+    tables.iter().any(serve)
 }
 
 /// The StorageVersion objects.
@@ -76,9 +73,10 @@ struct Versions {
 }
 
 /// Returns the versions in which resources are stored, by `group.resource`.
-fn resources(table: &SharedTable, stores: &Stores) -> BTreeMap<String, Versions> {
+fn resources(tables: &[SharedTable], stores: &Stores) -> BTreeMap<String, Versions> {
     let mut resources: BTreeMap<String, Versions> = BTreeMap::new();
-    for handler in table.load().handlers() {
+    let tables: Vec<_> = tables.iter().map(SharedTable::load_full).collect();
+    for handler in tables.iter().flat_map(|table| table.handlers()) {
         let (Some(store), served) = (handler.objects(), handler.facts()) else {
             continue;
         };

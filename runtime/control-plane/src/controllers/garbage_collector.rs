@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use planesmith_server::chain::ApiServer;
+use planesmith_server::chain::SharedTable;
 use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::request::Verb;
 use planesmith_server::shutdown::Shutdown;
@@ -83,9 +83,14 @@ struct Shared {
 impl GarbageCollector {
     /// Collects the objects stored by `server` and by those that it delegates to, and those of the servers in
     /// `directory`.
-    pub(super) fn new(server: &ApiServer, stores: &Stores, loopback: &Loopback, directory: &GroupDirectory) -> Self {
+    pub(super) fn new(
+        tables: &[SharedTable],
+        stores: &Stores,
+        loopback: &Loopback,
+        directory: &GroupDirectory,
+    ) -> Self {
         Self {
-            served: ServedKinds::of(server),
+            served: ServedKinds::of(tables),
             directory: directory.clone(),
             shared: Arc::new(Shared {
                 loopback: loopback.clone(),

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use planesmith_machinery::time::Time;
-use planesmith_server::chain::ApiServer;
+use planesmith_server::chain::SharedTable;
 use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::metrics::QueueMeter;
 use planesmith_server::shutdown::Shutdown;
@@ -52,14 +52,14 @@ impl NamespaceController {
     /// Deletes the objects in namespaces that are stored by `server` and by those that it delegates to, and those of
     /// the servers in `directory`. `None` without namespaces.
     pub(super) fn new(
-        server: &ApiServer,
+        tables: &[SharedTable],
         stores: &Stores,
         loopback: &Loopback,
         directory: &GroupDirectory,
     ) -> Option<Self> {
         let namespaces = crate::namespaces::store(stores)?;
         Some(Self {
-            kinds: ServedKinds::of(server),
+            kinds: ServedKinds::of(tables),
             directory: directory.clone(),
             namespaces,
             loopback: loopback.clone(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_util::future::select_all;
 use planesmith_machinery::resource::Scope;
-use planesmith_server::chain::{ApiServer, SharedTable};
+use planesmith_server::chain::SharedTable;
 use planesmith_server::discovery::ServedResource;
 use planesmith_server::request::Verb;
 use planesmith_server::stores::ResourceStore;
@@ -43,9 +43,9 @@ pub struct ServedKind {
 }
 
 impl ServedKinds {
-    /// Follows the kinds of `server` and of those that it delegates to.
-    pub fn of(server: &ApiServer) -> Self {
-        let tables = server.tables();
+    /// Follows the kinds in `tables`, those of a chain.
+    pub fn of(tables: &[SharedTable]) -> Self {
+        let tables = tables.to_vec();
         let changes = tables.iter().map(SharedTable::changes).collect();
         Self { tables, changes }
     }

@@ -1,7 +1,7 @@
 //! Removes the entries of stopped servers from StorageVersion objects.
 
 use planesmith_machinery::time::Time;
-use planesmith_server::chain::ApiServer;
+use planesmith_server::chain::SharedTable;
 use planesmith_server::stores::Stores;
 use planesmith_store::{Event, EventKind};
 use serde_json::Value;
@@ -24,9 +24,14 @@ pub(super) struct StaleStorageVersions {
 
 impl StaleStorageVersions {
     /// `None` if no versions are recorded, or if there are no leases that show the running servers.
-    pub(super) fn new(server: &ApiServer, stores: &Stores, loopback: &Loopback, gates: &FeatureGates) -> Option<Self> {
+    pub(super) fn new(
+        tables: &[SharedTable],
+        stores: &Stores,
+        loopback: &Loopback,
+        gates: &FeatureGates,
+    ) -> Option<Self> {
         let has_leases = gates.enabled(identity_lease::GATE);
-        if !has_leases || !gates.enabled(storage_versions::GATE) || !storage_versions::are_served(server) {
+        if !has_leases || !gates.enabled(storage_versions::GATE) || !storage_versions::are_served(tables) {
             return None;
         }
         Some(Self {

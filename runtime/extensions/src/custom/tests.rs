@@ -11,7 +11,7 @@ use planesmith_server::connection::Connection;
 use planesmith_server::discovery::ServedResource;
 use planesmith_server::lifecycle::{Config, PreparedServer};
 use planesmith_server::request::{Context, Verb};
-use planesmith_server::routes::ResourceHandler;
+use planesmith_server::routes::{ResourceHandler, Routes};
 
 use super::CustomResources;
 
@@ -55,8 +55,8 @@ async fn ask(server: &PreparedServer, path: &str) -> String {
 
 #[tokio::test]
 async fn resources_come_and_go_while_serving() {
-    let server = crate::server();
-    let custom = CustomResources::of(&server);
+    let mut server = crate::server(Routes::new());
+    let custom = CustomResources::of(&mut server);
     let config = Config::new(Arc::new(Chain::new(vec![], true)), Arc::new(AlwaysAllow));
     let mut server = config.complete().unwrap().prepare(server).unwrap();
     server.set_installed();

@@ -182,7 +182,7 @@ mod tests {
 
     fn plugin_of(server: &ApiServer, allowed: &'static [&'static str]) -> OwnerReferencesPermissionEnforcement {
         let kinds = LiveKinds::default();
-        kinds.connect(server);
+        kinds.connect(&server.tables());
         OwnerReferencesPermissionEnforcement {
             authorizer: Arc::new(Allowing(allowed)),
             kinds,
@@ -242,7 +242,7 @@ mod tests {
         assert!(Request::create::<ConfigMap>().created(&plugin, owned()).is_err());
         let mut routes = Routes::new();
         serve(&mut routes, "shop.example.com", "Rock", "rocks");
-        server.table().store(Arc::new(routes.build()));
+        server.tables()[0].store(Arc::new(routes.build()));
         assert!(Request::create::<ConfigMap>().created(&plugin, owned()).is_ok());
     }
 }

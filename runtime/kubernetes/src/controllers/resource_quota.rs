@@ -14,7 +14,7 @@ use planesmith_control_plane::reconciler::{self, next_of};
 use planesmith_control_plane::resource_client::ResourceClient;
 use planesmith_machinery::json;
 use planesmith_machinery::object::Object;
-use planesmith_server::chain::ApiServer;
+use planesmith_server::chain::SharedTable;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::Stores;
 use planesmith_store::{Entry, Event, EventKind, WatchError, Watcher};
@@ -50,14 +50,14 @@ impl QuotaController {
     /// Counts the objects in the stores of `server` and of those that it delegates to. `None` for a server without
     /// quotas.
     pub(super) fn new(
-        server: &ApiServer,
+        tables: &[SharedTable],
         stores: &Stores,
         objects: Arc<dyn Lister>,
         loopback: &Loopback,
     ) -> Option<Self> {
         let quotas = ResourceClient::of(stores, loopback, "", "v1", "resourcequotas")?.managed_by(MANAGER);
         Some(Self {
-            served: ServedKinds::of(server),
+            served: ServedKinds::of(tables),
             watchers: vec![quotas.watch()],
             objects,
             quotas,
