@@ -116,7 +116,8 @@ impl Encodings {
 
     /// True if an entry has the layout of the storage version of a declared kind, and so can be read.
     pub(crate) fn has_usual_layout(&self, entry: &Entry) -> bool {
-        self.writes_trees() || (entry.is_readable() && entry.bytes().starts_with(&self.stored_prefix))
+        !self.representation.has_fixed_layout()
+            || (entry.is_readable() && entry.bytes().starts_with(&self.stored_prefix))
     }
 
     /// The first bytes of the JSON of every object; an item of a list is `{` and the bytes behind them.
@@ -136,7 +137,7 @@ impl Encodings {
 
     /// The object of an entry in the endpoint's version.
     pub(crate) fn object_of(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
-        if self.writes_trees() && entry.revision() == Revision(0) {
+        if entry.revision() == Revision(0) && self.representation.has_converter(self.facts) {
             // The entry was converted already. Stored objects get defaults when they are read, converted ones do not.
             let mut object = self.facts.zero();
             custom::decode(entry.bytes(), &mut *object, Strictness::Lenient)
@@ -149,9 +150,9 @@ impl Encodings {
     /// The object of an entry that is stored in the endpoint's version, for readers of anything but its managed fields,
     /// which are often half of it.
     pub(crate) fn object_to_print(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
-        match self.writes_trees() {
-            false => self.stored(&without_managers(entry.bytes())),
-            true => self.object_of(entry),
+        match self.representation.has_fixed_layout() {
+            true => self.stored(&without_managers(entry.bytes())),
+            false => self.object_of(entry),
         }
     }
 
@@ -211,7 +212,7 @@ impl Encodings {
 
     /// True if the messages of most objects are transcoded from their JSON.
     pub(crate) fn is_transcoded(&self) -> bool {
-        !self.writes_trees() && self.is_stored()
+        self.representation.has_fixed_layout() && self.is_stored()
     }
 
     /// The protobuf message of a PartialObjectMetadata.

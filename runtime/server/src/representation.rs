@@ -1,4 +1,4 @@
-//! The differences between declared and custom kinds, of which each is one answer to the same questions.
+//! The behaviour in which declared and custom kinds differ.
 //!
 //! Objects of a declared kind are typed values: all versions have one set of rules, those of the storage version, and what
 //! a type does not have cannot be sent. Objects of a custom kind are documents: each version has a schema and rules of its
@@ -10,8 +10,10 @@ mod declared;
 use std::fmt::Debug;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use http::request::Parts;
 use planesmith_machinery::facts::StructFacts;
+use planesmith_machinery::feature::Features;
 use planesmith_machinery::field_error::SentEmpty;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::{ResourceFacts, ScaleFacts};
@@ -25,6 +27,12 @@ pub(crate) use self::custom::Custom;
 pub(crate) use self::declared::{Declared, not_a_list, read_typed};
 use crate::negotiation::{Acceptable, Output};
 use crate::request::Verb;
+
+/// A pending conversion; it fails with 500 if the converter does.
+pub(crate) type Converted = BoxFuture<'static, ApiResult<Box<dyn Object>>>;
+
+/// Completes an object of the storage version.
+pub(crate) type Completion = fn(&mut dyn Object, &Features);
 
 /// The representation of the objects of a kind.
 pub(crate) trait Representation: Debug + Sync {
@@ -47,7 +55,7 @@ pub(crate) trait Representation: Debug + Sync {
     /// The error for a request of one object of `kind` as a list of metadata.
     fn not_a_list(&self, kind: &ResourceFacts) -> ApiError;
 
-    /// True if a body has to name its kind and version, which are complemented otherwise.
+    /// True if a body has to name its kind and version, which are completed otherwise.
     fn requires_type_meta(&self) -> bool;
 
     /// True if a strategic merge patch finds out how lists are merged.
@@ -75,11 +83,21 @@ pub(crate) trait Representation: Debug + Sync {
     /// True if objects are written as trees: all keys are sorted, and items of lists carry their kind and version.
     fn writes_trees(&self) -> bool;
 
+    /// True if the bytes of every object begin as the encoder of a type writes them, unless they cannot be read.
+    fn has_fixed_layout(&self) -> bool;
+
     /// True if the kind may be defined anew, so that objects may have been written for another definition.
     fn is_redefinable(&self) -> bool;
 
     /// True if each version has fields, defaults and rules of its own, and not those of the storage version.
     fn versions_have_own_rules(&self) -> bool;
+
+    /// Converts an object to the version `to` of its kind, without blocking the thread.
+    fn convert(&self, object: Box<dyn Object>, to: &'static ResourceFacts) -> Converted;
+
+    /// The function that completes an object before it is stored, which came in the version `sent` and is in the storage
+    /// version; `None` if nothing is missing.
+    fn completion(&self, sent: &'static ResourceFacts) -> Option<Completion>;
 
     /// True if another program converts objects of `kind`, so that work on them may wait for it.
     fn has_converter(&self, kind: &'static ResourceFacts) -> bool;
@@ -91,7 +109,7 @@ pub(crate) trait Representation: Debug + Sync {
     /// is not: agents annotate objects together with their status.
     fn restores_metadata(&self) -> bool;
 
-    /// True if a change of the status of `kind` makes a new generation.
+    /// True if a change of the status of `kind` increments `metadata.generation`.
     fn counts_status(&self, kind: &ResourceFacts) -> bool;
 
     /// True if an absent number of replicas is an error, and not 0.

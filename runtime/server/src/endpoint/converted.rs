@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use planesmith_dynamic::custom::{self, AsCustom, CustomObject};
+use planesmith_dynamic::custom::{self, CustomObject};
 use planesmith_machinery::json;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::ApiResult;
@@ -96,17 +96,15 @@ impl Endpoint {
         self.run(call, size, Cost::of_json(size), read).await?
     }
 
-    /// The same object; one of a custom kind in the endpoint's version.
+    /// The same object; in the endpoint's version if another program has to convert it.
     ///
     /// # Errors
     ///
     /// 500 when the converter fails.
     pub(crate) async fn converted_object(&self, object: Box<dyn Object>) -> ApiResult<Box<dyn Object>> {
-        match object.as_custom() {
-            Some(custom) if !std::ptr::eq(custom.resource(), self.kind()) => {
-                Ok(Box::new(custom::convert_later(custom, self.kind()).await?))
-            }
-            _ => Ok(object),
+        match self.has_converter() && !std::ptr::eq(object.resource(), self.kind()) {
+            true => self.representation().convert(object, self.kind()).await,
+            false => Ok(object),
         }
     }
 

@@ -118,16 +118,16 @@ fn config(authorizer: impl Authorizer + 'static) -> Config {
 
 fn chain() -> ApiServer {
     let mut core = Routes::new();
-    core.add(Arc::new(Echo::new("", "echoes", Scope::Namespaced, Verb::STORED)));
+    core.add(Arc::new(Echo::new("", "echoes", Scope::Namespaced, &Verb::STORED)));
     core.add(Arc::new(Echo::new("", "reviews", Scope::Cluster, &[Verb::Create])));
-    core.add(Arc::new(Echo::new("apps", "things", Scope::Cluster, Verb::STORED)));
+    core.add(Arc::new(Echo::new("apps", "things", Scope::Cluster, &Verb::STORED)));
     let mut custom = Routes::new();
     custom.open_group("custom.example.com");
     custom.add(Arc::new(Echo::new(
         "custom.example.com",
         "widgets",
         Scope::Namespaced,
-        Verb::STORED,
+        &Verb::STORED,
     )));
     let extensions = ApiServer::new("extensions", custom).with_path("/from/extensions", get(|| async { "here" }));
     ApiServer::new("aggregator", Routes::new()).in_front_of(ApiServer::new("core", core).in_front_of(extensions))

@@ -2,8 +2,9 @@
 
 use bytes::Bytes;
 use http::request::Parts;
-use planesmith_dynamic::custom::{self, AsCustom, CustomKind};
+use planesmith_dynamic::custom::{self, AsCustom, CustomKind, CustomObject};
 use planesmith_dynamic::unstructured::{nested_integer, nested_text, set_nested};
+use planesmith_machinery::defaulting;
 use planesmith_machinery::facts::StructFacts;
 use planesmith_machinery::field_error::SentEmpty;
 use planesmith_machinery::object::Object;
@@ -14,7 +15,7 @@ use planesmith_patch::fields::Set;
 use planesmith_patch::managers::ScaleManagers;
 use serde_json::Value as Tree;
 
-use super::Representation;
+use super::{Completion, Converted, Representation};
 use crate::negotiation::{Acceptable, Output, negotiate_custom};
 use crate::request::Verb;
 
@@ -94,12 +95,32 @@ impl Representation for Custom {
         true
     }
 
+    fn has_fixed_layout(&self) -> bool {
+        false
+    }
+
     fn is_redefinable(&self) -> bool {
         true
     }
 
     fn versions_have_own_rules(&self) -> bool {
         true
+    }
+
+    fn convert(&self, object: Box<dyn Object>, to: &'static ResourceFacts) -> Converted {
+        Box::pin(async move {
+            match object.as_custom() {
+                Some(custom) => Ok(Box::new(custom::convert_later(custom, to).await?) as Box<dyn Object>),
+                None => Ok(object),
+            }
+        })
+    }
+
+    fn completion(&self, _: &'static ResourceFacts) -> Option<Completion> {
+        Some(|object, features| {
+            object.as_custom_mut().map(CustomObject::prune);
+            defaulting::set_defaults(object, features);
+        })
     }
 
     fn has_converter(&self, kind: &'static ResourceFacts) -> bool {

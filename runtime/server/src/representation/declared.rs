@@ -1,5 +1,7 @@
 //! Kinds that are declared as types.
 
+use std::future::ready;
+
 use bytes::Bytes;
 use http::request::Parts;
 use planesmith_dynamic::unstructured;
@@ -9,12 +11,13 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::{ResourceFacts, ScaleFacts};
 use planesmith_machinery::status::{ApiError, ApiResult, Reason};
 use planesmith_machinery::value::{self, Slot, Struct, Value};
+use planesmith_machinery::{conversion, defaulting};
 use planesmith_patch::apply::Sent;
 use planesmith_patch::fields::{self, Set};
 use planesmith_patch::managers::{self, ScaleManagers};
 use serde_json::Value as Tree;
 
-use super::Representation;
+use super::{Completion, Converted, Representation};
 use crate::negotiation::{Acceptable, Output, negotiate, with_empty_details};
 use crate::request::Verb;
 
@@ -24,16 +27,7 @@ pub(crate) struct Declared;
 
 impl Representation for Declared {
     fn verbs(&self) -> [Verb; 8] {
-        [
-            Verb::Create,
-            Verb::Delete,
-            Verb::DeleteCollection,
-            Verb::Get,
-            Verb::List,
-            Verb::Patch,
-            Verb::Update,
-            Verb::Watch,
-        ]
+        Verb::STORED
     }
 
     fn sorts_subresources(&self) -> bool {
@@ -87,12 +81,25 @@ impl Representation for Declared {
         false
     }
 
+    fn has_fixed_layout(&self) -> bool {
+        true
+    }
+
     fn is_redefinable(&self) -> bool {
         false
     }
 
     fn versions_have_own_rules(&self) -> bool {
         false
+    }
+
+    fn convert(&self, object: Box<dyn Object>, to: &'static ResourceFacts) -> Converted {
+        Box::pin(ready(conversion::try_convert(&*object, to)))
+    }
+
+    fn completion(&self, sent: &'static ResourceFacts) -> Option<Completion> {
+        // An object of another version has only the defaults of that version.
+        (!sent.is_hub()).then_some(defaulting::set_defaults)
     }
 
     fn has_converter(&self, _: &'static ResourceFacts) -> bool {

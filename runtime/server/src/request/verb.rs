@@ -39,7 +39,7 @@ pub enum Verb {
 
 impl Verb {
     /// All the verbs of a stored kind, in the order in which discovery lists them.
-    pub const STORED: &'static [Verb] = &[
+    pub const STORED: [Verb; 8] = [
         Verb::Create,
         Verb::Delete,
         Verb::DeleteCollection,

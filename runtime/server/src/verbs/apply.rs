@@ -43,8 +43,8 @@ impl Endpoint {
                 .representation()
                 .read_applied(applied.document, &sent, &mut *object);
             read.map_err(|why| unconvertible(why, &sent))?;
-            object.meta_mut().managed_fields = applied.managed_fields;
-            Defaulted::patched(self, call, object, Set::new())
+            let defaulted = Defaulted::patched(self, call, object, Set::new())?;
+            Ok(defaulted.with_managed_fields(applied.managed_fields))
         };
         let missing = || {
             let defaulted = make(&*self.kind().zero())?;
@@ -97,9 +97,7 @@ impl Endpoint {
             let read = read_typed(&applied.document, &sent, &mut wanted);
             read.map_err(|why| unconvertible(why, &sent))?;
             self.check_path_names(&mut wanted.metadata, call)?;
-            let mut object = scaled(live, &wanted, facts)?;
-            object.meta_mut().managed_fields = applied.managed_fields;
-            Ok(Defaulted::unchanged(object))
+            Ok(scaled(live, &wanted, facts)?.with_managed_fields(applied.managed_fields))
         };
         self.write_scale(&write, output, facts, "", &make).await
     }

@@ -25,7 +25,7 @@ use crate::options::{DeleteOptions, Propagation};
 use crate::reservations::ReservationGuard;
 use crate::response;
 use crate::table;
-use crate::write::{Committed, Encoded, Write, is_of_machinery};
+use crate::write::{AdmittedDeletion, Committed, Write, is_of_machinery};
 
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
@@ -33,7 +33,7 @@ const FOREGROUND: &str = "foregroundDeletion";
 /// The result of a deletion.
 pub(super) enum Deleted {
     /// The object is deleted; this was its last state.
-    Gone(Committed, StatusDetails),
+    Removed(Committed, StatusDetails),
     /// The object is terminating, and stays until its finalizers are removed.
     Marked(Committed),
 }
@@ -49,17 +49,17 @@ impl Endpoint {
             return write.delete_unreadable(output).await;
         }
         let deleted = write.delete(call.name(), &options).await?;
-        let gone_later = |outcome: &Deleted| matches!(outcome, Deleted::Marked(_));
+        let is_terminating = matches!(deleted, Deleted::Marked(_));
         let code = match options.orphan_dependents {
-            Some(false) if gone_later(&deleted) => StatusCode::ACCEPTED,
+            Some(false) if is_terminating => StatusCode::ACCEPTED,
             _ => StatusCode::OK,
         };
         match deleted {
             Deleted::Marked(outcome) => write.respond(code, output, outcome).await,
-            Deleted::Gone(outcome, _) if self.kind().behavior.returns_deleted => {
+            Deleted::Removed(outcome, _) if self.kind().behavior.returns_deleted => {
                 write.respond(code, output, outcome).await
             }
-            Deleted::Gone(_, details) => {
+            Deleted::Removed(_, details) => {
                 if output.target == Target::Table {
                     table::shown(call.query())?;
                 }
@@ -176,61 +176,63 @@ impl Write<'_> {
 
     /// One attempt on the state `entry`; `None` when the object was changed meanwhile.
     async fn delete_once(&self, key: &str, entry: &Arc<Entry>, options: &DeleteOptions) -> ApiResult<Option<Deleted>> {
-        let read = || self.endpoint.store().decode_to_delete(entry);
-        let mut object = self.run(entry.bytes().len(), read).await??;
-        if let Some(problem) = object.resource().extensions.hooks.deletion_problem(&*object) {
+        let deletion = self.begin_deletion(key, entry).await?;
+        let object = deletion.object();
+        if let Some(problem) = object.resource().extensions.hooks.deletion_problem(object) {
             let resource = self.endpoint.kind().group_resource();
             return Err(ApiError::forbidden(&resource, &object.meta().name, problem));
         }
-        check_preconditions(self.endpoint.kind(), &*object, entry, options)?;
-        self.admit_removal(&object.meta().name, &*object).await?;
-        let end = grace::begin(&mut *object, options.sent.grace_period_seconds, self.now);
+        check_preconditions(self.endpoint.kind(), object, entry, options)?;
+        let mut deletion = deletion.admit(self).await?;
+        let object = deletion.object_mut();
+        let end = grace::begin(object, options.sent.grace_period_seconds, self.now);
         if end == End::UnderWay {
             return Ok(Some(Deleted::Marked(match self.dry_run {
-                true => unstored(entry, object),
+                true => deletion.into_dry_run(),
                 false => Committed::Stored(Arc::clone(entry)),
             })));
         }
         let extensions = &object.resource().extensions;
-        let holds = extensions.hooks.blocks_deletion(&*object);
+        let holds = extensions.hooks.blocks_deletion(object);
         if !holds || extensions.dependents != Dependents::IgnoredAtFirst {
             apply_propagation(&mut object.meta_mut().finalizers, options, extensions.dependents);
         }
         if let End::Begun(seconds) = end {
             return match seconds > 0 || !object.meta().finalizers.is_empty() {
-                true => self.store_mark(key, entry, object).await,
-                false => self.end(key, entry, object).await,
+                true => self.store_mark(deletion).await,
+                false => self.end(deletion).await,
             };
         }
         if holds || !object.meta().finalizers.is_empty() {
             if !holds {
-                self.mark(&mut *object);
+                self.mark(object);
             } else if object.meta().deletion_timestamp.is_none() {
                 object.meta_mut().deletion_timestamp = Some(self.now);
-                extensions.hooks.prepare_for_delete(&mut *object);
+                extensions.hooks.prepare_for_delete(object);
             }
-            return self.store_mark(key, entry, object).await;
+            return self.store_mark(deletion).await;
         }
-        self.remove(key, entry, object).await
+        self.remove(deletion).await
     }
 
-    /// Removes the object whose state is `entry`; `None` when the object was changed meanwhile.
-    async fn remove(&self, key: &str, entry: &Arc<Entry>, object: Box<dyn Object>) -> ApiResult<Option<Deleted>> {
-        let details = self.details(&*object);
+    /// Removes the object; `None` when it was changed meanwhile.
+    async fn remove(&self, deletion: AdmittedDeletion<'_>) -> ApiResult<Option<Deleted>> {
+        let details = self.details(deletion.object());
         if self.dry_run {
-            return Ok(Some(Deleted::Gone(unstored(entry, object), details)));
+            return Ok(Some(Deleted::Removed(deletion.into_dry_run(), details)));
         }
-        let encoded = Encoded::removal(self, key, entry, Some(&*object));
+        let encoded = deletion.encode_removal(self);
         let removed = encoded.commit_change(self, &mut ReservationGuard::nothing()).await?;
-        Ok(removed.map(|entry| Deleted::Gone(Committed::Stored(entry), details)))
+        Ok(removed.map(|entry| Deleted::Removed(Committed::Stored(entry), details)))
     }
 
     /// Stores an object without a remaining grace period as terminating, so that watches see it, and removes it.
-    async fn end(&self, key: &str, entry: &Arc<Entry>, object: Box<dyn Object>) -> ApiResult<Option<Deleted>> {
-        let last = object.boxed();
-        match self.store_mark(key, entry, object).await? {
-            Some(Deleted::Marked(Committed::Stored(marked))) => self.remove(key, &marked, last).await,
-            Some(_) => self.remove(key, entry, last).await,
+    async fn end(&self, deletion: AdmittedDeletion<'_>) -> ApiResult<Option<Deleted>> {
+        if self.dry_run {
+            return self.remove(deletion).await;
+        }
+        match self.commit_mark(&deletion).await? {
+            Some(marked) => self.remove(deletion.after(marked)).await,
             None => Ok(None),
         }
     }
@@ -248,16 +250,20 @@ impl Write<'_> {
         meta.deletion_grace_period_seconds = Some(0);
     }
 
-    async fn store_mark(&self, key: &str, entry: &Arc<Entry>, object: Box<dyn Object>) -> ApiResult<Option<Deleted>> {
-        if self.dry_run {
-            return Ok(Some(Deleted::Marked(unstored(entry, object))));
-        }
-        let encode = || Encoded::termination(self, key, entry, &*object);
-        let Some(encoded) = self.in_turn(entry.bytes().len(), encode).await else {
-            return Ok(Some(Deleted::Marked(Committed::Stored(Arc::clone(entry)))));
+    /// Stores an object as terminating; `None` when it was changed meanwhile.
+    async fn store_mark(&self, deletion: AdmittedDeletion<'_>) -> ApiResult<Option<Deleted>> {
+        let marked = match self.dry_run {
+            true => Some(deletion.into_dry_run()),
+            false => self.commit_mark(&deletion).await?.map(Committed::Stored),
         };
-        let marked = encoded.commit_change(self, &mut ReservationGuard::nothing()).await?;
-        Ok(marked.map(|entry| Deleted::Marked(Committed::Stored(entry))))
+        Ok(marked.map(Deleted::Marked))
+    }
+
+    async fn commit_mark(&self, deletion: &AdmittedDeletion<'_>) -> ApiResult<Option<Arc<Entry>>> {
+        match deletion.encode_termination(self).await {
+            Some(encoded) => encoded.commit_change(self, &mut ReservationGuard::nothing()).await,
+            None => Ok(Some(Arc::clone(deletion.entry()))),
+        }
     }
 
     fn details(&self, object: &dyn Object) -> StatusDetails {
@@ -270,12 +276,6 @@ impl Write<'_> {
             ..StatusDetails::default()
         }
     }
-}
-
-/// The result of a dry run: `object`, a state of that of `entry`.
-fn unstored(entry: &Entry, object: Box<dyn Object>) -> Committed {
-    let size = entry.bytes().len();
-    Committed::Unstored { object, size }
 }
 
 fn check_preconditions(

@@ -19,8 +19,8 @@ use crate::write::PartStrategy;
 /// written. Its functions get objects of the storage version.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectPart<R> {
-    /// Dotted paths that writers of the part never come to manage. As in kube-apiserver, they do come to manage
-    /// everything else that they send, even values that the preparation resets.
+    /// Dotted paths that the field manager of this part does not own. As in kube-apiserver, it owns everything else that
+    /// it sends, even values that the preparation resets.
     pub resets: &'static [&'static str],
     /// Copies the fields that a write cannot change from the old object (last).
     pub prepare: fn(&mut R, &Context<'_>, &R),

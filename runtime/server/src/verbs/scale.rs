@@ -81,7 +81,7 @@ impl Endpoint {
         self.run(call, body.len(), body.cost(), read).await??;
         self.check_path_names(&mut scale.metadata, call)?;
         let write = Write::new(self, call, &options, body.len()).through_scale(facts.spec_replicas);
-        let make = |live: &dyn Object| scaled(live, &scale, facts).map(Defaulted::unchanged);
+        let make = |live: &dyn Object| scaled(live, &scale, facts);
         self.write_scale(&write, output, facts, &scale.metadata.uid, &make)
             .await
     }
@@ -118,7 +118,7 @@ impl Endpoint {
                 call.ctx.warnings.add(warning);
             }
             self.check_path_names(&mut scale.metadata, call)?;
-            scaled(live, &scale, facts).map(Defaulted::unchanged)
+            scaled(live, &scale, facts)
         };
         self.write_scale(&write, output, facts, "", &make).await
     }
@@ -204,7 +204,7 @@ pub(super) fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> ApiResult<Sca
 
 /// A copy of `live` with the number of replicas, and the identity, of `scale`. The managed fields of the Scale are
 /// ignored.
-pub(super) fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> ApiResult<Box<dyn Object>> {
+pub(super) fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> ApiResult<Defaulted> {
     let wanted = scale.spec.replicas;
     let representation = representation::of(live.resource());
     if representation.requires_replicas() {
@@ -215,13 +215,7 @@ pub(super) fn scaled(live: &dyn Object, scale: &Scale, facts: &ScaleFacts) -> Ap
     } else {
         check(live, scale)?;
     }
-    let mut object = live.boxed();
-    scale
-        .metadata
-        .resource_version
-        .clone_into(&mut object.meta_mut().resource_version);
-    representation.set_replicas(&mut *object, facts, wanted)?;
-    Ok(object)
+    Defaulted::with_replicas(live, facts, wanted, &scale.metadata.resource_version)
 }
 
 /// Checks a Scale as an object of its own, and that it is that of `live`.

@@ -112,11 +112,12 @@ impl Endpoint {
         drop(body);
         let bodies = self.stores().large_bodies();
         let counted = bodies.count(write.size, || heap_size::of_object(defaulted.object()))?;
-        let mut tracked = defaulted.track_new(&write).await;
-        if std::ptr::eq(kind, self.kind()) {
-            tracked = tracked.into_working_version(&write)?;
-        }
-        let mutated = tracked.mutate(&write, None).await?;
+        let tracked = defaulted.track_new(&write).await;
+        let working = match std::ptr::eq(kind, self.kind()) {
+            true => tracked.into_working_version(&write).await?,
+            false => tracked.into_posted_version(),
+        };
+        let mutated = working.mutate(&write).await?;
         Ok(Submission {
             object: mutated.into_object(),
             write,

@@ -9,7 +9,7 @@ use crate::endpoint::{Call, Endpoint};
 use crate::metrics::BodyUse;
 use crate::negotiation::Acceptable;
 use crate::options::WriteOptions;
-use crate::write::{Change, Decoded, Defaulted, Part, PartStrategy, Write};
+use crate::write::{Change, Decoded, Part, PartStrategy, Write};
 
 impl Endpoint {
     /// Replaces an object.
@@ -52,7 +52,7 @@ impl Endpoint {
         let bodies = self.stores().large_bodies();
         let _counted = bodies.count(write.size, || heap_size::of_object(object))?;
         let creates = matches!(part, Part::Object) && self.kind().behavior.create_on_update;
-        let copy = || Ok(Defaulted::unchanged(object.boxed()));
+        let copy = || Ok(defaulted.copy());
         let change = Change {
             part,
             make: &|_| copy(),

@@ -1,37 +1,50 @@
-//! Sixth step: the validating admission plugins have accepted the object.
+//! Ninth step: the validating admission plugins have accepted the object.
 
 use planesmith_access::admission::{Objects, Operation, Phase};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::ApiResult;
 
 use super::Write;
+use super::candidate::{Candidate, Purpose};
 use super::validated::Validated;
 use crate::request::Stage;
 
 /// An object that may be stored, in the version that the write works on.
-pub(crate) struct Admitted {
-    pub(super) object: Box<dyn Object>,
-    /// Size of the object in JSON, in bytes; an estimate.
-    pub(super) size: usize,
-}
+pub(super) struct Admitted<P>(Candidate<P>);
 
-impl Validated {
-    /// Runs the validating plugins. `old` is the object that is changed; `None` when one is created.
+impl<P: Purpose> Validated<P> {
+    /// Runs the validating plugins.
     ///
     /// # Errors
     ///
     /// The error of the first plugin that refuses.
-    pub(crate) async fn admit(mut self, write: &Write<'_>, old: Option<&dyn Object>) -> ApiResult<Admitted> {
-        write.run_validating_plugins(&mut *self.object, old).await?;
-        Ok(Admitted {
-            object: self.object,
-            size: self.size,
-        })
+    pub(super) async fn admit(self, write: &Write<'_>) -> ApiResult<Admitted<P>> {
+        let mut candidate = self.into_candidate();
+        let Candidate { object, purpose, .. } = &mut candidate;
+        write.run_validating_plugins(&mut **object, purpose.old()).await?;
+        Ok(Admitted(candidate))
+    }
+}
+
+impl<P> Admitted<P> {
+    /// The object.
+    pub(super) fn object(&self) -> &dyn Object {
+        &*self.0.object
+    }
+
+    /// The purpose of the write.
+    pub(super) fn purpose(&self) -> &P {
+        &self.0.purpose
+    }
+
+    pub(super) fn into_candidate(self) -> Candidate<P> {
+        self.0
     }
 }
 
 impl Write<'_> {
-    /// Runs the validating plugins on the new object.
+    /// Runs the validating plugins on the new object. An object that is answered and not stored has no later step, so this
+    /// returns nothing for it.
     ///
     /// # Errors
     ///

@@ -1,22 +1,20 @@
-//! The way of a change: read, change, check, write; repeated while other writers change the object.
+//! Updates: read, change, validate, commit, retry on conflict.
 
 use std::sync::Arc;
 
 use http::StatusCode;
 use planesmith_dynamic::custom;
 use planesmith_machinery::conversion::try_convert;
-use planesmith_machinery::field_error::FieldErrors;
-use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::heap_size;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::Entry;
 
 use super::admitted::Admitted;
+use super::candidate::Existing;
 use super::creation::Creation;
-use super::prepared::keep_metadata;
-use super::{Committed, Defaulted, Encoded, Mutated, Part, Write};
-use crate::options::parse_version;
+use super::reserved::Reserved;
+use super::{Committed, Defaulted, Part, Write};
 use crate::request::Stage;
 use crate::reservations::ReservationGuard;
 
@@ -50,17 +48,6 @@ impl Changed {
             false => StatusCode::OK,
         }
     }
-}
-
-/// The state of the object that a change meets.
-#[derive(Clone, Copy)]
-struct State<'a> {
-    key: &'a str,
-    entry: &'a Arc<Entry>,
-    /// The object of the entry.
-    old: &'a dyn Object,
-    /// Size of the change, in bytes.
-    size: usize,
 }
 
 /// The new object of a change, in the endpoint's version.
@@ -116,51 +103,40 @@ impl Write<'_> {
         let size = self.size_with(entry);
         let bodies = self.endpoint.stores().large_bodies();
         let old = self.old(entry, size).await?;
-        let state = State {
+        let existing = Existing {
             key,
             entry,
             old: &*old,
+            part: change.part,
             size,
         };
-        let begin = || self.begin_change(state, change);
+        let begin = || self.begin_change(existing, change);
         let Begun { live, new } = self.run_or_convert(size, begin).await??;
-        let tracked = new.track_change(self, size, live.as_deref().unwrap_or(&*old)).await;
+        let tracked = new.track_change(self, existing, live.as_deref().unwrap_or(&*old)).await;
         drop(live);
-        let convert = || tracked.into_working_version(self);
-        let tracked = self.run(size, convert).await??;
+        let working = tracked.into_working_version(self).await?;
         let _counted = bodies.count(size, || {
-            heap_size::of_object(&*old) + heap_size::of_object(&*tracked.object)
+            heap_size::of_object(&*old) + heap_size::of_object(working.object())
         })?;
-        let mut mutated = tracked.mutate(self, Some(&*old)).await?;
-        self.check_version(&*mutated.object, entry)?;
-        mutated.object.meta_mut().resource_version = entry.revision().to_string();
-        let mut reservation = match self.endpoint.reservations() {
-            Some(pool) if matches!(change.part, Part::Object) => {
-                ReservationGuard::new(pool.begin_update(&mut *mutated.object, &*old, self.dry_run).await?)
-            }
-            _ => ReservationGuard::nothing(),
-        };
-        let committed = mutated.change(self, state, change.part, &mut reservation).await;
+        let identified = working.mutate(self).await?.identify(self)?;
+        let (reserved, mut reservation) = identified.reserve(self).await?;
+        let committed = reserved.change(self, &mut reservation).await;
         reservation.roll_back().await;
         committed
     }
 
-    /// The object of `entry`, in the version in which the write changes it.
+    /// The object of `entry`, in the version that the write works on.
     async fn old(&self, entry: &Entry, size: usize) -> ApiResult<Box<dyn Object>> {
-        let kind = self.endpoint.kind();
-        if custom::needs_converter(entry.bytes(), kind) {
+        if custom::needs_converter(entry.bytes(), self.endpoint.kind()) {
             return self.endpoint.object_of(self.call, entry).await;
         }
-        let read = || match self.endpoint.representation().versions_have_own_rules() {
-            true => self.endpoint.encodings().object(entry.bytes()),
-            false => self.endpoint.store().decode(entry),
-        };
+        let read = || self.endpoint.store().decode_as(entry.bytes(), self.working_kind());
         self.in_turn(size, read).await
     }
 
     /// The result of the change on a state.
-    fn begin_change(&self, state: State<'_>, change: &Change<'_>) -> ApiResult<Begun> {
-        let State { key, old, .. } = state;
+    fn begin_change(&self, existing: Existing<'_>, change: &Change<'_>) -> ApiResult<Begun> {
+        let Existing { key, old, part, .. } = existing;
         let name = old.meta().name.as_str();
         if !change.uid.is_empty() && change.uid != old.meta().uid {
             let resource = self.endpoint.kind().group_resource();
@@ -173,69 +149,34 @@ impl Write<'_> {
         };
         let live = converted.as_deref().unwrap_or(old);
         let mut new = self.call.ctx.timeline.time(Stage::Patch, || (change.make)(live))?;
-        if matches!(change.part, Part::Status) && self.endpoint.representation().restores_metadata() {
-            keep_metadata(&mut *new.object, live);
+        if matches!(part, Part::Status) && self.endpoint.representation().restores_metadata() {
+            new = new.with_metadata_of(live);
         }
         let live = converted;
         Ok(Begun { live, new })
     }
-
-    /// Checks the resourceVersion of the new object against the state that it replaces. Mutating plugins come before, as
-    /// in kube-apiserver.
-    fn check_version(&self, new: &dyn Object, entry: &Entry) -> ApiResult<()> {
-        let facts = self.endpoint.kind();
-        let name = &new.meta().name;
-        let sent = match &*new.meta().resource_version {
-            "" => 0,
-            text => parse_version(text).map_err(|why| ApiError::unnamed(500, why))?,
-        };
-        if sent == 0 && facts.behavior.conditional_update && !self.is_through_scale() {
-            let mut errors = FieldErrors::default();
-            errors.invalid("metadata.resourceVersion", 0_u64, "must be specified for an update");
-            let resource = GroupKind::new(facts.group, facts.plural);
-            return Err(ApiError::invalid(&resource, name, &errors));
-        }
-        if sent != 0 && sent != entry.revision().0 {
-            return Err(ApiError::modified(&facts.group_resource(), name));
-        }
-        Ok(())
-    }
 }
 
-impl Mutated {
-    /// Stores a change whose reservations are made; `None` on a conflict.
-    async fn change(
-        self,
-        write: &Write<'_>,
-        state: State<'_>,
-        part: Part<'_>,
-        reservation: &mut ReservationGuard,
-    ) -> ApiResult<Option<Committed>> {
-        let State { old, size, .. } = state;
-        let validated = self.validate_change(write, size, part, old).await?;
-        let admitted = validated.admit(write, Some(old)).await?;
-        match is_released(&*admitted.object, old) {
-            true => admitted.remove(write, state, reservation).await,
-            false => admitted.replace(write, state, reservation).await,
+impl Reserved<Existing<'_>> {
+    /// Stores the change; `None` on a conflict.
+    async fn change(self, write: &Write<'_>, reservation: &mut ReservationGuard) -> ApiResult<Option<Committed>> {
+        let admitted = self.validate(write).await?.admit(write).await?;
+        match is_released(admitted.object(), admitted.purpose().old) {
+            true => admitted.remove(write, reservation).await,
+            false => admitted.replace(write, reservation).await,
         }
     }
 }
 
-impl Admitted {
+impl Admitted<Existing<'_>> {
     /// Replaces the old object; `None` on a conflict.
-    async fn replace(
-        mut self,
-        write: &Write<'_>,
-        State { key, entry, .. }: State<'_>,
-        reservation: &mut ReservationGuard,
-    ) -> ApiResult<Option<Committed>> {
+    async fn replace(self, write: &Write<'_>, reservation: &mut ReservationGuard) -> ApiResult<Option<Committed>> {
+        let entry = self.purpose().entry;
+        let storable = self.into_storage_version(write).await?;
         if write.dry_run {
-            return self.into_dry_run(write).await.map(Some);
+            return Ok(Some(storable.into_dry_run()));
         }
-        // A dry run returns the client's value, and no write stores it.
-        self.object.meta_mut().self_link.clear();
-        let admitted = self.into_storage_version(write).await?;
-        let Some(encoded) = admitted.encode_change(write, key, entry).await else {
+        let Some(encoded) = storable.encode(write).await else {
             return Ok(Some(Committed::Stored(Arc::clone(entry))));
         };
         let entry = encoded.commit_change(write, reservation).await?;
@@ -244,21 +185,14 @@ impl Admitted {
 
     /// Removes an object whose last finalizer the change removed; the client receives the state that the change left.
     /// `None` on a conflict.
-    async fn remove(
-        self,
-        write: &Write<'_>,
-        State { key, entry, .. }: State<'_>,
-        reservation: &mut ReservationGuard,
-    ) -> ApiResult<Option<Committed>> {
+    async fn remove(self, write: &Write<'_>, reservation: &mut ReservationGuard) -> ApiResult<Option<Committed>> {
         if !write.dry_run {
-            // The plugins were called for the update; the removal that follows from it needs no second call.
-            let encoded = Encoded::removal(write, key, entry, Some(&*self.object));
+            let encoded = self.encode_removal(write);
             if encoded.commit_change(write, reservation).await?.is_none() {
                 return Ok(None);
             }
         }
-        let Self { object, size } = self;
-        Ok(Some(Committed::Unstored { object, size }))
+        Ok(Some(self.into_removed()))
     }
 }
 

@@ -9,6 +9,9 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::status::ApiResult;
 use planesmith_store::{Entry, WriteError, WriteResult};
 
+use super::admitted::Admitted;
+use super::candidate::{Candidate, Existing};
+use super::storable::Storable;
 use super::{Encoded, Write};
 use crate::encodings::Subject;
 use crate::metrics::StoreUse;
@@ -31,6 +34,22 @@ pub(crate) enum Committed {
     },
 }
 
+impl<P> Storable<P> {
+    /// Ends a dry run, which performs no operation.
+    pub(super) fn into_dry_run(self) -> Committed {
+        let Candidate { object, size, .. } = self.into_candidate();
+        Committed::Unstored { object, size }
+    }
+}
+
+impl Admitted<Existing<'_>> {
+    /// The state of an object that is removed because the change has removed its last finalizer.
+    pub(super) fn into_removed(self) -> Committed {
+        let Candidate { object, size, .. } = self.into_candidate();
+        Committed::Unstored { object, size }
+    }
+}
+
 impl Encoded {
     /// Performs the operation, and commits `reservation` with it.
     ///
@@ -39,8 +58,8 @@ impl Encoded {
     /// The object is not in the expected state any more, or the store cannot write.
     pub(crate) async fn commit(self, write: &Write<'_>, reservation: &mut ReservationGuard) -> WriteResult {
         let collection = write.endpoint.store().collection();
-        let operation = reservation.write(collection, self.op, self.release);
-        write.timed(self.used, operation).await
+        let (op, used, release) = self.into_parts();
+        write.timed(used, reservation.write(collection, op, release)).await
     }
 
     /// Like [`Self::commit`], for a change of an existing object; `None` if another writer has changed it meanwhile.

@@ -7,7 +7,10 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::{Entry, WriteError};
 
-use super::{Committed, Defaulted, Mutated, Write};
+use super::candidate::New;
+use super::mutated::Mutated;
+use super::reserved::Reserved;
+use super::{Committed, Defaulted, Write};
 use crate::encodings::metadata_range;
 use crate::options::parse_version;
 use crate::reservations::ReservationGuard;
@@ -47,58 +50,52 @@ impl Defaulted {
     ///
     /// As for [`Self::create`], except for a name that is taken.
     pub(super) async fn create_if_absent(self, write: &Write<'_>) -> ApiResult<Creation> {
+        write.endpoint.check_that_it_stays(&self.object().meta().name)?;
         let tracked = self.track_new(write).await;
-        let convert = || tracked.into_working_version(write);
-        let tracked = write.run(write.size, convert).await??;
-        write.endpoint.check_that_it_stays(&tracked.object.meta().name)?;
-        let mutated = tracked.mutate(write, None).await?;
-        let meta = mutated.object.meta();
-        let generates = meta.name.is_empty() && !meta.generate_name.is_empty();
-        let attempts = if generates { NAME_ATTEMPTS } else { 1 };
+        let mutated = tracked.into_working_version(write).await?.mutate(write).await?;
+        let attempts = if mutated.needs_name() { NAME_ATTEMPTS } else { 1 };
         for _ in 1..attempts {
-            let attempt = write.in_turn(write.size, || mutated.clone()).await;
-            match Box::pin(attempt.identify_and_create(write)).await? {
+            let attempt = mutated.copy(write).await;
+            match Box::pin(attempt.create(write)).await? {
                 Creation::NameTaken { .. } => {}
                 done @ Creation::Done(_) => return Ok(done),
             }
         }
-        Box::pin(mutated.identify_and_create(write)).await
+        Box::pin(mutated.create(write)).await
     }
 }
 
-impl Mutated {
-    async fn identify_and_create(self, write: &Write<'_>) -> ApiResult<Creation> {
-        let mut identified = self.identify(write)?;
-        let mut reservation = match write.endpoint.reservations() {
-            Some(pool) => ReservationGuard::new(pool.begin_create(&mut *identified.object, write.dry_run).await?),
-            None => ReservationGuard::nothing(),
-        };
-        let created = identified.create(write, &mut reservation).await;
+impl Mutated<New> {
+    async fn create(self, write: &Write<'_>) -> ApiResult<Creation> {
+        let (reserved, mut reservation) = self.identify(write)?.reserve(write).await?;
+        let created = reserved.create(write, &mut reservation).await;
         reservation.roll_back().await;
         created
     }
+}
 
-    /// Creates an object whose reservations are made.
+impl Reserved<New> {
     async fn create(self, write: &Write<'_>, reservation: &mut ReservationGuard) -> ApiResult<Creation> {
-        let validated = self.validate_new(write).await?;
-        let admitted = validated.admit(write, None).await?;
-        let meta = admitted.object.meta();
-        let key = write.endpoint.store().key(write.call.namespace(), &meta.name)?;
+        let admitted = self.validate(write).await?.admit(write).await?;
+        let meta = admitted.object().meta();
+        let store = write.endpoint.store();
+        let key = store.key(write.call.namespace(), &meta.name)?;
         if write.dry_run {
-            return match write.endpoint.store().collection().get(&key) {
-                current @ Some(_) => Ok(write.name_taken(&*admitted.object, current)),
-                None => admitted.into_dry_run(write).await.map(Creation::Done),
-            };
+            if let current @ Some(_) = store.collection().get(&key) {
+                return Ok(write.name_taken(admitted.object(), current));
+            }
+            let storable = admitted.into_storage_version(write).await?;
+            return Ok(Creation::Done(storable.into_dry_run()));
         }
         // Text that is not a number counts as absent.
         if parse_version(&meta.resource_version).is_ok_and(|version| version != 0) {
             return Err(ApiError::version_on_create());
         }
-        let admitted = admitted.into_storage_version(write).await?;
-        let encoded = admitted.encode_new(write, &key).await;
+        let storable = admitted.into_storage_version(write).await?;
+        let encoded = storable.encode(write, &key).await;
         match encoded.commit(write, reservation).await {
             Ok(written) => Ok(Creation::Done(Committed::Stored(written.entry))),
-            Err(WriteError::Conflict { current }) => Ok(write.name_taken(&*admitted.object, current)),
+            Err(WriteError::Conflict { current }) => Ok(write.name_taken(storable.object(), current)),
             Err(error) => Err(store_failure(&error)),
         }
     }

@@ -3,19 +3,20 @@
 use planesmith_machinery::defaulting;
 use planesmith_machinery::meta::{ManagedFieldsEntry, ObjectMeta};
 use planesmith_machinery::object::Object;
-use planesmith_machinery::resource::Scope;
+use planesmith_machinery::resource::{ScaleFacts, Scope};
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_patch::fields::Set;
 
 use super::decoded::wipe_system_fields;
 use super::{Decoded, Write, owners};
 use crate::endpoint::{Call, Endpoint};
+use crate::representation;
 
 /// An object in the version of the endpoint, with the defaults of that version.
 pub(crate) struct Defaulted {
-    pub(super) object: Box<dyn Object>,
+    object: Box<dyn Object>,
     /// Fields that a patch sets to empty.
-    pub(super) emptied: Set<'static>,
+    emptied: Set<'static>,
 }
 
 impl Decoded {
@@ -29,7 +30,7 @@ impl Decoded {
         endpoint.set_namespace(self.object.meta_mut(), call.namespace())?;
         defaulting::set_defaults(&mut *self.object, write.features());
         write.drop_repeated_owners(&mut *self.object, false);
-        Ok(Defaulted::unchanged(self.object))
+        Ok(Defaulted::new(self.object))
     }
 
     /// Sets the defaults of an object that replaces the one in the path.
@@ -45,12 +46,13 @@ impl Decoded {
         }
         defaulting::set_defaults(&mut *self.object, write.features());
         write.drop_repeated_owners(&mut *self.object, false);
-        Ok(Defaulted::unchanged(self.object))
+        Ok(Defaulted::new(self.object))
     }
 }
 
 impl Defaulted {
-    /// Sets the defaults of an object that a patch or an apply made for the path of `call`.
+    /// Sets the defaults of an object that a patch or an apply made for the path of `call`. These decode their results
+    /// themselves.
     ///
     /// # Errors
     ///
@@ -66,8 +68,31 @@ impl Defaulted {
         Ok(Self { object, emptied })
     }
 
-    /// Returns an object of which nothing but values that have no defaults were changed since it had them.
-    pub(crate) fn unchanged(object: Box<dyn Object>) -> Self {
+    /// Returns a copy of `live`, which has its defaults, with another number of replicas; `resource_version` is that of the
+    /// state that the client means, or empty.
+    ///
+    /// # Errors
+    ///
+    /// 500 when an object of a custom kind has another type where the Scale has a number or a text.
+    pub(crate) fn with_replicas(
+        live: &dyn Object,
+        scale: &ScaleFacts,
+        replicas: i32,
+        resource_version: &str,
+    ) -> ApiResult<Self> {
+        let mut object = live.boxed();
+        resource_version.clone_into(&mut object.meta_mut().resource_version);
+        representation::of(live.resource()).set_replicas(&mut *object, scale, replicas)?;
+        Ok(Self::new(object))
+    }
+
+    /// The same object with its final managed fields.
+    pub(crate) fn with_managed_fields(mut self, managed_fields: Vec<ManagedFieldsEntry>) -> Self {
+        self.object.meta_mut().managed_fields = managed_fields;
+        self
+    }
+
+    fn new(object: Box<dyn Object>) -> Self {
         let emptied = Set::new();
         Self { object, emptied }
     }
@@ -75,6 +100,28 @@ impl Defaulted {
     /// The object.
     pub(crate) fn object(&self) -> &dyn Object {
         &*self.object
+    }
+
+    /// Returns a copy, for an attempt to replace a state that another writer may change.
+    pub(crate) fn copy(&self) -> Self {
+        Self::new(self.object.boxed())
+    }
+
+    /// The same object with the metadata of `live`, for a write of the status alone. Its own managed fields are kept, and its
+    /// resourceVersion, which is checked later.
+    pub(super) fn with_metadata_of(mut self, live: &dyn Object) -> Self {
+        let sent = self.object.meta_mut();
+        let managed_fields = std::mem::take(&mut sent.managed_fields);
+        let resource_version = std::mem::take(&mut sent.resource_version);
+        sent.clone_from(live.meta());
+        sent.managed_fields = managed_fields;
+        sent.resource_version = resource_version;
+        self
+    }
+
+    /// The object, and the fields that a patch sets to empty.
+    pub(super) fn into_parts(self) -> (Box<dyn Object>, Set<'static>) {
+        (self.object, self.emptied)
     }
 
     /// The same object, to be created because the one in the path does not exist.

@@ -1,86 +1,115 @@
-//! Seventh step: the object is encoded in the storage version, as an operation of the store.
+//! Eleventh step: the object is encoded, as an operation of the store.
 
-use planesmith_dynamic::custom::{self, AsCustom, CustomObject};
+use planesmith_machinery::json;
 use planesmith_machinery::object::Object;
-use planesmith_machinery::status::ApiResult;
-use planesmith_machinery::{defaulting, json};
 use planesmith_store::{Draft, Entry, Expect, Op, StoredForm};
 
+use super::Write;
 use super::admitted::Admitted;
-use super::{Committed, Write};
+use super::candidate::{Candidate, Existing, New};
+use super::deletion::AdmittedDeletion;
+use super::storable::Storable;
 use crate::metrics::StoreUse;
 use crate::reservations::ReleaseOnDelete;
 use crate::stores::row_of;
 
 /// An operation of the store that was not performed yet.
 pub(crate) struct Encoded {
-    pub(super) op: Op,
+    op: Op,
     /// The operation in metrics.
-    pub(super) used: StoreUse,
+    used: StoreUse,
     /// The reservation to release when the operation is performed.
-    pub(super) release: Option<ReleaseOnDelete>,
+    release: Option<ReleaseOnDelete>,
 }
 
-impl Admitted {
-    /// The same object as it is stored, or would be: in the storage version, with the defaults of that version, as all
-    /// clients read it from now on. Fields of a custom object that the storage version does not have are lost.
-    ///
-    /// # Errors
-    ///
-    /// 500 when the object cannot be converted.
-    pub(super) async fn into_storage_version(self, write: &Write<'_>) -> ApiResult<Self> {
-        let Self { mut object, size } = self;
-        let Some(custom) = object.as_custom() else {
-            if !write.endpoint.encodings().is_stored() {
-                // The object has only the defaults of another version so far.
-                let complete = || defaulting::set_defaults(&mut *object, write.features());
-                write.in_turn(size, complete).await;
-            }
-            return Ok(Self { object, size });
-        };
-        if !write.endpoint.encodings().is_stored() {
-            object = Box::new(custom::convert_later(custom, write.endpoint.kind().hub()).await?);
-        }
-        write
-            .in_turn(size, || {
-                object.as_custom_mut().map(CustomObject::prune);
-                defaulting::set_defaults(&mut *object, write.features());
-            })
-            .await;
-        Ok(Self { object, size })
-    }
-
-    /// Ends a dry run: the object as it would be stored.
-    ///
-    /// # Errors
-    ///
-    /// 500 when the object cannot be converted.
-    pub(super) async fn into_dry_run(self, write: &Write<'_>) -> ApiResult<Committed> {
-        let Self { object, size } = self.into_storage_version(write).await?;
-        Ok(Committed::Unstored { object, size })
-    }
-
-    /// Encodes an object of the storage version, to be created under `key`.
-    pub(super) async fn encode_new(&self, write: &Write<'_>, key: &str) -> Encoded {
+impl Storable<New> {
+    /// Encodes the object, to be created under `key`.
+    pub(super) async fn encode(&self, write: &Write<'_>, key: &str) -> Encoded {
         let encode = || {
-            let encoded = json::encode_for_storage(&*self.object);
-            Encoded::put(write, key, &*self.object, encoded, Expect::Absent)
+            let encoded = json::encode_for_storage(self.object());
+            Encoded::put(write, key, self.object(), encoded, Expect::Absent)
         };
-        write.in_turn(self.size, encode).await
+        write.in_turn(self.size(), encode).await
     }
+}
 
-    /// Encodes an object of the storage version, to replace `entry`; `None` if that is the same.
-    pub(super) async fn encode_change(&self, write: &Write<'_>, key: &str, entry: &Entry) -> Option<Encoded> {
+impl Storable<Existing<'_>> {
+    /// Encodes the object, to replace the old one; `None` if that is the same.
+    pub(super) async fn encode(self, write: &Write<'_>) -> Option<Encoded> {
+        let Candidate {
+            mut object,
+            size,
+            purpose,
+        } = self.into_candidate();
+        let Existing { key, entry, .. } = purpose;
+        // A dry run returns the client's value, and no write stores it.
+        object.meta_mut().self_link.clear();
         let encode = || {
-            let encoded = json::encode_for_storage(&*self.object);
+            let encoded = json::encode_for_storage(&*object);
             let changes = !is_stored(entry, &encoded);
-            changes.then(|| Encoded::put(write, key, &*self.object, encoded, Expect::Revision(entry.revision())))
+            changes.then(|| Encoded::put(write, key, &*object, encoded, Expect::Revision(entry.revision())))
         };
-        write.in_turn(self.size, encode).await
+        write.in_turn(size, encode).await
+    }
+}
+
+impl Admitted<Existing<'_>> {
+    /// The removal of an object whose last finalizer the change removed. The plugins were called for the update; the
+    /// removal that follows from it needs no second call.
+    pub(super) fn encode_removal(&self, write: &Write<'_>) -> Encoded {
+        let Existing { key, entry, .. } = *self.purpose();
+        Encoded::removal(write, key, entry, Some(self.object()))
+    }
+}
+
+impl AdmittedDeletion<'_> {
+    /// Encodes the object, which is terminating from now on, to replace the old one; `None` if that is the same.
+    ///
+    /// The object is in the version in which it was read, which may be the version in which it was stored.
+    pub(crate) async fn encode_termination(&self, write: &Write<'_>) -> Option<Encoded> {
+        let (key, entry, object) = (self.key(), self.entry(), self.object());
+        let encode = || {
+            let encoded = json::encode_for_storage(object);
+            if is_stored(entry, &encoded) {
+                return None;
+            }
+            let mut encoded = Encoded::put(write, key, object, encoded, Expect::Revision(entry.revision()));
+            let is_hub = std::ptr::eq(object.resource(), write.endpoint.store().facts());
+            if let (Op::Put { row, .. }, false) = (&mut encoded.op, is_hub) {
+                // It stays in the version in which it was stored; the values that selectors read do not change.
+                row.clone_from(entry.row());
+            }
+            Some(encoded)
+        };
+        write.in_turn(entry.bytes().len(), encode).await
+    }
+
+    /// The removal of the object.
+    pub(crate) fn encode_removal(&self, write: &Write<'_>) -> Encoded {
+        Encoded::removal(write, self.key(), self.entry(), Some(self.object()))
     }
 }
 
 impl Encoded {
+    /// The removal of an object that cannot be read, so that no step can come before.
+    pub(crate) fn removal_of_unreadable(write: &Write<'_>, key: &str, entry: &Entry) -> Self {
+        Self::removal(write, key, entry, None)
+    }
+
+    /// The removal of `entry`. What its `object` has reserved is released.
+    fn removal(write: &Write<'_>, key: &str, entry: &Entry, object: Option<&dyn Object>) -> Self {
+        let op = Op::Delete {
+            key: key.into(),
+            expect: Expect::Revision(entry.revision()),
+            last: None,
+        };
+        Self {
+            op,
+            used: StoreUse::Delete,
+            release: object.and_then(|object| write.endpoint.release_of(object)),
+        }
+    }
+
     fn put(write: &Write<'_>, key: &str, object: &dyn Object, encoded: json::Encoded, expect: Expect) -> Self {
         let op = Op::Put {
             key: key.into(),
@@ -100,35 +129,9 @@ impl Encoded {
         }
     }
 
-    /// Encodes a deletion that begins: `object`, which is terminating, replaces `entry`. `None` if that is the same.
-    ///
-    /// The object is in the version in which it was read, which may be the version in which it was stored.
-    pub(crate) fn termination(write: &Write<'_>, key: &str, entry: &Entry, object: &dyn Object) -> Option<Self> {
-        let encoded = json::encode_for_storage(object);
-        if is_stored(entry, &encoded) {
-            return None;
-        }
-        let mut encoded = Self::put(write, key, object, encoded, Expect::Revision(entry.revision()));
-        let is_hub = std::ptr::eq(object.resource(), write.endpoint.store().facts());
-        if let (Op::Put { row, .. }, false) = (&mut encoded.op, is_hub) {
-            // It stays in the version in which it was stored; the values that selectors read do not change.
-            row.clone_from(entry.row());
-        }
-        Some(encoded)
-    }
-
-    /// The removal of `entry`. What its `object` has reserved is released; `None` for an object that cannot be read.
-    pub(crate) fn removal(write: &Write<'_>, key: &str, entry: &Entry, object: Option<&dyn Object>) -> Self {
-        let op = Op::Delete {
-            key: key.into(),
-            expect: Expect::Revision(entry.revision()),
-            last: None,
-        };
-        Self {
-            op,
-            used: StoreUse::Delete,
-            release: object.and_then(|object| write.endpoint.release_of(object)),
-        }
+    /// The operation, its name in metrics, and the reservation to release when it is performed.
+    pub(super) fn into_parts(self) -> (Op, StoreUse, Option<ReleaseOnDelete>) {
+        (self.op, self.used, self.release)
     }
 }
 

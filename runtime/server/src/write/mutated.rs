@@ -1,35 +1,34 @@
-//! Fourth step: the mutating admission plugins have changed the object.
+//! Fifth step: the mutating admission plugins have changed the object.
 
 use planesmith_access::admission::{Objects, Operation, Phase};
 use planesmith_machinery::object::Object;
-use planesmith_machinery::resource::NameRule;
 use planesmith_machinery::status::ApiResult;
 
 use super::Write;
-use super::tracked::Tracked;
-use crate::generated_name::generated_name;
+use super::candidate::{Candidate, New, Purpose};
+use super::working::Working;
 use crate::request::Stage;
 
 /// An object after the mutating plugins, in the version that the write works on.
-#[derive(Clone)]
-pub(crate) struct Mutated {
-    pub(super) object: Box<dyn Object>,
-}
+pub(crate) struct Mutated<P>(Candidate<P>);
 
-impl Tracked {
-    /// Runs the mutating plugins. `old` is the object that is changed; `None` when one is created.
+impl<P: Purpose> Working<P> {
+    /// Runs the mutating plugins.
     ///
     /// # Errors
     ///
     /// The error of the first plugin that refuses.
-    pub(crate) async fn mutate(mut self, write: &Write<'_>, old: Option<&dyn Object>) -> ApiResult<Mutated> {
+    pub(crate) async fn mutate(self, write: &Write<'_>) -> ApiResult<Mutated<P>> {
+        let mut candidate = self.into_candidate();
+        let Candidate { object, purpose, .. } = &mut candidate;
+        let old = purpose.old();
         let operation = old.map_or(Operation::Create, |_| Operation::Update);
         let chain = write.endpoint.stores().admission();
         if chain.handles(operation, Phase::Mutating) {
             // The name is copied: plugins may change the object that it belongs to.
-            let name = old.unwrap_or(&*self.object).meta().name.clone();
+            let name = old.unwrap_or(&**object).meta().name.clone();
             let mut objects = Objects {
-                new: Some(&mut *self.object),
+                new: Some(&mut **object),
                 old,
             };
             let warn = |text: String| write.call.ctx.warnings.add(text);
@@ -37,36 +36,34 @@ impl Tracked {
             let mutate = chain.mutate(&attributes, &mut objects);
             write.call.ctx.timeline.wait(Stage::Admission, mutate).await?;
         }
-        write.drop_repeated_owners(&mut *self.object, true);
-        Ok(Mutated { object: self.object })
+        write.drop_repeated_owners(&mut **object, true);
+        Ok(Mutated(candidate))
     }
 }
 
-impl Mutated {
-    /// The same new object with a UID, a creation time and, if its client leaves that to the server, a name.
-    ///
-    /// # Errors
-    ///
-    /// 400 when a plugin has moved the object to another namespace.
-    pub(super) fn identify(mut self, write: &Write<'_>) -> ApiResult<Self> {
-        let uid = write.endpoint.stores().options().uids.next();
-        let name_rule = self.object.resource().name_rule;
-        let meta = self.object.meta_mut();
-        meta.creation_timestamp = write.now;
-        meta.uid = uid;
-        if meta.name.is_empty() && !meta.generate_name.is_empty() {
-            meta.name = match name_rule {
-                // Appended letters cannot turn the start of an address into an address.
-                NameRule::IpAddress => meta.generate_name.clone(),
-                _ => generated_name(&meta.generate_name),
-            };
-        }
-        write.endpoint.set_namespace(meta, write.call.namespace())?;
-        Ok(self)
+impl<P> Mutated<P> {
+    pub(super) fn into_candidate(self) -> Candidate<P> {
+        self.0
+    }
+}
+
+impl Mutated<New> {
+    /// True if the server generates the name of the object.
+    pub(super) fn needs_name(&self) -> bool {
+        let meta = self.0.object.meta();
+        meta.name.is_empty() && !meta.generate_name.is_empty()
+    }
+
+    /// Returns a copy, for an attempt to create the object under a name that may be taken.
+    pub(super) async fn copy(&self, write: &Write<'_>) -> Self {
+        let size = self.0.size;
+        let object = write.in_turn(size, || self.0.object.clone()).await;
+        let purpose = New;
+        Self(Candidate { object, size, purpose })
     }
 
     /// The object, for kinds that are answered and not stored.
     pub(crate) fn into_object(self) -> Box<dyn Object> {
-        self.object
+        self.0.object
     }
 }

@@ -19,7 +19,7 @@ pub(crate) enum Part<'a> {
 
 /// The functions of a part that has a path of its own. They get objects of the storage version.
 pub(crate) trait PartStrategy: Send + Sync {
-    /// Dotted paths that writers of the part never come to manage.
+    /// Dotted paths that the field manager of this part does not own.
     fn resets(&self) -> &'static [&'static str];
 
     /// Copies the fields that a write cannot change from the old object.

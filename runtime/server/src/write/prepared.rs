@@ -1,7 +1,6 @@
 //! Fields that a client cannot set: reset in new objects, and restored in changed ones.
 
 use planesmith_machinery::object::Object;
-use planesmith_machinery::resource::SubresourceKind;
 use planesmith_machinery::strategy::Context;
 use planesmith_machinery::{copy, value};
 
@@ -14,12 +13,8 @@ pub(super) fn prepare_create(object: &mut dyn Object, context: &Context<'_>) {
     if facts.behavior.generation {
         object.meta_mut().generation = 1;
     }
-    let has_status = |kind: &SubresourceKind| matches!(kind, SubresourceKind::Status);
     if !facts.behavior.status_on_create
-        && facts
-            .subresources
-            .iter()
-            .any(|subresource| has_status(&subresource.kind))
+        && facts.subresource("status").is_some()
         && let Some(status) = object.facts().fields.iter().position(|field| field.name == "status")
     {
         object.field_mut(status).reset();
@@ -33,8 +28,7 @@ pub(super) fn prepare_update(part: Part<'_>, new: &mut dyn Object, context: &Con
     new.meta_mut().generation = old.meta().generation;
     match part {
         Part::Object => {
-            let own_path = |kind: &SubresourceKind| matches!(kind, SubresourceKind::Status);
-            if facts.subresources.iter().any(|subresource| own_path(&subresource.kind)) {
+            if facts.subresource("status").is_some() {
                 copy::copy_field("status", old, new);
             }
             facts.strategy.prepare_for_update(new, context, old);
@@ -57,17 +51,6 @@ pub(super) fn prepare_update(part: Part<'_>, new: &mut dyn Object, context: &Con
     if facts.behavior.generation && !matches!(part, Part::Status) && changes_content(new, old) {
         new.meta_mut().generation = old.meta().generation + 1;
     }
-}
-
-/// Restores the metadata of an object of which only the status is written, except for its managed fields and the
-/// resourceVersion, which is checked later.
-pub(super) fn keep_metadata(new: &mut dyn Object, live: &dyn Object) {
-    let sent = new.meta_mut();
-    let managed_fields = std::mem::take(&mut sent.managed_fields);
-    let resource_version = std::mem::take(&mut sent.resource_version);
-    sent.clone_from(live.meta());
-    sent.managed_fields = managed_fields;
-    sent.resource_version = resource_version;
 }
 
 /// Restores the fields that no update can change.

@@ -10,15 +10,23 @@ use axum::response::Response;
 use futures_util::poll;
 use http::{Method, Request};
 use planesmith_access::admission::{Attributes, Chain, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_dynamic::custom::{CustomKind, Unchecked};
+use planesmith_dynamic::structural::Structural;
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Resource as _;
+use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::strategy::{self, Strategy};
+use planesmith_patch::fields::Set;
 use planesmith_store::{MemoryLog, Storage, StorageOptions};
+use serde_json::json;
 
+use super::candidate::Existing;
+use super::{Defaulted, Part, Write};
 use crate::endpoint::{Call, Endpoint};
+use crate::options::WriteOptions;
 use crate::request::{Context, RequestInfo};
 use crate::shutdown::Stop;
 use crate::stores::{Stores, StoresOptions};
@@ -161,4 +169,62 @@ async fn a_large_object_is_read_in_its_turn_to_delete_it() {
     let call = call(Method::DELETE, &format!("{PATH}/p"));
     let delete = endpoint.delete(&call, Body::from(r#"{"preconditions":{"uid":"another"}}"#));
     assert!(waits_for_its_turn(&busy, delete, 409).await);
+}
+
+#[tokio::test]
+async fn a_large_custom_object_is_completed_in_its_turn() {
+    let facts = ResourceFacts {
+        group: "custom.example.com",
+        version: "v1",
+        api_version: "custom.example.com/v1",
+        kind: "Crate",
+        plural: "crates",
+        storage_name: "crates",
+        hashed_version: "v1",
+        ..CustomKind::FACTS
+    };
+    let schema = Structural::compile(&json!({"type": "object", "properties": {"data": {"type": "string"}}}));
+    let kind = CustomKind::leak(facts, Arc::new(schema), Arc::new(Unchecked));
+    CustomKind::join(&[kind], kind);
+    let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).expect("memory opens");
+    let stores = Stores::new(storage, Arc::new(Scheme::new()));
+    let endpoint = Endpoint::new(kind, &stores);
+    let path = "/apis/custom.example.com/v1/namespaces/a/crates";
+    let body = json!({
+        "apiVersion": kind.api_version,
+        "kind": kind.kind,
+        "metadata": {"name": "c"},
+        "data": "x".repeat(70_000),
+    });
+    let created = endpoint
+        .create(&call(Method::POST, path), Body::from(body.to_string()))
+        .await;
+    assert_eq!(created.expect("it is created").status(), 201);
+
+    let call = call(Method::PATCH, &format!("{path}/c"));
+    let options = WriteOptions::for_patch(call.query()).expect("no options");
+    let write = Write::new(&endpoint, &call, &options, 40);
+    let key = endpoint.store().key("a", "c").expect("a key");
+    let entry = endpoint.store().collection().get(&key).expect("it exists");
+    let old = endpoint.object_of(&call, &entry).await.expect("it can be read");
+    let existing = Existing {
+        key: &key,
+        entry: &entry,
+        old: &*old,
+        part: Part::Object,
+        size: write.size_with(&entry),
+    };
+    let patched = Defaulted::patched(&endpoint, &call, old.boxed(), Set::new()).expect("the same names");
+    let tracked = patched.track_change(&write, existing, &*old).await;
+    let working = tracked.into_working_version(&write).await.expect("the same version");
+    let mutated = working.mutate(&write).await.expect("no plugins");
+    let identified = mutated.identify(&write).expect("the same version");
+    let (reserved, _nothing) = identified.reserve(&write).await.expect("nothing to reserve");
+    let validated = reserved.validate(&write).await.expect("valid");
+    let admitted = validated.admit(&write).await.expect("no plugins");
+    let taken = stores.offload().occupy();
+    let mut storable = pin!(admitted.into_storage_version(&write));
+    assert!(poll!(&mut storable).is_pending());
+    drop(taken);
+    assert_eq!(storable.await.expect("no converter").object().meta().name, "c");
 }

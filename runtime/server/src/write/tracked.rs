@@ -1,63 +1,53 @@
 //! Third step: managed fields are updated.
 
-use planesmith_machinery::conversion::try_convert;
 use planesmith_machinery::object::Object;
-use planesmith_machinery::status::ApiResult;
 use planesmith_patch::fields::Set;
 use planesmith_patch::managers::{self, ScaleManagers, ScaleWrite};
 
+use super::candidate::{Candidate, Existing, New};
 use super::replicas::replicas_at;
 use super::request::Managing;
 use super::{Defaulted, Write};
 
-/// An object with its managed fields.
-pub(crate) struct Tracked {
-    pub(super) object: Box<dyn Object>,
-}
+/// An object with its managed fields, in the version of the endpoint.
+pub(crate) struct Tracked<P>(Candidate<P>);
 
 impl Defaulted {
-    /// Sets the managed fields of a new object of about `size` bytes.
+    /// Sets the managed fields of a new object of about the size of the request's body.
     ///
     /// A write does not fail if its fields cannot be tracked: no fields are managed then, as in kube-apiserver.
-    pub(crate) async fn track_new(mut self, write: &Write<'_>) -> Tracked {
-        let work = || write.track(None, &mut *self.object, &self.emptied);
-        write.in_turn_or_converting(write.size, work).await;
-        Tracked { object: self.object }
+    pub(crate) async fn track_new(self, write: &Write<'_>) -> Tracked<New> {
+        let (mut object, emptied) = self.into_parts();
+        let size = write.size;
+        let work = || write.track(None, &mut *object, &emptied);
+        write.in_turn_or_converting(size, work).await;
+        let purpose = New;
+        Tracked(Candidate { object, size, purpose })
     }
 
     /// Updates the managed fields of a changed object, like [`Self::track_new`]. `live` is the old object, in the same
-    /// version; both have about `size` bytes.
-    pub(super) async fn track_change(mut self, write: &Write<'_>, size: usize, live: &dyn Object) -> Tracked {
-        let work = || write.track(Some(live), &mut *self.object, &self.emptied);
+    /// version.
+    pub(super) async fn track_change<'s>(
+        self,
+        write: &Write<'_>,
+        purpose: Existing<'s>,
+        live: &dyn Object,
+    ) -> Tracked<Existing<'s>> {
+        let (mut object, emptied) = self.into_parts();
+        let size = purpose.size;
+        let work = || write.track(Some(live), &mut *object, &emptied);
         write.in_turn_or_converting(size, work).await;
-        Tracked { object: self.object }
+        Tracked(Candidate { object, size, purpose })
     }
 }
 
-impl Tracked {
-    /// The same object in the version that the write works on.
-    ///
-    /// # Errors
-    ///
-    /// 500 when it cannot be converted.
-    pub(crate) fn into_working_version(self, write: &Write<'_>) -> ApiResult<Self> {
-        match write.works_as_sent() {
-            true => Ok(self),
-            false => {
-                let object = try_convert(&*self.object, write.endpoint.kind().hub())?;
-                Ok(Self { object })
-            }
-        }
+impl<P> Tracked<P> {
+    pub(super) fn into_candidate(self) -> Candidate<P> {
+        self.0
     }
 }
 
 impl Write<'_> {
-    /// True if the write works on objects in the version of the endpoint: if that is the version of the store, and for
-    /// custom kinds, because each of their versions has rules of its own.
-    pub(super) fn works_as_sent(&self) -> bool {
-        self.endpoint.encodings().is_stored() || self.endpoint.representation().versions_have_own_rules()
-    }
-
     fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object, emptied: &Set<'static>) {
         match self.managing {
             Managing::Changes => {

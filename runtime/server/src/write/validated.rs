@@ -1,4 +1,4 @@
-//! Fifth step: fields that the client cannot set are restored, and the object is valid.
+//! Eighth step: fields that the client cannot set are restored, and the object is valid.
 
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::object::Object;
@@ -6,77 +6,81 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::validation;
 use planesmith_patch::managers;
 
+use super::candidate::{Candidate, Existing, New};
 use super::prepared::{prepare_create, prepare_update};
-use super::{Mutated, Part, Write};
+use super::reserved::Reserved;
+use super::{Part, Write};
 use crate::offload::Cost;
 use crate::request::Stage;
 
 /// A valid object, in the version that the write works on.
-pub(crate) struct Validated {
-    pub(super) object: Box<dyn Object>,
-    /// Size of the object in JSON, in bytes; an estimate.
-    pub(super) size: usize,
-}
+pub(super) struct Validated<P>(Candidate<P>);
 
-impl Mutated {
+impl Reserved<New> {
     /// Prepares and validates a new object.
     ///
     /// # Errors
     ///
     /// 422 when it is not valid; 429 when the validation is expensive and too much work waits.
-    pub(super) async fn validate_new(self, write: &Write<'_>) -> ApiResult<Validated> {
-        let mut object = self.object;
-        write.pass_on(object.resource().extensions.hooks.preparation_warnings(&*object));
-        let (sent, size) = (write.endpoint.kind(), write.size);
-        let features = write.features();
+    pub(super) async fn validate(self, write: &Write<'_>) -> ApiResult<Validated<New>> {
+        let mut candidate = self.into_candidate();
+        let Candidate { object, size, .. } = &mut candidate;
+        write.pass_on(object.resource().extensions.hooks.preparation_warnings(&**object));
+        let (sent, features) = (write.endpoint.kind(), write.features());
         let check = || {
-            prepare_create(&mut *object, &write.strategy_context());
-            validation::check_create_as_sent(&*object, sent, features)
+            prepare_create(&mut **object, &write.strategy_context());
+            validation::check_create_as_sent(&**object, sent, features)
         };
-        let errors = write.check_in_turn(size, check).await?;
-        write.refuse_invalid(&*object, &errors)?;
-        write.warn_about(&*object, None);
-        Ok(Validated { object, size })
+        let errors = write.check_in_turn(*size, check).await?;
+        write.refuse_invalid(&**object, &errors)?;
+        write.pass_on(object.resource().strategy.warnings_on_create(&**object));
+        Ok(Validated(candidate))
     }
+}
 
-    /// Prepares and validates a change of `part` of `old`; the objects have about `size` bytes.
+impl<'s> Reserved<Existing<'s>> {
+    /// Prepares and validates a changed object.
     ///
     /// # Errors
     ///
-    /// As for [`Self::validate_new`].
-    pub(super) async fn validate_change(
-        self,
-        write: &Write<'_>,
-        size: usize,
-        part: Part<'_>,
-        old: &dyn Object,
-    ) -> ApiResult<Validated> {
-        let mut new = self.object;
-        let features = write.features();
+    /// As for a new object.
+    pub(super) async fn validate(self, write: &Write<'_>) -> ApiResult<Validated<Existing<'s>>> {
+        let mut candidate = self.into_candidate();
+        let new = &mut *candidate.object;
+        let Existing { old, part, size, .. } = candidate.purpose;
+        let (sent, features) = (write.endpoint.kind(), write.features());
         let check = || {
-            prepare_update(part, &mut *new, &write.strategy_context(), old);
+            prepare_update(part, new, &write.strategy_context(), old);
+            let new = &*new;
             match part {
-                Part::Object => validation::check_update_as_sent(&*new, old, write.endpoint.kind(), features),
-                Part::Finalizers => validation::check_part_update(&*new, old, features, |errors| {
-                    new.resource().extensions.hooks.validate_replacement(&*new, old, errors);
+                Part::Object => validation::check_update_as_sent(new, old, sent, features),
+                Part::Finalizers => validation::check_part_update(new, old, features, |errors| {
+                    new.resource().extensions.hooks.validate_replacement(new, old, errors);
                 }),
-                Part::Status => validation::check_status_update(&*new, old, features),
+                Part::Status => validation::check_status_update(new, old, features),
                 Part::Own(part) => {
-                    validation::check_part_update(&*new, old, features, |errors| part.check(&*new, old, errors))
+                    validation::check_part_update(new, old, features, |errors| part.check(new, old, errors))
                 }
             }
         };
         let mut errors = write.check_in_turn(size, check).await?;
         write.pass_on(errors.take_tolerated());
-        write.refuse_invalid(&*new, &errors)?;
+        write.refuse_invalid(new, &errors)?;
+        let strategy = new.resource().strategy;
         match part {
-            Part::Status => write.pass_on(new.resource().strategy.warnings_on_status_update(&*new, old)),
-            Part::Object | Part::Finalizers => write.warn_about(&*new, Some(old)),
+            Part::Status => write.pass_on(strategy.warnings_on_status_update(new, old)),
+            Part::Object | Part::Finalizers => write.pass_on(strategy.warnings_on_update(new, old)),
             Part::Own(_) => {}
         }
         // A change of nothing else leaves the times of managed fields as they were.
-        managers::keep_times(old, &mut *new);
-        Ok(Validated { object: new, size })
+        managers::keep_times(old, new);
+        Ok(Validated(candidate))
+    }
+}
+
+impl<P> Validated<P> {
+    pub(super) fn into_candidate(self) -> Candidate<P> {
+        self.0
     }
 }
 
@@ -103,15 +107,6 @@ impl Write<'_> {
         let kind = self.endpoint.kind().hub().group_kind();
         let errors = self.sent_empty.shown_in(errors);
         Err(ApiError::invalid(&kind, &object.meta().name, &errors))
-    }
-
-    /// Adds the kind's warnings about an accepted object.
-    fn warn_about(&self, object: &dyn Object, old: Option<&dyn Object>) {
-        let strategy = object.resource().strategy;
-        self.pass_on(match old {
-            None => strategy.warnings_on_create(object),
-            Some(old) => strategy.warnings_on_update(object, old),
-        });
     }
 
     /// Passes warnings on to the client.

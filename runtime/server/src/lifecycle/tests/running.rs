@@ -15,7 +15,7 @@ struct Running {
 /// Starts a server whose only resource is a core `echoes`.
 async fn start(change: impl FnOnce(ApiServer) -> ApiServer) -> Running {
     let mut routes = Routes::new();
-    let echo = Arc::new(Echo::new("", "echoes", Scope::Cluster, Verb::STORED));
+    let echo = Arc::new(Echo::new("", "echoes", Scope::Cluster, &Verb::STORED));
     let waiting = Arc::clone(&echo.waiting);
     routes.add(echo);
     let server = config(AlwaysAllow)

@@ -19,7 +19,7 @@ struct Serving {
 
 async fn serve(change: impl FnOnce(&mut Config)) -> Serving {
     let mut routes = Routes::new();
-    routes.add(Arc::new(Echo::new("", "echoes", Scope::Cluster, Verb::STORED)));
+    routes.add(Arc::new(Echo::new("", "echoes", Scope::Cluster, &Verb::STORED)));
     let mut config = config(AlwaysAllow);
     change(&mut config);
     let server = config.complete().unwrap();

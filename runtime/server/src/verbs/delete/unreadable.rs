@@ -44,7 +44,7 @@ impl Write<'_> {
             if self.dry_run {
                 return Ok(success(output, details));
             }
-            let encoded = Encoded::removal(self, &key, &entry, None);
+            let encoded = Encoded::removal_of_unreadable(self, &key, &entry);
             let removed = encoded.commit_change(self, &mut ReservationGuard::nothing()).await?;
             if removed.is_some() {
                 tracing::warn!(%resource, key, "an object that cannot be read was removed");

@@ -1,0 +1,86 @@
+//! Deletions: the steps in front of the encoding of an object that is removed or marked as terminating.
+
+use std::sync::Arc;
+
+use planesmith_machinery::object::Object;
+use planesmith_machinery::status::ApiResult;
+use planesmith_store::Entry;
+
+use super::{Committed, Write};
+
+/// An object that a request deletes: in the storage version, or in the one in which it was stored if another program would
+/// have to convert it.
+pub(crate) struct Deletion<'s> {
+    key: &'s str,
+    entry: Arc<Entry>,
+    object: Box<dyn Object>,
+}
+
+/// A deletion that the admission plugins have accepted.
+pub(crate) struct AdmittedDeletion<'s>(Deletion<'s>);
+
+impl Write<'_> {
+    /// Reads the object of `entry` to delete it.
+    ///
+    /// # Errors
+    ///
+    /// 500 when it cannot be read; 429 when that is expensive and too much work waits.
+    pub(crate) async fn begin_deletion<'s>(&self, key: &'s str, entry: &Arc<Entry>) -> ApiResult<Deletion<'s>> {
+        let read = || self.endpoint.store().decode_to_delete(entry);
+        let object = self.run(entry.bytes().len(), read).await??;
+        let entry = Arc::clone(entry);
+        Ok(Deletion { key, entry, object })
+    }
+}
+
+impl<'s> Deletion<'s> {
+    /// The object.
+    pub(crate) fn object(&self) -> &dyn Object {
+        &*self.object
+    }
+
+    /// Runs the plugins for the deletion.
+    ///
+    /// # Errors
+    ///
+    /// The error of the first plugin that refuses.
+    pub(crate) async fn admit(self, write: &Write<'_>) -> ApiResult<AdmittedDeletion<'s>> {
+        write.admit_removal(&self.object.meta().name, &*self.object).await?;
+        Ok(AdmittedDeletion(self))
+    }
+}
+
+impl AdmittedDeletion<'_> {
+    /// The key of the object in the store.
+    pub(super) fn key(&self) -> &str {
+        self.0.key
+    }
+
+    /// The state that the request has met.
+    pub(crate) fn entry(&self) -> &Arc<Entry> {
+        &self.0.entry
+    }
+
+    /// The object.
+    pub(crate) fn object(&self) -> &dyn Object {
+        &*self.0.object
+    }
+
+    /// The object, to be marked as terminating.
+    pub(crate) fn object_mut(&mut self) -> &mut dyn Object {
+        &mut *self.0.object
+    }
+
+    /// The same deletion after its first half, which has stored the object as terminating.
+    pub(crate) fn after(mut self, marked: Arc<Entry>) -> Self {
+        self.0.entry = marked;
+        self
+    }
+
+    /// The result of a dry run.
+    pub(crate) fn into_dry_run(self) -> Committed {
+        let Deletion { entry, object, .. } = self.0;
+        let size = entry.bytes().len();
+        Committed::Unstored { object, size }
+    }
+}
