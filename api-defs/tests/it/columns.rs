@@ -5,7 +5,7 @@ use planesmith_api_defs::coordination::v1::Lease;
 use planesmith_api_defs::core::v1::{Event, Namespace, Node, Secret};
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::object::{Object, Resource};
-use planesmith_machinery::table::{Cell, cells, columns};
+use planesmith_machinery::table::{Cell, cells, columns, printed};
 use serde_json::{Value, json};
 
 fn read<R: Resource>(object: &Value) -> R {
@@ -16,8 +16,9 @@ fn read<R: Resource>(object: &Value) -> R {
 
 /// Renders the cells of all columns except ages as one line.
 fn line(object: &dyn Object) -> String {
-    let shown = columns(object.resource()).iter().zip(cells(object));
-    let shown = shown.filter(|(column, _)| !matches!(column.name, "Age" | "Last Seen" | "First Seen"));
+    let printed = printed(object.resource());
+    let shown = columns(&printed).iter().zip(cells(object));
+    let shown = shown.filter(|(column, _)| !matches!(&*column.name, "Age" | "Last Seen" | "First Seen"));
     let text = |cell: Cell| match cell {
         Cell::Null => "null".to_owned(),
         Cell::Text(text) => text,
@@ -84,7 +85,7 @@ fn autoscalers_show_current_and_wanted_values() {
         "h | Deployment/web | memory: 100Mi/512Mi, <unknown>/30 + 1 more... | 2 | 10 | 3"
     );
     assert_eq!(
-        columns(v1::HorizontalPodAutoscaler::RESOURCE).len(),
+        columns(&printed(v1::HorizontalPodAutoscaler::RESOURCE)).len(),
         7,
         "versions without columns have the same"
     );

@@ -84,7 +84,7 @@ fn served() -> BTreeSet<String> {
     planesmith::register(&mut scheme);
     let served = scheme.iter().filter(|facts| facts.served);
     let name = |facts: &ResourceFacts| {
-        let group = if facts.group.is_empty() { "core" } else { facts.group };
+        let group = if facts.group.is_empty() { "core" } else { &*facts.group };
         format!("{group}.{}.{}", facts.version, facts.kind)
     };
     served.map(name).collect()
@@ -101,13 +101,13 @@ fn deprecated_versions_warn_as_those_of_kubernetes_do() {
     planesmith::register(&mut scheme);
     let mut differences = Vec::new();
     for facts in scheme.iter().filter(|facts| facts.served) {
-        let group = if facts.group.is_empty() { "core" } else { facts.group };
+        let group = if facts.group.is_empty() { "core" } else { &*facts.group };
         let package = packages.by_name.get(&format!("{group}.{}", facts.version));
-        let Some(declared) = package.and_then(|package| packages.types[package].get(facts.kind)) else {
+        let Some(declared) = package.and_then(|package| packages.types[package].get(&*facts.kind)) else {
             continue;
         };
-        let wanted = warning(facts.api_version, facts.kind, declared);
-        if wanted.as_deref() != facts.deprecated {
+        let wanted = warning(&facts.api_version, &facts.kind, declared);
+        if wanted.as_deref() != facts.deprecated.as_deref() {
             let name = format!("{} {}", facts.api_version, facts.kind);
             differences.push(format!("{name}: {:?} is not {wanted:?}", facts.deprecated));
         }

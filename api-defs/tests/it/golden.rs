@@ -66,7 +66,7 @@ fn creations_are_refused_for_the_reasons_of_kube_apiserver() {
 fn check(scheme: &Scheme, step: &Value, count: &mut u32) -> Option<String> {
     let facts = kind_of(scheme, step["do"].as_str()?)?;
     let id = step["id"].as_str().unwrap_or_default();
-    let body = step.get("body").filter(|body| body["kind"] == facts.kind)?;
+    let body = step.get("body").filter(|body| body["kind"] == *facts.kind)?;
     let status = step["expect"]["status"].as_u64()?;
     if !matches!(status, 201 | 422) || NOT_OF_THE_OBJECT.contains(&id) {
         return None;
@@ -80,7 +80,7 @@ fn check(scheme: &Scheme, step: &Value, count: &mut u32) -> Option<String> {
         NAMESPACE.clone_into(&mut object.meta_mut().namespace);
     }
     set_defaults(&mut *object, Features::defaults());
-    let mut hub = convert(&*object, facts.hub());
+    let mut hub = convert(&*object, &facts.hub());
     // The labels of jobs' pods contain it.
     if hub.downcast_ref::<Job>().is_some() {
         UID.clone_into(&mut hub.meta_mut().uid);
@@ -126,7 +126,7 @@ fn check(scheme: &Scheme, step: &Value, count: &mut u32) -> Option<String> {
 }
 
 /// Returns the kind that a request creates.
-fn kind_of(scheme: &Scheme, request: &str) -> Option<&'static ResourceFacts> {
+fn kind_of<'s>(scheme: &'s Scheme, request: &str) -> Option<&'s ResourceFacts> {
     let path = request.strip_prefix("POST /")?.split('?').next()?;
     let parts: Vec<&str> = path.split('/').collect();
     let (group, version, rest) = match parts.as_slice() {

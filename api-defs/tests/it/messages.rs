@@ -34,11 +34,11 @@ fn transcoded_messages_are_those_of_the_objects() {
                 );
             } else {
                 assert_eq!(message, b"before", "{} leaves something behind", facts.kind);
-                read.push((facts.kind, String::from_utf8(stored).expect("text")));
+                read.push((facts.kind.clone(), String::from_utf8(stored).expect("text")));
             }
         }
     }
-    read.retain(|(kind, _)| !READ.contains(kind));
+    read.retain(|(kind, _)| !READ.contains(&&**kind));
     assert!(transcoded > 1000 && read.is_empty(), "{transcoded}, but not {read:#?}");
 }
 

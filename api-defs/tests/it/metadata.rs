@@ -22,11 +22,11 @@ fn check_create(object: &dyn Object) -> FieldErrors {
     check_create_as_sent(object, object.resource())
 }
 
-fn check_create_as_sent(object: &dyn Object, sent: &'static ResourceFacts) -> FieldErrors {
+fn check_create_as_sent(object: &dyn Object, sent: &ResourceFacts) -> FieldErrors {
     validation::check_create_as_sent(object, sent, Features::defaults())
 }
 
-fn check_update_as_sent(new: &dyn Object, old: &dyn Object, sent: &'static ResourceFacts) -> FieldErrors {
+fn check_update_as_sent(new: &dyn Object, old: &dyn Object, sent: &ResourceFacts) -> FieldErrors {
     validation::check_update_as_sent(new, old, sent, Features::defaults())
 }
 
@@ -53,7 +53,7 @@ fn with_name<R: Resource>(name: &str) -> usize {
 }
 
 /// Returns the number of errors that an update in the version `sent` reports for an illegal label.
-fn with_label<R: Resource>(sent: &'static ResourceFacts) -> usize {
+fn with_label<R: Resource>(sent: &ResourceFacts) -> usize {
     let errors = check_update_as_sent(&labelled::<R>(), &minimal::<R>(), sent);
     count(&errors, "metadata.labels")
 }
@@ -128,8 +128,11 @@ fn events_are_refused_in_the_words_of_their_version() {
     let mut event = minimal::<Event>();
     event.event_time = "2024-01-01T00:00:00.000000Z".parse().expect("a time");
     assert_eq!(count(&check_create(&event), "reportingComponent"), 3);
-    let newer = convert(&event, events::v1::Event::RESOURCE).resource();
-    assert_eq!(count(&check_create_as_sent(&event, newer), "reportingController"), 3);
+    let newer = convert(&event, events::v1::Event::RESOURCE);
+    assert_eq!(
+        count(&check_create_as_sent(&event, newer.resource()), "reportingController"),
+        3
+    );
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub(crate) fn zero_objects() -> Vec<(String, Box<dyn Struct>)> {
     planesmith::register(&mut scheme);
     let mut objects: Vec<(String, Box<dyn Struct>)> = Vec::new();
     for facts in scheme.iter() {
-        objects.push((name(facts.api_version, facts.kind), facts.zero()));
+        objects.push((name(&facts.api_version, &facts.kind), facts.zero()));
     }
     let metadata: [Box<dyn Struct>; 10] = [
         Box::new(ApiGroup::default()),

@@ -168,22 +168,22 @@ fn formats_of_serde_read_and_write_derived_types() {
 fn kind_facts_are_what_was_declared() {
     let facts = Widget::RESOURCE;
     assert_eq!(
-        (facts.group, facts.version, facts.api_version),
+        (&*facts.group, &*facts.version, &*facts.api_version),
         ("shop.example.com", "v1alpha1", "shop.example.com/v1alpha1")
     );
     assert_eq!(
-        (facts.kind, facts.list_kind, facts.plural, facts.singular),
+        (&*facts.kind, &*facts.list_kind, &*facts.plural, &*facts.singular),
         ("Widget", "WidgetList", "widgets", "widget")
     );
     assert_eq!(
-        (facts.short_names, facts.categories),
-        (&["wd"] as &[_], &["all"] as &[_])
+        (&*facts.short_names, &*facts.categories),
+        (&["wd".into()] as &[_], &["all".into()] as &[_])
     );
     assert_eq!(
-        (facts.scope, facts.served, facts.deprecated),
+        (facts.scope, facts.served, facts.deprecated.as_deref()),
         (Scope::Namespaced, true, Some("old"))
     );
-    assert_eq!(facts.selectable, ["spec.type"]);
+    assert_eq!(*facts.selectable, ["spec.type"]);
     let names: Vec<_> = facts.subresources.iter().map(|subresource| subresource.name).collect();
     assert_eq!(names, ["log", "scale"]);
     assert!(matches!(&facts.subresources[1].kind, SubresourceKind::Scale(scale) if scale.selector.is_empty()));
@@ -195,8 +195,8 @@ fn kind_facts_are_what_was_declared() {
     assert!(facts.behavior.generation && !facts.behavior.create_on_update);
 
     let hub = facts.hub();
-    assert_eq!((hub.version, hub.scope, hub.served), ("v1", Scope::Cluster, false));
-    assert_eq!((hub.kind, hub.name_rule), ("Widget", NameRule::PathSegment));
+    assert_eq!((&*hub.version, hub.scope, hub.served), ("v1", Scope::Cluster, false));
+    assert_eq!((&*hub.kind, hub.name_rule), ("Widget", NameRule::PathSegment));
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn functions_beside_a_kind_are_reached_through_its_table() {
         panic!("a function")
     };
     assert_eq!(cell(widget.as_ref()), Cell::Integer(0));
-    assert_eq!([facts.columns[0].name, facts.columns[2].name], ["Name", "Age"]);
+    assert_eq!([&*facts.columns[0].name, &*facts.columns[2].name], ["Name", "Age"]);
     let copy: Box<dyn Object> = widget.clone();
     assert_eq!(copy.resource().kind, "Widget");
 }

@@ -71,7 +71,7 @@ mod tests {
     struct Shelf;
 
     impl Lister for Shelf {
-        fn get(&self, _: &'static ResourceFacts, _: &str, name: &str) -> ApiResult<Option<Arc<dyn Object>>> {
+        fn get(&self, _: &ResourceFacts, _: &str, name: &str) -> ApiResult<Option<Arc<dyn Object>>> {
             let mut product = Product::default();
             if name == "engine" {
                 product.spec.tags.push(SOLD_OUT.to_owned());
@@ -79,7 +79,7 @@ mod tests {
             Ok(Some(Arc::new(product)))
         }
 
-        fn list(&self, _: &'static ResourceFacts, _: &str) -> ApiResult<Vec<Arc<dyn Object>>> {
+        fn list(&self, _: &ResourceFacts, _: &str) -> ApiResult<Vec<Arc<dyn Object>>> {
             Ok(Vec::new())
         }
     }

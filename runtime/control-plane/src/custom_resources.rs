@@ -44,7 +44,7 @@ pub(crate) fn extensions(
     let of_webhooks = Arc::clone(services);
     let facts = KnownFacts::new(|| Arc::new(SchemaChecks::default()))
         .converting(move |definition| Webhook::of(definition, &of_webhooks));
-    let store = stores.resource(kind);
+    let store = stores.resource(&kind);
     let definitions = Definitions::new(
         stores,
         &store,
@@ -61,7 +61,7 @@ pub(crate) fn extensions(
 }
 
 /// The kind of definitions in their storage version.
-fn definition_kind(scheme: &Scheme) -> Option<&'static ResourceFacts> {
+fn definition_kind(scheme: &Scheme) -> Option<ResourceFacts> {
     let kind = scheme.kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")?;
     Some(kind.hub())
 }

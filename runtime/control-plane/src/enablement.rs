@@ -154,10 +154,10 @@ impl Enablement {
     /// True if a resource is enabled.
     #[must_use]
     pub fn resource(&self, facts: &ResourceFacts) -> bool {
-        if self.off.contains(&(facts.group, facts.plural)) {
+        if self.off.contains(&(&facts.group, &facts.plural)) {
             return false;
         }
-        let version = self.versions.get(facts.api_version).copied().unwrap_or(true);
+        let version = self.versions.get(&*facts.api_version).copied().unwrap_or(true);
         if self.resources.is_empty() {
             return version;
         }

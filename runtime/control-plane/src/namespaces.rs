@@ -9,7 +9,7 @@ use planesmith_server::verbs::Finalize;
 
 /// The kind Namespace; `None` in a server without it.
 #[must_use]
-pub fn facts(scheme: &Scheme) -> Option<&'static ResourceFacts> {
+pub fn facts(scheme: &Scheme) -> Option<&ResourceFacts> {
     scheme.resource("", "v1", "namespaces")
 }
 

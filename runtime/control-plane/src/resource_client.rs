@@ -266,7 +266,7 @@ fn gone_or_changed<T>(answer: Result<T, LoopbackError>) -> Result<(), LoopbackEr
 
 fn collection_path(facts: &ResourceFacts, namespace: &str) -> String {
     let root = if facts.group.is_empty() { "/api" } else { "/apis" };
-    let plural = facts.plural;
+    let plural = &facts.plural;
     match facts.scope {
         Scope::Namespaced => format!("{root}/{}/namespaces/{namespace}/{plural}", facts.api_version),
         Scope::Cluster => format!("{root}/{}/{plural}", facts.api_version),

@@ -12,7 +12,7 @@ use crate::server_routes::ServerRoutes;
 /// If some have none; names all of them.
 pub(crate) fn check(stores: &Stores, routes: &ServerRoutes) -> Result<()> {
     let kinds = stores.scheme().iter();
-    let served = kinds.filter(|facts| facts.served && routes.serves(facts.group, facts.version));
+    let served = kinds.filter(|facts| facts.served && routes.serves(&facts.group, &facts.version));
     let mut problems = Vec::new();
     for facts in served {
         for name in stores.unhandled(facts) {

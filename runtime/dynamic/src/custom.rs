@@ -1,10 +1,8 @@
 //! Kinds that are defined at run time, and their objects.
 //!
 //! A custom kind has the same facts as a declared one, created from its definition instead of by a derive, so that the
-//! same code serves both. Facts live as long as the process: a definition that is restored unchanged should reuse its
-//! former facts.
+//! same code serves both. They are freed when the last of their users is gone.
 
-mod member;
 mod object;
 mod strategy;
 mod versions;
@@ -12,13 +10,13 @@ mod versions;
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use planesmith_machinery::facts::{FieldFacts, Omit, StructFacts, TypeFacts, TypeMetaFacts};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
-use planesmith_machinery::resource::{Behavior, DynamicKind, NameRule, ResourceFacts, Scope, SubresourceKind};
+use planesmith_machinery::resource::{Behavior, DynamicKind, NameRule, ResourceFacts, ResourceTable, Scope};
 use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::strategy::{Extensions, NoStrategy};
 use planesmith_machinery::value::Shape;
@@ -30,18 +28,21 @@ pub use versions::{Converter, Converting, convert, convert_later, document_in, n
 use crate::structural::{Additional, Structural};
 use strategy::CustomStrategy;
 
-/// The part of a custom kind that goes beyond the facts of every kind.
+/// The part of a custom kind, in one version, that goes beyond the facts of every kind.
 pub struct CustomKind {
     schema: Arc<Structural>,
-    fields: StructFacts,
-    versions: OnceLock<Versions>,
-    converter: OnceLock<Arc<dyn Converter>>,
+    converter: Option<Arc<dyn Converter>>,
     checks: Arc<dyn Checks>,
 }
 
-struct Versions {
-    all: Vec<&'static ResourceFacts>,
-    hub: &'static ResourceFacts,
+/// One version of a custom kind.
+pub struct CustomVersion {
+    /// Names and declarations. What stands for the type is replaced: `strategy`, `extensions`, `conversion` and `custom`.
+    pub table: ResourceTable,
+    /// The schema of objects.
+    pub schema: Arc<Structural>,
+    /// The checks of objects.
+    pub checks: Arc<dyn Checks>,
 }
 
 /// The checks of custom objects beyond those of all objects.
@@ -77,60 +78,49 @@ impl Checks for Unchecked {
 }
 
 impl CustomKind {
-    /// The custom kind behind `facts`; `None` for a kind with a type of its own.
+    /// Returns the custom kind behind `facts`; `None` for a kind with a type of its own.
     #[must_use]
-    pub fn of(facts: &ResourceFacts) -> Option<&'static CustomKind> {
-        let kind: &dyn Any = facts.custom?;
+    pub fn of(facts: &ResourceTable) -> Option<&CustomKind> {
+        let kind: &dyn Any = &**facts.custom.as_ref()?;
         kind.downcast_ref()
     }
 
-    /// The facts of a custom kind, for as long as the process lives. Of `facts`, what stands for the type is replaced:
-    /// `schema`, `new`, `strategy`, `extensions` and `custom`.
-    ///
-    /// [`CustomKind::join`] must follow before the facts are used.
-    pub fn leak(mut facts: ResourceFacts, schema: Arc<Structural>, checks: Arc<dyn Checks>) -> &'static ResourceFacts {
-        let fields = fields(&facts, &schema);
-        let kind: &'static CustomKind = Box::leak(Box::new(CustomKind {
-            schema,
-            fields,
-            versions: OnceLock::new(),
-            converter: OnceLock::new(),
-            checks,
-        }));
-        facts.strategy = &CustomStrategy;
-        facts.extensions = strategy::EXTENSIONS;
-        facts.conversion = None;
-        facts.custom = Some(kind);
-        Box::leak(Box::new(facts))
-    }
-
-    /// Joins facts as the versions of one kind with the storage version `hub`. Facts that are already joined remain so.
-    pub fn join(all: &[&'static ResourceFacts], hub: &'static ResourceFacts) {
-        for custom in all.iter().filter_map(|facts| CustomKind::of(facts)) {
-            let _ = custom.versions.set(Versions { all: all.to_vec(), hub });
-        }
-    }
-
-    /// Sets the converter between these versions. Only the first call has an effect.
-    pub fn convert_by(all: &[&'static ResourceFacts], converter: &Arc<dyn Converter>) {
-        for custom in all.iter().filter_map(|facts| CustomKind::of(facts)) {
-            let _ = custom.converter.set(Arc::clone(converter));
-        }
+    /// Returns the facts of `versions`, in their order; `hub` is the index of the storage version. They are freed when
+    /// nothing refers to any of them. Objects of other versions are converted by `converter`; without it, only their
+    /// `apiVersion` changes.
+    #[must_use]
+    pub fn define(
+        versions: Vec<CustomVersion>,
+        hub: usize,
+        converter: Option<&Arc<dyn Converter>>,
+    ) -> Vec<ResourceFacts> {
+        let tables = versions.into_iter().map(|version| ResourceTable {
+            strategy: &CustomStrategy,
+            extensions: strategy::EXTENSIONS,
+            conversion: None,
+            custom: Some(Box::new(CustomKind {
+                schema: version.schema,
+                converter: converter.cloned(),
+                checks: version.checks,
+            })),
+            ..version.table
+        });
+        ResourceFacts::defined(tables.collect(), hub)
     }
 
     /// True if objects of other versions are converted by a [`Converter`].
     #[must_use]
-    pub fn has_converter(&'static self) -> bool {
-        self.converter().is_some()
+    pub fn has_converter(&self) -> bool {
+        self.converter.is_some()
     }
 
-    fn converter(&'static self) -> Option<&'static dyn Converter> {
-        self.converter.get().map(|converter| &**converter)
+    fn converter(&self) -> Option<&dyn Converter> {
+        self.converter.as_deref()
     }
 
     /// The schema of objects.
     #[must_use]
-    pub fn schema(&self) -> &Structural {
+    pub fn schema(&self) -> &Arc<Structural> {
         &self.schema
     }
 
@@ -144,36 +134,46 @@ impl CustomKind {
     fn checks(&self) -> &dyn Checks {
         &*self.checks
     }
+
+    /// True if objects can have the top-level field `name` beside their metadata, in a version with the facts `table`.
+    fn keeps(&self, table: &ResourceTable, name: &str) -> bool {
+        let keeps_rest = self.schema.preserve_unknown || self.schema.additional != Additional::None;
+        match name {
+            "apiVersion" | "kind" | "metadata" => false,
+            "status" if table.subresource("status").is_some() => true,
+            name => keeps_rest || self.schema.properties.contains(name),
+        }
+    }
 }
 
 impl CustomKind {
     /// The facts of a custom kind to start from: names and versions are empty, nothing is declared.
-    pub const FACTS: ResourceFacts = ResourceFacts {
-        group: "",
-        version: "",
-        api_version: "",
-        kind: "",
-        list_kind: "",
-        plural: "",
-        singular: "",
-        storage_name: "",
-        hashed_version: "",
-        short_names: &[],
-        categories: &[],
+    pub const FACTS: ResourceTable = ResourceTable {
+        group: Cow::Borrowed(""),
+        version: Cow::Borrowed(""),
+        api_version: Cow::Borrowed(""),
+        kind: Cow::Borrowed(""),
+        list_kind: Cow::Borrowed(""),
+        plural: Cow::Borrowed(""),
+        singular: Cow::Borrowed(""),
+        storage_name: Cow::Borrowed(""),
+        hashed_version: Cow::Borrowed(""),
+        short_names: Cow::Borrowed(&[]),
+        categories: Cow::Borrowed(&[]),
         scope: Scope::Namespaced,
         served: true,
         deprecated: None,
         conversion: None,
-        subresources: &[],
-        selectable: &[],
-        columns: &[],
+        subresources: Cow::Borrowed(&[]),
+        selectable: Cow::Borrowed(&[]),
+        columns: Cow::Borrowed(&[]),
         name_rule: NameRule::DnsSubdomain,
         behavior: Behavior {
             generation: true,
             conditional_update: true,
             ..Behavior::NONE
         },
-        schema: || &StructFacts::NONE,
+        schema: || &FIELDS,
         new: || Box::new(CustomObject::of_no_kind()),
         strategy: &NoStrategy,
         extensions: Extensions::NONE,
@@ -181,36 +181,42 @@ impl CustomKind {
     };
 }
 
+/// The fields of every custom object: its metadata, and a map of everything else. Its schema says more.
+static FIELDS: StructFacts = StructFacts {
+    name: "CustomObject",
+    type_meta: Some(TypeMetaFacts {
+        api_version: "",
+        kind: "",
+    }),
+    fields: &[
+        FieldFacts {
+            name: "metadata",
+            ty: <ObjectMeta as Shape>::TYPE,
+            ..FieldFacts::NONE
+        },
+        FieldFacts {
+            ty: TypeFacts::Map(&<Tree as Shape>::TYPE),
+            omit: Omit::Empty,
+            inline: true,
+            ..FieldFacts::NONE
+        },
+    ],
+    ..StructFacts::NONE
+};
+
 impl DynamicKind for CustomKind {
-    fn hub(&self) -> Option<&'static ResourceFacts> {
-        self.versions.get().map(|versions| versions.hub)
-    }
-
-    fn version(&self, api_version: &str) -> Option<&'static ResourceFacts> {
-        let versions = self.versions.get()?;
-        versions
-            .all
-            .iter()
-            .copied()
-            .find(|facts| facts.api_version == api_version)
-    }
-
-    fn fields(&self) -> &StructFacts {
-        &self.fields
-    }
-
-    fn zero(&self, facts: &'static ResourceFacts) -> Box<dyn Object> {
+    fn zero(&self, facts: &ResourceFacts) -> Box<dyn Object> {
         Box::new(CustomObject::new(facts))
     }
 
-    fn rename(&self, object: &dyn Object, target: &'static ResourceFacts) -> Box<dyn Object> {
+    fn rename(&self, object: &dyn Object, target: &ResourceFacts) -> Box<dyn Object> {
         match object.as_custom() {
             Some(object) => Box::new(object.renamed(target)),
             None => object.boxed(),
         }
     }
 
-    fn convert(&self, object: &dyn Object, target: &'static ResourceFacts) -> ApiResult<Box<dyn Object>> {
+    fn convert(&self, object: &dyn Object, target: &ResourceFacts) -> ApiResult<Box<dyn Object>> {
         match object.as_custom() {
             Some(object) => Ok(Box::new(convert(object, target)?)),
             None => Ok(object.boxed()),
@@ -227,57 +233,16 @@ impl DynamicKind for CustomKind {
 
 impl fmt::Debug for CustomKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CustomKind")
-            .field("fields", &self.fields.name)
+        f.debug_struct("CustomKind").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for CustomVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CustomVersion")
+            .field("table", &self.table)
             .finish_non_exhaustive()
     }
-}
-
-/// Returns the top-level table of an object: metadata, a field for each property, and an inlined map for the rest.
-fn fields(facts: &ResourceFacts, schema: &Structural) -> StructFacts {
-    const TREE: TypeFacts = TypeFacts::Optional(&<Tree as Shape>::TYPE);
-    const REST: TypeFacts = TypeFacts::Map(&<Tree as Shape>::TYPE);
-    let mut names: Vec<&str> = schema.properties.names().collect();
-    let has_status = facts
-        .subresources
-        .iter()
-        .any(|subresource| matches!(subresource.kind, SubresourceKind::Status));
-    if has_status && !names.contains(&"status") {
-        names.push("status");
-    }
-    names.retain(|name| !matches!(*name, "apiVersion" | "kind" | "metadata"));
-    names.sort_unstable();
-    let mut fields = vec![FieldFacts {
-        name: "metadata",
-        ty: <ObjectMeta as Shape>::TYPE,
-        ..FieldFacts::NONE
-    }];
-    fields.extend(names.into_iter().map(|name| FieldFacts {
-        name: leak_text(name),
-        ty: TREE,
-        ..FieldFacts::NONE
-    }));
-    if schema.preserve_unknown || schema.additional != Additional::None {
-        fields.push(FieldFacts {
-            ty: REST,
-            omit: Omit::Empty,
-            inline: true,
-            ..FieldFacts::NONE
-        });
-    }
-    StructFacts {
-        name: facts.kind,
-        type_meta: Some(TypeMetaFacts {
-            api_version: facts.api_version,
-            kind: facts.kind,
-        }),
-        fields: Box::leak(fields.into_boxed_slice()),
-        ..StructFacts::NONE
-    }
-}
-
-fn leak_text(text: &str) -> &'static str {
-    Box::leak(text.to_owned().into_boxed_str())
 }
 
 #[cfg(test)]

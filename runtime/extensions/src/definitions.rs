@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::resource::{ResourceFacts, Text};
 use planesmith_server::endpoint::Endpoint;
 use planesmith_server::openapi::OpenApi;
 use planesmith_server::routes::ResourceHandler;
@@ -34,11 +34,11 @@ pub struct Definitions {
 
 /// A served definition.
 struct Served {
-    facts: Arc<[&'static ResourceFacts]>,
+    facts: Arc<[ResourceFacts]>,
     leaves: bool,
     /// The shutdown handles of each served version: dropping one ends the version's watches. A version that remains served
     /// keeps its handle, so that its watches continue.
-    ends: BTreeMap<&'static str, (Stop, Shutdown)>,
+    ends: BTreeMap<Text, (Stop, Shutdown)>,
 }
 
 impl Definitions {
@@ -77,8 +77,10 @@ impl Definitions {
         let mut versions = before.as_ref().map(versions_of).unwrap_or_default();
         let mut ends = BTreeMap::new();
         let handlers = facts.iter().filter(|facts| facts.served).map(|facts| {
-            let known = before.as_mut().and_then(|before| before.ends.remove(facts.version));
-            let (_, end) = ends.entry(facts.version).or_insert(known.unwrap_or_else(Stop::new));
+            let known = before.as_mut().and_then(|before| before.ends.remove(&facts.version));
+            let (_, end) = ends
+                .entry(facts.version.clone())
+                .or_insert(known.unwrap_or_else(Stop::new));
             let endpoint = Endpoint::new(facts, &self.stores).until(end.clone());
             let endpoint = if leaves { endpoint.leaving() } else { endpoint };
             Arc::new(endpoint) as Arc<dyn ResourceHandler>
@@ -94,17 +96,20 @@ impl Definitions {
     /// Stops serving a definition.
     pub fn remove(&self, name: &str) {
         let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(gone) = served.remove(name) else { return };
-        self.resources.remove(name);
-        self.publish(&served, versions_of(&gone));
+        if let Some(gone) = served.remove(name) {
+            self.resources.remove(name);
+            self.publish(&served, versions_of(&gone));
+        }
+        self.facts.forget(name);
     }
 
     /// Publishes the OpenAPI documents of some versions anew.
-    fn publish(&self, served: &BTreeMap<String, Served>, versions: BTreeSet<&'static str>) {
+    fn publish(&self, served: &BTreeMap<String, Served>, versions: BTreeSet<Text>) {
         for version in versions {
-            let all = served.values().flat_map(|served| served.facts.iter().copied());
-            let kinds: Vec<&'static ResourceFacts> = all
+            let all = served.values().flat_map(|served| served.facts.iter());
+            let kinds: Vec<ResourceFacts> = all
                 .filter(|facts| facts.served && facts.api_version == version)
+                .cloned()
                 .collect();
             let path = format!("apis/{version}");
             if kinds.is_empty() {
@@ -112,7 +117,7 @@ impl Definitions {
                 self.openapi.remove_v3(&path);
             } else {
                 let (shared, templates) = (self.openapi.clone(), self.templates);
-                let kinds: Arc<[&'static ResourceFacts]> = kinds.into();
+                let kinds: Arc<[ResourceFacts]> = kinds.into();
                 let again = Arc::clone(&kinds);
                 let (store, same_store) = (Arc::clone(&self.store), Arc::clone(&self.store));
                 self.openapi.make_v2(&path, move || openapi::v2(&kinds, &store));
@@ -124,7 +129,7 @@ impl Definitions {
 
     /// Returns all stored objects of a kind, in any stored version.
     #[must_use]
-    pub fn entries(&self, kind: &'static ResourceFacts) -> Vec<Arc<Entry>> {
+    pub fn entries(&self, kind: &ResourceFacts) -> Vec<Arc<Entry>> {
         let store = self.stores.resource(kind);
         let collection = store.collection();
         // The latest revision is never compacted.
@@ -134,7 +139,7 @@ impl Definitions {
 
     /// True if no object of a kind is stored.
     #[must_use]
-    pub fn has_no_objects(&self, kind: &'static ResourceFacts) -> bool {
+    pub fn has_no_objects(&self, kind: &ResourceFacts) -> bool {
         self.stores.resource(kind).collection().stats().entries == 0
     }
 
@@ -146,15 +151,15 @@ impl Definitions {
 
     /// Returns the facts of each version of a definition.
     #[must_use]
-    pub fn facts(&self, definition: &Value) -> Arc<[&'static ResourceFacts]> {
+    pub fn facts(&self, definition: &Value) -> Arc<[ResourceFacts]> {
         self.facts.of(Definition::new(definition))
     }
 }
 
 /// Returns `group/version` of each served version.
-fn versions_of(served: &Served) -> BTreeSet<&'static str> {
+fn versions_of(served: &Served) -> BTreeSet<Text> {
     let versions = served.facts.iter().filter(|facts| facts.served);
-    versions.map(|facts| facts.api_version).collect()
+    versions.map(|facts| facts.api_version.clone()).collect()
 }
 
 impl fmt::Debug for Definitions {

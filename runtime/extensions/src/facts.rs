@@ -1,5 +1,8 @@
 //! Derives the facts of a custom kind from its definition.
 
+mod parts;
+
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -7,47 +10,47 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use planesmith_dynamic::custom::{Checks, Converter, CustomKind};
-use planesmith_dynamic::structural::{SharedSchemas, Structural};
+use planesmith_dynamic::custom::{Checks, Converter, CustomKind, CustomVersion};
 use planesmith_machinery::group_version::compare_versions;
 use planesmith_machinery::json_path::LazyPath;
 use planesmith_machinery::resource::{
-    Behavior, CellSource, Column, ResourceFacts, ScaleFacts, SubresourceFacts, SubresourceKind,
+    Behavior, CellSource, Column, ResourceFacts, ResourceTable, ScaleFacts, SubresourceFacts, SubresourceKind, Text,
 };
 
 use crate::definition::{Definition, PrintedColumn, Version};
+use parts::SharedParts;
 
-/// The facts of all definitions served so far. Facts live as long as the process, so an unchanged definition that reappears
-/// reuses them.
+/// The facts of definitions. They are kept until the definition changes or is forgotten, and freed when their last user is
+/// gone.
 pub struct KnownFacts {
-    cached: Mutex<CachedFacts>,
+    known: Mutex<DefinedFacts>,
     checks: fn() -> Arc<dyn Checks>,
     converter: ConverterOf,
 }
 
-/// The cached facts and the parts that they share.
+/// The facts of definitions and the parts that they share.
 #[derive(Default)]
-struct CachedFacts {
-    /// Facts by a digest of their definition.
-    versions: HashMap<(u64, u64), Versions>,
-    /// The shared parts of all schemas.
-    schemas: SharedSchemas,
-    /// Checks by the address of a schema, so that versions with the same schema share the compiled rules.
-    checks: HashMap<usize, Arc<dyn Checks>>,
+struct DefinedFacts {
+    /// Facts by the name of their definition, with a digest of it.
+    definitions: HashMap<String, (Digest, Versions)>,
+    parts: SharedParts,
 }
+
+/// Two hashes of everything that the facts depend on.
+type Digest = (u64, u64);
 
 /// Returns the converter for the objects of a definition; `None` if it needs none.
 type ConverterOf = Box<dyn Fn(Definition<'_>) -> Option<Arc<dyn Converter>> + Send + Sync>;
 
 /// The facts of each version of a definition, in its order.
-type Versions = Arc<[&'static ResourceFacts]>;
+type Versions = Arc<[ResourceFacts]>;
 
 impl KnownFacts {
     /// Creates an empty cache. `checks` creates the checks for the objects of a schema.
     #[must_use]
     pub fn new(checks: fn() -> Arc<dyn Checks>) -> Self {
         Self {
-            cached: Mutex::default(),
+            known: Mutex::default(),
             checks,
             converter: Box::new(|_| None),
         }
@@ -64,35 +67,52 @@ impl KnownFacts {
     }
 
     /// Returns the facts of each version of a definition, served or not, in the order of the definition; empty if it has no
-    /// storage version.
+    /// storage version. They are the same until the definition changes or is forgotten.
     #[must_use]
-    pub fn of(&self, definition: Definition<'_>) -> Arc<[&'static ResourceFacts]> {
+    pub fn of(&self, definition: Definition<'_>) -> Arc<[ResourceFacts]> {
         let digest = digest(definition);
-        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(facts) = cached.versions.get(&digest) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((same, facts)) = known.definitions.get(definition.name())
+            && *same == digest
+        {
             return Arc::clone(facts);
         }
-        let facts = self.make(definition, &mut cached);
-        cached.versions.insert(digest, Arc::clone(&facts));
+        let facts = self.make(definition, &mut known.parts);
+        let name = definition.name().to_owned();
+        if known.definitions.insert(name, (digest, Arc::clone(&facts))).is_some() {
+            known.free_parts();
+        }
         facts
     }
 
-    fn make(&self, definition: Definition<'_>, cached: &mut CachedFacts) -> Versions {
-        let make = |version: Version<'_>| {
-            let schema = Structural::compile_shared(version.schema(), &mut cached.schemas);
-            let place = Arc::as_ptr(&schema).addr();
-            let checks = cached.checks.entry(place).or_insert_with(self.checks);
-            CustomKind::leak(facts(definition, version), schema, Arc::clone(checks))
+    /// Forgets the facts of a definition. Those who use them keep them alive.
+    pub fn forget(&self, name: &str) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.definitions.remove(name).is_some() {
+            known.free_parts();
+        }
+    }
+
+    fn make(&self, definition: Definition<'_>, parts: &mut SharedParts) -> Versions {
+        let version = |version: Version<'_>| {
+            let schema = parts.schema(version.schema());
+            let checks = parts.checks(&schema, self.checks);
+            let table = table(definition, version);
+            CustomVersion { table, schema, checks }
         };
-        let all: Vec<&'static ResourceFacts> = definition.versions().map(make).collect();
+        let versions: Vec<CustomVersion> = definition.versions().map(version).collect();
         let Some(hub) = definition.versions().position(Version::is_stored) else {
             return Arc::default();
         };
-        CustomKind::join(&all, all[hub]);
-        if let Some(converter) = (self.converter)(definition) {
-            CustomKind::convert_by(&all, &converter);
-        }
-        all.into()
+        let converter = (self.converter)(definition);
+        CustomKind::define(versions, hub, converter.as_ref()).into()
+    }
+}
+
+impl DefinedFacts {
+    /// Notes that facts are no longer known here, and frees the parts that nothing uses any more.
+    fn free_parts(&mut self) {
+        self.parts.note_forgotten(self.definitions.len());
     }
 }
 
@@ -102,8 +122,8 @@ impl fmt::Debug for KnownFacts {
     }
 }
 
-/// Returns two hashes of everything that the facts depend on; a single hash would be too short to identify definitions.
-fn digest(definition: Definition<'_>) -> (u64, u64) {
+/// Returns two hashes, because a single one would be too short to identify definitions.
+fn digest(definition: Definition<'_>) -> Digest {
     let spec = definition.spec().to_string();
     let names = ["plural", "singular", "kind", "listKind"].map(|name| definition.accepted(name));
     let lists = ["shortNames", "categories"].map(|name| definition.accepted_list(name));
@@ -115,31 +135,27 @@ fn digest(definition: Definition<'_>) -> (u64, u64) {
     (hash(0), hash(1))
 }
 
-fn facts(definition: Definition<'_>, version: Version<'_>) -> ResourceFacts {
-    let group = leak(definition.group());
-    let kind = leak(definition.accepted("kind"));
-    let plural = leak(definition.accepted("plural"));
-    let version_name = leak(version.name());
-    ResourceFacts {
-        group,
-        version: version_name,
-        api_version: leak(&format!("{group}/{version_name}")),
-        kind,
-        list_kind: leak(definition.accepted("listKind")),
-        plural,
-        singular: leak(definition.accepted("singular")),
-        storage_name: plural,
-        short_names: leak_all(definition.accepted_list("shortNames")),
-        categories: leak_all(definition.accepted_list("categories")),
+fn table(definition: Definition<'_>, version: Version<'_>) -> ResourceTable {
+    ResourceTable {
+        group: text(definition.group()),
+        version: text(version.name()),
+        api_version: text(format!("{}/{}", definition.group(), version.name())),
+        kind: text(definition.accepted("kind")),
+        list_kind: text(definition.accepted("listKind")),
+        plural: text(definition.accepted("plural")),
+        singular: text(definition.accepted("singular")),
+        storage_name: text(definition.accepted("plural")),
+        short_names: texts(definition.accepted_list("shortNames")),
+        categories: texts(definition.accepted_list("categories")),
         scope: definition.scope(),
         served: version.is_served(),
-        hashed_version: version_name,
+        hashed_version: text(version.name()),
         deprecated: version.deprecation().map(|warning| match warning {
-            "" => leak(&usual_deprecation(definition, version)),
-            warning => leak(warning),
+            "" => text(usual_deprecation(definition, version)),
+            warning => text(warning),
         }),
         subresources: subresources(version),
-        selectable: leak_all(version.selectable()),
+        selectable: texts(version.selectable()),
         columns: columns(version),
         behavior: Behavior {
             // Without a status subresource, every change increments the generation.
@@ -150,7 +166,7 @@ fn facts(definition: Definition<'_>, version: Version<'_>) -> ResourceFacts {
     }
 }
 
-fn subresources(version: Version<'_>) -> &'static [SubresourceFacts] {
+fn subresources(version: Version<'_>) -> Cow<'static, [SubresourceFacts]> {
     let status = version.has_status().then_some(SubresourceFacts {
         name: "status",
         kind: SubresourceKind::Status,
@@ -158,12 +174,12 @@ fn subresources(version: Version<'_>) -> &'static [SubresourceFacts] {
     let scale = version.scale().map(|paths| SubresourceFacts {
         name: "scale",
         kind: SubresourceKind::Scale(ScaleFacts {
-            spec_replicas: leak(paths.spec),
-            status_replicas: leak(paths.status),
-            selector: leak(paths.selector),
+            spec_replicas: text(paths.spec),
+            status_replicas: text(paths.status),
+            selector: text(paths.selector),
         }),
     });
-    leak_slice(status.into_iter().chain(scale).collect())
+    status.into_iter().chain(scale).collect()
 }
 
 /// Returns the default deprecation warning of a version. It recommends the best version that is served and not deprecated,
@@ -180,34 +196,29 @@ fn usual_deprecation(definition: Definition<'_>, version: Version<'_>) -> String
     format!("{group}/{old} {kind} is deprecated{advice}")
 }
 
-fn columns(version: Version<'_>) -> &'static [Column] {
-    const USUAL: &[Column] = &[
-        Column::NAME,
-        Column {
-            ty: "date",
+fn columns(version: Version<'_>) -> Cow<'static, [Column]> {
+    let mut columns = vec![Column::NAME];
+    columns.extend(version.columns().map(column));
+    if columns.len() == 1 {
+        columns.push(Column {
+            ty: text("date"),
             ..Column::AGE
-        },
-    ];
-    let columns: Vec<Column> = version.columns().map(column).collect();
-    if columns.is_empty() {
-        return USUAL;
+        });
     }
-    let mut all = vec![Column::NAME];
-    all.extend(columns);
-    leak_slice(all)
+    columns.into()
 }
 
 fn column(column: PrintedColumn<'_>) -> Column {
     Column {
-        name: leak(column.name()),
-        ty: leak(column.ty()),
-        format: leak(column.format()),
+        name: text(column.name()),
+        ty: text(column.ty()),
+        format: text(column.format()),
         doc: match column.description() {
-            "" => leak(&format!(
+            "" => text(format!(
                 "Custom resource definition column (in JSONPath format): {}",
                 column.path()
             )),
-            description => leak(description),
+            description => text(description),
         },
         priority: column.priority(),
         source: source(column),
@@ -217,20 +228,16 @@ fn column(column: PrintedColumn<'_>) -> Column {
 fn source(column: PrintedColumn<'_>) -> CellSource {
     match (column.ty(), column.path()) {
         ("date", ".metadata.creationTimestamp") => Column::AGE.source,
-        (_, path) => CellSource::JsonPath(Box::leak(Box::new(LazyPath::new(leak(path))))),
+        (_, path) => CellSource::DefinedPath(Arc::new(LazyPath::of(path.to_owned()))),
     }
 }
 
-fn leak(text: &str) -> &'static str {
-    Box::leak(text.to_owned().into_boxed_str())
+fn text(text: impl Into<String>) -> Text {
+    Cow::Owned(text.into())
 }
 
-fn leak_all<'t>(texts: impl IntoIterator<Item = &'t str>) -> &'static [&'static str] {
-    leak_slice(texts.into_iter().map(leak).collect())
-}
-
-fn leak_slice<T>(items: Vec<T>) -> &'static [T] {
-    Box::leak(items.into_boxed_slice())
+fn texts<'t>(all: impl IntoIterator<Item = &'t str>) -> Cow<'static, [Text]> {
+    all.into_iter().map(text).collect()
 }
 
 #[cfg(test)]

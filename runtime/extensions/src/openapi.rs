@@ -30,7 +30,7 @@ const OWN: &str = "io.k8s.apiextensions-apiserver.";
 
 /// Returns the version 3 document of one group version with these kinds.
 pub(crate) fn v3(
-    kinds: &[&'static ResourceFacts],
+    kinds: &[ResourceFacts],
     definitions: &ResourceStore,
     (shared, templates): (&OpenApi, Templates),
 ) -> Bytes {
@@ -49,8 +49,8 @@ pub(crate) fn v3(
             continue;
         };
         let dialect = Dialect::V3 { template: &template };
-        schemas.insert(model::name(facts, facts.kind), model::of_kind(facts, &schema, dialect));
-        schemas.insert(model::name(facts, facts.list_kind), model::of_list(facts, dialect));
+        schemas.insert(model::name(facts, &facts.kind), model::of_kind(facts, &schema, dialect));
+        schemas.insert(model::name(facts, &facts.list_kind), model::of_list(facts, dialect));
         if facts.subresource("scale").is_some() {
             schemas.extend(scale_models(shared, templates.scales));
         }
@@ -66,17 +66,17 @@ pub(crate) fn v3(
 }
 
 /// Returns the part of the version 2 document for these kinds.
-pub(crate) fn v2(kinds: &[&'static ResourceFacts], definitions: &ResourceStore) -> Bytes {
+pub(crate) fn v2(kinds: &[ResourceFacts], definitions: &ResourceStore) -> Bytes {
     let mut models = Map::new();
     for facts in kinds {
         let Some(schema) = schema_of(facts, definitions) else {
             continue;
         };
         models.insert(
-            model::name(facts, facts.kind),
+            model::name(facts, &facts.kind),
             model::of_kind(facts, &schema, Dialect::V2),
         );
-        models.insert(model::name(facts, facts.list_kind), model::of_list(facts, Dialect::V2));
+        models.insert(model::name(facts, &facts.list_kind), model::of_list(facts, Dialect::V2));
     }
     json!({"definitions": models}).to_string().into()
 }

@@ -215,7 +215,7 @@ pub const ADMISSION: &[Registration] = &[
 
 /// Returns the checks of resource claims, which no flag switches.
 pub(crate) fn unswitched(initializer: &PluginInitializer<'_>) -> Vec<Arc<dyn Plugin>> {
-    let has_claims = |kind: &'static ResourceFacts| std::ptr::eq(kind, ResourceClaim::RESOURCE);
+    let has_claims = |kind: &ResourceFacts| kind == ResourceClaim::RESOURCE;
     if !initializer.scheme.iter().any(has_claims) {
         return Vec::new();
     }

@@ -52,10 +52,10 @@ impl ServiceAddresses {
     /// services are installed.
     #[must_use]
     pub(crate) fn install(stores: &Stores, loopback: &Loopback, options: &KubernetesOptions) -> Option<Self> {
-        let has = |facts: &'static ResourceFacts| {
+        let has = |facts: &ResourceFacts| {
             stores
                 .scheme()
-                .resource(facts.group, facts.version, facts.plural)
+                .resource(&facts.group, &facts.version, &facts.plural)
                 .is_some()
         };
         if ![Service::RESOURCE, IPAddress::RESOURCE, ServiceCIDR::RESOURCE]

@@ -19,7 +19,7 @@ use crate::value::{List, Map, Struct, View};
 /// Those of the serializer.
 pub fn serialize<S: Serializer>(object: &dyn Struct, serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
-    if let Some(meta) = object.facts().type_meta {
+    if let Some(meta) = object.type_meta() {
         map.serialize_entry("kind", meta.kind)?;
         map.serialize_entry("apiVersion", meta.api_version)?;
     }
@@ -43,6 +43,7 @@ fn fields<M: SerializeMap>(object: &dyn Struct, map: &mut M) -> Result<(), M::Er
         let view = object.field(index).view();
         match view {
             View::Struct(inner) if field.inline => fields(inner, map)?,
+            View::Map(rest) if field.inline => inlined(rest, map)?,
             _ if view.is_omitted(field) => {}
             // As in JSON, an empty list that is not optional is nil.
             View::List(list) if list.is_empty() && !field.is_optional() => map.serialize_entry(field.name, &())?,
@@ -52,6 +53,16 @@ fn fields<M: SerializeMap>(object: &dyn Struct, map: &mut M) -> Result<(), M::Er
         }
     }
     Ok(())
+}
+
+fn inlined<M: SerializeMap>(rest: &dyn Map, map: &mut M) -> Result<(), M::Error> {
+    let mut result = Ok(());
+    rest.each(&mut |key, value| {
+        if result.is_ok() {
+            result = map.serialize_entry(key, &Bridge(value.view()));
+        }
+    });
+    result
 }
 
 /// Any value, for serde.
@@ -92,13 +103,7 @@ fn elements<S: Serializer>(list: &dyn List, serializer: S) -> Result<S::Ok, S::E
 
 fn entries<S: Serializer>(map: &dyn Map, serializer: S) -> Result<S::Ok, S::Error> {
     let mut out = serializer.serialize_map(Some(map.len()))?;
-    let mut result = Ok(());
-    map.each(&mut |key, value| {
-        if result.is_ok() {
-            result = out.serialize_entry(key, &Bridge(value.view()));
-        }
-    });
-    result?;
+    inlined(map, &mut out)?;
     out.end()
 }
 

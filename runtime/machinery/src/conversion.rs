@@ -20,12 +20,12 @@ pub use lost::lost_fields;
 
 /// Returns `object` in the version `target` of its kind.
 #[must_use]
-pub fn convert(object: &dyn Object, target: &'static ResourceFacts) -> Box<dyn Object> {
+pub fn convert(object: &dyn Object, target: &ResourceFacts) -> Box<dyn Object> {
     let source = object.resource();
-    if std::ptr::eq(source, target) {
+    if source == target {
         return object.boxed();
     }
-    if let (Some(_), Some(kind)) = (source.custom, target.custom) {
+    if let (Some(_), Some(kind)) = (&source.custom, &target.custom) {
         return kind.rename(object, target);
     }
     let hub = match &source.conversion {
@@ -54,9 +54,9 @@ pub fn convert(object: &dyn Object, target: &'static ResourceFacts) -> Box<dyn O
 /// # Errors
 ///
 /// 500 if that converter fails.
-pub fn try_convert(object: &dyn Object, target: &'static ResourceFacts) -> ApiResult<Box<dyn Object>> {
-    match (object.resource().custom, target.custom) {
-        (Some(_), Some(kind)) if !std::ptr::eq(object.resource(), target) => kind.convert(object, target),
+pub fn try_convert(object: &dyn Object, target: &ResourceFacts) -> ApiResult<Box<dyn Object>> {
+    match (&object.resource().custom, &target.custom) {
+        (Some(_), Some(kind)) if object.resource() != target => kind.convert(object, target),
         _ => Ok(convert(object, target)),
     }
 }
@@ -73,12 +73,12 @@ pub fn copy_alike(from: &dyn Struct, to: &mut dyn Struct) {
 
 /// The direction of a conversion. The version that is not the storage version declares the moved fields.
 #[derive(Clone, Copy)]
-enum Direction {
-    ToHub(&'static ResourceFacts),
-    FromHub(&'static ResourceFacts),
+enum Direction<'f> {
+    ToHub(&'f ResourceFacts),
+    FromHub(&'f ResourceFacts),
 }
 
-fn copy_fields(from: &dyn Object, to: &mut dyn Object, direction: Direction) {
+fn copy_fields(from: &dyn Object, to: &mut dyn Object, direction: Direction<'_>) {
     let (Direction::ToHub(older) | Direction::FromHub(older)) = direction;
     let moved = moved_of(older);
     let stays = |field: &[&str]| field != ["metadata"] && !moved.iter().any(|moved| moved.from == field);
@@ -99,15 +99,16 @@ struct Moved {
     to: Vec<&'static str>,
 }
 
-/// Returns the moved fields of a version; computed once per version.
-fn moved_of(version: &'static ResourceFacts) -> Arc<[Moved]> {
+/// Returns the moved fields of a version, whose table is static; computed once per version.
+fn moved_of(version: &ResourceFacts) -> Arc<[Moved]> {
     static KNOWN: LazyLock<RwLock<HashMap<usize, Arc<[Moved]>>>> = LazyLock::new(RwLock::default);
-    let address = std::ptr::from_ref(version).addr();
+    let facts = version.fields();
+    let address = std::ptr::from_ref(facts).addr();
     // A poisoned lock still contains a consistent map.
     if let Some(moved) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&address) {
         return Arc::clone(moved);
     }
-    let moved: Arc<[Moved]> = moved_fields(version.fields()).into();
+    let moved: Arc<[Moved]> = moved_fields(facts).into();
     KNOWN
         .write()
         .unwrap_or_else(PoisonError::into_inner)

@@ -4,8 +4,9 @@ use std::any::Any;
 
 use serde_json::Value as Tree;
 
+use crate::facts::{StructFacts, TypeFacts};
 use crate::json::tree_of;
-use crate::value::{Slot, Struct, Value, View};
+use crate::value::{Map, Slot, Struct, Value, View};
 
 /// Copies the content of `from` to `to`. Both have the same type or shape; parts of another shape become zero.
 pub fn copy(from: &dyn Value, to: &mut dyn Value) {
@@ -15,14 +16,70 @@ pub fn copy(from: &dyn Value, to: &mut dyn Value) {
 
 /// Copies the field with the JSON name `name` between structs of one type. Returns true if there is such a field.
 pub fn copy_field(name: &str, from: &dyn Struct, to: &mut dyn Struct) -> bool {
-    let Some(index) = to.facts().fields.iter().position(|field| field.name == name) else {
-        return false;
-    };
-    if !std::ptr::eq(from.facts(), to.facts()) {
+    let facts = to.facts();
+    if !std::ptr::eq(from.facts(), facts) {
         return false;
     }
-    copy(from.field(index), to.field_mut(index));
+    if let Some(index) = facts.fields.iter().position(|field| field.name == name) {
+        copy(from.field(index), to.field_mut(index));
+        return true;
+    }
+    let Some(index) = inlined_map(facts) else {
+        return false;
+    };
+    if let (View::Map(from), Slot::Map(to)) = (from.field(index).view(), to.field_mut(index).slot()) {
+        match from.get(name) {
+            Some(value) => copy(value, to.entry(name)),
+            None => drop(to.remove(name)),
+        }
+    }
     true
+}
+
+/// Copies all fields but those named in `kept` between structs of one type.
+pub fn copy_except(kept: &[&str], from: &dyn Struct, to: &mut dyn Struct) {
+    for (index, field) in from.facts().fields.iter().enumerate() {
+        if kept.contains(&field.name) {
+            continue;
+        }
+        match (from.field(index).view(), to.field_mut(index).slot()) {
+            (View::Map(from), Slot::Map(to)) if field.inline => copy_entries_except(kept, from, to),
+            _ => copy(from.field(index), to.field_mut(index)),
+        }
+    }
+}
+
+fn copy_entries_except(kept: &[&str], from: &dyn Map, to: &mut dyn Map) {
+    let mut old = Vec::new();
+    to.each(&mut |name, _| old.push(name.to_owned()));
+    for name in old.iter().filter(|name| !kept.contains(&name.as_str())) {
+        to.remove(name);
+    }
+    from.each(&mut |name, value| {
+        if !kept.contains(&name) {
+            copy(value, to.entry(name));
+        }
+    });
+}
+
+/// Resets the field with the JSON name `name`.
+pub fn reset_field(name: &str, object: &mut dyn Struct) {
+    let facts = object.facts();
+    if let Some(index) = facts.fields.iter().position(|field| field.name == name) {
+        object.field_mut(index).reset();
+    } else if let Some(index) = inlined_map(facts)
+        && let Slot::Map(rest) = object.field_mut(index).slot()
+    {
+        rest.remove(name);
+    }
+}
+
+/// Returns the index of the map whose entries are fields of the struct.
+fn inlined_map(facts: &StructFacts) -> Option<usize> {
+    facts
+        .fields
+        .iter()
+        .position(|field| field.inline && matches!(field.ty, TypeFacts::Map(_)))
 }
 
 fn copy_view(from: &View<'_>, to: &mut dyn Value) {

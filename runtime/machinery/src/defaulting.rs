@@ -13,8 +13,9 @@ use crate::value::{Slot, Struct, View};
 pub fn set_defaults(object: &mut dyn Object, features: &Features) {
     default_struct(object);
     let kind = object.resource();
-    kind.strategy.set_defaults(object);
-    kind.extensions.hooks.set_gated_defaults(object, features);
+    let (strategy, hooks) = (kind.strategy, kind.extensions.hooks);
+    strategy.set_defaults(object);
+    hooks.set_gated_defaults(object, features);
 }
 
 fn default_struct(object: &mut dyn Struct) {

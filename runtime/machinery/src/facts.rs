@@ -18,7 +18,7 @@ pub struct StructFacts {
     /// Description shown by `kubectl explain`; paragraphs are separated by an empty line.
     pub doc: &'static str,
     /// Set for types that write `kind` and `apiVersion` in front of their fields.
-    pub type_meta: Option<TypeMetaFacts>,
+    pub type_meta: Option<TypeMetaFacts<'static>>,
     /// The struct is owned and replaced as a whole (`x-kubernetes-map-type: atomic`).
     pub atomic: bool,
     /// Field order of kube-apiserver's internal type, for errors that print a whole value; `None` if it is the wire
@@ -69,11 +69,11 @@ pub struct InternalLayout {
 
 /// The `kind` and `apiVersion` that a type writes in front of its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TypeMetaFacts {
+pub struct TypeMetaFacts<'t> {
     /// `v1` or `group/version`.
-    pub api_version: &'static str,
+    pub api_version: &'t str,
     /// E.g. `ConfigMap`.
-    pub kind: &'static str,
+    pub kind: &'t str,
 }
 
 /// One field of a struct.

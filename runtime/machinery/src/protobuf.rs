@@ -27,7 +27,7 @@ pub fn encode(object: &dyn Struct, out: &mut Vec<u8>) {
 
 /// Appends `object` in an envelope that names its type.
 pub fn encode_enveloped(object: &dyn Struct, out: &mut Vec<u8>) {
-    let meta = object.facts().type_meta.unwrap_or(TypeMetaFacts {
+    let meta = object.type_meta().unwrap_or(TypeMetaFacts {
         api_version: "",
         kind: "",
     });

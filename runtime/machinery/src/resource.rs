@@ -7,59 +7,66 @@ pub mod strategy;
 mod column;
 mod convert;
 mod dynamic_kind;
+mod facts;
 mod field_labels;
 mod group_version;
+
+use std::borrow::Cow;
 
 pub use planesmith_wire::names::NameRule;
 
 pub use column::{Cell, CellSource, Column, Completion};
 pub use convert::{Convert, can_hold, finish_from_hub, finish_to_hub};
 pub use dynamic_kind::DynamicKind;
+pub use facts::ResourceFacts;
 pub use field_labels::{FieldAlias, FieldLabels, FieldRefusal};
 
 use crate::facts::StructFacts;
 use object::Object;
 use strategy::{DynStrategy, Extensions};
 
-/// Facts about a kind in one version; a static table made by `#[derive(Resource)]`.
+/// Text of a table: part of the program, or of a definition.
+pub type Text = Cow<'static, str>;
+
+/// Facts about a kind in one version, made by `#[derive(Resource)]` or from a definition. [`ResourceFacts`] refers to one.
 #[derive(Debug)]
-pub struct ResourceFacts {
+pub struct ResourceTable {
     /// API group; empty for the core group.
-    pub group: &'static str,
+    pub group: Text,
     /// Version in the group, e.g. `v1`.
-    pub version: &'static str,
+    pub version: Text,
     /// `v1` or `group/version`.
-    pub api_version: &'static str,
+    pub api_version: Text,
     /// Kind, e.g. `ConfigMap`.
-    pub kind: &'static str,
+    pub kind: Text,
     /// Kind of the list, e.g. `ConfigMapList`.
-    pub list_kind: &'static str,
+    pub list_kind: Text,
     /// Resource name in paths, e.g. `configmaps`.
-    pub plural: &'static str,
+    pub plural: Text,
     /// Lower-case singular, e.g. `configmap`.
-    pub singular: &'static str,
+    pub singular: Text,
     /// Resource name in store keys; only the value of the storage version is used.
-    pub storage_name: &'static str,
+    pub storage_name: Text,
     /// The storage version whose hash discovery reports; only the value of the storage version is used.
-    pub hashed_version: &'static str,
+    pub hashed_version: Text,
     /// Abbreviations that kubectl accepts, e.g. `cm`.
-    pub short_names: &'static [&'static str],
+    pub short_names: Cow<'static, [Text]>,
     /// Groups of resources, e.g. `all`.
-    pub categories: &'static [&'static str],
+    pub categories: Cow<'static, [Text]>,
     /// The scope of objects: in a namespace or cluster-wide.
     pub scope: Scope,
     /// True if the version is served; a version that is not served can still be converted.
     pub served: bool,
     /// Warning sent with each response of a deprecated version; `None` if the version is not deprecated.
-    pub deprecated: Option<&'static str>,
+    pub deprecated: Option<Text>,
     /// Conversion to and from the storage version; `None` for the storage version itself.
     pub conversion: Option<ConversionFacts>,
     /// Subresources in the order of discovery.
-    pub subresources: &'static [SubresourceFacts],
+    pub subresources: Cow<'static, [SubresourceFacts]>,
     /// Dotted paths that a field selector may name, besides `metadata.name` and `metadata.namespace`.
-    pub selectable: &'static [&'static str],
+    pub selectable: Cow<'static, [Text]>,
     /// Printed columns, in order, without the leading `Name` and the trailing `Age` unless declared here.
-    pub columns: &'static [Column],
+    pub columns: Cow<'static, [Column]>,
     /// Rule for names.
     pub name_rule: NameRule,
     /// Deviations from the usual handling of writes.
@@ -73,29 +80,11 @@ pub struct ResourceFacts {
     /// Deviations from the usual behaviour that kinds of kube-apiserver have.
     pub extensions: Extensions,
     /// The definition of a kind that is defined at run time; `None` for a kind with a Rust type. Use
-    /// [`ResourceFacts::fields`] and [`ResourceFacts::zero`], which consult this field, in place of `schema` and `new`.
-    pub custom: Option<&'static dyn DynamicKind>,
+    /// [`ResourceFacts::zero`], which consults this field, in place of `new`.
+    pub custom: Option<Box<dyn DynamicKind>>,
 }
 
-impl ResourceFacts {
-    /// Returns the facts of the storage version.
-    #[must_use]
-    pub fn hub(&'static self) -> &'static ResourceFacts {
-        if let Some(custom) = self.custom {
-            return custom.hub().unwrap_or(self);
-        }
-        match &self.conversion {
-            None => self,
-            Some(conversion) => (conversion.hub)(),
-        }
-    }
-
-    /// True if this is the storage version.
-    #[must_use]
-    pub fn is_hub(&'static self) -> bool {
-        std::ptr::eq(self, self.hub())
-    }
-
+impl ResourceTable {
     /// Returns the prefix of the store keys of all objects, as in kube-apiserver; only the prefix of the storage
     /// version is used.
     ///
@@ -113,21 +102,12 @@ impl ResourceFacts {
     /// Returns the fields of the type.
     #[must_use]
     pub fn fields(&self) -> &'static StructFacts {
-        self.custom.map_or_else(self.schema, |kind| kind.fields())
-    }
-
-    /// Returns a zero object.
-    #[must_use]
-    pub fn zero(&'static self) -> Box<dyn Object> {
-        match self.custom {
-            None => (self.new)(),
-            Some(kind) => kind.zero(self),
-        }
+        (self.schema)()
     }
 
     /// Returns the subresource `name`.
     #[must_use]
-    pub fn subresource(&self, name: &str) -> Option<&'static SubresourceFacts> {
+    pub fn subresource(&self, name: &str) -> Option<&SubresourceFacts> {
         self.subresources.iter().find(|subresource| subresource.name == name)
     }
 }
@@ -203,7 +183,7 @@ pub struct ConversionFacts {
 }
 
 /// A path below an object.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SubresourceFacts {
     /// Last path segment, e.g. `status`.
     pub name: &'static str,
@@ -212,7 +192,7 @@ pub struct SubresourceFacts {
 }
 
 /// The function of a subresource.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum SubresourceKind {
     /// Reads the object, writes its `status`.
     Status,
@@ -223,14 +203,14 @@ pub enum SubresourceKind {
 }
 
 /// Dotted paths of the values of a scale.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ScaleFacts {
     /// Desired replicas, e.g. `spec.replicas`.
-    pub spec_replicas: &'static str,
+    pub spec_replicas: Text,
     /// Observed replicas, e.g. `status.replicas`.
-    pub status_replicas: &'static str,
+    pub status_replicas: Text,
     /// The selector as text or as a label selector; empty if the scale has none.
-    pub selector: &'static str,
+    pub selector: Text,
 }
 
 impl Behavior {

@@ -7,27 +7,27 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::feature::Features;
-use crate::group_version::{GroupVersionKind, GroupVersionResource, compare_versions};
-use crate::resource::ResourceFacts;
+use crate::group_version::{GroupKind, GroupVersionKind, GroupVersionResource, compare_versions};
 use crate::resource::object::Resource;
+use crate::resource::{ResourceFacts, Text};
 
 /// The kinds of a server, in registration order.
 ///
 /// A lookup by name takes three hash lookups and no allocation.
 #[derive(Clone, Debug, Default)]
 pub struct Scheme {
-    kinds: Vec<&'static ResourceFacts>,
-    groups: HashMap<&'static str, HashMap<&'static str, Names>>,
+    kinds: Vec<ResourceFacts>,
+    groups: HashMap<Text, HashMap<Text, Names>>,
     problems: Vec<SchemeError>,
     /// By group and kind of the storage version.
-    ttls: HashMap<(&'static str, &'static str), Duration>,
+    ttls: HashMap<GroupKind, Duration>,
     features: Features,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Names {
-    kinds: HashMap<&'static str, &'static ResourceFacts>,
-    resources: HashMap<&'static str, &'static ResourceFacts>,
+    kinds: HashMap<Text, ResourceFacts>,
+    resources: HashMap<Text, ResourceFacts>,
 }
 
 /// The reasons for which kinds conflict.
@@ -42,9 +42,9 @@ pub enum SchemeError {
         /// The name that both claim.
         resource: GroupVersionResource,
         /// The kind that was added first.
-        first: &'static str,
+        first: Text,
         /// The kind that was added later.
-        second: &'static str,
+        second: Text,
     },
     /// The storage version of a kind is itself converted to another version.
     #[error("the storage version of {kind} is {hub}, which has a storage version of its own; name that one")]
@@ -81,7 +81,7 @@ pub enum SchemeError {
         /// The key in its `#[resource(...)]`.
         key: &'static str,
         /// The path.
-        path: &'static str,
+        path: Text,
         /// The reason.
         problem: &'static str,
     },
@@ -108,7 +108,7 @@ pub enum SchemeError {
         /// The kind that was added later.
         second: GroupVersionKind,
         /// The name.
-        name: &'static str,
+        name: Text,
     },
 }
 
@@ -125,42 +125,40 @@ impl Scheme {
     }
 
     /// Adds a kind by its facts.
-    pub fn add_facts(&mut self, facts: &'static ResourceFacts) -> &mut Self {
+    pub fn add_facts(&mut self, facts: &ResourceFacts) -> &mut Self {
         let names = self
             .groups
-            .entry(facts.group)
+            .entry(facts.group.clone())
             .or_default()
-            .entry(facts.version)
+            .entry(facts.version.clone())
             .or_default();
-        if names.kinds.contains_key(facts.kind) {
+        if names.kinds.contains_key(&facts.kind) {
             self.problems.push(SchemeError::KindTaken(facts.group_version_kind()));
-        } else if let Some(first) = names.resources.get(facts.plural) {
+        } else if let Some(first) = names.resources.get(&facts.plural) {
             let resource = facts.group_version_resource();
             self.problems.push(SchemeError::ResourceTaken {
                 resource,
-                first: first.kind,
-                second: facts.kind,
+                first: first.kind.clone(),
+                second: facts.kind.clone(),
             });
         } else {
-            names.kinds.insert(facts.kind, facts);
-            names.resources.insert(facts.plural, facts);
-            self.kinds.push(facts);
+            names.kinds.insert(facts.kind.clone(), facts.clone());
+            names.resources.insert(facts.plural.clone(), facts.clone());
+            self.kinds.push(facts.clone());
         }
         self
     }
 
     /// Lets the objects of `kind` expire `ttl` after their last write.
-    pub fn set_ttl(&mut self, kind: &'static ResourceFacts, ttl: Duration) -> &mut Self {
-        let hub = kind.hub();
-        self.ttls.insert((hub.group, hub.kind), ttl);
+    pub fn set_ttl(&mut self, kind: &ResourceFacts, ttl: Duration) -> &mut Self {
+        self.ttls.insert(kind.hub().group_kind(), ttl);
         self
     }
 
     /// Returns the time after which objects of `kind` expire, counted from their last write; `None` means no limit.
     #[must_use]
-    pub fn ttl(&self, kind: &'static ResourceFacts) -> Option<Duration> {
-        let hub = kind.hub();
-        self.ttls.get(&(hub.group, hub.kind)).copied()
+    pub fn ttl(&self, kind: &ResourceFacts) -> Option<Duration> {
+        self.ttls.get(&kind.hub().group_kind()).copied()
     }
 
     /// Decides the content of objects by `features`. Default: all have their defaults.
@@ -188,7 +186,7 @@ impl Scheme {
             let (kind, hub_kind) = (facts.group_version_kind(), hub.group_version_kind());
             if hub.conversion.is_some() {
                 problems.push(SchemeError::HubConverts { kind, hub: hub_kind });
-            } else if self.kind(hub.group, hub.version, hub.kind).is_none() {
+            } else if self.kind(&hub.group, &hub.version, &hub.kind).is_none() {
                 problems.push(SchemeError::HubMissing { kind, hub: hub_kind });
             }
         }
@@ -206,13 +204,13 @@ impl Scheme {
             .kinds
             .iter()
             .filter(|facts| facts.is_hub() && facts.behavior.is_stored());
-        let stored: Vec<_> = stored.map(|facts| (facts.storage_prefix(), *facts)).collect();
+        let stored: Vec<_> = stored.map(|facts| (facts.storage_prefix(), facts)).collect();
         for (index, (prefix, second)) in stored.iter().enumerate() {
             for (earlier, first) in &stored[..index] {
-                let is_one_kind = (first.group, first.kind) == (second.group, second.kind);
+                let is_one_kind = first.group_kind() == second.group_kind();
                 let (one, other) = (first.group_version_kind(), second.group_version_kind());
                 if is_one_kind {
-                    let (older, newer) = match compare_versions(first.version, second.version) == Ordering::Greater {
+                    let (older, newer) = match compare_versions(&first.version, &second.version) == Ordering::Greater {
                         true => (one, other),
                         false => (other, one),
                     };
@@ -231,16 +229,16 @@ impl Scheme {
     /// Reports names that are ambiguous for clients within a group: kubectl accepts plural, singular and short names
     /// alike, in any version.
     fn check_client_names(&self, problems: &mut Vec<SchemeError>) {
-        let mut known: HashMap<(&str, &str), &'static ResourceFacts> = HashMap::new();
+        let mut known: HashMap<(&str, &str), &ResourceFacts> = HashMap::new();
         for facts in self.iter().filter(|facts| facts.served) {
-            let own = [facts.plural, facts.singular];
-            for name in own.iter().chain(facts.short_names) {
-                let first = *known.entry((facts.group, *name)).or_insert(facts);
+            let own = [&facts.plural, &facts.singular];
+            for name in own.into_iter().chain(&*facts.short_names) {
+                let first = *known.entry((&*facts.group, &**name)).or_insert(facts);
                 if first.kind != facts.kind {
                     problems.push(SchemeError::NameShared {
                         first: first.group_version_kind(),
                         second: facts.group_version_kind(),
-                        name,
+                        name: name.clone(),
                     });
                 }
             }
@@ -249,19 +247,19 @@ impl Scheme {
 
     /// Returns the facts of a kind.
     #[must_use]
-    pub fn kind(&self, group: &str, version: &str, kind: &str) -> Option<&'static ResourceFacts> {
-        self.names(group, version)?.kinds.get(kind).copied()
+    pub fn kind(&self, group: &str, version: &str, kind: &str) -> Option<&ResourceFacts> {
+        self.names(group, version)?.kinds.get(kind)
     }
 
     /// Returns the facts of the kind with a resource name.
     #[must_use]
-    pub fn resource(&self, group: &str, version: &str, resource: &str) -> Option<&'static ResourceFacts> {
-        self.names(group, version)?.resources.get(resource).copied()
+    pub fn resource(&self, group: &str, version: &str, resource: &str) -> Option<&ResourceFacts> {
+        self.names(group, version)?.resources.get(resource)
     }
 
     /// Returns the facts of a kind by the `apiVersion` and `kind` of an object.
     #[must_use]
-    pub fn object_kind(&self, api_version: &str, kind: &str) -> Option<&'static ResourceFacts> {
+    pub fn object_kind(&self, api_version: &str, kind: &str) -> Option<&ResourceFacts> {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         self.kind(group, version, kind)
     }
@@ -273,12 +271,12 @@ impl Scheme {
     }
 
     /// Returns all kinds, in registration order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'static ResourceFacts> + '_ {
-        self.kinds.iter().copied()
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &ResourceFacts> {
+        self.kinds.iter()
     }
 
     /// Returns all versions of a kind, in registration order.
-    pub fn versions<'a>(&'a self, group: &'a str, kind: &'a str) -> impl Iterator<Item = &'static ResourceFacts> + 'a {
+    pub fn versions<'a>(&'a self, group: &'a str, kind: &'a str) -> impl Iterator<Item = &'a ResourceFacts> + 'a {
         self.iter()
             .filter(move |facts| facts.group == group && facts.kind == kind)
     }
@@ -338,19 +336,13 @@ mod tests {
         scheme.add::<Older>().add::<Thing>();
         assert_eq!(scheme.check(), Ok(()));
         let found = scheme.kind("test.example.com", "v1", "Thing").expect("added");
-        assert!(std::ptr::eq(
-            found,
-            scheme.resource("test.example.com", "v1", "things").expect("added")
-        ));
-        assert!(std::ptr::eq(
-            found,
-            scheme.object_kind("test.example.com/v1", "Thing").expect("added")
-        ));
+        assert_eq!(scheme.resource("test.example.com", "v1", "things"), Some(found));
+        assert_eq!(scheme.object_kind("test.example.com/v1", "Thing"), Some(found));
         assert!(scheme.kind("", "v1", "Thing").is_none());
         assert!(scheme.has_version("test.example.com", "v1beta1"));
         let versions: Vec<&str> = scheme
             .versions("test.example.com", "Thing")
-            .map(|facts| facts.version)
+            .map(|facts| &*facts.version)
             .collect();
         assert_eq!(versions, ["v1beta1", "v1"]);
     }
@@ -367,10 +359,10 @@ mod tests {
         assert!(matches!(
             &problems[1],
             SchemeError::ResourceTaken {
-                first: "Thing",
-                second: "Other",
+                first,
+                second,
                 ..
-            }
+            } if first == "Thing" && second == "Other"
         ));
     }
 

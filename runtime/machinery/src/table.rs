@@ -14,15 +14,19 @@ pub use writer::{RowObject, TableWriter};
 
 /// Returns the version whose columns are printed for a kind: the storage version if an older version declares none.
 #[must_use]
-pub fn printed(kind: &'static ResourceFacts) -> &'static ResourceFacts {
-    if kind.columns.is_empty() { kind.hub() } else { kind }
+pub fn printed(kind: &ResourceFacts) -> ResourceFacts {
+    if kind.columns.is_empty() {
+        kind.hub()
+    } else {
+        kind.clone()
+    }
 }
 
-/// Returns the columns of a kind: those that it or its storage version declares, or else name and age.
+/// Returns the columns of a kind that is `printed`: those that it declares, or else name and age.
 #[must_use]
-pub fn columns(kind: &'static ResourceFacts) -> &'static [Column] {
+pub fn columns(printed: &ResourceFacts) -> &[Column] {
     const STANDARD: &[Column] = &[Column::NAME, Column::AGE];
-    match printed(kind).columns {
+    match &*printed.columns {
         [] => STANDARD,
         declared => declared,
     }

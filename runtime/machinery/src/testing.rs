@@ -40,7 +40,7 @@ pub fn assert_versions_lose_nothing(register: fn(&mut Scheme), samples: &Samples
     for from in scheme.iter() {
         let others = scheme
             .iter()
-            .filter(|other| std::ptr::eq(other.hub(), from.hub()) && !std::ptr::eq(*other, from));
+            .filter(|other| other.is_version_of(from) && *other != from);
         let others: Vec<_> = others.collect();
         if others.is_empty() {
             continue;
@@ -57,11 +57,7 @@ pub fn assert_versions_lose_nothing(register: fn(&mut Scheme), samples: &Samples
 }
 
 /// Reports the first loss of an object in a round trip through another version.
-fn check_pair(
-    from: &'static ResourceFacts,
-    by_way_of: &'static ResourceFacts,
-    samples: &[Box<dyn Object>],
-) -> Result<(), String> {
+fn check_pair(from: &ResourceFacts, by_way_of: &ResourceFacts, samples: &[Box<dyn Object>]) -> Result<(), String> {
     let mut held = 0;
     for object in samples {
         let pair = format!(
@@ -75,7 +71,7 @@ fn check_pair(
         }
     }
     if held * 4 < samples.len() {
-        let (kind, version) = (from.kind, by_way_of.version);
+        let (kind, version) = (&from.kind, &by_way_of.version);
         return Err(format!("{kind} {version}: `can_hold` leaves out nearly everything"));
     }
     Ok(())
@@ -120,7 +116,7 @@ pub fn assert_json_loses_nothing(register: fn(&mut Scheme), samples: &Samples) {
 /// # Errors
 ///
 /// If too few objects can be generated, because the tables and the strategy of the kind contradict each other.
-fn valid_objects(facts: &'static ResourceFacts, samples: &Samples) -> Result<Vec<Box<dyn Object>>, String> {
+fn valid_objects(facts: &ResourceFacts, samples: &Samples) -> Result<Vec<Box<dyn Object>>, String> {
     let mut problems = None;
     let mut keep = |made: Result<Box<dyn Object>, String>| made.map_err(|problem| problems = Some(problem)).ok();
     let objects: Vec<_> = (0..SAMPLES)
@@ -139,9 +135,9 @@ fn valid_objects(facts: &'static ResourceFacts, samples: &Samples) -> Result<Vec
 }
 
 /// Writes `object`, reads it in `other`, writes it back, and compares the stored objects.
-fn round_trip(object: &dyn Object, other: &'static ResourceFacts) -> Result<Outcome, String> {
+fn round_trip(object: &dyn Object, other: &ResourceFacts) -> Result<Outcome, String> {
     let facts = object.resource();
-    let stored = convert(object, facts.hub());
+    let stored = convert(object, &facts.hub());
     let read = convert(&*stored, facts);
     let first = losses::find(&json::to_value(object), &json::to_value(&*read));
     first.map_err(|path| format!("{path} is lost when the object is stored"))?;
@@ -154,7 +150,7 @@ fn round_trip(object: &dyn Object, other: &'static ResourceFacts) -> Result<Outc
     }
     let mut elsewhere = convert(&*stored, other);
     set_defaults(&mut *elsewhere, Features::defaults());
-    let stored_again = convert(&*elsewhere, facts.hub());
+    let stored_again = convert(&*elsewhere, &facts.hub());
     let (before, after) = (json::to_value(&*stored), json::to_value(&*stored_again));
     losses::find(&before, &after).map_err(|path| format!("{path} is lost"))?;
     losses::find(&after, &before).map_err(|path| format!("{path} appears"))?;

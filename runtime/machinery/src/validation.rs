@@ -39,7 +39,7 @@ pub fn check_create(object: &dyn Object, features: &Features) -> FieldErrors {
 /// The common rules for metadata are checked again, with the most permissive rule for names, only if the
 /// strategy found no error.
 #[must_use]
-pub fn check_create_as_sent(object: &dyn Object, sent: &'static ResourceFacts, features: &Features) -> FieldErrors {
+pub fn check_create_as_sent(object: &dyn Object, sent: &ResourceFacts, features: &Features) -> FieldErrors {
     let mut errors = FieldErrors::new(features);
     let kind = object.resource();
     if kind.behavior.create_only {
@@ -69,7 +69,7 @@ pub fn check_update(new: &dyn Object, old: &dyn Object, features: &Features) -> 
 pub fn check_update_as_sent(
     new: &dyn Object,
     old: &dyn Object,
-    sent: &'static ResourceFacts,
+    sent: &ResourceFacts,
     features: &Features,
 ) -> FieldErrors {
     let mut errors = FieldErrors::new(features);

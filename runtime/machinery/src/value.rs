@@ -12,10 +12,10 @@ mod tree;
 use std::any::Any;
 use std::fmt::Debug;
 
-use crate::facts::{FieldFacts, Omit, StructFacts, StructTable, TypeFacts};
+use crate::facts::{FieldFacts, Omit, StructFacts, StructTable, TypeFacts, TypeMetaFacts};
 use crate::scalar::Scalar;
 
-pub use equality::{equal, equal_structs};
+pub use equality::{equal, equal_except, equal_structs};
 pub use path::{change_at, get_at, number_at};
 
 /// A type whose shape is known at compile time.
@@ -116,6 +116,10 @@ pub trait Struct: Any + Debug + Send + Sync {
     ///
     /// If `index` is not below the number of fields in the table.
     fn field_mut(&mut self, index: usize) -> &mut dyn Value;
+    /// Returns the kind and apiVersion to write in front of the fields; `None` for a struct without them.
+    fn type_meta(&self) -> Option<TypeMetaFacts<'_>> {
+        self.facts().type_meta
+    }
     /// True if kube-apiserver represents the struct as an unstructured tree and therefore writes its members sorted by
     /// name.
     fn is_tree(&self) -> bool {

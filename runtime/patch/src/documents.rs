@@ -19,6 +19,7 @@ pub(crate) use compare::{Difference, same};
 pub(crate) use merge::merge;
 pub(crate) use owned::owned;
 pub(crate) use remove::{remove, with_declared};
+pub(crate) use schema::KindSchema;
 pub use schema::Schema;
 
 /// The fields that only `old` holds, and those that `new` holds with other values or alone; but for `ignored` with all

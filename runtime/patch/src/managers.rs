@@ -18,7 +18,7 @@ use planesmith_machinery::resource::{ResourceFacts, SubresourceKind};
 use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::value::{self, View};
 
-use crate::documents::{self, Schema};
+use crate::documents::{self, KindSchema};
 use crate::fields::{Ignored, PathElement, Set, compare};
 pub(crate) use entries::{Entries, Operation};
 
@@ -172,7 +172,7 @@ struct Update<'a> {
 
 impl<'a> Update<'a> {
     fn entries(&self, entries: Entries<'a>) -> ApiResult<Vec<ManagedFieldsEntry>> {
-        let api_version = self.new.resource().api_version;
+        let api_version = &*self.new.resource().api_version;
         let system = names_system_fields(&entries);
         let changes = self.changes(self.live, self.new, system);
         let mut others = Vec::new();
@@ -201,8 +201,8 @@ impl<'a> Update<'a> {
         }
         let mut entries = entries;
         reconcile(&mut entries, &|version| match version == api_version {
-            true => Some(Schema::of(self.new)),
-            false => self.versions.zero(self.new, version).map(|zero| Schema::of(&*zero)),
+            true => Some(KindSchema::of(self.new)),
+            false => self.versions.zero(self.new, version).map(|zero| KindSchema::of(&*zero)),
         });
         entries.retain(|entry| {
             let changes = if entry.api_version == api_version {

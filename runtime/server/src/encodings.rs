@@ -31,7 +31,7 @@ const NUMBERS: u32 = 64;
 
 /// The encodings of one kind in one version, derived from the stored bytes on first use and cached beside them.
 pub(crate) struct Encodings {
-    facts: &'static ResourceFacts,
+    facts: ResourceFacts,
     representation: &'static dyn Representation,
     store: Arc<ResourceStore>,
     first: u32,
@@ -72,18 +72,18 @@ pub(crate) enum Encoding {
 }
 
 impl Encodings {
-    pub(crate) fn new(facts: &'static ResourceFacts, store: Arc<ResourceStore>) -> Self {
+    pub(crate) fn new(facts: &ResourceFacts, store: Arc<ResourceStore>) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let representation = representation::of(facts);
         let since = representation.is_redefinable().then(|| store.storage().revision());
         Self {
-            facts,
+            facts: facts.clone(),
             representation,
             store,
             since,
             first: NEXT.fetch_add(NUMBERS, Ordering::Relaxed),
             prefix: prefix(facts),
-            stored_prefix: prefix(facts.hub()),
+            stored_prefix: prefix(&facts.hub()),
             transcoder: OnceLock::new(),
         }
     }
@@ -132,12 +132,12 @@ impl Encodings {
 
     /// Decodes stored bytes into an object of the endpoint's version.
     pub(crate) fn object(&self, stored: &[u8]) -> ApiResult<Box<dyn Object>> {
-        self.store.decode_as(stored, self.facts)
+        self.store.decode_as(stored, &self.facts)
     }
 
     /// The object of an entry in the endpoint's version.
     pub(crate) fn object_of(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
-        if entry.revision() == Revision(0) && self.representation.has_converter(self.facts) {
+        if entry.revision() == Revision(0) && self.representation.has_converter(&self.facts) {
             // The entry was converted already. Stored objects get defaults when they are read, converted ones do not.
             let mut object = self.facts.zero();
             custom::decode(entry.bytes(), &mut *object, Strictness::Lenient)
@@ -159,10 +159,10 @@ impl Encodings {
     /// Converts an object of the storage version to the endpoint's version; returns an object of that version
     /// unchanged.
     pub(crate) fn in_version(&self, hub: Box<dyn Object>) -> ApiResult<Box<dyn Object>> {
-        if self.is_stored() || std::ptr::eq(hub.resource(), self.facts) {
+        if self.is_stored() || *hub.resource() == self.facts {
             Ok(hub)
         } else {
-            conversion::try_convert(&*hub, self.facts)
+            conversion::try_convert(&*hub, &self.facts)
         }
     }
 
@@ -262,7 +262,7 @@ impl Encodings {
     pub(crate) fn bare_meta(&self, object: &dyn Object) -> ApiResult<ObjectMeta> {
         let meta = match self.representation.versions_have_own_rules() || object.resource().is_hub() {
             true => object.meta().clone(),
-            false => conversion::try_convert(object, self.facts.hub())?.meta().clone(),
+            false => conversion::try_convert(object, &self.facts.hub())?.meta().clone(),
         };
         Ok(self.without_hidden(meta))
     }
@@ -308,7 +308,7 @@ impl Encodings {
 
 fn prefix(facts: &ResourceFacts) -> Vec<u8> {
     let mut prefix = vec![b'{'];
-    for (name, value) in [("kind", facts.kind), ("apiVersion", facts.api_version)] {
+    for (name, value) in [("kind", &facts.kind), ("apiVersion", &facts.api_version)] {
         json::encode_text(name, &mut prefix);
         prefix.push(b':');
         json::encode_text(value, &mut prefix);

@@ -38,7 +38,7 @@ pub use subresource::{Subresource, Subresources};
 
 /// One kind in one version: its facts, its objects, and the state that requests for it share.
 pub struct Endpoint {
-    facts: &'static ResourceFacts,
+    facts: ResourceFacts,
     representation: &'static dyn Representation,
     served: ServedResource,
     stores: Stores,
@@ -99,11 +99,11 @@ impl Call {
 impl Endpoint {
     /// Returns the endpoint of a kind on `stores`.
     #[must_use]
-    pub fn new(facts: &'static ResourceFacts, stores: &Stores) -> Self {
+    pub fn new(facts: &ResourceFacts, stores: &Stores) -> Self {
         let store = stores.resource(facts);
         let subresources = stores.subresources(facts);
         Self {
-            facts,
+            facts: facts.clone(),
             representation: representation::of(facts),
             served: served::served(facts, &subresources, stores.scheme().features()),
             encodings: Arc::new(Encodings::new(facts, Arc::clone(&store))),
@@ -153,8 +153,8 @@ impl Endpoint {
 
     /// The kind in the endpoint's version.
     #[must_use]
-    pub fn kind(&self) -> &'static ResourceFacts {
-        self.facts
+    pub fn kind(&self) -> &ResourceFacts {
+        &self.facts
     }
 
     /// The representation of the kind's objects.
@@ -164,7 +164,7 @@ impl Endpoint {
 
     /// True if another program converts the kind's objects, so that work on them may wait for it.
     pub(crate) fn has_converter(&self) -> bool {
-        self.representation.has_converter(self.facts)
+        self.representation.has_converter(&self.facts)
     }
 
     /// The objects.

@@ -176,7 +176,7 @@ impl Metrics {
     }
 
     /// The metrics of one version of a resource.
-    pub(crate) fn resource(&self, facts: &'static ResourceFacts) -> ResourceMetrics {
+    pub(crate) fn resource(&self, facts: &ResourceFacts) -> ResourceMetrics {
         ResourceMetrics::new(&self.resources, facts)
     }
 

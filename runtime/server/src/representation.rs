@@ -29,7 +29,7 @@ use crate::negotiation::{Acceptable, Output};
 use crate::request::Verb;
 
 /// A pending conversion; it fails with 500 if the converter does.
-pub(crate) type Converted = BoxFuture<'static, ApiResult<Box<dyn Object>>>;
+pub(crate) type Converted<'a> = BoxFuture<'a, ApiResult<Box<dyn Object>>>;
 
 /// Completes an object of the storage version.
 pub(crate) type Completion = fn(&mut dyn Object, &Features);
@@ -93,17 +93,17 @@ pub(crate) trait Representation: Debug + Sync {
     fn versions_have_own_rules(&self) -> bool;
 
     /// Converts an object to the version `to` of its kind, without blocking the thread.
-    fn convert(&self, object: Box<dyn Object>, to: &'static ResourceFacts) -> Converted;
+    fn convert<'a>(&self, object: Box<dyn Object>, to: &'a ResourceFacts) -> Converted<'a>;
 
     /// The function that completes an object before it is stored, which came in the version `sent` and is in the storage
     /// version; `None` if nothing is missing.
-    fn completion(&self, sent: &'static ResourceFacts) -> Option<Completion>;
+    fn completion(&self, sent: &ResourceFacts) -> Option<Completion>;
 
     /// True if another program converts objects of `kind`, so that work on them may wait for it.
-    fn has_converter(&self, kind: &'static ResourceFacts) -> bool;
+    fn has_converter(&self, kind: &ResourceFacts) -> bool;
 
     /// The expected cost of the rules in expressions for an object of `kind` with `bytes` bytes, in nanoseconds.
-    fn check_cost(&self, kind: &'static ResourceFacts, bytes: usize) -> u64;
+    fn check_cost(&self, kind: &ResourceFacts, bytes: usize) -> u64;
 
     /// True if the metadata of an object is restored, except for its managers, when its status is written. Otherwise it
     /// is not: agents annotate objects together with their status.

@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use planesmith_access::admission::Chain;
 use planesmith_access::authorization::Authorizer;
+use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_store::{Clock, Storage, SystemClock};
@@ -46,7 +47,7 @@ pub struct Stores {
 }
 
 /// By group and kind of the storage version.
-type ByKind<T> = HashMap<(&'static str, &'static str), T>;
+type ByKind<T> = HashMap<GroupKind, T>;
 
 struct Shared {
     storage: Storage,
@@ -141,13 +142,13 @@ impl Stores {
     /// The store of a kind, for any of its versions. A kind that was defined anew has a new store, over the same
     /// objects.
     #[must_use]
-    pub fn resource(&self, facts: &'static ResourceFacts) -> Arc<ResourceStore> {
+    pub fn resource(&self, facts: &ResourceFacts) -> Arc<ResourceStore> {
         let hub = facts.hub();
         let mut resources = self.shared.resources.lock().unwrap_or_else(PoisonError::into_inner);
         let Shared { storage, scheme, .. } = &*self.shared;
-        let open = || Arc::new(ResourceStore::with_versions(storage, hub, scheme));
-        let store = resources.entry((hub.group, hub.kind)).or_insert_with(open);
-        if !std::ptr::eq(store.facts(), hub) {
+        let open = || Arc::new(ResourceStore::with_versions(storage, &hub, scheme));
+        let store = resources.entry(hub.group_kind()).or_insert_with(open);
+        if *store.facts() != hub {
             *store = open();
         }
         Arc::clone(store)
@@ -160,18 +161,16 @@ impl Stores {
 
     /// Reserves values for the objects of a kind around each write, with `reservations`. Endpoints that were created
     /// before do not have it.
-    pub fn reserve(&self, facts: &'static ResourceFacts, reservations: Arc<dyn Reservations>) {
-        let hub = facts.hub();
+    pub fn reserve(&self, facts: &ResourceFacts, reservations: Arc<dyn Reservations>) {
         let mut all = self.shared.reservations.lock().unwrap_or_else(PoisonError::into_inner);
-        all.insert((hub.group, hub.kind), reservations);
+        all.insert(facts.hub().group_kind(), reservations);
     }
 
     /// The reservations of a kind; `None` for a kind that reserves nothing.
     #[must_use]
-    pub fn reservations(&self, facts: &'static ResourceFacts) -> Option<Arc<dyn Reservations>> {
-        let hub = facts.hub();
+    pub fn reservations(&self, facts: &ResourceFacts) -> Option<Arc<dyn Reservations>> {
         let all = self.shared.reservations.lock().unwrap_or_else(PoisonError::into_inner);
-        all.get(&(hub.group, hub.kind)).cloned()
+        all.get(&facts.hub().group_kind()).cloned()
     }
 
     /// The storage of all objects.

@@ -2,6 +2,7 @@
 
 mod cached_row;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use planesmith_machinery::age;
@@ -45,7 +46,7 @@ pub(crate) const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
 /// The table of one object; with the columns unless the client has them already.
 pub(crate) fn of_one(
-    facts: &'static ResourceFacts,
+    facts: &ResourceFacts,
     subject: Subject<'_>,
     encodings: &Arc<Encodings>,
     shown: RowObject,
@@ -56,7 +57,7 @@ pub(crate) fn of_one(
         ..ListMeta::default()
     };
     let rows = Rows {
-        facts,
+        facts: facts.clone(),
         encodings: Arc::clone(encodings),
         shown,
         caching: Caching::Keep,
@@ -67,14 +68,14 @@ pub(crate) fn of_one(
 }
 
 /// The table without any rows.
-pub(crate) fn empty(facts: &'static ResourceFacts, meta: &ListMeta) -> Vec<u8> {
+pub(crate) fn empty(facts: &ResourceFacts, meta: &ListMeta) -> Vec<u8> {
     TableWriter::new(facts, meta, true).finish()
 }
 
 /// Turns objects into rows.
 pub(crate) struct Rows {
     /// The kind in the endpoint's version.
-    pub(crate) facts: &'static ResourceFacts,
+    pub(crate) facts: ResourceFacts,
     /// Its encodings.
     pub(crate) encodings: Arc<Encodings>,
     /// The part of its object that each row includes beside the cells.
@@ -86,11 +87,11 @@ pub(crate) struct Rows {
 impl Rows {
     /// The table of a list that is not empty, in the order of names unless the kind declares another.
     pub(crate) fn of_list(self, output: Output, meta: &ListMeta, entries: Vec<Arc<Entry>>) -> TextList {
-        let mut table = TableWriter::new(self.facts, meta, true);
+        let mut table = TableWriter::new(&self.facts, meta, true);
         let mut head = Vec::new();
         table.take_into(&mut head);
         head.push(b'[');
-        let path = table::printed(self.facts).behavior.rows_by;
+        let path = table::printed(&self.facts).behavior.rows_by;
         let number = (!path.is_empty()).then(|| self.number_at(path));
         let mut row = Vec::new();
         let write: WriteItem = Box::new(move |entry, out| {
@@ -120,7 +121,7 @@ impl Rows {
         {
             return CachedRow::of(entry, encodings, self.caching)?.append_to(table);
         }
-        let printed = subject.printed(self.facts, encodings)?;
+        let printed = subject.printed(&self.facts, encodings)?;
         if let (Some(printed), RowObject::Metadata) = (&printed, shown) {
             // The object has the rendered metadata, so it is converted to no other version.
             table.row_of_metadata(&**printed, &encodings.bare_meta(&**printed)?);
@@ -146,8 +147,12 @@ impl Rows {
 /// The columns of Scales; their cells are computed here, because a Scale is only a view of an object.
 const SCALE_COLUMNS: [Column; 4] = [
     Column {
-        format: "",
-        ..Column::NAME
+        name: Column::NAME.name,
+        ty: Column::NAME.ty,
+        format: Cow::Borrowed(""),
+        doc: Column::NAME.doc,
+        priority: 0,
+        source: Column::NAME.source,
     },
     number("Desired", "How many replicas there should be."),
     number("Available", "How many replicas there are."),
@@ -156,10 +161,10 @@ const SCALE_COLUMNS: [Column; 4] = [
 
 const fn number(name: &'static str, doc: &'static str) -> Column {
     Column {
-        name,
-        ty: "integer",
-        format: "",
-        doc,
+        name: Cow::Borrowed(name),
+        ty: Cow::Borrowed("integer"),
+        format: Cow::Borrowed(""),
+        doc: Cow::Borrowed(doc),
         priority: 0,
         source: CellSource::Path(""),
     }

@@ -4,6 +4,7 @@
 mod filter;
 mod parse;
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use serde_json::Value;
@@ -24,7 +25,7 @@ pub struct JsonPath {
 /// A path that is read when it is first needed.
 #[derive(Debug)]
 pub struct LazyPath {
-    text: &'static str,
+    text: Cow<'static, str>,
     path: OnceLock<Option<JsonPath>>,
 }
 
@@ -66,7 +67,16 @@ impl LazyPath {
     #[must_use]
     pub const fn new(text: &'static str) -> Self {
         Self {
-            text,
+            text: Cow::Borrowed(text),
+            path: OnceLock::new(),
+        }
+    }
+
+    /// Like [`LazyPath::new`], for text that is not part of the program.
+    #[must_use]
+    pub const fn of(text: String) -> Self {
+        Self {
+            text: Cow::Owned(text),
             path: OnceLock::new(),
         }
     }
@@ -74,7 +84,7 @@ impl LazyPath {
     /// The path; `None` when the text is none.
     #[must_use]
     pub fn get(&self) -> Option<&JsonPath> {
-        self.path.get_or_init(|| JsonPath::parse(self.text).ok()).as_ref()
+        self.path.get_or_init(|| JsonPath::parse(&self.text).ok()).as_ref()
     }
 }
 

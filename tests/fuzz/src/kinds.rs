@@ -31,7 +31,7 @@ pub(crate) const KINDS: [&ResourceFacts; 12] = [
 const SAMPLES: u64 = 2;
 
 /// Returns the kind chosen by the first byte of `input`, and the rest of the input.
-pub(crate) fn choose(input: &[u8]) -> Option<(&'static ResourceFacts, &[u8])> {
+pub(crate) fn choose(input: &[u8]) -> Option<(&ResourceFacts, &[u8])> {
     let (first, rest) = input.split_first()?;
     Some((KINDS[usize::from(*first) % KINDS.len()], rest))
 }

@@ -94,7 +94,7 @@ impl Strategy for HorizontalPodAutoscaler {
     /// unreadable or redundant are removed before they are returned or get a field manager.
     fn set_defaults(&mut self) {
         self.spec.min_replicas.get_or_insert(1);
-        let hub = convert(self, self.resource().hub());
+        let hub = convert(self, &self.resource().hub());
         if let Some(read) = convert(&*hub, self.resource()).downcast_ref::<Self>() {
             self.clone_from(read);
         }

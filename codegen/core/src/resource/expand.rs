@@ -15,24 +15,28 @@ pub(crate) fn expand(model: &ResourceModel) -> TokenStream {
     let paths = model.paths.iter().map(PathCheck::assertion);
     let strategy = (!model.strategy).then(|| {
         quote! {
-            impl ::planesmith_machinery::strategy::Strategy for #ident {}
+            impl __resource::strategy::Strategy for #ident {}
         }
     });
     // Without the key an implementation would never be called; with this one it does not compile.
     let extensions = (!model.strategy_extensions).then(|| {
         quote! {
-            impl ::planesmith_machinery::strategy::StrategyExtensions for #ident {}
+            impl __resource::strategy::StrategyExtensions for #ident {}
         }
     });
     quote! {
         const _: () = {
             #structure
 
-            static __RESOURCE: ::planesmith_machinery::resource::ResourceFacts = #table;
+            use ::planesmith_machinery::resource as __resource;
+            use ::std::borrow::Cow::Borrowed as __Text;
+
+            static __TABLE: __resource::ResourceTable = #table;
+            static __RESOURCE: __resource::ResourceFacts = __resource::ResourceFacts::declared(&__TABLE);
 
             #[automatically_derived]
-            impl ::planesmith_machinery::object::Object for #ident {
-                fn resource(&self) -> &'static ::planesmith_machinery::resource::ResourceFacts {
+            impl __resource::object::Object for #ident {
+                fn resource(&self) -> &__resource::ResourceFacts {
                     &__RESOURCE
                 }
 
@@ -44,14 +48,14 @@ pub(crate) fn expand(model: &ResourceModel) -> TokenStream {
                     &mut self.metadata
                 }
 
-                fn boxed(&self) -> ::std::boxed::Box<dyn ::planesmith_machinery::object::Object> {
+                fn boxed(&self) -> ::std::boxed::Box<dyn __resource::object::Object> {
                     ::std::boxed::Box::new(::core::clone::Clone::clone(self))
                 }
             }
 
             #[automatically_derived]
-            impl ::planesmith_machinery::object::Resource for #ident {
-                const RESOURCE: &'static ::planesmith_machinery::resource::ResourceFacts = &__RESOURCE;
+            impl __resource::object::Resource for #ident {
+                const RESOURCE: &'static __resource::ResourceFacts = &__RESOURCE;
             }
 
             #strategy
@@ -62,34 +66,21 @@ pub(crate) fn expand(model: &ResourceModel) -> TokenStream {
     }
 }
 
-/// Generates the `ResourceFacts`.
+/// Generates the `ResourceTable`.
 fn table(model: &ResourceModel) -> TokenStream {
     let ident = &model.structure.ident;
-    let ResourceModel {
-        group,
-        version,
-        api_version,
-        kind,
-        list_kind,
-        plural,
-        singular,
-        storage_name,
-        hashed_version,
-        ..
-    } = model;
-    let ResourceModel {
-        short_names,
-        categories,
-        served,
-        selectable,
-        ..
-    } = model;
+    let (group, version, api_version) = (text(&model.group), text(&model.version), text(&model.api_version));
+    let (kind, list_kind) = (text(&model.kind), text(&model.list_kind));
+    let (plural, singular) = (text(&model.plural), text(&model.singular));
+    let (storage_name, hashed_version) = (text(&model.storage_name), text(&model.hashed_version));
+    let (short_names, categories) = (texts(&model.short_names), texts(&model.categories));
+    let (served, selectable) = (model.served, texts(&model.selectable));
     let scope = if model.namespaced {
         quote!(Namespaced)
     } else {
         quote!(Cluster)
     };
-    let deprecated = option(model.deprecated.as_ref());
+    let deprecated = option(model.deprecated.as_ref().map(text));
     let conversion = conversion(model);
     let subresources = model.subresources.iter().map(subresource);
     let columns = model.columns.iter().map(|declared| column(ident, declared));
@@ -104,7 +95,7 @@ fn table(model: &ResourceModel) -> TokenStream {
         false => quote!(NONE),
     };
     quote! {
-        ::planesmith_machinery::resource::ResourceFacts {
+        __resource::ResourceTable {
             group: #group,
             version: #version,
             api_version: #api_version,
@@ -114,24 +105,35 @@ fn table(model: &ResourceModel) -> TokenStream {
             singular: #singular,
             storage_name: #storage_name,
             hashed_version: #hashed_version,
-            short_names: &[#(#short_names),*],
-            categories: &[#(#categories),*],
-            scope: ::planesmith_machinery::resource::Scope::#scope,
+            short_names: #short_names,
+            categories: #categories,
+            scope: __resource::Scope::#scope,
             served: #served,
             deprecated: #deprecated,
             conversion: #conversion,
-            subresources: &[#(#subresources),*],
-            selectable: &[#(#selectable),*],
-            columns: &[#(#columns),*],
-            name_rule: ::planesmith_machinery::resource::NameRule::#name_rule,
+            subresources: __Text(&[#(#subresources),*]),
+            selectable: #selectable,
+            columns: __Text(&[#(#columns),*]),
+            name_rule: __resource::NameRule::#name_rule,
             behavior: #behavior,
             schema: __facts,
-            new: ::planesmith_machinery::resource::erased::zero::<#ident>,
-            strategy: &::planesmith_machinery::strategy::#strategy,
-            extensions: ::planesmith_machinery::strategy::Extensions::#extensions,
+            new: __resource::erased::zero::<#ident>,
+            strategy: &__resource::strategy::#strategy,
+            extensions: __resource::strategy::Extensions::#extensions,
             custom: ::core::option::Option::None,
         }
     }
+}
+
+/// Generates a text of a table.
+fn text(text: impl AsRef<str>) -> TokenStream {
+    let text = text.as_ref();
+    quote!(__Text(#text))
+}
+
+fn texts(all: &[String]) -> TokenStream {
+    let all = all.iter().map(text);
+    quote!(__Text(&[#(#all),*]))
 }
 
 fn conversion(model: &ResourceModel) -> TokenStream {
@@ -139,16 +141,16 @@ fn conversion(model: &ResourceModel) -> TokenStream {
     option(model.storage_version.as_ref().map(|hub| {
         let (to_hub, from_hub, can_hold) = if model.convert {
             (
-                quote!(::planesmith_machinery::resource::finish_to_hub::<#ident, #hub>),
-                quote!(::planesmith_machinery::resource::finish_from_hub::<#ident, #hub>),
-                quote!(::planesmith_machinery::resource::can_hold::<#ident, #hub>),
+                quote!(__resource::finish_to_hub::<#ident, #hub>),
+                quote!(__resource::finish_from_hub::<#ident, #hub>),
+                quote!(__resource::can_hold::<#ident, #hub>),
             )
         } else {
             (quote!(|_, _| {}), quote!(|_, _| {}), quote!(|_| true))
         };
         quote! {
-            ::planesmith_machinery::resource::ConversionFacts {
-                hub: ::planesmith_machinery::resource::erased::facts_of::<#hub>,
+            __resource::ConversionFacts {
+                hub: __resource::erased::facts_of::<#hub>,
                 finish_to_hub: #to_hub,
                 finish_from_hub: #from_hub,
                 can_hold: #can_hold,
@@ -163,9 +165,10 @@ fn subresource(subresource: &Subresource) -> TokenStream {
         SubresourceKind::Status => quote!(Status),
         SubresourceKind::Other => quote!(Other),
         SubresourceKind::Scale(scale) => {
-            let (spec, status, selector) = (&scale.spec_replicas, &scale.status_replicas, &scale.selector);
+            let (spec, status) = (text(&scale.spec_replicas), text(&scale.status_replicas));
+            let selector = text(&scale.selector);
             quote! {
-                Scale(::planesmith_machinery::resource::ScaleFacts {
+                Scale(__resource::ScaleFacts {
                     spec_replicas: #spec,
                     status_replicas: #status,
                     selector: #selector,
@@ -174,17 +177,17 @@ fn subresource(subresource: &Subresource) -> TokenStream {
         }
     };
     quote! {
-        ::planesmith_machinery::resource::SubresourceFacts {
+        __resource::SubresourceFacts {
             name: #name,
-            kind: ::planesmith_machinery::resource::SubresourceKind::#kind,
+            kind: __resource::SubresourceKind::#kind,
         }
     }
 }
 
 fn column(ident: &Ident, column: &ColumnModel) -> TokenStream {
     let source = match &column.source {
-        CellSource::Name => return quote!(::planesmith_machinery::resource::Column::NAME),
-        CellSource::Age => return quote!(::planesmith_machinery::resource::Column::AGE),
+        CellSource::Name => return quote!(__resource::Column::NAME),
+        CellSource::Age => return quote!(__resource::Column::AGE),
         CellSource::Path(path) => quote!(Path(#path)),
         CellSource::JsonPath(path) => {
             let path = format!(".{path}");
@@ -197,25 +200,20 @@ fn column(ident: &Ident, column: &ColumnModel) -> TokenStream {
             }
         }
         CellSource::Function(function) => quote! {
-            Function(|__object| ::planesmith_machinery::resource::erased::cell_of::<#ident>(__object, #function))
+            Function(|__object| __resource::erased::cell_of::<#ident>(__object, #function))
         },
     };
-    let ColumnModel {
-        name,
-        ty,
-        format,
-        doc,
-        priority,
-        ..
-    } = column;
+    let (name, ty) = (text(&column.name), text(&column.ty));
+    let (format, doc) = (text(&column.format), text(&column.doc));
+    let priority = column.priority;
     quote! {
-        ::planesmith_machinery::resource::Column {
+        __resource::Column {
             name: #name,
             ty: #ty,
             format: #format,
             doc: #doc,
             priority: #priority,
-            source: ::planesmith_machinery::resource::CellSource::#source,
+            source: __resource::CellSource::#source,
         }
     }
 }
@@ -248,6 +246,7 @@ fn behavior(model: &ResourceModel) -> TokenStream {
         let name = format_ident!("{name}");
         quote!(#name: true,)
     });
+    let mut flags = flags.peekable();
     let paths = [("resets", &behavior.resets), ("status_resets", &behavior.status_resets)];
     let paths = paths
         .iter()
@@ -256,14 +255,18 @@ fn behavior(model: &ResourceModel) -> TokenStream {
             let name = format_ident!("{name}");
             quote!(#name: &[#(#paths),*],)
         });
+    let mut paths = paths.peekable();
     let rows_by = &behavior.rows_by;
     let rows_by = (!rows_by.is_empty()).then(|| quote!(rows_by: #rows_by,));
+    if flags.peek().is_none() && paths.peek().is_none() && rows_by.is_none() {
+        return quote!(__resource::Behavior::NONE);
+    }
     quote! {
-        ::planesmith_machinery::resource::Behavior {
+        __resource::Behavior {
             #(#flags)*
             #(#paths)*
             #rows_by
-            ..::planesmith_machinery::resource::Behavior::NONE
+            ..__resource::Behavior::NONE
         }
     }
 }

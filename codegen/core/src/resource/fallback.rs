@@ -24,14 +24,20 @@ pub(crate) fn fallback(input: &DeriveInput) -> TokenStream {
         }
     });
     let structure = structure::items(input);
-    let facts = facts(&name);
+    let table = table(&name);
     quote! {
         const _: () = {
             #structure
 
+            use ::planesmith_machinery::resource as __resource;
+            use ::std::borrow::Cow::Borrowed as __Text;
+
+            static __TABLE: __resource::ResourceTable = #table;
+            static __RESOURCE: __resource::ResourceFacts = __resource::ResourceFacts::declared(&__TABLE);
+
             #[automatically_derived]
             impl #impl_generics ::planesmith_machinery::object::Object for #ident #type_generics #where_clause {
-                fn resource(&self) -> &'static ::planesmith_machinery::resource::ResourceFacts {
+                fn resource(&self) -> &__resource::ResourceFacts {
                     ::core::unreachable!(#name)
                 }
 
@@ -50,7 +56,7 @@ pub(crate) fn fallback(input: &DeriveInput) -> TokenStream {
 
             #[automatically_derived]
             impl #impl_generics ::planesmith_machinery::object::Resource for #ident #type_generics #where_clause {
-                const RESOURCE: &'static ::planesmith_machinery::resource::ResourceFacts = &#facts;
+                const RESOURCE: &'static __resource::ResourceFacts = &__RESOURCE;
             }
 
             #strategy
@@ -59,31 +65,31 @@ pub(crate) fn fallback(input: &DeriveInput) -> TokenStream {
 }
 
 /// Generates a placeholder table, which is never read.
-fn facts(name: &str) -> TokenStream {
+fn table(name: &str) -> TokenStream {
     quote! {
-        ::planesmith_machinery::resource::ResourceFacts {
-            group: "",
-            version: "",
-            api_version: "",
-            kind: #name,
-            list_kind: "",
-            plural: "",
-            singular: "",
-            storage_name: "",
-            hashed_version: "",
-            short_names: &[],
-            categories: &[],
-            scope: ::planesmith_machinery::resource::Scope::Cluster,
+        __resource::ResourceTable {
+            group: __Text(""),
+            version: __Text(""),
+            api_version: __Text(""),
+            kind: __Text(#name),
+            list_kind: __Text(""),
+            plural: __Text(""),
+            singular: __Text(""),
+            storage_name: __Text(""),
+            hashed_version: __Text(""),
+            short_names: __Text(&[]),
+            categories: __Text(&[]),
+            scope: __resource::Scope::Cluster,
             served: false,
             deprecated: ::core::option::Option::None,
             conversion: ::core::option::Option::None,
-            subresources: &[],
-            selectable: &[],
-            columns: &[],
-            name_rule: ::planesmith_machinery::resource::NameRule::PathSegment,
-            behavior: ::planesmith_machinery::resource::Behavior::NONE,
+            subresources: __Text(&[]),
+            selectable: __Text(&[]),
+            columns: __Text(&[]),
+            name_rule: __resource::NameRule::PathSegment,
+            behavior: __resource::Behavior::NONE,
             schema: __facts,
-            new: ::planesmith_machinery::resource::erased::zero::<Self>,
+            new: || ::core::unreachable!(#name),
             strategy: &::planesmith_machinery::strategy::NoStrategy,
             extensions: ::planesmith_machinery::strategy::Extensions::NONE,
             custom: ::core::option::Option::None,

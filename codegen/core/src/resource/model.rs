@@ -1,4 +1,4 @@
-//! The validated facts of a kind; the textual form of machinery's `ResourceFacts`.
+//! The validated facts of a kind; the textual form of machinery's `ResourceTable`.
 
 use syn::Path;
 

@@ -100,111 +100,109 @@ const _: () = {
         }
     }
     ::planesmith_machinery::json_schema!(Order, __facts);
-    static __RESOURCE: ::planesmith_machinery::resource::ResourceFacts = ::planesmith_machinery::resource::ResourceFacts {
-        group: "shop.example.com",
-        version: "v1alpha1",
-        api_version: "shop.example.com/v1alpha1",
-        kind: "Order",
-        list_kind: "OrderList",
-        plural: "orders",
-        singular: "order",
-        storage_name: "purchases",
-        hashed_version: "v1alpha1",
-        short_names: &["ord", "o"],
-        categories: &["all"],
-        scope: ::planesmith_machinery::resource::Scope::Cluster,
+    use ::planesmith_machinery::resource as __resource;
+    use ::std::borrow::Cow::Borrowed as __Text;
+    static __TABLE: __resource::ResourceTable = __resource::ResourceTable {
+        group: __Text("shop.example.com"),
+        version: __Text("v1alpha1"),
+        api_version: __Text("shop.example.com/v1alpha1"),
+        kind: __Text("Order"),
+        list_kind: __Text("OrderList"),
+        plural: __Text("orders"),
+        singular: __Text("order"),
+        storage_name: __Text("purchases"),
+        hashed_version: __Text("v1alpha1"),
+        short_names: __Text(&[__Text("ord"), __Text("o")]),
+        categories: __Text(&[__Text("all")]),
+        scope: __resource::Scope::Cluster,
         served: false,
-        deprecated: ::core::option::Option::Some("use v1"),
-        conversion: ::core::option::Option::Some(::planesmith_machinery::resource::ConversionFacts {
-            hub: ::planesmith_machinery::resource::erased::facts_of::<super::v1::Order>,
-            finish_to_hub: ::planesmith_machinery::resource::finish_to_hub::<
-                Order,
-                super::v1::Order,
-            >,
-            finish_from_hub: ::planesmith_machinery::resource::finish_from_hub::<
-                Order,
-                super::v1::Order,
-            >,
-            can_hold: ::planesmith_machinery::resource::can_hold::<
-                Order,
-                super::v1::Order,
-            >,
+        deprecated: ::core::option::Option::Some(__Text("use v1")),
+        conversion: ::core::option::Option::Some(__resource::ConversionFacts {
+            hub: __resource::erased::facts_of::<super::v1::Order>,
+            finish_to_hub: __resource::finish_to_hub::<Order, super::v1::Order>,
+            finish_from_hub: __resource::finish_from_hub::<Order, super::v1::Order>,
+            can_hold: __resource::can_hold::<Order, super::v1::Order>,
         }),
-        subresources: &[
-            ::planesmith_machinery::resource::SubresourceFacts {
-                name: "log",
-                kind: ::planesmith_machinery::resource::SubresourceKind::Other,
-            },
-            ::planesmith_machinery::resource::SubresourceFacts {
-                name: "scale",
-                kind: ::planesmith_machinery::resource::SubresourceKind::Scale(::planesmith_machinery::resource::ScaleFacts {
-                    spec_replicas: "spec.lines",
-                    status_replicas: "status.lines",
-                    selector: "status.selector",
-                }),
-            },
-            ::planesmith_machinery::resource::SubresourceFacts {
-                name: "status",
-                kind: ::planesmith_machinery::resource::SubresourceKind::Status,
-            },
-        ],
-        selectable: &["spec.customer"],
-        columns: &[
-            ::planesmith_machinery::resource::Column::NAME,
-            ::planesmith_machinery::resource::Column {
-                name: "Lines",
-                ty: "integer",
-                format: "int32",
-                doc: "How many.",
-                priority: 0i32,
-                source: ::planesmith_machinery::resource::CellSource::Path("spec.lines"),
-            },
-            ::planesmith_machinery::resource::Column {
-                name: "Ready",
-                ty: "string",
-                format: "",
-                doc: "",
-                priority: 0i32,
-                source: ::planesmith_machinery::resource::CellSource::JsonPath({
-                    static __PATH: ::planesmith_machinery::json_path::LazyPath = ::planesmith_machinery::json_path::LazyPath::new(
-                        ".status.conditions[?(@.type=='Ready')].status",
-                    );
-                    &__PATH
-                }),
-            },
-            ::planesmith_machinery::resource::Column {
-                name: "State",
-                ty: "string",
-                format: "",
-                doc: "",
-                priority: 1i32,
-                source: ::planesmith_machinery::resource::CellSource::Function(|
-                    __object|
-                ::planesmith_machinery::resource::erased::cell_of::<
-                    Order,
-                >(__object, columns::state)),
-            },
-            ::planesmith_machinery::resource::Column::AGE,
-        ],
-        name_rule: ::planesmith_machinery::resource::NameRule::DnsLabel1035,
-        behavior: ::planesmith_machinery::resource::Behavior {
+        subresources: __Text(
+            &[
+                __resource::SubresourceFacts {
+                    name: "log",
+                    kind: __resource::SubresourceKind::Other,
+                },
+                __resource::SubresourceFacts {
+                    name: "scale",
+                    kind: __resource::SubresourceKind::Scale(__resource::ScaleFacts {
+                        spec_replicas: __Text("spec.lines"),
+                        status_replicas: __Text("status.lines"),
+                        selector: __Text("status.selector"),
+                    }),
+                },
+                __resource::SubresourceFacts {
+                    name: "status",
+                    kind: __resource::SubresourceKind::Status,
+                },
+            ],
+        ),
+        selectable: __Text(&[__Text("spec.customer")]),
+        columns: __Text(
+            &[
+                __resource::Column::NAME,
+                __resource::Column {
+                    name: __Text("Lines"),
+                    ty: __Text("integer"),
+                    format: __Text("int32"),
+                    doc: __Text("How many."),
+                    priority: 0i32,
+                    source: __resource::CellSource::Path("spec.lines"),
+                },
+                __resource::Column {
+                    name: __Text("Ready"),
+                    ty: __Text("string"),
+                    format: __Text(""),
+                    doc: __Text(""),
+                    priority: 0i32,
+                    source: __resource::CellSource::JsonPath({
+                        static __PATH: ::planesmith_machinery::json_path::LazyPath = ::planesmith_machinery::json_path::LazyPath::new(
+                            ".status.conditions[?(@.type=='Ready')].status",
+                        );
+                        &__PATH
+                    }),
+                },
+                __resource::Column {
+                    name: __Text("State"),
+                    ty: __Text("string"),
+                    format: __Text(""),
+                    doc: __Text(""),
+                    priority: 1i32,
+                    source: __resource::CellSource::Function(|__object| __resource::erased::cell_of::<
+                        Order,
+                    >(__object, columns::state)),
+                },
+                __resource::Column::AGE,
+            ],
+        ),
+        name_rule: __resource::NameRule::DnsLabel1035,
+        behavior: __resource::Behavior {
             generation: true,
             create_on_update: true,
             conditional_update: true,
             returns_deleted: true,
             no_delete_collection: true,
             status_on_create: true,
-            ..::planesmith_machinery::resource::Behavior::NONE
+            ..__resource::Behavior::NONE
         },
         schema: __facts,
-        new: ::planesmith_machinery::resource::erased::zero::<Order>,
-        strategy: &::planesmith_machinery::strategy::Typed::<Order>::NEW,
-        extensions: ::planesmith_machinery::strategy::Extensions::of::<Order>(),
+        new: __resource::erased::zero::<Order>,
+        strategy: &__resource::strategy::Typed::<Order>::NEW,
+        extensions: __resource::strategy::Extensions::of::<Order>(),
         custom: ::core::option::Option::None,
     };
+    static __RESOURCE: __resource::ResourceFacts = __resource::ResourceFacts::declared(
+        &__TABLE,
+    );
     #[automatically_derived]
-    impl ::planesmith_machinery::object::Object for Order {
-        fn resource(&self) -> &'static ::planesmith_machinery::resource::ResourceFacts {
+    impl __resource::object::Object for Order {
+        fn resource(&self) -> &__resource::ResourceFacts {
             &__RESOURCE
         }
         fn meta(&self) -> &::planesmith_machinery::meta::ObjectMeta {
@@ -213,15 +211,13 @@ const _: () = {
         fn meta_mut(&mut self) -> &mut ::planesmith_machinery::meta::ObjectMeta {
             &mut self.metadata
         }
-        fn boxed(
-            &self,
-        ) -> ::std::boxed::Box<dyn ::planesmith_machinery::object::Object> {
+        fn boxed(&self) -> ::std::boxed::Box<dyn __resource::object::Object> {
             ::std::boxed::Box::new(::core::clone::Clone::clone(self))
         }
     }
     #[automatically_derived]
-    impl ::planesmith_machinery::object::Resource for Order {
-        const RESOURCE: &'static ::planesmith_machinery::resource::ResourceFacts = &__RESOURCE;
+    impl __resource::object::Resource for Order {
+        const RESOURCE: &'static __resource::ResourceFacts = &__RESOURCE;
     }
     const _: () = match ::planesmith_machinery::facts::check_path(
         <OrderSpec as ::planesmith_machinery::value::Shape>::FACTS,

@@ -82,38 +82,41 @@ const _: () = {
         }
     }
     ::planesmith_machinery::json_schema!(Thing, __facts);
-    static __RESOURCE: ::planesmith_machinery::resource::ResourceFacts = ::planesmith_machinery::resource::ResourceFacts {
-        group: "",
-        version: "v1",
-        api_version: "v1",
-        kind: "Thing",
-        list_kind: "ThingList",
-        plural: "things",
-        singular: "thing",
-        storage_name: "things",
-        hashed_version: "v1",
-        short_names: &[],
-        categories: &[],
-        scope: ::planesmith_machinery::resource::Scope::Namespaced,
+    use ::planesmith_machinery::resource as __resource;
+    use ::std::borrow::Cow::Borrowed as __Text;
+    static __TABLE: __resource::ResourceTable = __resource::ResourceTable {
+        group: __Text(""),
+        version: __Text("v1"),
+        api_version: __Text("v1"),
+        kind: __Text("Thing"),
+        list_kind: __Text("ThingList"),
+        plural: __Text("things"),
+        singular: __Text("thing"),
+        storage_name: __Text("things"),
+        hashed_version: __Text("v1"),
+        short_names: __Text(&[]),
+        categories: __Text(&[]),
+        scope: __resource::Scope::Namespaced,
         served: true,
         deprecated: ::core::option::Option::None,
         conversion: ::core::option::Option::None,
-        subresources: &[],
-        selectable: &[],
-        columns: &[],
-        name_rule: ::planesmith_machinery::resource::NameRule::DnsSubdomain,
-        behavior: ::planesmith_machinery::resource::Behavior {
-            ..::planesmith_machinery::resource::Behavior::NONE
-        },
+        subresources: __Text(&[]),
+        selectable: __Text(&[]),
+        columns: __Text(&[]),
+        name_rule: __resource::NameRule::DnsSubdomain,
+        behavior: __resource::Behavior::NONE,
         schema: __facts,
-        new: ::planesmith_machinery::resource::erased::zero::<Thing>,
-        strategy: &::planesmith_machinery::strategy::NoStrategy,
-        extensions: ::planesmith_machinery::strategy::Extensions::NONE,
+        new: __resource::erased::zero::<Thing>,
+        strategy: &__resource::strategy::NoStrategy,
+        extensions: __resource::strategy::Extensions::NONE,
         custom: ::core::option::Option::None,
     };
+    static __RESOURCE: __resource::ResourceFacts = __resource::ResourceFacts::declared(
+        &__TABLE,
+    );
     #[automatically_derived]
-    impl ::planesmith_machinery::object::Object for Thing {
-        fn resource(&self) -> &'static ::planesmith_machinery::resource::ResourceFacts {
+    impl __resource::object::Object for Thing {
+        fn resource(&self) -> &__resource::ResourceFacts {
             &__RESOURCE
         }
         fn meta(&self) -> &::planesmith_machinery::meta::ObjectMeta {
@@ -122,16 +125,14 @@ const _: () = {
         fn meta_mut(&mut self) -> &mut ::planesmith_machinery::meta::ObjectMeta {
             &mut self.metadata
         }
-        fn boxed(
-            &self,
-        ) -> ::std::boxed::Box<dyn ::planesmith_machinery::object::Object> {
+        fn boxed(&self) -> ::std::boxed::Box<dyn __resource::object::Object> {
             ::std::boxed::Box::new(::core::clone::Clone::clone(self))
         }
     }
     #[automatically_derived]
-    impl ::planesmith_machinery::object::Resource for Thing {
-        const RESOURCE: &'static ::planesmith_machinery::resource::ResourceFacts = &__RESOURCE;
+    impl __resource::object::Resource for Thing {
+        const RESOURCE: &'static __resource::ResourceFacts = &__RESOURCE;
     }
-    impl ::planesmith_machinery::strategy::Strategy for Thing {}
-    impl ::planesmith_machinery::strategy::StrategyExtensions for Thing {}
+    impl __resource::strategy::Strategy for Thing {}
+    impl __resource::strategy::StrategyExtensions for Thing {}
 };

@@ -65,9 +65,41 @@ const _: () = {
         }
     }
     ::planesmith_machinery::json_schema!(Order, __facts);
+    use ::planesmith_machinery::resource as __resource;
+    use ::std::borrow::Cow::Borrowed as __Text;
+    static __TABLE: __resource::ResourceTable = __resource::ResourceTable {
+        group: __Text(""),
+        version: __Text(""),
+        api_version: __Text(""),
+        kind: __Text("Order"),
+        list_kind: __Text(""),
+        plural: __Text(""),
+        singular: __Text(""),
+        storage_name: __Text(""),
+        hashed_version: __Text(""),
+        short_names: __Text(&[]),
+        categories: __Text(&[]),
+        scope: __resource::Scope::Cluster,
+        served: false,
+        deprecated: ::core::option::Option::None,
+        conversion: ::core::option::Option::None,
+        subresources: __Text(&[]),
+        selectable: __Text(&[]),
+        columns: __Text(&[]),
+        name_rule: __resource::NameRule::PathSegment,
+        behavior: __resource::Behavior::NONE,
+        schema: __facts,
+        new: || ::core::unreachable!("Order"),
+        strategy: &::planesmith_machinery::strategy::NoStrategy,
+        extensions: ::planesmith_machinery::strategy::Extensions::NONE,
+        custom: ::core::option::Option::None,
+    };
+    static __RESOURCE: __resource::ResourceFacts = __resource::ResourceFacts::declared(
+        &__TABLE,
+    );
     #[automatically_derived]
     impl ::planesmith_machinery::object::Object for Order {
-        fn resource(&self) -> &'static ::planesmith_machinery::resource::ResourceFacts {
+        fn resource(&self) -> &__resource::ResourceFacts {
             ::core::unreachable!("Order")
         }
         fn meta(&self) -> &::planesmith_machinery::meta::ObjectMeta {
@@ -84,32 +116,6 @@ const _: () = {
     }
     #[automatically_derived]
     impl ::planesmith_machinery::object::Resource for Order {
-        const RESOURCE: &'static ::planesmith_machinery::resource::ResourceFacts = &::planesmith_machinery::resource::ResourceFacts {
-            group: "",
-            version: "",
-            api_version: "",
-            kind: "Order",
-            list_kind: "",
-            plural: "",
-            singular: "",
-            storage_name: "",
-            hashed_version: "",
-            short_names: &[],
-            categories: &[],
-            scope: ::planesmith_machinery::resource::Scope::Cluster,
-            served: false,
-            deprecated: ::core::option::Option::None,
-            conversion: ::core::option::Option::None,
-            subresources: &[],
-            selectable: &[],
-            columns: &[],
-            name_rule: ::planesmith_machinery::resource::NameRule::PathSegment,
-            behavior: ::planesmith_machinery::resource::Behavior::NONE,
-            schema: __facts,
-            new: ::planesmith_machinery::resource::erased::zero::<Self>,
-            strategy: &::planesmith_machinery::strategy::NoStrategy,
-            extensions: ::planesmith_machinery::strategy::Extensions::NONE,
-            custom: ::core::option::Option::None,
-        };
+        const RESOURCE: &'static __resource::ResourceFacts = &__RESOURCE;
     }
 };

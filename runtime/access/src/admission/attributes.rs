@@ -20,7 +20,7 @@ pub struct Attributes<'a> {
     pub operation: Operation,
     /// The resource in the version of the request; the objects have its storage version. For a subresource, the parent
     /// resource: the objects may then be of another kind, such as the Binding of a pod.
-    pub resource: &'static ResourceFacts,
+    pub resource: &'a ResourceFacts,
     /// The subresource; empty for the resource itself.
     pub subresource: &'a str,
     /// The namespace; empty for cluster-scoped objects. A Namespace object is in its own namespace.
@@ -51,7 +51,7 @@ pub type Annotate<'a> = &'a (dyn Fn(&str, String) + Sync);
 impl<'a> Attributes<'a> {
     /// Creates attributes for a cluster-wide request on the resource itself, which discard warnings and annotations.
     #[must_use]
-    pub fn new(operation: Operation, resource: &'static ResourceFacts, user: &'a UserInfo) -> Self {
+    pub fn new(operation: Operation, resource: &'a ResourceFacts, user: &'a UserInfo) -> Self {
         Self {
             operation,
             resource,

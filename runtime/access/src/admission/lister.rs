@@ -20,14 +20,14 @@ pub trait Lister: Send + Sync {
     /// # Errors
     ///
     /// 500 if the stored object cannot be decoded.
-    fn get(&self, kind: &'static ResourceFacts, namespace: &str, name: &str) -> ApiResult<Option<Arc<dyn Object>>>;
+    fn get(&self, kind: &ResourceFacts, namespace: &str, name: &str) -> ApiResult<Option<Arc<dyn Object>>>;
 
     /// Returns all objects of a kind in a namespace, or in all namespaces if `namespace` is empty, sorted by name.
     ///
     /// # Errors
     ///
     /// 500 if a stored object cannot be decoded.
-    fn list(&self, kind: &'static ResourceFacts, namespace: &str) -> ApiResult<Vec<Arc<dyn Object>>>;
+    fn list(&self, kind: &ResourceFacts, namespace: &str) -> ApiResult<Vec<Arc<dyn Object>>>;
 }
 
 impl fmt::Debug for dyn Lister + '_ {

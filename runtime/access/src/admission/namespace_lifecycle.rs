@@ -154,7 +154,7 @@ mod tests {
         }
     }
 
-    fn ask(operation: Operation, resource: &'static ResourceFacts, namespace: &str, name: &str) -> ApiResult<()> {
+    fn ask(operation: Operation, resource: &ResourceFacts, namespace: &str, name: &str) -> ApiResult<()> {
         let user = UserInfo::default();
         let attributes = Attributes {
             namespace,

@@ -86,9 +86,9 @@ fn resources(tables: &[SharedTable], stores: &Stores) -> BTreeMap<String, Versio
         };
         let hub = store.facts();
         let versions = resources.entry(format!("{group}.{}", served.plural)).or_default();
-        hub.api_version.clone_into(&mut versions.encoding);
-        let related = stores.scheme().iter().filter(|facts| std::ptr::eq(facts.hub(), hub));
-        versions.decodable = related.map(|facts| facts.api_version.to_owned()).collect();
+        versions.encoding = hub.api_version.to_string();
+        let related = stores.scheme().iter().filter(|facts| facts.is_version_of(hub));
+        versions.decodable = related.map(|facts| facts.api_version.to_string()).collect();
         versions.served.push(version);
     }
     for versions in resources.values_mut() {

@@ -87,12 +87,12 @@ impl Convert {
     }
 
     /// Returns the kind that objects of `source` are converted to.
-    fn target(&self, scheme: &Scheme, source: &'static ResourceFacts) -> Result<&'static ResourceFacts> {
-        let related = |facts: &&'static ResourceFacts| std::ptr::eq(facts.hub(), source.hub());
+    fn target<'s>(&self, scheme: &'s Scheme, source: &ResourceFacts) -> Result<&'s ResourceFacts> {
+        let related = |facts: &&ResourceFacts| facts.is_version_of(source);
         let known: Vec<_> = scheme.iter().filter(related).collect();
         let target = known.iter().find(|facts| facts.api_version == self.output_version);
         target.copied().with_context(|| {
-            let known: Vec<&str> = known.iter().map(|facts| facts.api_version).collect();
+            let known: Vec<&str> = known.iter().map(|facts| &*facts.api_version).collect();
             format!(
                 "{} {} cannot become {}; it can become {}",
                 source.api_version,

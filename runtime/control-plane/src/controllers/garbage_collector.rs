@@ -211,7 +211,7 @@ fn outcome_of(object: &ObjectId, result: Result<Outcome, LoopbackError>) -> Outc
 
 /// True if objects of the kind are collected. Events are not: they expire by themselves, and are too many to follow.
 fn is_collected(kind: &ServedKind) -> bool {
-    let group = kind.store.facts().group;
+    let group = &*kind.store.facts().group;
     let is_event = kind.resource.plural == "events" && matches!(group, "" | "events.k8s.io");
     !is_event && kind.allows(NEEDED)
 }

@@ -220,11 +220,11 @@ impl ServedKind {
     pub fn of(store: &Arc<ResourceStore>) -> Self {
         let facts = store.facts();
         let resource = ServedResource {
-            group: facts.group.into(),
-            version: facts.version.into(),
-            plural: facts.plural.into(),
+            group: facts.group.clone(),
+            version: facts.version.clone(),
+            plural: facts.plural.clone(),
             singular: "".into(),
-            kind: facts.kind.into(),
+            kind: facts.kind.clone(),
             short_names: Vec::new(),
             categories: Vec::new(),
             scope: facts.scope,
@@ -242,10 +242,12 @@ impl ServedKind {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use planesmith_api_defs::core::v1::{ConfigMap, Node};
     use planesmith_dynamic::custom::CustomKind;
     use planesmith_machinery::object::Resource as _;
-    use planesmith_machinery::resource::ResourceFacts;
+    use planesmith_machinery::resource::{ResourceFacts, ResourceTable};
     use planesmith_store::{MemoryLog, Storage, StorageOptions};
 
     use super::*;
@@ -259,24 +261,24 @@ mod tests {
     }
 
     /// Creates a kind of its own group, as for a definition.
-    fn custom(number: usize) -> &'static ResourceFacts {
-        let group = &*Box::leak(format!("g{number}.example.com").into_boxed_str());
-        Box::leak(Box::new(ResourceFacts {
-            group,
-            plural: "rocks",
+    fn custom(number: usize) -> ResourceFacts {
+        let table = ResourceTable {
+            group: Cow::Owned(format!("g{number}.example.com")),
+            plural: Cow::Borrowed("rocks"),
             ..CustomKind::FACTS
-        }))
+        };
+        ResourceFacts::defined(vec![table], 0).remove(0)
     }
 
     #[test]
     fn kinds_that_are_gone_are_known_for_a_while() {
         let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
-        let open = |facts| Arc::new(ResourceStore::open(&storage, facts));
+        let open = |facts: &ResourceFacts| Arc::new(ResourceStore::open(&storage, facts));
         let builtin = || [open(ConfigMap::RESOURCE), open(Node::RESOURCE)];
         let mut known = Kinds::default();
         let mut forgotten = Vec::new();
         for number in 0..GONE + 2 {
-            forgotten.extend(known.learn(kinds(builtin().into_iter().chain([open(custom(number))]))));
+            forgotten.extend(known.learn(kinds(builtin().into_iter().chain([open(&custom(number))]))));
         }
         assert_eq!(known.iter().count(), 2 + GONE + 1);
         assert_eq!(forgotten.len(), 1);

@@ -50,8 +50,8 @@ impl StorageMigrator {
     pub(super) async fn run(self, mut shutdown: Shutdown) {
         for mut migration in self.migrations {
             let kind = migration.store().facts().group_kind();
-            let version = migration.store().facts().version;
-            tracing::info!(%kind, version, objects = migration.left(), "storage migration begins");
+            let version = migration.store().facts().version.clone();
+            tracing::info!(%kind, %version, objects = migration.left(), "storage migration begins");
             let mut pause = PAUSES.0;
             while migration.left() > 0 {
                 if shutdown.is_requested() {
@@ -142,7 +142,7 @@ mod tests {
         }
     }
 
-    fn stores(log: &MemoryLog, kinds: &[&'static ResourceFacts]) -> Stores {
+    fn stores(log: &MemoryLog, kinds: &[&ResourceFacts]) -> Stores {
         let storage = Storage::open(log.clone(), &StorageOptions::default()).unwrap();
         let mut scheme = Scheme::new();
         for kind in kinds {

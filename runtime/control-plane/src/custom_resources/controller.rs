@@ -350,14 +350,14 @@ impl DefinitionController {
         }
         let done = if Definition::new(&document).is("Established") {
             let facts = self.definitions.facts(&document);
-            if let Some(&kind) = facts.first()
-                && !self.definitions.has_no_objects(kind)
+            if let Some(kind) = facts.first().cloned()
+                && !self.definitions.has_no_objects(&kind)
             {
                 let name = Definition::new(&document).name().to_owned();
                 if self.removing.insert(name.clone()) {
                     let definitions = self.definitions.clone();
                     self.removals.spawn(async move {
-                        remover::remove_all(&definitions, kind).await;
+                        remover::remove_all(&definitions, &kind).await;
                         name
                     });
                 }

@@ -29,7 +29,7 @@ const CONCURRENT: usize = 64;
 /// # Errors
 ///
 /// If an object could not be written or deleted. Another call continues.
-pub(super) async fn relocate(stores: &Stores, kind: &'static ResourceFacts) -> Result<(), WriteError> {
+pub(super) async fn relocate(stores: &Stores, kind: &ResourceFacts) -> Result<(), WriteError> {
     // A definition whose names were never accepted has no objects.
     if !kind.group.ends_with(".k8s.io") || kind.plural.is_empty() || is_built_in(stores.scheme(), kind) {
         return Ok(());
@@ -109,7 +109,7 @@ fn is_of(kind: &ResourceFacts, entry: &Entry) -> bool {
 /// holds another object, keeps the old key.
 async fn move_entry(
     store: &ResourceStore,
-    kind: &'static ResourceFacts,
+    kind: &ResourceFacts,
     earlier: &Arc<Collection>,
     entry: &Entry,
 ) -> Result<(), WriteError> {
@@ -157,41 +157,49 @@ fn uid(entry: &Entry) -> String {
 }
 
 /// Returns the object in its storage version; `None` if it cannot be read or its version is unknown.
-fn read(kind: &'static ResourceFacts, entry: &Entry) -> Option<Box<dyn Object>> {
+fn read(kind: &ResourceFacts, entry: &Entry) -> Option<Box<dyn Object>> {
     let document: Value = serde_json::from_slice(entry.bytes()).ok()?;
-    let version = kind.custom?.version(text(&document, "/apiVersion"))?;
-    custom::read(entry.bytes(), version).ok()
+    let version = kind.defined_version(text(&document, "/apiVersion"))?;
+    custom::read(entry.bytes(), &version).ok()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
     use std::pin::pin;
     use std::sync::Mutex;
 
     use futures_util::FutureExt as _;
     use planesmith_api_defs::coordination::v1::Lease;
-    use planesmith_dynamic::custom::{CustomKind, Unchecked};
+    use planesmith_dynamic::custom::{CustomKind, CustomVersion, Unchecked};
     use planesmith_dynamic::structural::Structural;
+    use planesmith_machinery::resource::ResourceTable;
     use planesmith_store::log::{Batch, Loader, Log, LogError, Opened};
     use planesmith_store::{At, MemoryLog, Row, StorageOptions};
     use serde_json::json;
 
     use super::*;
 
-    fn kind(group: &'static str, api_version: &'static str) -> &'static ResourceFacts {
-        let facts = ResourceFacts {
-            group,
-            version: "v1",
-            api_version,
-            kind: "Widget",
-            plural: "widgets",
-            storage_name: "widgets",
-            ..CustomKind::FACTS
-        };
+    fn kind(group: &'static str, api_version: &'static str) -> ResourceFacts {
+        kind_of(group, api_version, "widgets")
+    }
+
+    fn kind_of(group: &'static str, api_version: &'static str, plural: &'static str) -> ResourceFacts {
         let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-        let facts = CustomKind::leak(facts, Arc::new(Structural::compile(&schema)), Arc::new(Unchecked));
-        CustomKind::join(&[facts], facts);
-        facts
+        let version = CustomVersion {
+            table: ResourceTable {
+                group: Cow::Borrowed(group),
+                version: Cow::Borrowed("v1"),
+                api_version: Cow::Borrowed(api_version),
+                kind: Cow::Borrowed("Widget"),
+                plural: Cow::Borrowed(plural),
+                storage_name: Cow::Borrowed(plural),
+                ..CustomKind::FACTS
+            },
+            schema: Arc::new(Structural::compile(&schema)),
+            checks: Arc::new(Unchecked),
+        };
+        CustomKind::define(vec![version], 0, None).remove(0)
     }
 
     /// Stores of `scheme`, and the collection in which earlier programs kept the objects of `plural`.
@@ -238,8 +246,8 @@ mod tests {
             .await;
         }
         for (kind, name) in kinds.into_iter().zip(["one", "two"]) {
-            relocate(&stores, kind).await.unwrap();
-            let store = stores.resource(kind);
+            relocate(&stores, &kind).await.unwrap();
+            let store = stores.resource(&kind);
             assert_eq!(store.collection().stats().entries, 1);
             let moved = store.collection().get(&store.key("n", name).unwrap()).unwrap();
             assert_eq!(store.decode(&moved).unwrap().meta().name, name);
@@ -255,7 +263,7 @@ mod tests {
     async fn an_interrupted_move_continues_and_another_object_is_kept() {
         let kind = kind("d.k8s.io", "d.k8s.io/v1");
         let (stores, earlier) = stores(Scheme::new(), "widgets");
-        let moved = stores.resource(kind);
+        let moved = stores.resource(&kind);
         for (name, uids) in [("same", ["1", "1"]), ("other", ["2", "3"])] {
             put(
                 &earlier,
@@ -266,7 +274,7 @@ mod tests {
             let key = moved.key("n", name).unwrap();
             put(moved.collection(), &key, &widget("d.k8s.io/v1", name, uids[1])).await;
         }
-        relocate(&stores, kind).await.unwrap();
+        relocate(&stores, &kind).await.unwrap();
         assert_eq!(keys(&earlier), ["/registry/widgets/n/other"]);
         assert_eq!(moved.collection().stats().entries, 2);
     }
@@ -281,13 +289,13 @@ mod tests {
         let others = stores.storage().collection("/registry/others/", Arc::new(NoIndex));
         put(&others, "/registry/others/n/one", &widget("v1", "one", "2")).await;
         let before = stores.storage().revision();
-        relocate(&stores, kind).await.unwrap();
+        relocate(&stores, &kind).await.unwrap();
         let after = stores.storage().revision();
         stores.storage().close().await;
         let (restarted, _) = stores_on(log, Scheme::new(), "widgets");
-        relocate(&restarted, kind).await.unwrap();
+        relocate(&restarted, &kind).await.unwrap();
         for stores in [stores, restarted] {
-            let store = stores.resource(kind);
+            let store = stores.resource(&kind);
             let moved = store.collection();
             for revision in [before, Revision(after.0 - 1)] {
                 let watch = moved.watch(moved.prefix(), WatchFrom::After(revision));
@@ -348,7 +356,7 @@ mod tests {
             .await;
         }
         log.batches.lock().unwrap().clear();
-        let mut relocation = pin!(relocate(&stores, kind));
+        let mut relocation = pin!(relocate(&stores, &kind));
         let closed = log.gate.lock().unwrap();
         // The committer may take the first writes before it sees the others.
         assert!(relocation.as_mut().now_or_never().is_none());
@@ -367,12 +375,8 @@ mod tests {
         let (stores, earlier) = stores(scheme, "leases");
         let lease = json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Widget", "metadata": {"name": "a", "namespace": "n"}});
         put(&earlier, "/registry/leases/n/a", &lease).await;
-        let like_leases = ResourceFacts {
-            plural: "leases",
-            storage_name: "leases",
-            ..*kind("coordination.k8s.io", "coordination.k8s.io/v1")
-        };
-        relocate(&stores, Box::leak(Box::new(like_leases))).await.unwrap();
+        let like_leases = kind_of("coordination.k8s.io", "coordination.k8s.io/v1", "leases");
+        relocate(&stores, &like_leases).await.unwrap();
         assert_eq!(keys(&earlier), ["/registry/leases/n/a"]);
     }
 }

@@ -21,7 +21,7 @@ use crate::resource_client::text;
 const AT_ONCE: usize = 256;
 
 /// Removes the objects of a kind. Those with finalizers are marked, and deleted once they have none.
-pub(super) async fn remove_all(definitions: &Definitions, kind: &'static ResourceFacts) {
+pub(super) async fn remove_all(definitions: &Definitions, kind: &ResourceFacts) {
     let store = &definitions.stores().resource(kind);
     let now = definitions.stores().options().clock.now() / 1000;
     let now = Time::from_second(i64::try_from(now).unwrap_or(i64::MAX));
@@ -31,7 +31,7 @@ pub(super) async fn remove_all(definitions: &Definitions, kind: &'static Resourc
         };
         // Changes by other writers are found in the next round.
         if let Err(error) = store.collection().write(op).await {
-            tracing::debug!(kind = kind.kind, %error, "an object is not removed yet");
+            tracing::debug!(kind = %kind.kind, %error, "an object is not removed yet");
         }
     };
     let entries = stream::iter(definitions.entries(kind));
@@ -39,26 +39,26 @@ pub(super) async fn remove_all(definitions: &Definitions, kind: &'static Resourc
 }
 
 /// Returns the next operation that removes an object; `None` if there is nothing left to do.
-fn removal(store: &ResourceStore, kind: &'static ResourceFacts, entry: &Entry, now: Time) -> Option<Op> {
+fn removal(store: &ResourceStore, kind: &ResourceFacts, entry: &Entry, now: Time) -> Option<Op> {
     let mut document: Value = serde_json::from_slice(entry.bytes()).ok()?;
     let expect = Expect::Revision(entry.revision());
     let is_held = document
         .pointer("/metadata/finalizers")
         .and_then(Value::as_array)
         .is_some_and(|finalizers| !finalizers.is_empty());
-    let (true, Some(custom)) = (is_held, kind.custom) else {
+    if !is_held {
         return Some(Op::Delete {
             key: entry.key().clone(),
             expect,
             last: None,
         });
-    };
-    let known = custom.version(text(&document, "/apiVersion"));
-    let stored = known.unwrap_or(store.facts());
+    }
+    let known = kind.defined_version(text(&document, "/apiVersion"));
+    let stored = known.as_ref().unwrap_or(store.facts());
     let mut object = if known.is_some() {
         custom::read(entry.bytes(), stored).ok()?
     } else {
-        document["apiVersion"] = stored.api_version.into();
+        document["apiVersion"] = (*stored.api_version).into();
         custom::read(document.to_string().as_bytes(), stored).ok()?
     };
     let meta = object.meta_mut();
@@ -69,7 +69,7 @@ fn removal(store: &ResourceStore, kind: &'static ResourceFacts, entry: &Entry, n
     meta.deletion_grace_period_seconds = Some(0);
     meta.generation += 1;
     let encoded = json::encode_for_storage(&*object);
-    let row = match std::ptr::eq(stored, store.facts()) {
+    let row = match stored == store.facts() {
         true => row_of(&*object),
         false => entry.row().clone(),
     };
@@ -108,7 +108,7 @@ mod tests {
             },
         });
         let known = KnownFacts::new(|| Arc::new(SchemaChecks::default()));
-        let kind = known.of(Definition::new(&definition))[0];
+        let kind = &known.of(Definition::new(&definition))[0];
         let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
         let stores = Stores::new(storage, Arc::new(Scheme::new()));
         let store = stores.resource(kind);

@@ -149,7 +149,7 @@ impl WebhookClient {
         let Some(first) = documents.first() else {
             return Ok(Vec::new());
         };
-        let review = Review::new(&self.reviews, documents, to.api_version)?;
+        let review = Review::new(&self.reviews, documents, &to.api_version)?;
         let kind = kind_of(first);
         let failed = |why: String| format!("conversion webhook for {kind} failed: {why}");
         let address = self.address().map_err(failed)?;
@@ -179,14 +179,14 @@ fn kind_of(document: &Value) -> String {
 }
 
 impl Converter for Webhook {
-    fn convert(&self, documents: Vec<Value>, to: &'static ResourceFacts) -> Converting<'_, Vec<Value>> {
-        let client = Arc::clone(&self.client);
-        Box::pin(async move { dedicated_runtime::done(async move { client.convert(&documents, to).await }).await? })
+    fn convert<'a>(&'a self, documents: Vec<Value>, to: &'a ResourceFacts) -> Converting<'a, Vec<Value>> {
+        let (client, to) = (Arc::clone(&self.client), to.clone());
+        Box::pin(async move { dedicated_runtime::done(async move { client.convert(&documents, &to).await }).await? })
     }
 
-    fn convert_now(&self, document: Value, to: &'static ResourceFacts) -> Result<Value, String> {
-        let client = Arc::clone(&self.client);
-        let mut converted = dedicated_runtime::wait_for(async move { client.convert(&[document], to).await })??;
+    fn convert_now(&self, document: Value, to: &ResourceFacts) -> Result<Value, String> {
+        let (client, to) = (Arc::clone(&self.client), to.clone());
+        let mut converted = dedicated_runtime::wait_for(async move { client.convert(&[document], &to).await })??;
         Ok(converted.pop().unwrap_or_default())
     }
 }

@@ -5,55 +5,47 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use planesmith_machinery::copy;
-use planesmith_machinery::facts::StructFacts;
+use planesmith_machinery::facts::{StructFacts, TypeMetaFacts};
 use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Object;
-use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::resource::{ResourceFacts, ResourceTable};
 use planesmith_machinery::value::{Struct, Value};
-use serde_json::Value as Tree;
+use serde_json::{Map, Value as Tree};
 
-use super::CustomKind;
-use super::member::Member;
+use super::{CustomKind, FIELDS};
 use crate::structural::Malformed;
 
 /// An object of a custom kind: metadata, and trees of JSON that its schema describes.
 #[derive(Clone, Debug)]
 pub struct CustomObject {
-    kind: &'static ResourceFacts,
-    custom: Option<&'static CustomKind>,
+    kind: ResourceFacts,
     metadata: ObjectMeta,
-    /// Values of the fields of the kind after its metadata.
-    fields: Vec<Member>,
-    /// The members that no field takes, if the kind keeps them.
-    rest: BTreeMap<String, Tree>,
+    /// The top-level fields beside type and metadata. One that is `null` here is not absent.
+    content: Map<String, Tree>,
 }
 
 impl CustomObject {
-    /// A zero object of a custom kind.
+    /// Returns a zero object of a custom kind.
     #[must_use]
-    pub fn new(kind: &'static ResourceFacts) -> Self {
-        let custom = CustomKind::of(kind);
-        let fields = custom.map_or(0, |custom| custom.fields.fields.len() - 1);
+    pub fn new(kind: &ResourceFacts) -> Self {
         Self {
-            kind,
-            custom,
+            kind: kind.clone(),
             metadata: ObjectMeta::default(),
-            fields: vec![Member::default(); fields],
-            rest: BTreeMap::new(),
+            content: Map::new(),
         }
     }
 
     /// A stand-in for an object until the kind is known.
     pub(super) fn of_no_kind() -> Self {
-        static NONE: ResourceFacts = CustomKind::FACTS;
-        Self::new(&NONE)
+        static NONE: ResourceTable = CustomKind::FACTS;
+        Self::new(&ResourceFacts::declared(&NONE))
     }
 
     /// The part of its kind that goes beyond the facts of every kind.
     #[must_use]
-    pub fn custom(&self) -> Option<&'static CustomKind> {
-        self.custom
+    pub fn custom(&self) -> Option<&CustomKind> {
+        CustomKind::of(&self.kind)
     }
 
     /// The whole object as a document.
@@ -69,10 +61,10 @@ impl CustomObject {
     }
 
     fn document_with(&self, metadata: Tree) -> Tree {
-        let mut document = self.content();
+        let mut document = self.content.clone();
         let text = |text: &str| Tree::String(text.to_owned());
-        document.insert("apiVersion".to_owned(), text(self.kind.api_version));
-        document.insert("kind".to_owned(), text(self.kind.kind));
+        document.insert("apiVersion".to_owned(), text(&self.kind.api_version));
+        document.insert("kind".to_owned(), text(&self.kind.kind));
         document.insert("metadata".to_owned(), metadata);
         Tree::Object(document)
     }
@@ -80,14 +72,10 @@ impl CustomObject {
     /// The members of the document of the object, by name; without its type, and without its managed fields.
     #[must_use]
     pub fn unmanaged_members(&self) -> BTreeMap<&str, Cow<'_, Tree>> {
-        let mut members: BTreeMap<&str, Cow<'_, Tree>> = self
-            .rest
-            .iter()
+        let content = self.content.iter();
+        let mut members: BTreeMap<&str, Cow<'_, Tree>> = content
             .map(|(name, tree)| (name.as_str(), Cow::Borrowed(tree)))
             .collect();
-        for (name, tree) in self.own_members() {
-            members.insert(name, Cow::Borrowed(tree));
-        }
         members.insert("metadata", Cow::Owned(self.unmanaged_metadata()));
         members
     }
@@ -108,34 +96,35 @@ impl CustomObject {
         match name {
             None => Cow::Owned(self.to_document()),
             Some("metadata") => Cow::Owned(json::to_value(&self.metadata)),
-            Some("apiVersion") => text(self.kind.api_version),
-            Some("kind") => text(self.kind.kind),
-            Some(name) => {
-                let fields = self.facts().fields;
-                let index = fields.iter().position(|field| field.name == name && !field.inline);
-                let field = index.and_then(|index| self.fields.get(index.checked_sub(1)?)?.get());
-                Cow::Borrowed(field.or_else(|| self.rest.get(name)).unwrap_or(&Tree::Null))
-            }
+            Some("apiVersion") => text(&self.kind.api_version),
+            Some("kind") => text(&self.kind.kind),
+            Some(name) => Cow::Borrowed(self.content.get(name).unwrap_or(&Tree::Null)),
         }
     }
 
     /// Applies `change` to the parts of the object that its schema describes: everything except its metadata.
     pub fn change(&mut self, change: impl FnOnce(&mut Tree)) {
-        let mut document = Tree::Object(self.take_content());
-        change(&mut document);
+        self.change_by_kind(|_, document| change(document));
+    }
+
+    /// Like [`CustomObject::change`], with the kind of the object; does nothing if that is unknown.
+    pub(super) fn change_by_kind(&mut self, change: impl FnOnce(&CustomKind, &mut Tree)) {
+        let Some(custom) = CustomKind::of(&self.kind) else {
+            return;
+        };
+        let mut document = Tree::Object(std::mem::take(&mut self.content));
+        change(custom, &mut document);
         if let Tree::Object(content) = document {
-            self.put_content(content);
+            self.content = content;
+            self.content.retain(|name, _| custom.keeps(&self.kind, name));
         }
     }
 
     /// Removes unknown fields and every `null` that is not a value. Returns each unknown field as a finding of strict
     /// validation.
     pub fn prune(&mut self) -> Vec<String> {
-        let Some(custom) = self.custom else {
-            return Vec::new();
-        };
         let mut paths = Vec::new();
-        self.change(|document| {
+        self.change_by_kind(|custom, document| {
             paths = custom.schema.prune(document).into_paths();
             custom.schema.drop_nulls(document);
         });
@@ -144,56 +133,25 @@ impl CustomObject {
 
     /// Completes embedded objects. Returns each field that these cannot have as a finding of strict validation.
     fn complete_embedded(&mut self, malformed: Malformed) -> Result<Vec<String>, DecodeError> {
-        let Some(custom) = self.custom.filter(|custom| custom.schema.has_embedded) else {
+        if !self.custom().is_some_and(|custom| custom.schema.has_embedded) {
             return Ok(Vec::new());
-        };
+        }
         let mut dropped = Ok(Vec::new());
-        self.change(|document| dropped = custom.schema.complete_embedded(document, malformed));
+        self.change_by_kind(|custom, document| dropped = custom.schema.complete_embedded(document, malformed));
         let dropped = dropped.map_err(|error| DecodeError::Type(error.message()))?;
         Ok(dropped.iter().map(unknown).collect())
     }
 
     /// The object in the version `target` of its kind: the members that both have under the same names.
-    pub(super) fn renamed(&self, target: &'static ResourceFacts) -> Self {
+    pub(super) fn renamed(&self, target: &ResourceFacts) -> Self {
         let mut renamed = Self::new(target);
         renamed.metadata.clone_from(&self.metadata);
-        renamed.put_content(self.content());
+        renamed.put_content(self.content.clone());
         renamed.prune();
         renamed
     }
 
-    /// The fields that hold something, behind the metadata.
-    fn own_members(&self) -> impl Iterator<Item = (&'static str, &Tree)> {
-        let fields = self.facts().fields.iter().skip(1).zip(&self.fields);
-        fields
-            .filter(|(field, _)| !field.inline)
-            .filter_map(|(field, member)| Some((field.name, member.get()?)))
-    }
-
-    /// A copy of what the schema describes.
-    fn content(&self) -> serde_json::Map<String, Tree> {
-        let mut content: serde_json::Map<String, Tree> = self
-            .own_members()
-            .map(|(name, tree)| (name.to_owned(), tree.clone()))
-            .collect();
-        content.extend(self.rest.iter().map(|(name, tree)| (name.clone(), tree.clone())));
-        content
-    }
-
-    fn take_content(&mut self) -> serde_json::Map<String, Tree> {
-        let mut content = serde_json::Map::new();
-        if let Some(custom) = self.custom {
-            for (field, member) in custom.fields.fields.iter().skip(1).zip(&mut self.fields) {
-                if let Some(tree) = member.take().filter(|_| !field.inline) {
-                    content.insert(field.name.to_owned(), tree);
-                }
-            }
-        }
-        content.extend(std::mem::take(&mut self.rest));
-        content
-    }
-
-    pub(super) fn read_content(&mut self, mut content: serde_json::Map<String, Tree>) -> Result<(), DecodeError> {
+    pub(super) fn read_content(&mut self, mut content: Map<String, Tree>) -> Result<(), DecodeError> {
         if let Some(metadata) = content.remove("metadata") {
             json::from_value(&metadata, &mut self.metadata, Strictness::Lenient)?;
         }
@@ -201,39 +159,38 @@ impl CustomObject {
         Ok(())
     }
 
-    fn put_content(&mut self, content: serde_json::Map<String, Tree>) {
-        let Some(custom) = self.custom else { return };
-        let fields = custom.fields.fields;
-        let keeps_rest = fields.last().is_some_and(|field| field.inline);
-        for (name, tree) in content {
-            match fields.iter().position(|field| field.name == name && !field.inline) {
-                Some(index @ 1..) => self.fields[index - 1] = Member::of(tree),
-                None if keeps_rest && !matches!(&*name, "apiVersion" | "kind") => drop(self.rest.insert(name, tree)),
-                Some(_) | None => {}
-            }
+    fn put_content(&mut self, content: Map<String, Tree>) {
+        self.content.extend(content);
+        if let Some(custom) = CustomKind::of(&self.kind) {
+            self.content.retain(|name, _| custom.keeps(&self.kind, name));
         }
     }
 }
 
 impl Struct for CustomObject {
     fn facts(&self) -> &'static StructFacts {
-        self.custom.map_or(&StructFacts::NONE, |custom| &custom.fields)
+        &FIELDS
     }
 
     fn field(&self, index: usize) -> &dyn Value {
         match index {
             0 => &self.metadata,
-            index if self.facts().fields[index].inline => &self.rest,
-            index => &self.fields[index - 1],
+            _ => &self.content,
         }
     }
 
     fn field_mut(&mut self, index: usize) -> &mut dyn Value {
         match index {
             0 => &mut self.metadata,
-            index if self.facts().fields[index].inline => &mut self.rest,
-            index => &mut self.fields[index - 1],
+            _ => &mut self.content,
         }
+    }
+
+    fn type_meta(&self) -> Option<TypeMetaFacts<'_>> {
+        Some(TypeMetaFacts {
+            api_version: &self.kind.api_version,
+            kind: &self.kind.kind,
+        })
     }
 
     fn is_tree(&self) -> bool {
@@ -242,8 +199,8 @@ impl Struct for CustomObject {
 }
 
 impl Object for CustomObject {
-    fn resource(&self) -> &'static ResourceFacts {
-        self.kind
+    fn resource(&self) -> &ResourceFacts {
+        &self.kind
     }
 
     fn meta(&self) -> &ObjectMeta {
@@ -302,10 +259,8 @@ pub fn decode(input: &[u8], target: &mut dyn Struct, strictness: Strictness) -> 
 /// As [`json::decode`].
 pub fn decode_stored(input: &[u8], target: &mut dyn Struct) -> Result<Findings, DecodeError> {
     let findings = read(input, target, Strictness::Lenient, Malformed::Dropped)?;
-    if let Some(object) = (target as &mut dyn Any).downcast_mut::<CustomObject>()
-        && let Some(custom) = object.custom()
-    {
-        object.change(|document| custom.schema.fill_defaults(document));
+    if let Some(object) = (target as &mut dyn Any).downcast_mut::<CustomObject>() {
+        object.change_by_kind(|custom, document| custom.schema.fill_defaults(document));
     }
     Ok(findings)
 }

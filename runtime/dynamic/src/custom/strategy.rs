@@ -25,10 +25,8 @@ pub(super) struct CustomStrategy;
 
 impl DynStrategy for CustomStrategy {
     fn set_defaults(&self, object: &mut dyn Object) {
-        if let Some(object) = object.as_custom_mut()
-            && let Some(custom) = object.custom()
-        {
-            object.change(|document| custom.schema().fill_defaults(document));
+        if let Some(object) = object.as_custom_mut() {
+            object.change_by_kind(|custom, document| custom.schema().fill_defaults(document));
         }
     }
 

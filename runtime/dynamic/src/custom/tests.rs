@@ -13,7 +13,7 @@ use crate::testing::kind;
 
 mod written;
 
-fn read(kind: &'static ResourceFacts, document: &Value) -> (Box<dyn Object>, Vec<String>) {
+fn read(kind: &ResourceFacts, document: &Value) -> (Box<dyn Object>, Vec<String>) {
     let mut object = kind.zero();
     let findings = decode(document.to_string().as_bytes(), &mut *object, Strictness::Strict).expect("a document");
     (object, findings.messages().to_vec())
@@ -27,7 +27,7 @@ fn write(object: &dyn Object) -> Value {
 fn objects_are_pruned_and_written_back() {
     let [kind, _] = kind(&Value::Null);
     let (object, findings) = read(
-        kind,
+        &kind,
         &json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "nope": 1}, "data": 1,
                 "spec": {"replicas": 0, "tags": [], "other": {}}, "status": {"any": [null]}}),
     );
@@ -67,7 +67,7 @@ fn what_is_not_known_is_kept_when_the_schema_says_so() {
     let [kind, _] = kind(&json!({"x-kubernetes-preserve-unknown-fields": true}));
     let document = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"},
                           "data": {"a": 1}, "zeta": null});
-    let (object, findings) = read(kind, &document);
+    let (object, findings) = read(&kind, &document);
     assert_eq!(findings, [""; 0]);
     assert_eq!(write(&*object), document);
 }
@@ -107,6 +107,17 @@ fn fields_that_stand_twice_are_noticed_at_any_depth() {
 }
 
 #[test]
+fn what_is_decoded_again_into_an_object_does_not_stand_twice() {
+    let [kind, _] = kind(&Value::Null);
+    let mut object = kind.zero();
+    let text = br#"{"metadata":{"name":"w"},"spec":{"replicas":1},"status":{}}"#;
+    for _ in 0..2 {
+        let findings = decode(text, &mut *object, Strictness::Strict).expect("a document");
+        assert!(findings.is_empty(), "{:?}", findings.messages());
+    }
+}
+
+#[test]
 fn the_last_of_what_stands_twice_wins_as_a_whole() {
     let [kind, _] = kind(&Value::Null);
     let mut object = kind.zero();
@@ -140,7 +151,7 @@ fn a_document_reads_as_its_text_does() {
 #[test]
 fn walks_find_their_way_in_trees() {
     let [kind, _] = kind(&Value::Null);
-    let (mut object, _) = read(kind, &json!({"metadata": {"name": "w"}}));
+    let (mut object, _) = read(&kind, &json!({"metadata": {"name": "w"}}));
     assert!(value::get_at(&*object, "spec.replicas").is_none());
     set_defaults(&mut *object, Features::defaults());
     assert!(value::get_at(&*object, "spec.replicas").is_none());
@@ -149,7 +160,7 @@ fn walks_find_their_way_in_trees() {
     }));
     let replicas = value::get_at(&*object, "spec.replicas").expect("just set").view();
     assert!(matches!(replicas, View::Int(7)));
-    let (mut other, _) = read(kind, &json!({"metadata": {"name": "w"}, "spec": {}}));
+    let (mut other, _) = read(&kind, &json!({"metadata": {"name": "w"}, "spec": {}}));
     set_defaults(&mut *other, Features::defaults());
     assert!(copy::copy_field("spec", &*object, &mut *other));
     assert_eq!(write(&*other)["spec"], json!({"replicas": 7}));
@@ -159,7 +170,7 @@ fn walks_find_their_way_in_trees() {
 fn selectors_take_names_places_and_what_is_declared() {
     let [kind, _] = kind(&Value::Null);
     let refusal = |selector: &str| {
-        FieldQuery::parse_for(selector, kind)
+        FieldQuery::parse_for(selector, &kind)
             .err()
             .map(|error| error.to_string())
     };
@@ -173,7 +184,7 @@ fn finalizers_need_no_domain_but_should_have_one() {
     let [kind, _] = kind(&Value::Null);
     let object = |finalizers: &[&str]| {
         let metadata = json!({"name": "w", "namespace": "n", "finalizers": finalizers});
-        read(kind, &json!({"metadata": metadata})).0
+        read(&kind, &json!({"metadata": metadata})).0
     };
     let (old, new) = (
         object(&["a"]),
@@ -209,12 +220,14 @@ fn what_is_applied_keeps_a_null_for_whoever_checks_it() {
 #[test]
 fn keys_of_custom_kinds_begin_with_their_group() {
     let prefix = |group| {
-        let facts = ResourceFacts {
-            group,
-            storage_name: "pods",
+        let table = ResourceTable {
+            group: Cow::Borrowed(group),
+            storage_name: Cow::Borrowed("pods"),
             ..CustomKind::FACTS
         };
-        CustomKind::leak(facts, Arc::default(), Arc::new(Unchecked)).storage_prefix()
+        let (schema, checks) = (Arc::default(), Arc::new(Unchecked));
+        let version = CustomVersion { table, schema, checks };
+        CustomKind::define(vec![version], 0, None)[0].storage_prefix()
     };
     assert_eq!(prefix("example.com"), "/registry/example.com/pods/");
     // Whoever owns the group, these are not those of the core group.

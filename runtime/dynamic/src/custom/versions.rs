@@ -18,14 +18,14 @@ pub type Converting<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Se
 pub trait Converter: Send + Sync {
     /// Converts `documents`, which are of other versions, to the version `to` in the same order. All of them are
     /// converted at once: the caller limits their number.
-    fn convert(&self, documents: Vec<Tree>, to: &'static ResourceFacts) -> Converting<'_, Vec<Tree>>;
+    fn convert<'a>(&'a self, documents: Vec<Tree>, to: &'a ResourceFacts) -> Converting<'a, Vec<Tree>>;
 
     /// Converts one object in a synchronous context: the thread blocks.
     ///
     /// # Errors
     ///
     /// The reason for the client.
-    fn convert_now(&self, document: Tree, to: &'static ResourceFacts) -> Result<Tree, String>;
+    fn convert_now(&self, document: Tree, to: &ResourceFacts) -> Result<Tree, String>;
 }
 
 /// `object` in the version `target` of its kind.
@@ -33,8 +33,8 @@ pub trait Converter: Send + Sync {
 /// # Errors
 ///
 /// 500 when the definition names a converter, and that fails.
-pub fn convert(object: &CustomObject, target: &'static ResourceFacts) -> ApiResult<CustomObject> {
-    match converter(object.resource().api_version, target) {
+pub fn convert(object: &CustomObject, target: &ResourceFacts) -> ApiResult<CustomObject> {
+    match converter(&object.resource().api_version, target) {
         None => Ok(object.renamed(target)),
         Some(converter) => {
             let converted = converter.convert_now(object.to_document(), target);
@@ -48,10 +48,10 @@ pub fn convert(object: &CustomObject, target: &'static ResourceFacts) -> ApiResu
 /// # Errors
 ///
 /// As [`convert`].
-pub fn document_in(object: &CustomObject, target: &'static ResourceFacts) -> ApiResult<Tree> {
+pub fn document_in(object: &CustomObject, target: &ResourceFacts) -> ApiResult<Tree> {
     let mut document = object.to_unmanaged_document();
-    match converter(object.resource().api_version, target) {
-        None => document["apiVersion"] = target.api_version.into(),
+    match converter(&object.resource().api_version, target) {
+        None => document["apiVersion"] = (*target.api_version).into(),
         Some(converter) => document = converter.convert_now(document, target).map_err(failed)?,
     }
     Ok(document)
@@ -62,8 +62,8 @@ pub fn document_in(object: &CustomObject, target: &'static ResourceFacts) -> Api
 /// # Errors
 ///
 /// 500 when the definition names a converter, and that fails.
-pub async fn convert_later(object: &CustomObject, target: &'static ResourceFacts) -> ApiResult<CustomObject> {
-    match converter(object.resource().api_version, target) {
+pub async fn convert_later(object: &CustomObject, target: &ResourceFacts) -> ApiResult<CustomObject> {
+    match converter(&object.resource().api_version, target) {
         None => Ok(object.renamed(target)),
         Some(converter) => {
             let converted = converter.convert(vec![object.to_document()], target).await;
@@ -85,12 +85,12 @@ pub fn needs_converter(bytes: &[u8], target: &ResourceFacts) -> bool {
 /// # Errors
 ///
 /// As [`read`], of the first object that fails.
-pub async fn read_all(stored: &[Bytes], target: &'static ResourceFacts) -> ApiResult<Vec<CustomObject>> {
+pub async fn read_all(stored: &[Bytes], target: &ResourceFacts) -> ApiResult<Vec<CustomObject>> {
     let mut objects = Vec::with_capacity(stored.len());
     let (mut indexes, mut documents) = (Vec::new(), Vec::new());
     for (index, bytes) in stored.iter().enumerate() {
         let object = read_as_stored(bytes, target)?;
-        objects.push(match converter(object.resource().api_version, target) {
+        objects.push(match converter(&object.resource().api_version, target) {
             Some(_) => {
                 indexes.push(index);
                 documents.push(object.to_document());
@@ -117,24 +117,23 @@ pub async fn read_all(stored: &[Bytes], target: &'static ResourceFacts) -> ApiRe
 /// # Errors
 ///
 /// 500 when the kind has no such version any more, the object cannot be read, or not be converted.
-pub fn read(bytes: &[u8], target: &'static ResourceFacts) -> ApiResult<Box<dyn Object>> {
+pub fn read(bytes: &[u8], target: &ResourceFacts) -> ApiResult<Box<dyn Object>> {
     let object = read_as_stored(bytes, target)?;
-    if std::ptr::eq(object.resource(), target) {
+    if object.resource() == target {
         return Ok(Box::new(object));
     }
     Ok(Box::new(convert(&object, target)?))
 }
 
 /// The object in the version in which it was stored.
-fn read_as_stored(bytes: &[u8], target: &'static ResourceFacts) -> ApiResult<CustomObject> {
+fn read_as_stored(bytes: &[u8], target: &ResourceFacts) -> ApiResult<CustomObject> {
     let unreadable = || ApiError::internal("unable to read the stored object");
     let source = if is_of(bytes, target) {
-        target
+        target.clone()
     } else {
         let api_version = json::type_meta(bytes).map_err(|_| unreadable())?.api_version;
-        let version = target.custom.and_then(|custom| custom.version(&api_version));
-        match version {
-            Some(_) if api_version == target.api_version => target,
+        match target.defined_version(&api_version) {
+            Some(_) if api_version == target.api_version => target.clone(),
             Some(version) => version,
             None => {
                 let why = format!("request to convert CR from an invalid group/version: {api_version}");
@@ -142,18 +141,18 @@ fn read_as_stored(bytes: &[u8], target: &'static ResourceFacts) -> ApiResult<Cus
             }
         }
     };
-    let mut object = CustomObject::new(source);
+    let mut object = CustomObject::new(&source);
     decode_stored(bytes, &mut object).map_err(|_| unreadable())?;
     Ok(object)
 }
 
 /// The converter of objects of the version `from` to `target`; `None` if none is needed or declared.
-fn converter(from: &str, target: &ResourceFacts) -> Option<&'static dyn Converter> {
+fn converter<'f>(from: &str, target: &'f ResourceFacts) -> Option<&'f dyn Converter> {
     let converter = CustomKind::of(target).and_then(CustomKind::converter);
     converter.filter(|_| from != target.api_version)
 }
 
-fn of_document(document: Tree, target: &'static ResourceFacts) -> ApiResult<CustomObject> {
+fn of_document(document: Tree, target: &ResourceFacts) -> ApiResult<CustomObject> {
     let mut converted = CustomObject::new(target);
     read_document(document, &mut converted).map_err(|error| failed(error.to_string()))?;
     Ok(converted)
@@ -165,7 +164,7 @@ fn failed(why: String) -> ApiError {
 
 /// True if stored bytes start as those of most objects of the version `target` do; then their type need not be parsed.
 fn is_of(bytes: &[u8], target: &ResourceFacts) -> bool {
-    let start = [r#"{"apiVersion":""#, target.api_version, r#"","#];
+    let start = [r#"{"apiVersion":""#, &target.api_version, r#"","#];
     let rest = start
         .iter()
         .try_fold(bytes, |rest, part| rest.strip_prefix(part.as_bytes()));

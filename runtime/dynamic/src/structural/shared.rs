@@ -23,6 +23,17 @@ impl SharedSchemas {
         self.0.insert(Arc::clone(&schema));
         schema
     }
+
+    /// Frees the schemas that nothing but other unused schemas refers to.
+    pub fn free_unused(&mut self) {
+        // The parts of a schema are unused only when it is gone.
+        let mut before = usize::MAX;
+        while self.0.len() < before {
+            before = self.0.len();
+            self.0.retain(|schema| Arc::strong_count(schema) > 1);
+        }
+        self.0.shrink_to_fit();
+    }
 }
 
 /// Hashes only cheap parts: names distinguish most schemas, and equality compares the rest.
@@ -75,6 +86,25 @@ mod tests {
         assert_eq!(part_of(&first, "a"), part_of(&second, "c"));
         // The two, the part, and what its two fields are.
         assert_eq!(shared.0.len(), 5);
+    }
+
+    #[test]
+    fn what_nothing_refers_to_is_freed_with_all_its_parts() {
+        let mut shared = SharedSchemas::default();
+        let deep = json!({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "object", "properties": {
+            "b": {"type": "string"}, "c": {"type": "integer"}}}}}});
+        let other = json!({"type": "object", "properties": {"b": {"type": "string"}}});
+        let deep = Structural::compile_shared(&deep, &mut shared);
+        let other = Structural::compile_shared(&other, &mut shared);
+        assert_eq!(shared.0.len(), 6);
+        shared.free_unused();
+        assert_eq!(shared.0.len(), 6, "all are in use");
+        drop(deep);
+        shared.free_unused();
+        assert_eq!(shared.0.len(), 2, "the other, and its part that both had");
+        drop(other);
+        shared.free_unused();
+        assert_eq!(shared.0.len(), 0);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Reports values that the scale subresource cannot represent.
 pub(super) fn check(kind: &ResourceFacts, document: &Value, errors: &mut FieldErrors) {
     if let Some(scale) = scale_of(kind) {
-        check_replicas(document, scale.spec_replicas, errors);
+        check_replicas(document, &scale.spec_replicas, errors);
         check_shown(scale, document, errors);
     }
 }
@@ -30,9 +30,9 @@ fn scale_of(kind: &ResourceFacts) -> Option<&ScaleFacts> {
 }
 
 fn check_shown(scale: &ScaleFacts, document: &Value, errors: &mut FieldErrors) {
-    check_replicas(document, scale.status_replicas, errors);
+    check_replicas(document, &scale.status_replicas, errors);
     if !scale.selector.is_empty()
-        && let Err(problem) = nested_text(document, scale.selector)
+        && let Err(problem) = nested_text(document, &scale.selector)
     {
         errors.invalid(&format!(".{}", scale.selector), "", problem);
     }

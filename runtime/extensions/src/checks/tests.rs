@@ -1,20 +1,23 @@
-use planesmith_dynamic::custom::{self, AsCustom, CustomKind};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use planesmith_dynamic::custom::{self, AsCustom, CustomKind, CustomVersion};
 use planesmith_machinery::feature::Features;
 use planesmith_machinery::json::Strictness;
 use planesmith_machinery::object::Object;
-use planesmith_machinery::resource::{ResourceFacts, ScaleFacts, SubresourceFacts, SubresourceKind};
+use planesmith_machinery::resource::{ResourceFacts, ResourceTable, ScaleFacts, SubresourceFacts, SubresourceKind};
 use planesmith_machinery::validation;
 use serde_json::json;
 
 use super::*;
 
-fn kind() -> &'static ResourceFacts {
+fn kind() -> ResourceFacts {
     const SCALE: SubresourceFacts = SubresourceFacts {
         name: "scale",
         kind: SubresourceKind::Scale(ScaleFacts {
-            spec_replicas: "spec.want",
-            status_replicas: "status.have",
-            selector: "status.pick",
+            spec_replicas: Cow::Borrowed("spec.want"),
+            status_replicas: Cow::Borrowed("status.have"),
+            selector: Cow::Borrowed("status.pick"),
         }),
     };
     const STATUS: SubresourceFacts = SubresourceFacts {
@@ -29,21 +32,19 @@ fn kind() -> &'static ResourceFacts {
             "x-kubernetes-validations": [{"rule": "true"}]},
         "status": {"type": "object", "properties": {
             "have": {"type": "integer"}, "phase": {"type": "string"}, "pick": {"type": "string"}}}}}));
-    let facts = ResourceFacts {
-        group: "example.com",
-        version: "v1",
-        api_version: "example.com/v1",
-        kind: "Flock",
-        subresources: &[STATUS, SCALE],
-        ..CustomKind::FACTS
+    let version = CustomVersion {
+        table: ResourceTable {
+            group: Cow::Borrowed("example.com"),
+            version: Cow::Borrowed("v1"),
+            api_version: Cow::Borrowed("example.com/v1"),
+            kind: Cow::Borrowed("Flock"),
+            subresources: Cow::Borrowed(&[STATUS, SCALE]),
+            ..CustomKind::FACTS
+        },
+        schema: Arc::new(schema),
+        checks: Arc::new(SchemaChecks::default()),
     };
-    let kind = CustomKind::leak(
-        facts,
-        std::sync::Arc::new(schema),
-        std::sync::Arc::new(SchemaChecks::default()),
-    );
-    CustomKind::join(&[kind], kind);
-    kind
+    CustomKind::define(vec![version], 0, None).remove(0)
 }
 
 fn flock(content: Value) -> Box<dyn Object> {

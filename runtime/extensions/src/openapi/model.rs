@@ -39,7 +39,7 @@ pub(super) fn of_kind(facts: &ResourceFacts, schema: &Value, dialect: Dialect<'_
     if has_properties {
         add_meta(&mut model, OBJECT_META, META_DOC, dialect);
     }
-    model["x-kubernetes-group-version-kind"] = json!([kind_of(facts, facts.kind)]);
+    model["x-kubernetes-group-version-kind"] = json!([kind_of(facts, &facts.kind)]);
     add_selectable(facts, &mut model);
     model
 }
@@ -54,10 +54,10 @@ pub(super) fn of_list(facts: &ResourceFacts, dialect: Dialect<'_>) -> Value {
             "items": {
                 "description": format!("List of {}. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md", facts.plural),
                 "type": "array",
-                "items": reference(&name(facts, facts.kind), dialect),
+                "items": reference(&name(facts, &facts.kind), dialect),
             },
         },
-        "x-kubernetes-group-version-kind": [kind_of(facts, facts.list_kind)],
+        "x-kubernetes-group-version-kind": [kind_of(facts, &facts.list_kind)],
     });
     add_meta(&mut model, LIST_META, "Standard metadata of lists.", dialect);
     add_selectable(facts, &mut model);

@@ -96,7 +96,7 @@ impl Item<'_> {
             .and_then(Value::as_str)
             .unwrap_or(method);
         let parameters = told.and_then(|told| told.get("parameters")).cloned();
-        let group = camel(self.facts.group);
+        let group = camel(&self.facts.group);
         let mut tag: String = group.chars().take(1).map(|c| c.to_ascii_lowercase()).collect();
         tag.extend(group.chars().skip(1));
         let mut operation = json!({
@@ -105,7 +105,7 @@ impl Item<'_> {
             "operationId": self.id(action, &group),
             "responses": self.responses(action),
             "x-kubernetes-action": action,
-            "x-kubernetes-group-version-kind": kind_of(self.facts, self.facts.kind),
+            "x-kubernetes-group-version-kind": kind_of(self.facts, &self.facts.kind),
         });
         if let Some(parameters) = parameters {
             operation["parameters"] = parameters;
@@ -122,13 +122,13 @@ impl Item<'_> {
             other => (verb_of(other), ""),
         };
         let namespaced = if self.is_namespaced { "Namespaced" } else { "" };
-        let version = camel(self.facts.version);
-        let kind = self.facts.kind;
+        let version = camel(&self.facts.version);
+        let kind = &self.facts.kind;
         format!("{verb}{group}{version}{what}{namespaced}{kind}{}", camel(&self.below))
     }
 
     fn description(&self, action: &str) -> String {
-        let kind = self.facts.kind;
+        let kind = &self.facts.kind;
         let below = match self.below.as_str() {
             "" => String::new(),
             below => format!(" {below} of"),
@@ -153,7 +153,7 @@ impl Item<'_> {
     fn model(&self) -> String {
         match self.below.as_str() {
             "scale" => SCALE.to_owned(),
-            _ => name(self.facts, self.facts.kind),
+            _ => name(self.facts, &self.facts.kind),
         }
     }
 
@@ -178,7 +178,7 @@ impl Item<'_> {
 
     fn responses(&self, action: &str) -> Value {
         let model = match action {
-            "list" => name(self.facts, self.facts.list_kind),
+            "list" => name(self.facts, &self.facts.list_kind),
             "delete" | "deletecollection" => STATUS.to_owned(),
             _ => self.model(),
         };

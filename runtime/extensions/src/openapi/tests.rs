@@ -1,15 +1,20 @@
-use super::*;
-use planesmith_dynamic::custom::CustomKind;
+use std::borrow::Cow;
 
-static FACTS: ResourceFacts = ResourceFacts {
-    group: "shop.example.com",
-    version: "v1",
-    api_version: "shop.example.com/v1",
-    kind: "Order",
-    list_kind: "OrderList",
-    plural: "orders",
+use planesmith_dynamic::custom::CustomKind;
+use planesmith_machinery::resource::ResourceTable;
+
+use super::*;
+
+static TABLE: ResourceTable = ResourceTable {
+    group: Cow::Borrowed("shop.example.com"),
+    version: Cow::Borrowed("v1"),
+    api_version: Cow::Borrowed("shop.example.com/v1"),
+    kind: Cow::Borrowed("Order"),
+    list_kind: Cow::Borrowed("OrderList"),
+    plural: Cow::Borrowed("orders"),
     ..CustomKind::FACTS
 };
+static FACTS: ResourceFacts = ResourceFacts::declared(&TABLE);
 
 #[test]
 fn what_is_a_number_or_a_text_is_said_in_the_words_of_openapi() {

@@ -97,9 +97,9 @@ impl ClaimStatusAuthorization {
         name: &str,
     ) -> Result<(), String> {
         let target = Target::Resource {
-            group: attributes.resource.group,
-            version: attributes.resource.version,
-            resource: attributes.resource.plural,
+            group: &attributes.resource.group,
+            version: &attributes.resource.version,
+            resource: &attributes.resource.plural,
             subresource,
             namespace,
             name,

@@ -33,9 +33,9 @@ impl OwnerReferencesPermissionEnforcement {
         let resource = attributes.resource;
         if attributes.operation != Operation::Create {
             let target = Target::Resource {
-                group: resource.group,
-                version: resource.version,
-                resource: resource.plural,
+                group: &resource.group,
+                version: &resource.version,
+                resource: &resource.plural,
                 subresource: attributes.subresource,
                 namespace: attributes.namespace,
                 name: attributes.name,

@@ -31,15 +31,15 @@ impl Few {
 }
 
 impl Lister for Few {
-    fn get(&self, kind: &'static ResourceFacts, namespace: &str, name: &str) -> ApiResult<Option<Arc<dyn Object>>> {
+    fn get(&self, kind: &ResourceFacts, namespace: &str, name: &str) -> ApiResult<Option<Arc<dyn Object>>> {
         let mut objects = self.list(kind, namespace)?.into_iter();
         Ok(objects.find(|object| object.meta().name == name))
     }
 
-    fn list(&self, kind: &'static ResourceFacts, namespace: &str) -> ApiResult<Vec<Arc<dyn Object>>> {
+    fn list(&self, kind: &ResourceFacts, namespace: &str) -> ApiResult<Vec<Arc<dyn Object>>> {
         let objects = self.objects.iter();
         let wanted = objects.filter(|object| {
-            std::ptr::eq(object.resource(), kind) && (namespace.is_empty() || object.meta().namespace == namespace)
+            object.resource() == kind && (namespace.is_empty() || object.meta().namespace == namespace)
         });
         Ok(wanted.cloned().collect())
     }

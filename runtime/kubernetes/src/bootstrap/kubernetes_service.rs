@@ -54,7 +54,7 @@ pub(super) fn hooks(context: &ServerContext<'_>, flags: &KubernetesOptions) -> O
         announcement: announcement.clone(),
         slices: stores
             .scheme()
-            .resource("discovery.k8s.io", "v1", EndpointSlice::RESOURCE.plural)
+            .resource("discovery.k8s.io", "v1", &EndpointSlice::RESOURCE.plural)
             .map(|slices| stores.resource(slices)),
         mended: Arc::default(),
         withdrawn: Arc::default(),

@@ -209,11 +209,11 @@ fn key_of(quota: &ResourceQuota) -> String {
 }
 
 fn group_of(kind: &ServedKind) -> &str {
-    kind.store.facts().group
+    &kind.store.facts().group
 }
 
 fn plural_of(kind: &ServedKind) -> &str {
-    kind.store.facts().plural
+    &kind.store.facts().plural
 }
 
 /// True if objects of the kind are counted. Events are not: they expire by themselves.

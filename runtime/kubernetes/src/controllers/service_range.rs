@@ -42,7 +42,7 @@ impl ServiceRangeController {
     /// `None` for a server without ranges.
     pub(super) fn new(stores: &Stores, loopback: &Loopback) -> Option<Self> {
         let facts = ServiceCIDR::RESOURCE;
-        stores.scheme().resource(facts.group, facts.version, facts.plural)?;
+        stores.scheme().resource(&facts.group, &facts.version, &facts.plural)?;
         Some(Self {
             ranges: stores.resource(facts),
             addresses: stores.resource(IPAddress::RESOURCE),

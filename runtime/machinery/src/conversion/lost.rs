@@ -10,9 +10,8 @@ use crate::resource::ResourceFacts;
 ///
 /// The conversion functions of the kind must carry these, or the data is lost.
 #[must_use]
-pub fn lost_fields(from: &'static ResourceFacts, to: &'static ResourceFacts) -> Vec<String> {
-    let hub_of = |kind: &'static ResourceFacts| std::ptr::eq(kind.hub(), kind);
-    let moved = match (hub_of(from), hub_of(to)) {
+pub fn lost_fields(from: &ResourceFacts, to: &ResourceFacts) -> Vec<String> {
+    let moved = match (from.is_hub(), to.is_hub()) {
         (false, true) => moved_fields(from.fields())
             .into_iter()
             .map(|moved| (moved.from, moved.to))

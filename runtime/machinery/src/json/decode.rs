@@ -347,7 +347,7 @@ impl<'a> Walk<'a> {
             next => return self.mismatched(next.name(), &go_struct(facts), path),
         }
         let mut seen = Seen::default();
-        let mut unknown = BTreeSet::new();
+        let mut others = BTreeSet::new();
         let mut hint = 0;
         let mut more = self.enter(b'}')?;
         while more {
@@ -382,7 +382,8 @@ impl<'a> Walk<'a> {
             } else if let Some(rest) = rest_of(facts) {
                 let field = path.key(&key);
                 if let Slot::Map(rest) = target.field_mut(rest).slot() {
-                    if self.strict && rest.get(&key).is_some() {
+                    // The target may have entries already: a patch that fails is decoded again.
+                    if self.strict && !others.insert(key.to_string()) {
                         self.findings.duplicate(path, &key);
                     }
                     self.value(rest.entry(&key).slot(), &TypeFacts::String, &field)?;
@@ -391,7 +392,7 @@ impl<'a> Walk<'a> {
                 if self.strict {
                     self.findings.unknown(path, &key);
                 }
-                if self.strict && self.untyped && !unknown.insert(key.to_string()) {
+                if self.strict && self.untyped && !others.insert(key.to_string()) {
                     self.findings.duplicate(path, &key);
                 }
                 self.pass(&path.key(&key))?;

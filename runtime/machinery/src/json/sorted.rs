@@ -11,7 +11,7 @@ use crate::value::{Struct, Value, View};
 
 /// A top-level member of an object.
 enum Member<'a> {
-    Text(&'static str),
+    Text(&'a str),
     /// A field of the struct.
     Field(View<'a>),
     /// An entry of a map that is written inline.
@@ -48,7 +48,7 @@ fn open<'a>(out: &mut Vec<u8>, object: &'a dyn Struct) -> Vec<(&'a str, Member<'
     out.push(b'{');
     let facts = object.facts();
     let mut members = Vec::with_capacity(facts.fields.len() + 2);
-    if let Some(meta) = facts.type_meta {
+    if let Some(meta) = object.type_meta() {
         members.push(("apiVersion", Member::Text(meta.api_version)));
         members.push(("kind", Member::Text(meta.kind)));
     }

@@ -14,7 +14,7 @@ pub(crate) fn write_struct(out: &mut Vec<u8>, object: &dyn Struct) {
         return write_sorted(out, object);
     }
     out.push(b'{');
-    if let Some(meta) = object.facts().type_meta {
+    if let Some(meta) = object.type_meta() {
         write_type_meta(out, meta);
     }
     write_fields(out, object);
@@ -29,7 +29,7 @@ pub(crate) fn write_bare_struct(out: &mut Vec<u8>, object: &dyn Struct) {
 }
 
 /// Appends kind and apiVersion, each followed by a comma.
-pub(crate) fn write_type_meta(out: &mut Vec<u8>, meta: TypeMetaFacts) {
+pub(crate) fn write_type_meta(out: &mut Vec<u8>, meta: TypeMetaFacts<'_>) {
     if !meta.kind.is_empty() {
         out.extend_from_slice(b"\"kind\":");
         write_str(out, meta.kind);
@@ -157,7 +157,7 @@ pub(crate) fn write_for_storage(out: &mut Vec<u8>, object: &dyn Struct) -> usize
     let facts: &StructFacts = object.facts();
     let mut gap = 0;
     out.push(b'{');
-    if let Some(meta) = facts.type_meta {
+    if let Some(meta) = object.type_meta() {
         write_type_meta(out, meta);
     }
     for (index, field) in facts.fields.iter().enumerate() {

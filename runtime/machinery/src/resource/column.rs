@@ -1,21 +1,25 @@
 //! The printed columns of a kind, and their cells.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use planesmith_wire::json_path::LazyPath;
 
+use super::Text;
 use super::object::Object;
 
 /// One printed column.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Column {
     /// Heading, e.g. `Internal-IP`. A column with an empty heading has cells but no column definition.
-    pub name: &'static str,
+    pub name: Text,
     /// OpenAPI type of the cells: `string`, `integer`, `number`, `boolean` or `date`.
-    pub ty: &'static str,
+    pub ty: Text,
     /// OpenAPI format; `name` marks the column that names the object.
-    pub format: &'static str,
+    pub format: Text,
     /// Description.
-    pub doc: &'static str,
+    pub doc: Text,
     /// Priority: 0 is always printed, a higher value only in wide output.
     pub priority: i32,
     /// Source of the cells.
@@ -25,31 +29,33 @@ pub struct Column {
 impl Column {
     /// The column that names the object; `column(name)` in attributes.
     pub const NAME: Column = Column {
-        name: "Name",
-        ty: "string",
-        format: "name",
-        doc: "Name of the object; unique among objects of its kind, in its namespace if it has one.",
+        name: Cow::Borrowed("Name"),
+        ty: Cow::Borrowed("string"),
+        format: Cow::Borrowed("name"),
+        doc: Cow::Borrowed("Name of the object; unique among objects of its kind, in its namespace if it has one."),
         priority: 0,
         source: CellSource::Path("metadata.name"),
     };
     /// The column with the age of the object; `column(age)` in attributes.
     pub const AGE: Column = Column {
-        name: "Age",
-        ty: "string",
-        format: "",
-        doc: "Time since the object was created.",
+        name: Cow::Borrowed("Age"),
+        ty: Cow::Borrowed("string"),
+        format: Cow::Borrowed(""),
+        doc: Cow::Borrowed("Time since the object was created."),
         priority: 0,
         source: CellSource::Path("metadata.creationTimestamp"),
     };
 }
 
 /// The source of the cells of a column.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum CellSource {
     /// A dotted path into the object.
     Path(&'static str),
     /// A path into the document of the object, in kubectl's notation.
     JsonPath(&'static LazyPath),
+    /// Like [`CellSource::JsonPath`], for a path of a definition.
+    DefinedPath(Arc<LazyPath>),
     /// A function beside the kind.
     Function(fn(&dyn Object) -> Cell),
 }

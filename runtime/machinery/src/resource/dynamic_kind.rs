@@ -8,33 +8,23 @@ use serde_json::Value as Tree;
 
 use super::ResourceFacts;
 use super::object::Object;
-use crate::facts::StructFacts;
 use crate::status::ApiResult;
 
 /// A kind that is known at run time: the part of its definition that replaces a type. Its objects are those that
 /// [`DynamicKind::zero`] returns; each method expects one of them and returns others unchanged.
 pub trait DynamicKind: Any + fmt::Debug + Send + Sync {
-    /// Returns the facts of the storage version; `None` until the versions of the kind are known.
-    fn hub(&self) -> Option<&'static ResourceFacts>;
-
-    /// Returns the facts of the version `api_version`.
-    fn version(&self, api_version: &str) -> Option<&'static ResourceFacts>;
-
-    /// Returns the top-level fields of objects.
-    fn fields(&self) -> &StructFacts;
-
     /// Returns a zero object of the version `facts`.
-    fn zero(&self, facts: &'static ResourceFacts) -> Box<dyn Object>;
+    fn zero(&self, facts: &ResourceFacts) -> Box<dyn Object>;
 
     /// Returns `object` in the version `target`, with the members that both versions have under the same names.
-    fn rename(&self, object: &dyn Object, target: &'static ResourceFacts) -> Box<dyn Object>;
+    fn rename(&self, object: &dyn Object, target: &ResourceFacts) -> Box<dyn Object>;
 
     /// Like [`DynamicKind::rename`], but uses the converter that the definition names, if any.
     ///
     /// # Errors
     ///
     /// 500 when the converter fails.
-    fn convert(&self, object: &dyn Object, target: &'static ResourceFacts) -> ApiResult<Box<dyn Object>>;
+    fn convert(&self, object: &dyn Object, target: &ResourceFacts) -> ApiResult<Box<dyn Object>>;
 
     /// Returns the top-level field `name` of the document of `object`, `null` if it is absent; without a name the whole
     /// document.

@@ -23,5 +23,5 @@ pub fn facts_of<R: Resource>() -> &'static ResourceFacts {
 /// Returns the columns of `R`.
 #[must_use]
 pub fn columns_of<R: Resource>() -> &'static [Column] {
-    R::RESOURCE.columns
+    &R::RESOURCE.columns
 }

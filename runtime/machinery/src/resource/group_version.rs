@@ -1,55 +1,53 @@
 //! The combined names of a kind.
 
-use std::borrow::Cow;
-
-use super::ResourceFacts;
+use super::ResourceTable;
 use crate::group_version::{GroupKind, GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource};
 
-impl ResourceFacts {
+impl ResourceTable {
     /// Returns the group and version of the kind.
     #[must_use]
-    pub const fn group_version(&self) -> GroupVersion {
+    pub fn group_version(&self) -> GroupVersion {
         GroupVersion {
-            group: Cow::Borrowed(self.group),
-            version: Cow::Borrowed(self.version),
+            group: self.group.clone(),
+            version: self.version.clone(),
         }
     }
 
     /// Returns the kind in its group and version.
     #[must_use]
-    pub const fn group_version_kind(&self) -> GroupVersionKind {
+    pub fn group_version_kind(&self) -> GroupVersionKind {
         GroupVersionKind {
-            group: Cow::Borrowed(self.group),
-            version: Cow::Borrowed(self.version),
-            kind: Cow::Borrowed(self.kind),
+            group: self.group.clone(),
+            version: self.version.clone(),
+            kind: self.kind.clone(),
         }
     }
 
     /// Returns the resource in its group and version.
     #[must_use]
-    pub const fn group_version_resource(&self) -> GroupVersionResource {
+    pub fn group_version_resource(&self) -> GroupVersionResource {
         GroupVersionResource {
-            group: Cow::Borrowed(self.group),
-            version: Cow::Borrowed(self.version),
-            resource: Cow::Borrowed(self.plural),
+            group: self.group.clone(),
+            version: self.version.clone(),
+            resource: self.plural.clone(),
         }
     }
 
     /// Returns the kind in its group.
     #[must_use]
-    pub const fn group_kind(&self) -> GroupKind {
+    pub fn group_kind(&self) -> GroupKind {
         GroupKind {
-            group: Cow::Borrowed(self.group),
-            kind: Cow::Borrowed(self.kind),
+            group: self.group.clone(),
+            kind: self.kind.clone(),
         }
     }
 
-    /// The resource in its group.
+    /// Returns the resource in its group.
     #[must_use]
-    pub const fn group_resource(&self) -> GroupResource {
+    pub fn group_resource(&self) -> GroupResource {
         GroupResource {
-            group: Cow::Borrowed(self.group),
-            resource: Cow::Borrowed(self.plural),
+            group: self.group.clone(),
+            resource: self.plural.clone(),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::value::{Shape, Struct};
 /// An object of any kind; used as `dyn Object`.
 pub trait Object: Struct {
     /// Returns the facts about the kind in this version.
-    fn resource(&self) -> &'static ResourceFacts;
+    fn resource(&self) -> &ResourceFacts;
     /// Returns the metadata.
     fn meta(&self) -> &ObjectMeta;
     /// Returns the metadata for modification.

@@ -3,11 +3,11 @@
 
 use super::SchemeError;
 use crate::facts::{Misfit, PathUse, check_whole_path};
-use crate::resource::{CellSource, ResourceFacts, SubresourceKind};
+use crate::resource::{CellSource, ResourceTable, SubresourceKind};
 
 /// Reports the paths of a kind that lead to no field, or to values of an unsuitable type. Custom kinds are exempt:
 /// their definitions are validated when they are written.
-pub(super) fn check_paths(facts: &'static ResourceFacts, problems: &mut Vec<SchemeError>) {
+pub(super) fn check_paths(facts: &ResourceTable, problems: &mut Vec<SchemeError>) {
     if facts.custom.is_some() {
         return;
     }
@@ -20,29 +20,29 @@ pub(super) fn check_paths(facts: &'static ResourceFacts, problems: &mut Vec<Sche
         problems.push(SchemeError::PathMisfit {
             kind: facts.group_version_kind(),
             key,
-            path,
+            path: path.to_owned().into(),
             problem,
         });
     }
 }
 
 /// Returns the paths of a kind, each with its key and use.
-fn paths(facts: &'static ResourceFacts) -> Vec<(&'static str, &'static str, PathUse)> {
-    let mut paths = Vec::new();
-    for subresource in facts.subresources {
+fn paths(facts: &ResourceTable) -> Vec<(&'static str, &str, PathUse)> {
+    let mut paths: Vec<(&'static str, &str, PathUse)> = Vec::new();
+    for subresource in &*facts.subresources {
         if let SubresourceKind::Scale(scale) = &subresource.kind {
             paths.extend([
-                ("scale", scale.spec_replicas, PathUse::WholeNumber),
-                ("scale", scale.status_replicas, PathUse::WholeNumber),
-                ("scale", scale.selector, PathUse::Selector),
+                ("scale", &*scale.spec_replicas, PathUse::WholeNumber),
+                ("scale", &*scale.status_replicas, PathUse::WholeNumber),
+                ("scale", &*scale.selector, PathUse::Selector),
             ]);
         }
     }
     let selectable = facts.selectable.iter();
-    paths.extend(selectable.map(|path| ("selectable", *path, PathUse::Selectable)));
-    for column in facts.columns {
+    paths.extend(selectable.map(|path| ("selectable", &**path, PathUse::Selectable)));
+    for column in &*facts.columns {
         if let CellSource::Path(path) = column.source {
-            let used = match column.ty {
+            let used = match &*column.ty {
                 "integer" | "number" => PathUse::Number,
                 "boolean" => PathUse::Truth,
                 "date" => PathUse::Date,

@@ -75,7 +75,7 @@ impl FieldQuery {
     /// # Errors
     ///
     /// If the text is not a selector, or contains a field that is not selectable for the kind.
-    pub fn parse_for(text: &str, kind: &'static ResourceFacts) -> Result<Self, FieldSelectorError> {
+    pub fn parse_for(text: &str, kind: &ResourceFacts) -> Result<Self, FieldSelectorError> {
         let query = Self::parse(text)?;
         for term in &query.terms {
             if let Some(refusal) = kind.field_refusal(&term.field) {

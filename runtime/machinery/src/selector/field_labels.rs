@@ -6,14 +6,12 @@ use crate::facts::{StructFacts, TypeFacts};
 use crate::resource::{FieldAlias, FieldRefusal, ResourceFacts, Scope};
 
 impl ResourceFacts {
-    /// Returns the paths of the stored object that selectors read, in the order of rows.
-    pub fn selected_paths(&'static self) -> impl Iterator<Item = &'static str> {
-        let hub = self.hub();
-        let aliases = hub.extensions.field_labels.aliases.iter();
-        hub.selectable
-            .iter()
-            .chain(aliases.flat_map(|alias| alias.paths))
-            .copied()
+    /// Returns the paths of the object in this version that selectors read, in the order of rows. Stored objects are of
+    /// the storage version.
+    pub fn selected_paths(&self) -> impl Iterator<Item = &str> {
+        let aliases = self.extensions.field_labels.aliases.iter();
+        let aliases = aliases.flat_map(|alias| alias.paths).copied();
+        self.selectable.iter().map(|path| &**path).chain(aliases)
     }
 
     /// Returns the text that a selector compares with if `path` has no value: the zero value of the type. A custom kind
@@ -51,13 +49,13 @@ impl ResourceFacts {
     ///
     /// A kind that declares selectable fields has its own wording for rejections, and accepts the namespace only if it
     /// is namespaced. The same applies to custom kinds.
-    pub(super) fn field_refusal(&'static self, field: &str) -> Option<String> {
+    pub(super) fn field_refusal(&self, field: &str) -> Option<String> {
         let labels = self.extensions.field_labels;
         let declares = self.custom.is_some() || !self.selectable.is_empty() || !labels.aliases.is_empty();
         let known = match field {
             "metadata.name" => true,
             "metadata.namespace" => !declares || (self.scope == Scope::Namespaced && labels.namespace),
-            field => self.selectable.contains(&field) || self.field_alias(field).is_some(),
+            field => self.selectable.iter().any(|path| path == field) || self.field_alias(field).is_some(),
         };
         if known {
             return None;

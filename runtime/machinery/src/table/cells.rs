@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use planesmith_wire::json_path::{self, JsonPath};
+use planesmith_wire::json_path::{self, JsonPath, LazyPath};
 use planesmith_wire::time::Time;
 use serde_json::Value as Tree;
 
-use super::{Cell, columns};
+use super::{Cell, columns, printed};
 use crate::age;
 use crate::json;
 use crate::resource::object::Object;
@@ -19,14 +19,14 @@ const CREATED: &str = "metadata.creationTimestamp";
 /// Returns the cells of an object, one per column of its kind.
 #[must_use]
 pub fn cells(object: &dyn Object) -> Vec<Cell> {
-    columns(object.resource())
+    columns(&printed(object.resource()))
         .iter()
         .map(|column| cell(object, column))
         .collect()
 }
 
 fn cell(object: &dyn Object, column: &Column) -> Cell {
-    match column.source {
+    match &column.source {
         CellSource::Function(function) => function(object),
         // Every kind has these two fields: they need no search.
         CellSource::Path("metadata.name") => Cell::Text(object.meta().name.clone()),
@@ -39,15 +39,20 @@ fn cell(object: &dyn Object, column: &Column) -> Cell {
         CellSource::Path(CREATED) => age::cell(object.meta().creation_timestamp.timestamp()),
         CellSource::Path(path) => match find(object, path) {
             None => Cell::Null,
-            Some(value) => typed_cell(value, column.ty),
+            Some(value) => typed_cell(value, &column.ty),
         },
-        CellSource::JsonPath(path) => path.get().map_or(Cell::Null, |path| json_cell(object, path, column.ty)),
+        CellSource::JsonPath(path) => lazy_cell(object, path, &column.ty),
+        CellSource::DefinedPath(path) => lazy_cell(object, path, &column.ty),
     }
+}
+
+fn lazy_cell(object: &dyn Object, path: &LazyPath, ty: &str) -> Cell {
+    path.get().map_or(Cell::Null, |path| json_cell(object, path, ty))
 }
 
 /// Returns the first value at a path as a cell of the column type.
 fn json_cell(object: &dyn Object, path: &JsonPath, ty: &str) -> Cell {
-    let document = match object.resource().custom {
+    let document = match &object.resource().custom {
         Some(kind) => kind.part(object, path.first_field()),
         None => Cow::Owned(part(object, path.first_field())),
     };

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Cell, PrintedCells, columns};
+use super::{Cell, PrintedCells, columns, printed};
 use crate::json::{encode, encode_item, encode_text};
 use crate::meta::{ListMeta, ObjectMeta, PartialObjectMetadata};
 use crate::resource::object::Object;
@@ -46,8 +46,8 @@ pub struct TableWriter {
 impl TableWriter {
     /// Starts a table. In a watch only the first table contains the column definitions (`with_columns`).
     #[must_use]
-    pub fn new(kind: &'static ResourceFacts, meta: &ListMeta, with_columns: bool) -> Self {
-        Self::of_columns(columns(kind), meta, with_columns)
+    pub fn new(kind: &ResourceFacts, meta: &ListMeta, with_columns: bool) -> Self {
+        Self::of_columns(columns(&printed(kind)), meta, with_columns)
     }
 
     /// Starts a table whose rows are not objects of a kind; see [`TableWriter::row_of`].
@@ -141,7 +141,7 @@ impl TableWriter {
 
 /// True for the default columns of kinds without a table convertor, whose rows start as a nil slice in kube-apiserver.
 fn is_nobodys_own(columns: &[Column]) -> bool {
-    matches!(columns, [name, made] if (name.name, made.name) == ("Name", "Created At"))
+    matches!(columns, [name, made] if name.name == "Name" && made.name == "Created At")
 }
 
 fn write_columns(columns: &[Column], out: &mut Vec<u8>) {
@@ -152,10 +152,10 @@ fn write_columns(columns: &[Column], out: &mut Vec<u8>) {
             out.push(b',');
         }
         let texts = [
-            ("{\"name\":", column.name),
-            (",\"type\":", column.ty),
-            (",\"format\":", column.format),
-            (",\"description\":", column.doc),
+            ("{\"name\":", &column.name),
+            (",\"type\":", &column.ty),
+            (",\"format\":", &column.format),
+            (",\"description\":", &column.doc),
         ];
         for (key, text) in texts {
             out.extend_from_slice(key.as_bytes());

@@ -27,13 +27,13 @@ const DEPTH: u32 = 8;
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     adjustments: Vec<Adjustment>,
-    unvalidated: Vec<&'static ResourceFacts>,
+    unvalidated: Vec<ResourceFacts>,
 }
 
 /// A change of the random objects of one kind.
 #[derive(Clone)]
 struct Adjustment {
-    kind: &'static ResourceFacts,
+    kind: ResourceFacts,
     adjust: Arc<Adjust>,
 }
 
@@ -42,7 +42,7 @@ type Adjust = dyn Fn(&mut dyn Object);
 
 impl fmt::Debug for Adjustment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.kind.kind)
+        f.write_str(&self.kind.kind)
     }
 }
 
@@ -57,7 +57,7 @@ impl Samples {
             }
         };
         self.adjustments.push(Adjustment {
-            kind: R::RESOURCE,
+            kind: R::RESOURCE.clone(),
             adjust: Arc::new(adjust),
         });
         self
@@ -67,7 +67,7 @@ impl Samples {
     /// random objects cannot have.
     #[must_use]
     pub fn unvalidated<R: Resource>(mut self) -> Self {
-        self.unvalidated.push(R::RESOURCE);
+        self.unvalidated.push(R::RESOURCE.clone());
         self
     }
 
@@ -77,19 +77,19 @@ impl Samples {
     /// # Errors
     ///
     /// The last validation errors, if the object could not be repaired.
-    pub fn sample(&self, facts: &'static ResourceFacts, seed: u64) -> Result<Box<dyn Object>, String> {
+    pub fn sample(&self, facts: &ResourceFacts, seed: u64) -> Result<Box<dyn Object>, String> {
         let mut random = Random::new(seed);
         let mut object = facts.zero();
         fill_struct(&mut *object, DEPTH, &mut random);
         name(&mut *object, seed, &mut random);
-        if self.unvalidated.iter().any(|kind| std::ptr::eq(*kind, facts)) {
+        if self.unvalidated.contains(facts) {
             set_defaults(&mut *object, Features::defaults());
             return Ok(object);
         }
         for _ in 0..REPAIRS {
             set_defaults(&mut *object, Features::defaults());
             for adjustment in &self.adjustments {
-                if std::ptr::eq(adjustment.kind, facts) {
+                if adjustment.kind == *facts {
                     (adjustment.adjust)(&mut *object);
                 }
             }

@@ -84,13 +84,13 @@ fn register(scheme: &mut Scheme) {
     scheme.add::<Order>().add::<OldOrder>();
 }
 
-fn valid(facts: &'static ResourceFacts) -> Vec<Box<dyn Object>> {
+fn valid(facts: &ResourceFacts) -> Vec<Box<dyn Object>> {
     valid_objects(facts, &Samples::default()).expect("enough samples")
 }
 
 #[test]
 fn samples_are_valid_filled_and_the_same_each_time() {
-    let facts = (Order::default()).resource();
+    let facts = <Order as crate::resource::object::Resource>::RESOURCE;
     let samples = valid(facts);
     let orders: Vec<&Order> = samples.iter().filter_map(|sample| sample.downcast_ref()).collect();
     assert!(

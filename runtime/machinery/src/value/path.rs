@@ -17,6 +17,7 @@ pub fn get_at<'a>(object: &'a dyn Struct, path: &str) -> Option<&'a dyn Value> {
         let value = object.field(index);
         let found = match value.view() {
             View::Struct(inner) if field.inline => get_at(inner, path),
+            View::Map(rest) if field.inline => get_below(rest, path),
             _ if field.name != name || field.inline => None,
             _ if rest.is_empty() => return Some(value),
             View::Struct(inner) => return get_at(inner, rest),
@@ -55,7 +56,7 @@ pub fn change_at(object: &mut dyn Struct, path: &str, change: &mut dyn FnMut(&mu
     for (index, field) in object.facts().fields.iter().enumerate() {
         let value = object.field_mut(index);
         let changed = if field.inline {
-            change_below(value.slot(), path, change)
+            change_inlined(value.slot(), path, change)
         } else if field.name != name {
             false
         } else if rest.is_empty() {
@@ -69,6 +70,19 @@ pub fn change_at(object: &mut dyn Struct, path: &str, change: &mut dyn FnMut(&mu
         }
     }
     false
+}
+
+fn change_inlined(slot: Slot<'_>, path: &str, change: &mut dyn FnMut(&mut dyn Value)) -> bool {
+    match slot {
+        Slot::Map(rest) => match path.split_once('.') {
+            None => {
+                change(rest.entry(path));
+                true
+            }
+            Some((name, path)) => change_below(rest.entry(name).slot(), path, change),
+        },
+        other => change_below(other, path, change),
+    }
 }
 
 fn change_below(slot: Slot<'_>, path: &str, change: &mut dyn FnMut(&mut dyn Value)) -> bool {

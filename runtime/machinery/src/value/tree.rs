@@ -42,6 +42,20 @@ impl Value for Tree {
     }
 }
 
+impl Value for JsonMap<String, Tree> {
+    fn view(&self) -> View<'_> {
+        View::Map(self)
+    }
+
+    fn slot(&mut self) -> Slot<'_> {
+        Slot::Map(self)
+    }
+
+    fn reset(&mut self) {
+        JsonMap::clear(self);
+    }
+}
+
 impl Map for JsonMap<String, Tree> {
     fn len(&self) -> usize {
         JsonMap::len(self)

@@ -26,7 +26,7 @@ pub(super) fn of(live: &dyn Object) -> Option<&String> {
 }
 
 /// The fields that kubectl applied and that still are what it applied, as conflicts name them.
-pub(super) fn matching(live: &dyn Object, document: &Value, schema: Schema) -> Option<BTreeSet<String>> {
+pub(super) fn matching(live: &dyn Object, document: &Value, schema: Schema<'_>) -> Option<BTreeSet<String>> {
     let last: Value = serde_json::from_str(of(live)?).ok()?;
     let mut fields = owned(&last, schema);
     let difference = Difference::of(&last, document, schema);

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::ApplyError;
 use super::conflict::Conflict;
 use super::prune::Pruning;
-use crate::documents::{Difference, Schema, check, merge, owned, same};
+use crate::documents::{Difference, KindSchema, Schema, check, merge, owned, same};
 use crate::fields::Set;
 use crate::managers::{Entries, Operation, Tracking, reconcile};
 
@@ -17,16 +17,16 @@ pub(super) trait Conversions {
     /// # Errors
     ///
     /// When the document is not of its kind.
-    fn convert(&self, document: &Value, from: &str, to: &str) -> Result<Option<(Value, Schema)>, ApplyError>;
+    fn convert(&self, document: &Value, from: &str, to: &str) -> Result<Option<(Value, KindSchema)>, ApplyError>;
 
     /// The type in the version `api_version`; `None` when the kind has no such version.
-    fn schema(&self, api_version: &str) -> Option<Schema>;
+    fn schema(&self, api_version: &str) -> Option<KindSchema>;
 }
 
 /// The target of an apply: its type and the applying manager.
 pub(super) struct Target<'a> {
     pub(super) api_version: &'a str,
-    pub(super) schema: Schema,
+    pub(super) schema: &'a KindSchema,
     pub(super) conversions: &'a dyn Conversions,
     /// Fields that this apply cannot change, including everything below them.
     pub(super) ignored: Set<'static>,
@@ -40,19 +40,20 @@ pub(super) struct Target<'a> {
 impl Target<'_> {
     /// Applies a document and updates `entries`. Returns the new document.
     pub(super) fn apply(&self, live: &Value, applied: &Value, entries: &mut Entries<'_>) -> Result<Value, ApplyError> {
-        if let Some(why) = check(applied, self.schema) {
+        let schema = self.schema.get();
+        if let Some(why) = check(applied, schema) {
             return Err(ApplyError::Unfit(why));
         }
         reconcile(entries, &|version| match version == self.api_version {
-            true => Some(self.schema),
+            true => Some(self.schema.clone()),
             false => self.conversions.schema(version),
         });
-        let mut own = owned(applied, self.schema).into_owned();
+        let mut own = owned(applied, schema).into_owned();
         own.remove_below(&self.ignored);
         self.write.limit(&mut own);
         let last = entries.take_applied(self.write.manager, self.write.subresource);
         let last_time = last.as_ref().and_then(|last| last.time);
-        let mut new = merge(live, applied, self.schema);
+        let mut new = merge(live, applied, schema);
         if let Some(last) = last {
             new = Pruning {
                 api_version: self.api_version,
@@ -84,14 +85,14 @@ impl Target<'_> {
 
     /// Finds fields that other managers own with other values; takes these fields from them if `force` is set.
     fn settle_with_others(&self, live: &Value, new: &Value, entries: &mut Entries<'_>) -> Result<(), ApplyError> {
-        let mut versions: Vec<Changes> = vec![self.changes(self.api_version, live, new, self.schema)];
+        let mut versions: Vec<Changes> = vec![self.changes(self.api_version, live, new, self.schema.get())];
         for version in entries.other_versions(self.api_version) {
             let convert = |document, what: &str| {
                 let converted = self.conversions.convert(document, self.api_version, version);
                 converted.map_err(|error| error.while_doing(&format!("failed to convert {what} object")))
             };
             if let (Some((live, schema)), Some((new, _))) = (convert(live, "old")?, convert(new, "new")?) {
-                versions.push(self.changes(version, &live, &new, schema));
+                versions.push(self.changes(version, &live, &new, schema.get()));
             }
         }
         let changes = |version: &str| versions.iter().find(|changes| changes.api_version == version);
@@ -133,7 +134,7 @@ impl Target<'_> {
         Ok(())
     }
 
-    fn changes(&self, api_version: &str, live: &Value, new: &Value, schema: Schema) -> Changes {
+    fn changes(&self, api_version: &str, live: &Value, new: &Value, schema: Schema<'_>) -> Changes {
         let mut difference = Difference::of(live, new, schema);
         difference.ignore(&self.ignored);
         difference.each_set(|set| self.write.limit(set));

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::last_applied;
 use super::managers::{Conversions, Target};
 use super::{Applied, ApplyError};
-use crate::documents::Schema;
+use crate::documents::KindSchema;
 use crate::managers::{Entries, Tracking, Versions, reset_fields, track_write, unmanaged};
 
 /// The manager of fields that were set before the first apply.
@@ -41,9 +41,10 @@ pub fn apply(
     };
     let document = document_of(live)?;
     let conversions = ByObject { kind, versions };
+    let schema = KindSchema::of(live);
     let mut target = Target {
-        api_version: kind.api_version,
-        schema: Schema::of(live),
+        api_version: &kind.api_version,
+        schema: &schema,
         conversions: &conversions,
         ignored: reset_fields(kind, write.subresource),
         unmanaged: unmanaged(),
@@ -61,7 +62,7 @@ pub fn apply(
     let mut outcome = run(&target);
     if let Err(ApplyError::Conflicts(conflicts)) = &outcome
         && last_applied::is_kubectl(write.manager)
-        && let Some(allowed) = last_applied::matching(live, &document, target.schema)
+        && let Some(allowed) = last_applied::matching(live, &document, schema.get())
     {
         let left: Vec<_> = conflicts
             .iter()
@@ -112,7 +113,7 @@ fn document_of(object: &dyn Object) -> Result<Value, ApplyError> {
 
 /// Converts documents as objects.
 struct ByObject<'a> {
-    kind: &'static ResourceFacts,
+    kind: &'a ResourceFacts,
     versions: &'a dyn Versions,
 }
 
@@ -127,11 +128,11 @@ impl ByObject<'_> {
 }
 
 impl Conversions for ByObject<'_> {
-    fn schema(&self, api_version: &str) -> Option<Schema> {
-        self.zero(api_version).map(|zero| Schema::of(&*zero))
+    fn schema(&self, api_version: &str) -> Option<KindSchema> {
+        self.zero(api_version).map(|zero| KindSchema::of(&*zero))
     }
 
-    fn convert(&self, document: &Value, from: &str, to: &str) -> Result<Option<(Value, Schema)>, ApplyError> {
+    fn convert(&self, document: &Value, from: &str, to: &str) -> Result<Option<(Value, KindSchema)>, ApplyError> {
         let Some(mut object) = self.zero(from) else {
             return Ok(None);
         };
@@ -142,6 +143,6 @@ impl Conversions for ByObject<'_> {
         let Some(converted) = converted else {
             return Ok(None);
         };
-        Ok(Some((document_of(&*converted)?, Schema::of(&*converted))))
+        Ok(Some((document_of(&*converted)?, KindSchema::of(&*converted))))
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::ApplyError;
 use super::managers::Conversions;
-use crate::documents::{Schema, owned, remove, with_declared};
+use crate::documents::{KindSchema, owned, remove, with_declared};
 use crate::fields::Set;
 use crate::managers::Entries;
 
@@ -14,7 +14,7 @@ use crate::managers::Entries;
 /// manager owns them.
 pub(super) struct Pruning<'p, 'e> {
     pub(super) api_version: &'p str,
-    pub(super) schema: Schema,
+    pub(super) schema: &'p KindSchema,
     pub(super) conversions: &'p dyn Conversions,
     /// The version of the last apply of the manager, and the fields of that apply.
     pub(super) last_version: &'p str,
@@ -28,7 +28,7 @@ pub(super) struct Pruning<'p, 'e> {
 struct Version {
     api_version: String,
     document: Value,
-    schema: Schema,
+    schema: KindSchema,
 }
 
 impl Pruning<'_, '_> {
@@ -44,7 +44,7 @@ impl Pruning<'_, '_> {
         let current = Version {
             api_version: self.api_version.to_owned(),
             document: merged,
-            schema: self.schema,
+            schema: self.schema.clone(),
         };
         let merged = self.convert(&current, self.last_version);
         let merged =
@@ -52,11 +52,12 @@ impl Pruning<'_, '_> {
         let Some(merged) = merged else {
             return Ok(current.document);
         };
-        let last = with_declared(self.last, merged.schema);
+        let schema = merged.schema.get();
+        let last = with_declared(self.last, schema);
         let pruned = Version {
             api_version: merged.api_version.clone(),
-            document: remove(&merged.document, &last, merged.schema),
-            schema: merged.schema,
+            document: remove(&merged.document, &last, schema),
+            schema: merged.schema.clone(),
         };
         let pruned = self.with_managed_again(&merged, pruned);
         let pruned = pruned.map_err(|error| error.while_doing("failed add back owned items"))?;
@@ -64,11 +65,11 @@ impl Pruning<'_, '_> {
             return Ok(current.document);
         };
         // Only fields of the manager are removed; fields without an owner remain.
-        let mut gone = with_declared(&owned(&merged.document, merged.schema), merged.schema);
-        gone.remove(&with_declared(&owned(&pruned.document, merged.schema), merged.schema));
+        let mut gone = with_declared(&owned(&merged.document, schema), schema);
+        gone.remove(&with_declared(&owned(&pruned.document, schema), schema));
         let gone = gone.intersection(&last);
         let pruned = Version {
-            document: remove(&merged.document, &gone, merged.schema),
+            document: remove(&merged.document, &gone, schema),
             ..merged
         };
         Ok(self
@@ -95,7 +96,7 @@ impl Pruning<'_, '_> {
             let (Some(all), Some(left)) = (convert(merged, "merged")?, convert(&pruned, "pruned")?) else {
                 continue;
             };
-            let schema = all.schema;
+            let schema = all.schema.get();
             let mut gone = with_declared(&owned(&all.document, schema), schema);
             gone.remove(&with_declared(&owned(&left.document, schema), schema));
             gone.remove(&with_declared(&Set::union_of(managed), schema));
@@ -112,7 +113,7 @@ impl Pruning<'_, '_> {
             return Ok(Some(Version {
                 api_version: to.to_owned(),
                 document: version.document.clone(),
-                schema: version.schema,
+                schema: version.schema.clone(),
             }));
         }
         let converted = self.conversions.convert(&version.document, &version.api_version, to)?;

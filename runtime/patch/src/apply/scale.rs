@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::managers::{Conversions, Target};
 use super::object::BEFORE;
 use super::{Applied, ApplyError};
-use crate::documents::Schema;
+use crate::documents::KindSchema;
 use crate::fields::{Ignored, Set, compare};
 use crate::managers::{Operation, SCALE, ScaleManagers, Tracking, unmanaged};
 
@@ -37,7 +37,7 @@ pub fn apply_scale(
     }
     let target = Target {
         api_version: SCALE,
-        schema: Schema::Kind(live.facts()),
+        schema: &KindSchema::Declared(live.facts()),
         conversions: &OneVersion,
         ignored: Set::new(),
         unmanaged: unmanaged(),
@@ -55,11 +55,11 @@ pub fn apply_scale(
 struct OneVersion;
 
 impl Conversions for OneVersion {
-    fn convert(&self, _: &Value, _: &str, _: &str) -> Result<Option<(Value, Schema)>, ApplyError> {
+    fn convert(&self, _: &Value, _: &str, _: &str) -> Result<Option<(Value, KindSchema)>, ApplyError> {
         Ok(None)
     }
 
-    fn schema(&self, _: &str) -> Option<Schema> {
+    fn schema(&self, _: &str) -> Option<KindSchema> {
         None
     }
 }

@@ -359,13 +359,15 @@ fn large_numbers_are_told_apart() {
 
 #[test]
 fn managers_of_parts_manage_all_of_what_stands_as_a_whole_by_now() {
-    use crate::documents::Schema;
+    use std::sync::Arc;
+
+    use crate::documents::KindSchema;
     use crate::managers::{Entries, reconcile};
     use planesmith_dynamic::structural::Structural;
     use planesmith_machinery::meta::ManagedFieldsEntry;
     use planesmith_wire::raw::FieldsV1;
 
-    let schema = |extra: &Value| -> &'static Structural {
+    let schema = |extra: &Value| {
         let mut spec = json!({"type": "object", "properties": {
             "map": {"type": "object", "additionalProperties": {"type": "string"}},
             "list": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}}}});
@@ -374,9 +376,9 @@ fn managers_of_parts_manage_all_of_what_stands_as_a_whole_by_now() {
                 spec["properties"][name][key] = value.clone();
             }
         }
-        Box::leak(Box::new(Structural::compile(
+        Arc::new(Structural::compile(
             &json!({"type": "object", "properties": {"spec": spec}}),
-        )))
+        ))
     };
     let reconciled = |extra: &Value| {
         let entry = ManagedFieldsEntry {
@@ -395,7 +397,7 @@ fn managers_of_parts_manage_all_of_what_stands_as_a_whole_by_now() {
         let entries = [entry];
         let mut entries = Entries::read(&entries).expect("entries");
         reconcile(&mut entries, &|version| {
-            (version == "x/v1").then(|| Schema::CustomKind(schema(extra)))
+            (version == "x/v1").then(|| KindSchema::Custom(schema(extra)))
         });
         let written = entries.write();
         written[0].fields_v1.as_ref().expect("fields").as_str().to_owned()

@@ -12,16 +12,16 @@ use crate::fields::PathElement;
 const MAX_PROBLEMS: usize = 100;
 
 /// Reports what is wrong with a document; nothing when it fits.
-pub(crate) fn check(document: &Value, schema: Schema) -> Option<String> {
+pub(crate) fn check(document: &Value, schema: Schema<'_>) -> Option<String> {
     report(document, schema, false)
 }
 
 /// The same for what was not sent to be applied: elements may stand twice in it.
-pub(crate) fn check_live(document: &Value, schema: Schema) -> Option<String> {
+pub(crate) fn check_live(document: &Value, schema: Schema<'_>) -> Option<String> {
     report(document, schema, true)
 }
 
-fn report(document: &Value, schema: Schema, may_repeat: bool) -> Option<String> {
+fn report<'d>(document: &'d Value, schema: Schema<'d>, may_repeat: bool) -> Option<String> {
     let mut check = Check {
         path: Vec::new(),
         problems: Vec::new(),
@@ -45,7 +45,7 @@ struct Check<'d> {
 }
 
 impl<'d> Check<'d> {
-    fn value(&mut self, value: &'d Value, schema: Schema) {
+    fn value(&mut self, value: &'d Value, schema: Schema<'d>) {
         match (schema.form(), value) {
             (_, Value::Null)
             | (ValueKind::Any, _)
@@ -68,7 +68,7 @@ impl<'d> Check<'d> {
         }
     }
 
-    fn elements(&mut self, elements: &'d [Value], list: &Value, schema: Schema) {
+    fn elements(&mut self, elements: &'d [Value], list: &Value, schema: Schema<'d>) {
         let parts = schema.parts(list);
         let mut seen: BTreeSet<PathElement<'d>> = BTreeSet::new();
         for (index, element) in elements.iter().enumerate() {

@@ -24,7 +24,7 @@ pub(crate) struct Difference<'a> {
 
 impl<'a> Difference<'a> {
     /// The changes from `old` to `new`.
-    pub(crate) fn of(old: &'a Value, new: &'a Value, schema: Schema) -> Self {
+    pub(crate) fn of(old: &'a Value, new: &'a Value, schema: Schema<'a>) -> Self {
         let mut difference = Self::default();
         difference.entries(old.as_object(), new.as_object(), schema);
         difference
@@ -47,7 +47,7 @@ impl<'a> Difference<'a> {
     }
 
     /// The same of documents whose members are given one by one.
-    pub(crate) fn of_members(old: &'a Members<'a>, new: &'a Members<'a>, schema: Schema) -> Self {
+    pub(crate) fn of_members(old: &'a Members<'a>, new: &'a Members<'a>, schema: Schema<'a>) -> Self {
         let mut difference = Self::default();
         let names: BTreeSet<&'a str> = old.keys().chain(new.keys()).copied().collect();
         for name in names {
@@ -59,7 +59,12 @@ impl<'a> Difference<'a> {
         difference
     }
 
-    fn entries(&mut self, old: Option<&'a Map<String, Value>>, new: Option<&'a Map<String, Value>>, schema: Schema) {
+    fn entries(
+        &mut self,
+        old: Option<&'a Map<String, Value>>,
+        new: Option<&'a Map<String, Value>>,
+        schema: Schema<'a>,
+    ) {
         let names: BTreeSet<&'a String> = old.into_iter().chain(new).flat_map(Map::keys).collect();
         for name in names {
             let value = |side: Option<&'a Map<String, Value>>| side.and_then(|entries| entries.get(name));
@@ -70,7 +75,7 @@ impl<'a> Difference<'a> {
     }
 
     /// At least one of the two is there.
-    fn values(&mut self, step: &PathElement<'a>, old: Option<&'a Value>, new: Option<&'a Value>, schema: Schema) {
+    fn values(&mut self, step: &PathElement<'a>, old: Option<&'a Value>, new: Option<&'a Value>, schema: Schema<'a>) {
         let parts = common_parts(old, new, schema);
         let mut below = Self::default();
         let mut own = match (old, new) {
@@ -94,7 +99,7 @@ impl<'a> Difference<'a> {
     }
 
     /// Elements that stand more than once on a side are looked at as a whole.
-    fn elements(&mut self, old: &'a [Value], new: &'a [Value], parts: Parts, schema: Schema) {
+    fn elements(&mut self, old: &'a [Value], new: &'a [Value], parts: Parts<'a>, schema: Schema<'a>) {
         let steps = |side: &'a [Value], is_old: bool| {
             side.iter()
                 .filter_map(move |element| Some((schema.step(parts, element).ok()?, is_old, element)))
@@ -160,7 +165,7 @@ enum Change {
 }
 
 /// The parts by which two values are compared: part by part when both can be.
-fn common_parts(old: Option<&Value>, new: Option<&Value>, schema: Schema) -> Parts {
+fn common_parts<'s>(old: Option<&Value>, new: Option<&Value>, schema: Schema<'s>) -> Parts<'s> {
     let parts = |value: Option<&Value>| value.filter(|value| !value.is_null()).map(|value| schema.parts(value));
     match (parts(old), parts(new)) {
         (Some(left), Some(right)) if left != right => Parts::None,

@@ -12,7 +12,7 @@ use crate::fields::PathElement;
 ///
 /// Entries and elements that only one of the two has are kept; what stands as a whole is taken from the applied
 /// document. Elements keep their place, as far as the order of the applied ones allows.
-pub(crate) fn merge(live: &Value, applied: &Value, schema: Schema) -> Value {
+pub(crate) fn merge(live: &Value, applied: &Value, schema: Schema<'_>) -> Value {
     let parts = schema.parts(if applied.is_null() { live } else { applied });
     let is_leaf = parts == Parts::None || (holds_nothing(Some(live)) && holds_nothing(Some(applied)));
     match (parts, live, applied) {
@@ -35,7 +35,7 @@ fn is_entries(value: &Value) -> bool {
     value.is_object() || value.is_null()
 }
 
-fn merge_entries(live: Option<&Map<String, Value>>, applied: Option<&Map<String, Value>>, schema: Schema) -> Value {
+fn merge_entries(live: Option<&Map<String, Value>>, applied: Option<&Map<String, Value>>, schema: Schema<'_>) -> Value {
     let mut merged = Map::new();
     for (name, live) in live.into_iter().flatten() {
         let value = match applied.and_then(|applied| applied.get(name)) {
@@ -58,11 +58,11 @@ struct Lists<'a> {
     applied: Vec<(PathElement<'a>, &'a Value)>,
     /// Live elements by step; `None` for one that stands more than once, which nothing can be merged with.
     by_step: BTreeMap<PathElement<'a>, Option<&'a Value>>,
-    element: Schema,
+    element: Schema<'a>,
 }
 
 impl<'a> Lists<'a> {
-    fn new(live: &'a [Value], applied: &'a [Value], parts: Parts, schema: Schema) -> Self {
+    fn new(live: &'a [Value], applied: &'a [Value], parts: Parts<'a>, schema: Schema<'a>) -> Self {
         let steps = |side: &'a [Value]| {
             side.iter()
                 .filter_map(|element| Some((schema.step(parts, element).ok()?, element)))

@@ -9,7 +9,7 @@ use crate::fields::{PathElement, Set};
 ///
 /// Leaves are members, and so are elements of lists, entries of maps, and objects that hold nothing. An element that
 /// stands more than once is a member without anything below it.
-pub(crate) fn owned(document: &Value, schema: Schema) -> Set<'_> {
+pub(crate) fn owned<'a>(document: &'a Value, schema: Schema<'a>) -> Set<'a> {
     let mut set = Set::new();
     if let Value::Object(entries) = document {
         collect_entries(entries, schema, &mut set);
@@ -17,7 +17,7 @@ pub(crate) fn owned(document: &Value, schema: Schema) -> Set<'_> {
     set
 }
 
-fn collect_entries<'a>(entries: &'a Map<String, Value>, schema: Schema, set: &mut Set<'a>) {
+fn collect_entries<'a>(entries: &'a Map<String, Value>, schema: Schema<'a>, set: &mut Set<'a>) {
     for (name, value) in entries {
         let entry = schema.entry(name);
         let mut below = Set::new();
@@ -30,7 +30,7 @@ fn collect_entries<'a>(entries: &'a Map<String, Value>, schema: Schema, set: &mu
 }
 
 /// Returns true if the value is a member as a whole; else its parts are put into `below`.
-fn collect<'a>(value: &'a Value, schema: Schema, below: &mut Set<'a>) -> bool {
+fn collect<'a>(value: &'a Value, schema: Schema<'a>, below: &mut Set<'a>) -> bool {
     match (schema.parts(value), value) {
         (Parts::None, _) => return true,
         (Parts::Entries, Value::Object(entries)) => collect_entries(entries, schema, below),
@@ -42,7 +42,7 @@ fn collect<'a>(value: &'a Value, schema: Schema, below: &mut Set<'a>) -> bool {
     false
 }
 
-fn collect_elements<'a>(elements: &'a [Value], parts: Parts, schema: Schema, set: &mut Set<'a>) {
+fn collect_elements<'a>(elements: &'a [Value], parts: Parts<'a>, schema: Schema<'a>, set: &mut Set<'a>) {
     let mut steps: Vec<(PathElement<'a>, &'a Value)> = elements
         .iter()
         .filter_map(|element| Some((schema.step(parts, element).ok()?, element)))

@@ -7,7 +7,7 @@ use crate::fields::{PathElement, Set};
 
 /// The document without the members of `fields`. An object or list that loses all that it held as members becomes null; one
 /// that holds what became empty stays.
-pub(crate) fn remove(document: &Value, fields: &Set<'_>, schema: Schema) -> Value {
+pub(crate) fn remove(document: &Value, fields: &Set<'_>, schema: Schema<'_>) -> Value {
     match (schema.parts(document), document) {
         (Parts::Entries, Value::Object(entries)) => {
             let mut kept = serde_json::Map::new();
@@ -57,7 +57,7 @@ pub(crate) fn remove(document: &Value, fields: &Set<'_>, schema: Schema) -> Valu
 }
 
 /// As [`remove`], of something that is not removed itself: it stays, empty if need be.
-fn emptied(value: &Value, fields: &Set<'_>, schema: Schema) -> Value {
+fn emptied(value: &Value, fields: &Set<'_>, schema: Schema<'_>) -> Value {
     match (remove(value, fields, schema), value) {
         (Value::Null, Value::Object(_)) => Value::Object(serde_json::Map::new()),
         (Value::Null, Value::Array(_)) => Value::Array(Vec::new()),
@@ -66,7 +66,7 @@ fn emptied(value: &Value, fields: &Set<'_>, schema: Schema) -> Value {
 }
 
 /// The same set, with the declared fields that members lie below as members too.
-pub(crate) fn with_declared(set: &Set<'_>, schema: Schema) -> Set<'static> {
+pub(crate) fn with_declared(set: &Set<'_>, schema: Schema<'_>) -> Set<'static> {
     let mut declared = Set::new();
     set.each_step(&mut |step, member, below| {
         let (is_declared, schema) = match step {

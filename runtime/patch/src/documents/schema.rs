@@ -1,6 +1,7 @@
 //! The schema of a value in a document, as apply needs it: the way in which its parts are told apart.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use planesmith_dynamic::custom::CustomKind;
 use planesmith_dynamic::structural::{Additional, ListKind, SchemaType as Custom, Structural};
@@ -14,24 +15,48 @@ use crate::fields::{KeyValue, PathElement};
 
 /// The type of a value in a document.
 #[derive(Clone, Copy, Debug)]
-pub enum Schema {
+pub enum Schema<'s> {
     /// A kind: its fields, and `apiVersion` and `kind` in front of them.
     Kind(&'static StructFacts),
     /// A type from the tables, with the facts of the field that holds it.
     Typed(&'static TypeFacts, Option<&'static FieldFacts>),
     /// A custom kind: what its schema says, and `apiVersion`, `kind` and `metadata` in front of it.
-    CustomKind(&'static Structural),
+    CustomKind(&'s Structural),
     /// A value of a custom kind.
-    Custom(&'static Structural),
+    Custom(&'s Structural),
     /// Text, such as the name of a kind.
     Text,
     /// Nothing is known: objects are told apart by entry, anything else is one value.
     Unknown,
 }
 
+/// The schema of a kind, which this keeps alive.
+#[derive(Clone, Debug)]
+pub(crate) enum KindSchema {
+    Declared(&'static StructFacts),
+    Custom(Arc<Structural>),
+}
+
+impl KindSchema {
+    /// The schema of the kind of an object.
+    pub(crate) fn of(object: &dyn Object) -> Self {
+        match CustomKind::of(object.resource()) {
+            Some(custom) => KindSchema::Custom(Arc::clone(custom.schema())),
+            None => KindSchema::Declared(object.facts()),
+        }
+    }
+
+    pub(crate) fn get(&self) -> Schema<'_> {
+        match self {
+            KindSchema::Declared(facts) => Schema::Kind(facts),
+            KindSchema::Custom(schema) => Schema::CustomKind(schema),
+        }
+    }
+}
+
 /// The part that a value has in sets of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Parts {
+pub(crate) enum Parts<'s> {
     /// As a whole.
     None,
     /// By entry: a struct or a map.
@@ -39,18 +64,18 @@ pub(crate) enum Parts {
     /// By element, told apart by value.
     Values,
     /// By element, told apart by these fields.
-    Keyed(Keys),
+    Keyed(Keys<'s>),
 }
 
 /// Fields that elements are told apart by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keys {
+pub(crate) enum Keys<'s> {
     Declared(&'static [&'static str]),
-    Custom(&'static [Box<str>]),
+    Custom(&'s [Box<str>]),
 }
 
-impl Keys {
-    fn names(self) -> Vec<&'static str> {
+impl<'s> Keys<'s> {
+    fn names(self) -> Vec<&'s str> {
         match self {
             Keys::Declared(names) => names.to_vec(),
             Keys::Custom(names) => names.iter().map(|name| &**name).collect(),
@@ -72,18 +97,18 @@ pub(crate) enum ValueKind {
 }
 
 /// The schema of a name in an object.
-pub(crate) enum Entry {
+pub(crate) enum Entry<'s> {
     /// A declared field.
-    Field(Schema),
+    Field(Schema<'s>),
     /// An entry of a map.
-    Element(Schema),
+    Element(Schema<'s>),
     /// Nothing that the type knows.
     Undeclared,
 }
 
-impl Entry {
+impl<'s> Entry<'s> {
     /// The type of the value; nothing is known of one that is not declared.
-    pub(crate) fn schema(&self) -> Schema {
+    pub(crate) fn schema(&self) -> Schema<'s> {
         match self {
             Entry::Field(schema) | Entry::Element(schema) => *schema,
             Entry::Undeclared => Schema::Unknown,
@@ -95,10 +120,10 @@ impl Entry {
     }
 }
 
-impl Schema {
+impl<'s> Schema<'s> {
     /// The type of an object.
     #[must_use]
-    pub fn of(object: &dyn Object) -> Self {
+    pub fn of(object: &'s dyn Object) -> Self {
         match CustomKind::of(object.resource()) {
             Some(custom) => Schema::CustomKind(custom.schema()),
             None => Schema::Kind(object.facts()),
@@ -106,7 +131,7 @@ impl Schema {
     }
 
     /// The part that `value` has in sets of fields. A value that is absent or null is treated as its type says.
-    pub(crate) fn parts(self, value: &Value) -> Parts {
+    pub(crate) fn parts(self, value: &Value) -> Parts<'s> {
         match self {
             Schema::Kind(_) | Schema::CustomKind(_) => Parts::Entries,
             Schema::Custom(schema) => custom_parts(schema, value),
@@ -165,7 +190,7 @@ impl Schema {
     }
 
     /// The schema of `name`, if the value is an object.
-    pub(crate) fn entry(self, name: &str) -> Entry {
+    pub(crate) fn entry(self, name: &str) -> Entry<'s> {
         match self {
             Schema::Kind(_) | Schema::CustomKind(_) if matches!(name, "apiVersion" | "kind") => {
                 Entry::Field(Schema::Text)
@@ -185,7 +210,7 @@ impl Schema {
     }
 
     /// The type of the elements, if the value is a list.
-    pub(crate) fn element(self) -> Schema {
+    pub(crate) fn element(self) -> Schema<'s> {
         match self {
             Schema::Typed(ty, _) => match ty.present() {
                 TypeFacts::List(element) => Schema::Typed(element, None),
@@ -201,14 +226,14 @@ impl Schema {
     /// # Errors
     ///
     /// When the element has nothing to tell it by, in the words that appliers see.
-    pub(crate) fn step<'a>(self, parts: Parts, element: &'a Value) -> Result<PathElement<'a>, String> {
+    pub(crate) fn step<'a>(self, parts: Parts<'a>, element: &'a Value) -> Result<PathElement<'a>, String> {
         match parts {
             Parts::Keyed(keys) => self.keyed_step(keys, element),
             _ => value_step(element).map_err(str::to_owned),
         }
     }
 
-    fn keyed_step<'a>(self, keys: Keys, element: &'a Value) -> Result<PathElement<'a>, String> {
+    fn keyed_step<'a>(self, keys: Keys<'a>, element: &'a Value) -> Result<PathElement<'a>, String> {
         let Value::Object(entries) = element else {
             let what = if element.is_null() {
                 "a null element"
@@ -261,7 +286,7 @@ fn zero(ty: &TypeFacts) -> Option<Value> {
     }
 }
 
-fn list_parts(field: &'static FieldFacts) -> Parts {
+fn list_parts(field: &'static FieldFacts) -> Parts<'static> {
     match field.told_apart() {
         ListType::Atomic | ListType::Unspecified => Parts::None,
         ListType::Set => Parts::Values,
@@ -269,7 +294,7 @@ fn list_parts(field: &'static FieldFacts) -> Parts {
     }
 }
 
-fn custom_parts(schema: &'static Structural, value: &Value) -> Parts {
+fn custom_parts<'s>(schema: &'s Structural, value: &Value) -> Parts<'s> {
     match (schema.form, &schema.list) {
         (Custom::Object, _) if schema.atomic => Parts::None,
         (Custom::Object, _) => Parts::Entries,
@@ -292,7 +317,7 @@ fn custom_form(schema: &Structural) -> ValueKind {
     }
 }
 
-fn custom_entry(schema: &'static Structural, name: &str) -> Entry {
+fn custom_entry<'s>(schema: &'s Structural, name: &str) -> Entry<'s> {
     match (schema.properties.get(name), &schema.additional) {
         (Some(property), _) => Entry::Field(Schema::Custom(property)),
         (None, Additional::Typed(additional)) => Entry::Element(Schema::Custom(additional)),
@@ -308,7 +333,7 @@ fn custom_entry(schema: &'static Structural, name: &str) -> Entry {
     }
 }
 
-fn field_of(facts: &'static StructFacts, name: &str) -> Entry {
+fn field_of(facts: &'static StructFacts, name: &str) -> Entry<'static> {
     match facts.field_named(name) {
         Some(field) => Entry::Field(Schema::Typed(&field.ty, Some(field))),
         None => Entry::Undeclared,

@@ -6,24 +6,19 @@
 use std::collections::HashMap;
 
 use super::entries::Entries;
-use crate::documents::Schema;
+use crate::documents::{KindSchema, Schema};
 use crate::fields::{PathElement, Set};
 
 /// Lets what stands as a whole by now stand so in all entries. `schema_of` has the types of versions; entries of those
 /// that are gone are left alone.
-pub(crate) fn reconcile(entries: &mut Entries<'_>, schema_of: &dyn Fn(&str) -> Option<Schema>) {
-    let mut schemas: HashMap<String, Option<Schema>> = HashMap::new();
+pub(crate) fn reconcile(entries: &mut Entries<'_>, schema_of: &dyn Fn(&str) -> Option<KindSchema>) {
+    let mut schemas: HashMap<String, Option<KindSchema>> = HashMap::new();
     entries.retain(|entry| {
-        let schema = match schemas.get(entry.api_version.as_ref()) {
-            Some(known) => *known,
-            None => {
-                let found = schema_of(&entry.api_version);
-                schemas.insert(entry.api_version.to_string(), found);
-                found
-            }
-        };
-        if let Some(schema) = schema {
-            let closed = closed(&entry.set, schema);
+        if !schemas.contains_key(entry.api_version.as_ref()) {
+            schemas.insert(entry.api_version.to_string(), schema_of(&entry.api_version));
+        }
+        if let Some(Some(schema)) = schemas.get(entry.api_version.as_ref()) {
+            let closed = closed(&entry.set, schema.get());
             entry.close(closed);
         }
         true
@@ -31,7 +26,7 @@ pub(crate) fn reconcile(entries: &mut Entries<'_>, schema_of: &dyn Fn(&str) -> O
 }
 
 /// The fields that stand as a whole although the set has members below them.
-fn closed(set: &Set<'_>, schema: Schema) -> Set<'static> {
+fn closed(set: &Set<'_>, schema: Schema<'_>) -> Set<'static> {
     let mut found = Set::new();
     set.each_step(&mut |step, _, below| {
         if below.is_empty() {

@@ -5,8 +5,7 @@ use std::collections::hash_map::Entry::{Occupied, Vacant};
 
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::meta::ManagedFieldsEntry;
-use planesmith_machinery::resource::DynamicKind;
-use planesmith_machinery::resource::{ResourceFacts, SubresourceKind};
+use planesmith_machinery::resource::{ResourceFacts, SubresourceKind, Text};
 use planesmith_wire::time::Time;
 
 use super::entries::{Entries, Entry, Identity, Operation};
@@ -42,12 +41,12 @@ pub struct ScaleManagers<'a> {
     parent: Entries<'a>,
     api_version: &'a str,
     path: &'a str,
-    custom: Option<&'static dyn DynamicKind>,
+    kind: &'a ResourceFacts,
 }
 
 /// The location of the number of replicas in a version of a kind.
-enum Replicas<'p> {
-    At(&'p str),
+enum Replicas {
+    At(Text),
     /// The version has no Scale.
     Nowhere,
     /// The kind has no such version.
@@ -61,9 +60,9 @@ impl<'a> ScaleManagers<'a> {
     pub fn read(stored: &'a [ManagedFieldsEntry], kind: &'a ResourceFacts, path: &'a str) -> Option<Self> {
         Some(Self {
             parent: Entries::read(stored)?,
-            api_version: kind.api_version,
+            api_version: &kind.api_version,
             path,
-            custom: kind.custom,
+            kind,
         })
     }
 
@@ -95,7 +94,7 @@ impl<'a> ScaleManagers<'a> {
             let Replicas::At(path) = self.replicas_in(&entry.api_version) else {
                 continue;
             };
-            if !entry.set.contains(&steps(path)) {
+            if !entry.set.contains(&steps(&path)) {
                 continue;
             }
             let who = (&*entry.manager, entry.operation, SCALE, &*entry.subresource);
@@ -127,10 +126,11 @@ impl<'a> ScaleManagers<'a> {
         }
         parent.retain(|entry| {
             let path = match self.replicas_in(&entry.api_version) {
-                Replicas::At(path) => steps(path),
+                Replicas::At(path) => path,
                 Replicas::Nowhere => return true,
                 Replicas::Unknown => return false,
             };
+            let path = steps(&path);
             if !entry.set.contains(&path) {
                 return true;
             }
@@ -155,17 +155,17 @@ impl<'a> ScaleManagers<'a> {
         parent.write()
     }
 
-    fn replicas_in(&self, version: &str) -> Replicas<'a> {
-        let Some(kind) = self.custom else {
+    fn replicas_in(&self, version: &str) -> Replicas {
+        if self.kind.custom.is_none() {
             // Former versions of a kind had the replicas at the same path.
             let group = |version: &str| GroupVersion::parse(version).ok().map(|version| version.group);
             return match group(version) == group(self.api_version) {
-                true => Replicas::At(self.path),
+                true => Replicas::At(self.path.to_owned().into()),
                 false => Replicas::Unknown,
             };
-        };
-        match kind.version(version) {
-            Some(version) => replicas_of(version).map_or(Replicas::Nowhere, Replicas::At),
+        }
+        match self.kind.defined_version(version) {
+            Some(version) => replicas_of(&version).map_or(Replicas::Nowhere, Replicas::At),
             None => Replicas::Unknown,
         }
     }
@@ -179,9 +179,9 @@ fn steps(path: &str) -> Vec<PathElement<'_>> {
     path.split('.').map(PathElement::field).collect()
 }
 
-fn replicas_of(version: &ResourceFacts) -> Option<&'static str> {
+fn replicas_of(version: &ResourceFacts) -> Option<Text> {
     match &version.subresource("scale")?.kind {
-        SubresourceKind::Scale(scale) => Some(scale.spec_replicas),
+        SubresourceKind::Scale(scale) => Some(scale.spec_replicas.clone()),
         _ => None,
     }
 }

@@ -13,7 +13,7 @@ use crate::documents;
 impl Versions for Scheme {
     fn convert(&self, object: &dyn Object, api_version: &str) -> ApiResult<Option<Box<dyn Object>>> {
         match version_of(self, object, api_version) {
-            Some(target) => declared(object, target).map(Some),
+            Some(target) => declared(object, &target).map(Some),
             None if object.as_custom().is_some() => {
                 let why = format!("request to convert CR to an invalid group/version: {api_version}");
                 Err(ApiError::unnamed(500, why))
@@ -23,14 +23,14 @@ impl Versions for Scheme {
     }
 
     fn zero(&self, object: &dyn Object, api_version: &str) -> Option<Box<dyn Object>> {
-        version_of(self, object, api_version).map(ResourceFacts::zero)
+        version_of(self, object, api_version).map(|version| version.zero())
     }
 }
 
 /// `object` in the version `target`, with everything that it holds: a field that the version does not declare is an error.
-fn declared(object: &dyn Object, target: &'static ResourceFacts) -> ApiResult<Box<dyn Object>> {
+fn declared(object: &dyn Object, target: &ResourceFacts) -> ApiResult<Box<dyn Object>> {
     match object.as_custom() {
-        Some(object) if !std::ptr::eq(object.resource(), target) => {
+        Some(object) if object.resource() != target => {
             let document = custom::document_in(object, target)?;
             let mut converted = CustomObject::new(target);
             if let Some(why) = documents::misfit(&document, &converted) {
@@ -45,15 +45,16 @@ fn declared(object: &dyn Object, target: &'static ResourceFacts) -> ApiResult<Bo
 }
 
 /// Another version of the kind of `object`.
-fn version_of(scheme: &Scheme, object: &dyn Object, api_version: &str) -> Option<&'static ResourceFacts> {
+fn version_of(scheme: &Scheme, object: &dyn Object, api_version: &str) -> Option<ResourceFacts> {
     let kind = object.resource();
     match kind.custom {
-        Some(custom) => custom.version(api_version),
+        Some(_) => kind.defined_version(api_version),
         // The group without a name and the others know nothing of each other's types in kube-apiserver, even where they share a
         // kind, and nobody knows those of versions that are not served: managers that came so are forgotten.
         None => scheme
-            .object_kind(api_version, kind.kind)
-            .filter(|other| other.served && other.group.is_empty() == kind.group.is_empty()),
+            .object_kind(api_version, &kind.kind)
+            .filter(|other| other.served && other.group.is_empty() == kind.group.is_empty())
+            .cloned(),
     }
 }
 

@@ -71,19 +71,15 @@ impl<'a> Subject<'a> {
     }
 
     /// The object in the version whose columns are printed; `None` if that is the endpoint's.
-    pub(crate) fn printed(
-        self,
-        facts: &'static ResourceFacts,
-        encodings: &Encodings,
-    ) -> ApiResult<Option<Box<dyn Object>>> {
+    pub(crate) fn printed(self, facts: &ResourceFacts, encodings: &Encodings) -> ApiResult<Option<Box<dyn Object>>> {
         let printed = planesmith_machinery::table::printed(facts);
-        if std::ptr::eq(printed, facts) {
+        if printed == *facts {
             return Ok(None);
         }
         match self {
             Subject::Entry(entry) => encodings.stored(entry.bytes()),
             Subject::Former(entry, revision) => encodings.stored(&entry.bytes_at(revision)),
-            Subject::Object(object) => conversion::try_convert(object, printed),
+            Subject::Object(object) => conversion::try_convert(object, &printed),
         }
         .map(Some)
     }

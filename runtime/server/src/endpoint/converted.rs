@@ -102,7 +102,7 @@ impl Endpoint {
     ///
     /// 500 when the converter fails.
     pub(crate) async fn converted_object(&self, object: Box<dyn Object>) -> ApiResult<Box<dyn Object>> {
-        match self.has_converter() && !std::ptr::eq(object.resource(), self.kind()) {
+        match self.has_converter() && object.resource() != self.kind() {
             true => self.representation().convert(object, self.kind()).await,
             false => Ok(object),
         }

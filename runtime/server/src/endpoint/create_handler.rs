@@ -25,7 +25,7 @@ impl Stores {
     }
 
     /// The handler of creates of a kind that is not stored.
-    pub(super) fn create_handler(&self, facts: &'static ResourceFacts) -> Option<Arc<dyn CreateHandler>> {
+    pub(super) fn create_handler(&self, facts: &ResourceFacts) -> Option<Arc<dyn CreateHandler>> {
         self.attachments().get(facts)
     }
 }

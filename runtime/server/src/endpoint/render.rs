@@ -53,7 +53,7 @@ impl Endpoint {
             }
             (Target::Object, Format::Protobuf) => {
                 let message = subject.message(self.encodings())?;
-                envelope(self.kind().api_version, self.kind().kind, &message)
+                envelope(&self.kind().api_version, &self.kind().kind, &message)
             }
             (Target::PartialObject, Format::Protobuf) => {
                 let message = subject.metadata_message(self.encodings())?;

@@ -128,7 +128,7 @@ impl Endpoint {
         Ok(match (output.target, output.format) {
             (Target::Table, _) => {
                 let rows = table::Rows {
-                    facts: self.kind(),
+                    facts: self.kind().clone(),
                     encodings: Arc::clone(self.encodings()),
                     shown: table::shown(call.query())?,
                     caching,
@@ -185,8 +185,8 @@ impl Endpoint {
         let encodings = Arc::clone(self.encodings());
         let is_partial = output.target == Target::PartialObjectList;
         let name = match is_partial {
-            true => (partial_api_version(output), PARTIAL_LIST_KIND),
-            false => (self.kind().api_version, self.kind().list_kind),
+            true => (partial_api_version(output).into(), PARTIAL_LIST_KIND.into()),
+            false => (self.kind().api_version.clone(), self.kind().list_kind.clone()),
         };
         let is_transcoded = encodings.is_transcoded();
         let cost = match is_transcoded {
@@ -236,7 +236,7 @@ impl Endpoint {
 
     /// The compact JSON before and behind the items of a list.
     fn around_objects(&self, meta: &ListMeta) -> (Vec<u8>, Vec<u8>) {
-        let (kind, api_version) = (self.kind().list_kind, self.kind().api_version);
+        let (kind, api_version) = (&*self.kind().list_kind, &*self.kind().api_version);
         match self.encodings().writes_trees() {
             true => sorted_list(kind, api_version, meta),
             false => (list_head(kind, api_version, meta), b"]}".to_vec()),

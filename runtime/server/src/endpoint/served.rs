@@ -12,7 +12,7 @@ use crate::representation;
 use crate::request::Verb;
 
 /// The served resource of a kind on a server with `features`. Declared subresources without a handler are left out.
-pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources, features: &Features) -> ServedResource {
+pub(super) fn served(facts: &ResourceFacts, handlers: &Subresources, features: &Features) -> ServedResource {
     let representation = representation::of(facts);
     let mut verbs = representation.verbs().to_vec();
     if facts.behavior.create_only {
@@ -53,18 +53,18 @@ pub(super) fn served(facts: &'static ResourceFacts, handlers: &Subresources, fea
     let hub = facts.hub();
     let is_hashed = facts.behavior.is_stored() && features.has(&STORAGE_VERSION_HASH);
     let stored_as = is_hashed.then_some(ServedKind {
-        group: Cow::Borrowed(hub.group),
-        version: Cow::Borrowed(hub.hashed_version),
-        kind: Cow::Borrowed(hub.kind),
+        group: hub.group.clone(),
+        version: hub.hashed_version.clone(),
+        kind: hub.kind.clone(),
     });
     ServedResource {
-        group: Cow::Borrowed(facts.group),
-        version: Cow::Borrowed(facts.version),
-        plural: Cow::Borrowed(facts.plural),
-        singular: Cow::Borrowed(facts.singular),
-        kind: Cow::Borrowed(facts.kind),
-        short_names: facts.short_names.iter().map(|name| Cow::Borrowed(*name)).collect(),
-        categories: facts.categories.iter().map(|name| Cow::Borrowed(*name)).collect(),
+        group: facts.group.clone(),
+        version: facts.version.clone(),
+        plural: facts.plural.clone(),
+        singular: facts.singular.clone(),
+        kind: facts.kind.clone(),
+        short_names: facts.short_names.to_vec(),
+        categories: facts.categories.to_vec(),
         scope: facts.scope,
         verbs,
         hidden_verbs: Vec::new(),

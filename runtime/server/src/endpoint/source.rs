@@ -27,7 +27,7 @@ impl Stores {
 
     /// The source of the objects of a kind that is not stored.
     #[must_use]
-    pub fn source(&self, facts: &'static ResourceFacts) -> Option<Arc<dyn Source>> {
+    pub fn source(&self, facts: &ResourceFacts) -> Option<Arc<dyn Source>> {
         self.attachments().get(facts)
     }
 }

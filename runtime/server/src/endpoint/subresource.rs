@@ -61,14 +61,14 @@ impl Stores {
 
     /// The handlers of subresources of a kind.
     #[must_use]
-    pub fn subresources(&self, facts: &'static ResourceFacts) -> Subresources {
+    pub fn subresources(&self, facts: &ResourceFacts) -> Subresources {
         self.attachments().get(facts).unwrap_or_default()
     }
 
     /// The subresources of a kind without a handler: declared with a handler of their own, which was not passed to
     /// [`Stores::handle`].
     #[must_use]
-    pub fn unhandled(&self, facts: &'static ResourceFacts) -> Vec<&'static str> {
+    pub fn unhandled(&self, facts: &ResourceFacts) -> Vec<&'static str> {
         let handlers = self.subresources(facts);
         let declared = facts.subresources.iter();
         let unhandled = declared.filter(|subresource| {

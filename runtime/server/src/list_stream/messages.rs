@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use planesmith_machinery::meta::ListMeta;
 use planesmith_machinery::protobuf;
+use planesmith_machinery::resource::Text;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::Entry;
 
@@ -19,8 +20,8 @@ pub(crate) type WriteMessage = Box<dyn FnMut(&Arc<Entry>, &mut Vec<u8>) -> ApiRe
 /// A list in protobuf. Its length precedes it, so its items are measured first, and an object that cannot be encoded is
 /// found before the answer begins.
 pub(crate) struct MessageList {
-    api_version: &'static str,
-    kind: &'static str,
+    api_version: Text,
+    kind: Text,
     meta: ListMeta,
     entries: Vec<Arc<Entry>>,
     write: WriteMessage,
@@ -51,7 +52,7 @@ impl MessageList {
     /// Returns the list of `entries`; each item is what `write` appends, which must be the same at each call. A slice
     /// costs `cost`.
     pub(crate) fn new(
-        (api_version, kind): (&'static str, &'static str),
+        (api_version, kind): (Text, Text),
         meta: &ListMeta,
         entries: Vec<Arc<Entry>>,
         write: WriteMessage,
@@ -143,7 +144,7 @@ impl MessageList {
     }
 
     fn begin(&mut self, out: &mut Vec<u8>) {
-        let (head, tail) = protobuf::around_items(self.api_version, self.kind, &self.meta, self.items);
+        let (head, tail) = protobuf::around_items(&self.api_version, &self.kind, &self.meta, self.items);
         self.left = (self.items + tail.len()) as u64;
         self.tail = tail;
         self.stage = Stage::Writing;

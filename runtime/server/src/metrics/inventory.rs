@@ -2,6 +2,8 @@
 
 use std::fmt::Debug;
 
+use planesmith_machinery::resource::Text;
+
 use crate::request::RequestInfo;
 
 /// The resources that a chain of servers serves.
@@ -14,12 +16,12 @@ pub(crate) trait Inventory: Debug + Send + Sync {
 }
 
 /// Counts of a resource's stored objects.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredCounts {
     /// Group that the objects are stored under, which all groups that serve them share.
-    pub group: &'static str,
+    pub group: Text,
     /// Plural name that the objects are stored under.
-    pub resource: &'static str,
+    pub resource: Text,
     /// Number of objects.
     pub objects: usize,
     /// Their size, in bytes.

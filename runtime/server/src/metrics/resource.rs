@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::resource::{ResourceFacts, Text};
 use prometheus::{Histogram, HistogramVec, IntCounter, IntCounterVec, Registry};
 
 use super::requests::SECONDS;
@@ -141,11 +141,11 @@ pub(crate) enum StoreUse {
 #[derive(Debug)]
 pub(crate) struct ResourceMetrics {
     all: Arc<AllResources>,
-    group: &'static str,
-    version: &'static str,
-    resource: &'static str,
+    group: Text,
+    version: Text,
+    resource: Text,
     /// Group and name under which the objects are stored.
-    stored_as: [&'static str; 2],
+    stored_as: [Text; 2],
     body_bytes: [OnceLock<Histogram>; 5],
     watch: OnceLock<WatchMetrics>,
     lists: OnceLock<(IntCounter, IntCounter)>,
@@ -169,13 +169,14 @@ struct StoreMetrics {
 }
 
 impl ResourceMetrics {
-    pub(super) fn new(all: &Arc<AllResources>, facts: &'static ResourceFacts) -> Self {
+    pub(super) fn new(all: &Arc<AllResources>, facts: &ResourceFacts) -> Self {
+        let hub = facts.hub();
         Self {
             all: Arc::clone(all),
-            group: facts.group,
-            version: facts.version,
-            resource: facts.plural,
-            stored_as: [facts.hub().group, facts.hub().plural],
+            group: facts.group.clone(),
+            version: facts.version.clone(),
+            resource: facts.plural.clone(),
+            stored_as: [hub.group.clone(), hub.plural.clone()],
             body_bytes: Default::default(),
             watch: OnceLock::new(),
             lists: OnceLock::new(),
@@ -192,7 +193,7 @@ impl ResourceMetrics {
             BodyUse::Delete => "delete",
             BodyUse::DeleteCollection => "delete_collection",
         };
-        let labels = [self.group, self.resource, verb];
+        let labels = [&*self.group, &*self.resource, verb];
         let sizes = self.body_bytes[used as usize].get_or_init(|| self.all.body_bytes.with_label_values(&labels));
         #[expect(clippy::cast_precision_loss, reason = "the bucket does not change by a byte")]
         sizes.observe(bytes as f64);
@@ -201,7 +202,7 @@ impl ResourceMetrics {
     /// The metrics of a watch.
     pub(crate) fn watch(&self) -> WatchMetrics {
         let watch = self.watch.get_or_init(|| {
-            let version = [self.group, self.version, self.resource];
+            let version = [&*self.group, &*self.version, &*self.resource];
             WatchMetrics {
                 events: self.all.watch_events.with_label_values(&version),
                 bytes: self.all.event_bytes.with_label_values(&version),
@@ -214,7 +215,7 @@ impl ResourceMetrics {
 
     /// Counts a watch that has sent the initial objects.
     pub(crate) fn watch_list(&self, scope: &'static str, took: Duration) {
-        let labels = [self.group, self.version, self.resource, scope];
+        let labels = [&*self.group, &*self.version, &*self.resource, scope];
         let seconds = self.all.watch_list_seconds.with_label_values(&labels);
         seconds.observe(took.as_secs_f64());
     }
@@ -222,8 +223,8 @@ impl ResourceMetrics {
     /// Counts a list of `objects` objects.
     pub(crate) fn list(&self, objects: usize) {
         let (lists, listed) = self.lists.get_or_init(|| {
-            let [group, resource] = self.stored_as;
-            let lists = self.all.lists.with_label_values(&[group, resource, ""]);
+            let [group, resource] = &self.stored_as;
+            let lists = self.all.lists.with_label_values(&[&**group, &**resource, ""]);
             (lists, self.all.listed.with_label_values(&self.stored_as))
         });
         lists.inc();
@@ -238,7 +239,7 @@ impl ResourceMetrics {
             StoreUse::Delete => "delete",
         };
         let store = self.store[used as usize].get_or_init(|| {
-            let [group, resource] = self.stored_as;
+            let [group, resource] = &self.stored_as;
             let labels = [operation, group, resource];
             StoreMetrics {
                 seconds: self.all.store_seconds.with_label_values(&labels),

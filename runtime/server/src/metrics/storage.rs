@@ -128,10 +128,10 @@ impl StorageMetrics {
 
 /// The counts by the group and the name that the objects are stored under: versions, and other groups that serve the
 /// resource too, share the objects.
-fn by_resource(stored: &[StoredCounts]) -> BTreeMap<(&'static str, &'static str), StoredCounts> {
+fn by_resource(stored: &[StoredCounts]) -> BTreeMap<(&str, &str), &StoredCounts> {
     let stored = stored.iter();
     stored
-        .map(|counts| ((counts.group, counts.resource), *counts))
+        .map(|counts| ((&*counts.group, &*counts.resource), counts))
         .collect()
 }
 

@@ -107,7 +107,7 @@ impl Representation for Custom {
         true
     }
 
-    fn convert(&self, object: Box<dyn Object>, to: &'static ResourceFacts) -> Converted {
+    fn convert<'a>(&self, object: Box<dyn Object>, to: &'a ResourceFacts) -> Converted<'a> {
         Box::pin(async move {
             match object.as_custom() {
                 Some(custom) => Ok(Box::new(custom::convert_later(custom, to).await?) as Box<dyn Object>),
@@ -116,18 +116,18 @@ impl Representation for Custom {
         })
     }
 
-    fn completion(&self, _: &'static ResourceFacts) -> Option<Completion> {
+    fn completion(&self, _: &ResourceFacts) -> Option<Completion> {
         Some(|object, features| {
             object.as_custom_mut().map(CustomObject::prune);
             defaulting::set_defaults(object, features);
         })
     }
 
-    fn has_converter(&self, kind: &'static ResourceFacts) -> bool {
+    fn has_converter(&self, kind: &ResourceFacts) -> bool {
         CustomKind::of(kind).is_some_and(CustomKind::has_converter)
     }
 
-    fn check_cost(&self, kind: &'static ResourceFacts, bytes: usize) -> u64 {
+    fn check_cost(&self, kind: &ResourceFacts, bytes: usize) -> u64 {
         CustomKind::of(kind).map_or(0, |custom| custom.check_cost(bytes))
     }
 
@@ -154,7 +154,7 @@ impl Representation for Custom {
         self.check_scale(object, scale)?;
         let mut set = Ok(());
         if let Some(object) = object.as_custom_mut() {
-            object.change(|document| set = set_nested(document, scale.spec_replicas, replicas.into()));
+            object.change(|document| set = set_nested(document, &scale.spec_replicas, replicas.into()));
         }
         set.map_err(|why| ApiError::unnamed(500, why))
     }
@@ -178,11 +178,11 @@ impl Representation for Custom {
 /// Checks the types of the fields that a Scale takes from a document: it may be stored from before its definition was
 /// changed.
 fn check_types(document: &Tree, scale: &ScaleFacts) -> Result<(), String> {
-    for path in [scale.spec_replicas, scale.status_replicas] {
+    for path in [&scale.spec_replicas, &scale.status_replicas] {
         nested_integer(document, path)?;
     }
     if !scale.selector.is_empty() {
-        nested_text(document, scale.selector)?;
+        nested_text(document, &scale.selector)?;
     }
     Ok(())
 }

@@ -39,11 +39,11 @@ impl Representation for Declared {
     }
 
     fn list_type(&self, kind: &ResourceFacts) -> String {
-        go_type(kind.group, kind.list_kind)
+        go_type(&kind.group, &kind.list_kind)
     }
 
     fn not_a_list(&self, kind: &ResourceFacts) -> ApiError {
-        not_a_list(kind.group, kind.kind)
+        not_a_list(&kind.group, &kind.kind)
     }
 
     fn requires_type_meta(&self) -> bool {
@@ -93,20 +93,20 @@ impl Representation for Declared {
         false
     }
 
-    fn convert(&self, object: Box<dyn Object>, to: &'static ResourceFacts) -> Converted {
+    fn convert<'a>(&self, object: Box<dyn Object>, to: &'a ResourceFacts) -> Converted<'a> {
         Box::pin(ready(conversion::try_convert(&*object, to)))
     }
 
-    fn completion(&self, sent: &'static ResourceFacts) -> Option<Completion> {
+    fn completion(&self, sent: &ResourceFacts) -> Option<Completion> {
         // An object of another version has only the defaults of that version.
         (!sent.is_hub()).then_some(defaulting::set_defaults)
     }
 
-    fn has_converter(&self, _: &'static ResourceFacts) -> bool {
+    fn has_converter(&self, _: &ResourceFacts) -> bool {
         false
     }
 
-    fn check_cost(&self, kind: &'static ResourceFacts, bytes: usize) -> u64 {
+    fn check_cost(&self, kind: &ResourceFacts, bytes: usize) -> u64 {
         kind.hub().extensions.check_cost_per_byte.saturating_mul(bytes as u64)
     }
 
@@ -127,7 +127,7 @@ impl Representation for Declared {
     }
 
     fn set_replicas(&self, object: &mut dyn Object, scale: &ScaleFacts, replicas: i32) -> ApiResult<()> {
-        value::change_at(object, scale.spec_replicas, &mut |value| set_number(value, replicas));
+        value::change_at(object, &scale.spec_replicas, &mut |value| set_number(value, replicas));
         Ok(())
     }
 

@@ -30,7 +30,7 @@ impl Attachments {
     /// The value of type `T` that is attached to a kind.
     pub(crate) fn get<T: Any + Clone>(&self, facts: &ResourceFacts) -> Option<T> {
         let all = self.by_kind.lock().unwrap_or_else(PoisonError::into_inner);
-        all.get(&key::<T>(facts.group, facts.plural))?.downcast_ref().cloned()
+        all.get(&key::<T>(&facts.group, &facts.plural))?.downcast_ref().cloned()
     }
 }
 

@@ -44,19 +44,19 @@ fn text_of<'o>(leaf: &View<'o>) -> Option<Cow<'o, str>> {
 /// Reads the rows of stored JSON without decoding the objects, because decoding would dominate the time for opening a
 /// store of many objects.
 pub(super) struct JsonIndexer {
-    hub: &'static ResourceFacts,
+    hub: ResourceFacts,
     objects: Arc<dyn StoredObjects>,
     /// The paths that selectors read, and the value of each for objects that do not have it.
-    paths: Vec<&'static str>,
+    paths: Vec<String>,
     zeros: Vec<&'static str>,
 }
 
 impl JsonIndexer {
-    pub(super) fn new(hub: &'static ResourceFacts, objects: Arc<dyn StoredObjects>) -> Self {
-        let paths: Vec<_> = hub.selected_paths().collect();
+    pub(super) fn new(hub: &ResourceFacts, objects: Arc<dyn StoredObjects>) -> Self {
+        let paths: Vec<_> = hub.selected_paths().map(str::to_owned).collect();
         let zeros = paths.iter().map(|path| hub.zero_text(path)).collect();
         Self {
-            hub,
+            hub: hub.clone(),
             objects,
             paths,
             zeros,
@@ -67,9 +67,10 @@ impl JsonIndexer {
 impl Indexer for JsonIndexer {
     fn row(&self, _key: &str, bytes: &[u8]) -> Row {
         let zeros = self.zeros.iter().copied().map(Cow::Borrowed);
-        let (found, is_json) = Found::of(bytes, &self.paths, zeros.collect());
+        let paths: Vec<&str> = self.paths.iter().map(String::as_str).collect();
+        let (found, is_json) = Found::of(bytes, &paths, zeros.collect());
         if !is_json {
-            tracing::error!(kind = self.hub.kind, "an object in the store cannot be read");
+            tracing::error!(kind = %self.hub.kind, "an object in the store cannot be read");
         }
         let labels = found.labels.iter().map(|(key, value)| (&**key, &**value));
         Row::new(labels, found.fields.iter().map(|field| &**field))

@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use planesmith_access::admission::Lister;
+use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
@@ -25,7 +26,7 @@ const KEPT_OF_A_LIST: usize = KEPT / 16;
 /// Reads the objects of a server's kinds.
 pub struct ObjectLister {
     /// By group and kind of the storage version.
-    stores: HashMap<(&'static str, &'static str), ResourceStore>,
+    stores: HashMap<GroupKind, ResourceStore>,
     /// The decoded objects. Locked only for one lookup at a time.
     decoded: Mutex<DecodedObjects>,
 }
@@ -36,16 +37,15 @@ impl ObjectLister {
     pub fn new(storage: &Storage, scheme: &Scheme) -> Self {
         let hubs = scheme.iter().filter(|facts| facts.is_hub());
         let open = |hub| ResourceStore::with_versions(storage, hub, scheme);
-        let stores = hubs.map(|hub| ((hub.group, hub.kind), open(hub)));
+        let stores = hubs.map(|hub| (hub.group_kind(), open(hub)));
         Self {
             stores: stores.collect(),
             decoded: Mutex::new(DecodedObjects::new(KEPT)),
         }
     }
 
-    fn store(&self, kind: &'static ResourceFacts) -> Option<&ResourceStore> {
-        let hub = kind.hub();
-        self.stores.get(&(hub.group, hub.kind))
+    fn store(&self, kind: &ResourceFacts) -> Option<&ResourceStore> {
+        self.stores.get(&kind.hub().group_kind())
     }
 
     /// The object of an entry, from the cache of decoded objects if it is there.
@@ -62,7 +62,7 @@ impl ObjectLister {
 }
 
 impl Lister for ObjectLister {
-    fn get(&self, kind: &'static ResourceFacts, namespace: &str, name: &str) -> ApiResult<Option<Arc<dyn Object>>> {
+    fn get(&self, kind: &ResourceFacts, namespace: &str, name: &str) -> ApiResult<Option<Arc<dyn Object>>> {
         let Some(store) = self.store(kind) else {
             return Ok(None);
         };
@@ -74,7 +74,7 @@ impl Lister for ObjectLister {
         entry.map(|entry| self.object(store, &entry)).transpose()
     }
 
-    fn list(&self, kind: &'static ResourceFacts, namespace: &str) -> ApiResult<Vec<Arc<dyn Object>>> {
+    fn list(&self, kind: &ResourceFacts, namespace: &str) -> ApiResult<Vec<Arc<dyn Object>>> {
         let Some(store) = self.store(kind) else {
             return Ok(Vec::new());
         };

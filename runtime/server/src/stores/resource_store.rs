@@ -22,7 +22,7 @@ use crate::representation;
 /// The objects of one kind, as bytes of its storage version.
 #[derive(Debug)]
 pub struct ResourceStore {
-    facts: &'static ResourceFacts,
+    facts: ResourceFacts,
     collection: Arc<Collection>,
     storage: Storage,
     objects: Arc<dyn StoredObjects>,
@@ -36,7 +36,7 @@ pub struct ResourceStore {
 impl ResourceStore {
     /// Like [`ResourceStore::with_versions`], for a kind that was never stored in another version than `hub`.
     #[must_use]
-    pub fn open(storage: &Storage, hub: &'static ResourceFacts) -> Self {
+    pub fn open(storage: &Storage, hub: &ResourceFacts) -> Self {
         Self::with_versions(storage, hub, &Scheme::new())
     }
 
@@ -44,14 +44,14 @@ impl ResourceStore {
     /// `scheme` has of the kind. Opening it again returns the same objects; those of a custom kind follow the kind's
     /// current definition.
     #[must_use]
-    pub fn with_versions(storage: &Storage, hub: &'static ResourceFacts, scheme: &Scheme) -> Self {
+    pub fn with_versions(storage: &Storage, hub: &ResourceFacts, scheme: &Scheme) -> Self {
         let objects = stored_objects::of(hub, scheme);
         let indexer: Arc<dyn Indexer> = Arc::new(JsonIndexer::new(hub, Arc::clone(&objects)));
         let collection = storage.collection(&hub.storage_prefix(), Arc::clone(&indexer));
         let is_redefinable = representation::of(hub).is_redefinable();
         let schema_epoch = is_redefinable.then(|| collection.reindex(&indexer));
         Self {
-            facts: hub,
+            facts: hub.clone(),
             collection,
             storage: storage.clone(),
             objects,
@@ -68,8 +68,8 @@ impl ResourceStore {
 
     /// The storage version.
     #[must_use]
-    pub fn facts(&self) -> &'static ResourceFacts {
-        self.facts
+    pub fn facts(&self) -> &ResourceFacts {
+        &self.facts
     }
 
     /// The time after which objects expire, counted from their last write; `None` means no limit.
@@ -220,7 +220,7 @@ impl ResourceStore {
     /// # Errors
     ///
     /// 500 when the bytes do not encode such an object, or it cannot be converted.
-    pub(crate) fn decode_as(&self, bytes: &[u8], version: &'static ResourceFacts) -> ApiResult<Box<dyn Object>> {
+    pub(crate) fn decode_as(&self, bytes: &[u8], version: &ResourceFacts) -> ApiResult<Box<dyn Object>> {
         self.objects.read_as(bytes, version)
     }
 }

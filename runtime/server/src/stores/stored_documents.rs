@@ -12,30 +12,30 @@ use super::stored_objects::StoredObjects;
 /// The stored objects of a custom kind.
 #[derive(Debug)]
 pub(super) struct StoredDocuments {
-    hub: &'static ResourceFacts,
+    hub: ResourceFacts,
 }
 
 impl StoredDocuments {
     /// The objects of the kind with the storage version `hub`.
-    pub(super) fn new(hub: &'static ResourceFacts) -> Self {
-        Self { hub }
+    pub(super) fn new(hub: &ResourceFacts) -> Self {
+        Self { hub: hub.clone() }
     }
 }
 
 impl StoredObjects for StoredDocuments {
     fn read(&self, bytes: &[u8]) -> ApiResult<Box<dyn Object>> {
-        custom::read(bytes, self.hub)
+        custom::read(bytes, &self.hub)
     }
 
-    fn read_as(&self, bytes: &[u8], version: &'static ResourceFacts) -> ApiResult<Box<dyn Object>> {
+    fn read_as(&self, bytes: &[u8], version: &ResourceFacts) -> ApiResult<Box<dyn Object>> {
         custom::read(bytes, version)
     }
 
     fn read_in_any_version(&self, bytes: &[u8]) -> ApiResult<Box<dyn Object>> {
-        if custom::needs_converter(bytes, self.hub) {
+        if custom::needs_converter(bytes, &self.hub) {
             let stored = json::type_meta(bytes).ok();
-            if let Some(version) = stored.and_then(|stored| self.hub.custom?.version(&stored.api_version)) {
-                return custom::read(bytes, version);
+            if let Some(version) = stored.and_then(|stored| self.hub.defined_version(&stored.api_version)) {
+                return custom::read(bytes, &version);
             }
         }
         self.read(bytes)

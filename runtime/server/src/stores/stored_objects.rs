@@ -28,7 +28,7 @@ pub(super) trait StoredObjects: Debug + Send + Sync {
     /// # Errors
     ///
     /// 500 when the bytes do not encode such an object, or it cannot be converted.
-    fn read_as(&self, bytes: &[u8], version: &'static ResourceFacts) -> ApiResult<Box<dyn Object>>;
+    fn read_as(&self, bytes: &[u8], version: &ResourceFacts) -> ApiResult<Box<dyn Object>>;
 
     /// The object that `bytes` encode: in the version in which it was stored if another program would have to convert it.
     ///
@@ -45,7 +45,7 @@ pub(super) trait StoredObjects: Debug + Send + Sync {
 }
 
 /// Returns the reader of the kind with the storage version `hub`, whose other versions are in `scheme`.
-pub(super) fn of(hub: &'static ResourceFacts, scheme: &Scheme) -> Arc<dyn StoredObjects> {
+pub(super) fn of(hub: &ResourceFacts, scheme: &Scheme) -> Arc<dyn StoredObjects> {
     match representation::of(hub).versions_have_own_rules() {
         true => Arc::new(StoredDocuments::new(hub)),
         false => Arc::new(StoredVersions::new(hub, scheme)),

@@ -14,9 +14,9 @@ use super::stored_objects::StoredObjects;
 /// The versions in which the objects of a declared kind may be stored.
 #[derive(Debug)]
 pub(super) struct StoredVersions {
-    hub: &'static ResourceFacts,
+    hub: ResourceFacts,
     /// The versions that are converted to `hub`, including those that are not served.
-    others: Vec<&'static ResourceFacts>,
+    others: Vec<ResourceFacts>,
     /// The first bytes of every object that was stored in the version `hub`.
     prefix: Vec<u8>,
     /// The features that decide about defaults.
@@ -49,16 +49,16 @@ impl From<Unreadable> for ApiError {
 
 impl StoredVersions {
     /// The versions of the kind with the storage version `hub` in `scheme`.
-    pub(super) fn new(hub: &'static ResourceFacts, scheme: &Scheme) -> Self {
-        let is_older = |facts: &&'static ResourceFacts| !facts.is_hub() && std::ptr::eq(facts.hub(), hub);
+    pub(super) fn new(hub: &ResourceFacts, scheme: &Scheme) -> Self {
+        let is_older = |facts: &&ResourceFacts| !facts.is_hub() && facts.is_version_of(hub);
         let mut prefix = b"{\"kind\":".to_vec();
-        json::encode_text(hub.kind, &mut prefix);
+        json::encode_text(&hub.kind, &mut prefix);
         prefix.extend_from_slice(b",\"apiVersion\":");
-        json::encode_text(hub.api_version, &mut prefix);
+        json::encode_text(&hub.api_version, &mut prefix);
         prefix.push(b',');
         Self {
-            hub,
-            others: scheme.iter().filter(is_older).collect(),
+            hub: hub.clone(),
+            others: scheme.iter().filter(is_older).cloned().collect(),
             prefix,
             features: scheme.features().clone(),
         }
@@ -72,7 +72,7 @@ impl StoredVersions {
     /// See [`Unreadable`].
     fn read_current(&self, bytes: &[u8]) -> Result<Box<dyn Object>, Unreadable> {
         match bytes.starts_with(&self.prefix) {
-            true => decode(bytes, self.hub),
+            true => decode(bytes, &self.hub),
             false => self.read_stored(bytes).map(|(object, _)| object),
         }
     }
@@ -84,28 +84,28 @@ impl StoredVersions {
     /// # Errors
     ///
     /// See [`Unreadable`].
-    fn read_stored(&self, bytes: &[u8]) -> Result<(Box<dyn Object>, &'static ResourceFacts), Unreadable> {
+    fn read_stored(&self, bytes: &[u8]) -> Result<(Box<dyn Object>, &ResourceFacts), Unreadable> {
         let version = self.version_of(bytes)?;
         let mut object = decode(bytes, version)?;
         defaulting::set_defaults(&mut *object, &self.features);
-        if !std::ptr::eq(version, self.hub) {
-            object = conversion::convert(&*object, self.hub);
+        if *version != self.hub {
+            object = conversion::convert(&*object, &self.hub);
             defaulting::set_defaults(&mut *object, &self.features);
         }
         Ok((object, version))
     }
 
-    fn version_of(&self, bytes: &[u8]) -> Result<&'static ResourceFacts, Unreadable> {
+    fn version_of(&self, bytes: &[u8]) -> Result<&ResourceFacts, Unreadable> {
         if bytes.starts_with(&self.prefix) {
-            return Ok(self.hub);
+            return Ok(&self.hub);
         }
         let stored = json::type_meta(bytes).map_err(|error| Unreadable::Malformed(error.to_string()))?;
         // Another program may have stored an object without its type.
-        let is_of = |facts: &&'static ResourceFacts| {
+        let is_of = |facts: &&ResourceFacts| {
             (stored.kind.is_empty() || stored.kind == facts.kind)
                 && (stored.api_version.is_empty() || stored.api_version == facts.api_version)
         };
-        let mut versions = std::iter::once(self.hub).chain(self.others.iter().copied());
+        let mut versions = std::iter::once(&self.hub).chain(&self.others);
         versions.find(is_of).ok_or(Unreadable::UnknownVersion {
             kind: stored.kind,
             api_version: stored.api_version,
@@ -117,12 +117,12 @@ impl StoredVersions {
 impl StoredObjects for StoredVersions {
     fn read(&self, bytes: &[u8]) -> ApiResult<Box<dyn Object>> {
         self.read_current(bytes).map_err(|why| {
-            tracing::error!(kind = self.hub.kind, error = %why, "an object in the store cannot be read");
+            tracing::error!(kind = %self.hub.kind, error = %why, "an object in the store cannot be read");
             ApiError::from(why)
         })
     }
 
-    fn read_as(&self, bytes: &[u8], version: &'static ResourceFacts) -> ApiResult<Box<dyn Object>> {
+    fn read_as(&self, bytes: &[u8], version: &ResourceFacts) -> ApiResult<Box<dyn Object>> {
         let object = self.read(bytes)?;
         match version.is_hub() {
             true => Ok(object),
@@ -141,7 +141,7 @@ impl StoredObjects for StoredVersions {
         };
         let encoded = json::encode_for_storage(&*object);
         let draft = Draft::new(encoded.bytes, encoded.gap);
-        match std::ptr::eq(version, self.hub) {
+        match *version == self.hub {
             true => Loaded::Encoded(draft),
             false => Loaded::Converted(draft),
         }
@@ -152,7 +152,7 @@ impl StoredObjects for StoredVersions {
     }
 }
 
-fn decode(bytes: &[u8], version: &'static ResourceFacts) -> Result<Box<dyn Object>, Unreadable> {
+fn decode(bytes: &[u8], version: &ResourceFacts) -> Result<Box<dyn Object>, Unreadable> {
     let mut object = version.zero();
     match custom::decode_stored(bytes, &mut *object) {
         Ok(_) => Ok(object),

@@ -33,7 +33,7 @@ impl Endpoint {
             .with_managers();
         drop(body);
         let make = |live: &dyn Object| {
-            sent.check(self.kind().api_version, self.kind().kind)?;
+            sent.check(&self.kind().api_version, &self.kind().kind)?;
             let versions = &**self.stores().scheme();
             let applied = apply::apply(live, &sent.document, &write.tracking(), options.force, versions)
                 .map_err(|error| error.to_api_error(&sent.subject()))?;
@@ -72,7 +72,7 @@ impl Endpoint {
         &self,
         call: &Call,
         body: Bytes,
-        facts: &'static ScaleFacts,
+        facts: &ScaleFacts,
         output: Output,
     ) -> ApiResult<Response> {
         let options = WriteOptions::for_apply(call.query())?;
@@ -87,7 +87,7 @@ impl Endpoint {
             sent.check(scale::EXPECTED.api_version, scale::EXPECTED.kind)?;
             let shown = scale_of(live, facts)?;
             let stored = &live.meta().managed_fields;
-            let managers = ScaleManagers::read(stored, self.kind(), facts.spec_replicas)
+            let managers = ScaleManagers::read(stored, self.kind(), &facts.spec_replicas)
                 .ok_or_else(|| ApiError::internal("the managers of the object cannot be read"))?;
             self.representation().check_scale_apply(&managers)?;
             let applied = apply::apply_scale(&shown, managers, &sent.document, &write.tracking(), options.force)

@@ -192,7 +192,8 @@ impl Write<'_> {
                 false => Committed::Stored(Arc::clone(entry)),
             })));
         }
-        let extensions = &object.resource().extensions;
+        let kind = object.resource().clone();
+        let extensions = &kind.extensions;
         let holds = extensions.hooks.blocks_deletion(object);
         if !holds || extensions.dependents != Dependents::IgnoredAtFirst {
             apply_propagation(&mut object.meta_mut().finalizers, options, extensions.dependents);
@@ -270,8 +271,8 @@ impl Write<'_> {
         let facts = self.endpoint.kind();
         StatusDetails {
             name: object.meta().name.clone(),
-            group: facts.group.to_owned(),
-            kind: facts.plural.to_owned(),
+            group: facts.group.to_string(),
+            kind: facts.plural.to_string(),
             uid: object.meta().uid.clone(),
             ..StatusDetails::default()
         }
@@ -279,7 +280,7 @@ impl Write<'_> {
 }
 
 fn check_preconditions(
-    facts: &'static ResourceFacts,
+    facts: &ResourceFacts,
     object: &dyn Object,
     entry: &Entry,
     options: &DeleteOptions,

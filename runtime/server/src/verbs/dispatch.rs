@@ -25,7 +25,7 @@ impl Routes {
     }
 
     /// Serves a kind by its facts. A version that is not served or is switched off is ignored.
-    pub fn serve_kind(&mut self, facts: &'static ResourceFacts, stores: &Stores) {
+    pub fn serve_kind(&mut self, facts: &ResourceFacts, stores: &Stores) {
         if self.admits(facts) {
             self.add(Arc::new(Endpoint::new(facts, stores)));
         }
@@ -56,8 +56,8 @@ impl ResourceHandler for Endpoint {
         let stats = self.objects()?.collection().stats();
         let hub = self.kind().hub();
         Some(StoredCounts {
-            group: hub.group,
-            resource: hub.plural,
+            group: hub.group.clone(),
+            resource: hub.plural.clone(),
             objects: stats.entries,
             bytes: stats.bytes,
             changes: stats.published,
@@ -69,8 +69,8 @@ impl ResourceHandler for Endpoint {
 
 impl Endpoint {
     async fn answer(self: &Arc<Self>, call: &Call, body: Body) -> ApiResult<Response> {
-        if let Some(warning) = self.kind().deprecated {
-            call.ctx.warnings.add(warning);
+        if let Some(warning) = &self.kind().deprecated {
+            call.ctx.warnings.add(&**warning);
             let requests = self.stores().options().metrics.requests();
             requests.note_deprecated(&call.ctx.info, warning);
         }

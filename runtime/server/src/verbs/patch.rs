@@ -145,7 +145,7 @@ pub(super) struct Patch<'a> {
     pub(super) body: &'a [u8],
     pub(super) validation: FieldValidation,
     pub(super) scheme: &'a Scheme,
-    pub(super) expected: Expected,
+    pub(super) expected: Expected<'a>,
     /// True if only the status is written, whatever else the patch changes.
     pub(super) is_of_status: bool,
 }
@@ -258,10 +258,10 @@ impl Patch<'_> {
 
     /// The patched kind, and its other version that a patched object names. kube-apiserver decodes such an object in
     /// that version, served or not, and converts it.
-    fn other_version(&self, sent: &TypeMeta) -> Option<(&'static ResourceFacts, &'static ResourceFacts)> {
+    fn other_version(&self, sent: &TypeMeta) -> Option<(&ResourceFacts, &ResourceFacts)> {
         let own = self.scheme.object_kind(self.expected.api_version, self.expected.kind)?;
         let other = self.scheme.object_kind(&sent.api_version, &sent.kind)?;
-        let is_other = !std::ptr::eq(own, other) && std::ptr::eq(own.hub(), other.hub());
+        let is_other = own != other && own.is_version_of(other);
         is_other.then_some((own, other))
     }
 

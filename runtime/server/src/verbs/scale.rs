@@ -42,7 +42,7 @@ const NOT_SET: i32 = i32::MIN;
 
 impl Endpoint {
     /// Reads the number of replicas.
-    pub(crate) async fn get_scale(&self, call: &Call, facts: &'static ScaleFacts) -> ApiResult<Response> {
+    pub(crate) async fn get_scale(&self, call: &Call, facts: &ScaleFacts) -> ApiResult<Response> {
         let output = self.negotiate(&call.parts, Acceptable::Scale)?;
         let key = self.store().key(call.namespace(), call.name())?;
         let entry = self
@@ -52,8 +52,8 @@ impl Endpoint {
             .ok_or_else(|| self.not_found(call.name()))?;
         let object = self.object_of(call, &entry).await?;
         let scale = scale_of(&*object, facts)?;
-        if self.representation().requires_replicas() && find_replicas(&*object, facts.spec_replicas).is_none() {
-            let path = facts.spec_replicas;
+        if self.representation().requires_replicas() && find_replicas(&*object, &facts.spec_replicas).is_none() {
+            let path = &facts.spec_replicas;
             return Err(ApiError::internal(format!(
                 "the spec replicas field \".{path}\" does not exist"
             )));
@@ -62,12 +62,7 @@ impl Endpoint {
     }
 
     /// Replaces the number of replicas.
-    pub(crate) async fn update_scale(
-        &self,
-        call: &Call,
-        body: Body,
-        facts: &'static ScaleFacts,
-    ) -> ApiResult<Response> {
+    pub(crate) async fn update_scale(&self, call: &Call, body: Body, facts: &ScaleFacts) -> ApiResult<Response> {
         let output = self.negotiate(&call.parts, Acceptable::Scale)?;
         let body = self.read_body(call, body, BodyUse::Update).await?;
         let options = WriteOptions::for_update(call.query())?;
@@ -80,14 +75,14 @@ impl Endpoint {
         let read = || decoder.read(&body, &mut scale);
         self.run(call, body.len(), body.cost(), read).await??;
         self.check_path_names(&mut scale.metadata, call)?;
-        let write = Write::new(self, call, &options, body.len()).through_scale(facts.spec_replicas);
+        let write = Write::new(self, call, &options, body.len()).through_scale(&facts.spec_replicas);
         let make = |live: &dyn Object| scaled(live, &scale, facts);
         self.write_scale(&write, output, facts, &scale.metadata.uid, &make)
             .await
     }
 
     /// Changes the number of replicas.
-    pub(crate) async fn patch_scale(&self, call: &Call, body: Body, facts: &'static ScaleFacts) -> ApiResult<Response> {
+    pub(crate) async fn patch_scale(&self, call: &Call, body: Body, facts: &ScaleFacts) -> ApiResult<Response> {
         let kind = PatchKind::of(call, self.representation())?;
         let output = self.negotiate(&call.parts, Acceptable::Scale)?;
         let body = self.read_bytes(call, body, BodyUse::Patch).await?;
@@ -103,16 +98,16 @@ impl Endpoint {
             expected: EXPECTED,
             is_of_status: false,
         };
-        let write = Write::new(self, call, &options, body.len()).through_scale(facts.spec_replicas);
+        let write = Write::new(self, call, &options, body.len()).through_scale(&facts.spec_replicas);
         let make = |live: &dyn Object| {
             let mut scale = Scale::default();
             let mut before = scale_of(live, facts)?;
-            if self.representation().requires_replicas() && find_replicas(live, facts.spec_replicas).is_none() {
+            if self.representation().requires_replicas() && find_replicas(live, &facts.spec_replicas).is_none() {
                 before.spec.replicas = NOT_SET;
             }
             // Only a patch sees the managers of the number.
             let stored = &live.meta().managed_fields;
-            let managers = ScaleManagers::read(stored, live.resource(), facts.spec_replicas);
+            let managers = ScaleManagers::read(stored, live.resource(), &facts.spec_replicas);
             before.metadata.managed_fields = managers.map(|managers| managers.of_scale()).unwrap_or_default();
             for warning in patch.apply(&before, &mut scale)?.warnings {
                 call.ctx.warnings.add(warning);
@@ -127,7 +122,7 @@ impl Endpoint {
         &self,
         write: &Write<'_>,
         output: Output,
-        facts: &'static ScaleFacts,
+        facts: &ScaleFacts,
         uid: &str,
         make: &Make<'_>,
     ) -> ApiResult<Response> {
@@ -193,11 +188,11 @@ pub(super) fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> ApiResult<Sca
             ..ObjectMeta::default()
         },
         spec: ScaleSpec {
-            replicas: replicas_at(object, facts.spec_replicas),
+            replicas: replicas_at(object, &facts.spec_replicas),
         },
         status: ScaleStatus {
-            replicas: replicas_at(object, facts.status_replicas),
-            selector: selector_at(object, facts.selector),
+            replicas: replicas_at(object, &facts.status_replicas),
+            selector: selector_at(object, &facts.selector),
         },
     })
 }
@@ -242,7 +237,7 @@ fn check(live: &dyn Object, scale: &Scale) -> ApiResult<()> {
     let (sent, actual) = (&scale.metadata.uid, &live.meta().uid);
     if !sent.is_empty() && sent != actual {
         let resource = live.resource();
-        let resource = GroupResource::new(resource.group, format!("{}/scale", resource.plural));
+        let resource = GroupResource::new(resource.group.clone(), format!("{}/scale", resource.plural));
         let why = format!("Precondition failed: UID in precondition: {sent}, UID in object meta: {actual}");
         return Err(ApiError::conflict(&resource, name, why));
     }

@@ -46,7 +46,7 @@ impl Selection {
     /// # Errors
     ///
     /// 400 when a selector cannot be used.
-    pub(crate) fn new(options: &ListOptions<'_>, facts: &'static ResourceFacts, path_name: &str) -> ApiResult<Self> {
+    pub(crate) fn new(options: &ListOptions<'_>, facts: &ResourceFacts, path_name: &str) -> ApiResult<Self> {
         let labels = LabelQuery::parse(&options.label_selector);
         let labels = labels.map_err(|error| ApiError::bad_request(error.to_string()))?;
         let query = FieldQuery::parse_for(&options.field_selector, facts);
@@ -150,12 +150,13 @@ fn field<'e>(store: &ResourceStore, entry: &'e Entry, source: &Source) -> &'e st
 }
 
 /// The position, in rows of the storage version, of the field that is `path` in `facts`.
-fn source(facts: &'static ResourceFacts, path: &str) -> Source {
+fn source(facts: &ResourceFacts, path: &str) -> Source {
     match path {
         "metadata.name" => Source::Name,
         "metadata.namespace" => Source::Namespace,
         path => {
-            let position = |stored: &str| facts.selected_paths().position(|known| known == stored);
+            let hub = facts.hub();
+            let position = |stored: &str| hub.selected_paths().position(|known| known == stored);
             Source::Row(match facts.field_alias(path) {
                 Some(alias) => alias.paths.iter().filter_map(|path| position(path)).collect(),
                 None => position(&stored_path(facts, path)).into_iter().collect(),
@@ -165,7 +166,7 @@ fn source(facts: &'static ResourceFacts, path: &str) -> Source {
 }
 
 /// The path of the same field in the storage version.
-fn stored_path(facts: &'static ResourceFacts, path: &str) -> String {
+fn stored_path(facts: &ResourceFacts, path: &str) -> String {
     let mut level = Some(facts.fields());
     let mut stored = String::new();
     for name in path.split('.') {

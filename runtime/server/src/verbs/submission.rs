@@ -60,7 +60,7 @@ impl Endpoint {
             return Err(ApiError::method_not_allowed());
         };
         let sent = api_version(format, &body);
-        let other = others.iter().find(|kind| sent.as_deref() == Some(kind.api_version));
+        let other = others.iter().find(|kind| sent.as_deref() == Some(&kind.api_version));
         let kind = other.unwrap_or(first);
         let mut submission = self
             .submit(
@@ -71,7 +71,7 @@ impl Endpoint {
                 posted.keeps_system_fields,
             )
             .await?;
-        if !std::ptr::eq(*kind, *first) {
+        if kind != first {
             submission.object = conversion::convert(&*submission.object, first);
         }
         Ok(submission)
@@ -92,7 +92,7 @@ impl Endpoint {
         call: &'a Call,
         body: Body,
         offer: Acceptable,
-        kind: &'static ResourceFacts,
+        kind: &ResourceFacts,
         keeps_system_fields: bool,
     ) -> ApiResult<Submission<'a>> {
         let output = negotiate(&call.parts, offer)?;
@@ -113,7 +113,7 @@ impl Endpoint {
         let bodies = self.stores().large_bodies();
         let counted = bodies.count(write.size, || heap_size::of_object(defaulted.object()))?;
         let tracked = defaulted.track_new(&write).await;
-        let working = match std::ptr::eq(kind, self.kind()) {
+        let working = match kind == self.kind() {
             true => tracked.into_working_version(&write).await?,
             false => tracked.into_posted_version(),
         };
@@ -149,7 +149,7 @@ impl Submission<'_> {
     ///
     /// 500 when the handler is registered for another kind.
     pub fn as_kind<R: Resource>(&mut self) -> ApiResult<&mut R> {
-        let kind = self.object.resource().kind;
+        let kind = self.object.resource().kind.clone();
         self.object
             .downcast_mut()
             .ok_or_else(|| ApiError::internal(format!("the handler does not take objects of kind {kind}")))

@@ -130,7 +130,7 @@ impl Write<'_> {
         if custom::needs_converter(entry.bytes(), self.endpoint.kind()) {
             return self.endpoint.object_of(self.call, entry).await;
         }
-        let read = || self.endpoint.store().decode_as(entry.bytes(), self.working_kind());
+        let read = || self.endpoint.store().decode_as(entry.bytes(), &self.working_kind());
         self.in_turn(size, read).await
     }
 

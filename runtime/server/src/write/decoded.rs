@@ -42,7 +42,7 @@ impl Decoded {
     pub(crate) fn read(
         endpoint: &Endpoint,
         call: &Call,
-        kind: &'static ResourceFacts,
+        kind: &ResourceFacts,
         options: &WriteOptions<'_>,
         body: &SentBody,
     ) -> ApiResult<Self> {
@@ -73,14 +73,19 @@ pub(super) fn wipe_system_fields(object: &mut dyn Object) {
 /// Decodes bodies with objects of one kind.
 pub(crate) struct Decoder<'a> {
     scheme: &'a Scheme,
-    expected: Expected,
+    expected: Expected<'a>,
     validation: FieldValidation,
     warnings: &'a Warnings,
 }
 
 impl<'a> Decoder<'a> {
     /// Returns a decoder for the body of `call`, with an object of the kind `expected`.
-    pub(crate) fn new(endpoint: &'a Endpoint, call: &'a Call, expected: Expected, options: &WriteOptions<'_>) -> Self {
+    pub(crate) fn new(
+        endpoint: &'a Endpoint,
+        call: &'a Call,
+        expected: Expected<'a>,
+        options: &WriteOptions<'_>,
+    ) -> Self {
         Self {
             scheme: endpoint.stores().scheme(),
             expected,
@@ -191,7 +196,7 @@ impl Decoder<'_> {
         let name = document.pointer("/metadata/name").and_then(serde_json::Value::as_str);
         let mut errors = FieldErrors::default();
         errors.invalid("kind", &sent.kind, format!("must be {}", expected.kind));
-        let kind = GroupKind::new(expected.group, sent.kind);
+        let kind = GroupKind::new(expected.group.to_owned(), sent.kind);
         Err(ApiError::invalid(&kind, name.unwrap_or_default(), &errors))
     }
 

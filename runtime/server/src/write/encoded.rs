@@ -74,7 +74,7 @@ impl AdmittedDeletion<'_> {
                 return None;
             }
             let mut encoded = Encoded::put(write, key, object, encoded, Expect::Revision(entry.revision()));
-            let is_hub = std::ptr::eq(object.resource(), write.endpoint.store().facts());
+            let is_hub = object.resource() == write.endpoint.store().facts();
             if let (Op::Put { row, .. }, false) = (&mut encoded.op, is_hub) {
                 // It stays in the version in which it was stored; the values that selectors read do not change.
                 row.clone_from(entry.row());

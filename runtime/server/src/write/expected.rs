@@ -11,10 +11,10 @@ use crate::representation::{self, Representation};
 
 /// The kind that a body must have.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Expected {
-    pub(crate) group: &'static str,
-    pub(crate) api_version: &'static str,
-    pub(crate) kind: &'static str,
+pub(crate) struct Expected<'f> {
+    pub(crate) group: &'f str,
+    pub(crate) api_version: &'f str,
+    pub(crate) kind: &'f str,
     /// The Go scheme that has the kind, for messages.
     pub(crate) scheme: &'static str,
     /// The representation of the objects.
@@ -23,12 +23,12 @@ pub(crate) struct Expected {
     pub(crate) unknown: Option<&'static str>,
 }
 
-impl From<&'static ResourceFacts> for Expected {
-    fn from(facts: &'static ResourceFacts) -> Self {
+impl<'f> From<&'f ResourceFacts> for Expected<'f> {
+    fn from(facts: &'f ResourceFacts) -> Self {
         Self {
-            group: facts.group,
-            api_version: facts.api_version,
-            kind: facts.kind,
+            group: &facts.group,
+            api_version: &facts.api_version,
+            kind: &facts.kind,
             scheme: facts.hub().extensions.scheme_name,
             representation: representation::of(facts),
             unknown: None,
@@ -50,7 +50,7 @@ pub(crate) enum Mismatch {
 }
 
 /// Sets the parts of kind and version that a document leaves out.
-pub(super) fn complete(mut sent: TypeMeta, version: &GroupVersion, expected: Expected) -> TypeMeta {
+pub(super) fn complete(mut sent: TypeMeta, version: &GroupVersion, expected: Expected<'_>) -> TypeMeta {
     if version.version.is_empty() && (version.group.is_empty() || version.group == expected.group) {
         expected.api_version.clone_into(&mut sent.api_version);
     }
@@ -73,13 +73,13 @@ pub(crate) fn is_of_machinery(sent: &TypeMeta, version: &str) -> bool {
 }
 
 /// The difference between a document of the kind `sent` and the expected kind; `json` is the document, or empty.
-pub(crate) fn mismatch(scheme: &Scheme, expected: Expected, sent: &TypeMeta, json: &[u8]) -> Option<Mismatch> {
+pub(crate) fn mismatch(scheme: &Scheme, expected: Expected<'_>, sent: &TypeMeta, json: &[u8]) -> Option<Mismatch> {
     let TypeMeta { api_version, kind } = sent;
     let fits = |own: &str, expected: &str| own.is_empty() || own == expected;
     if fits(api_version, expected.api_version) && fits(kind, expected.kind) {
         return None;
     }
-    let is_near = |other: &&'static ResourceFacts| other.hub().extensions.scheme_name == expected.scheme;
+    let is_near = |other: &&ResourceFacts| other.hub().extensions.scheme_name == expected.scheme;
     let known = scheme.object_kind(api_version, kind).filter(is_near);
     // It is decoded as its own kind before that is compared with the expected one.
     if let Some(known) = known.filter(|_| !json.is_empty())

@@ -74,7 +74,7 @@ impl Write<'_> {
         if sent == 0 && facts.behavior.conditional_update && !self.is_through_scale() {
             let mut errors = FieldErrors::default();
             errors.invalid("metadata.resourceVersion", 0_u64, "must be specified for an update");
-            let resource = GroupKind::new(facts.group, facts.plural);
+            let resource = GroupKind::new(facts.group.clone(), facts.plural.clone());
             return Err(ApiError::invalid(&resource, name, &errors));
         }
         if sent != 0 && sent != entry.revision().0 {

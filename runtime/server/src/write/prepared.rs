@@ -9,15 +9,12 @@ use crate::representation;
 
 /// Resets the fields that a creator may not set.
 pub(super) fn prepare_create(object: &mut dyn Object, context: &Context<'_>) {
-    let facts = object.resource();
+    let facts = object.resource().clone();
     if facts.behavior.generation {
         object.meta_mut().generation = 1;
     }
-    if !facts.behavior.status_on_create
-        && facts.subresource("status").is_some()
-        && let Some(status) = object.facts().fields.iter().position(|field| field.name == "status")
-    {
-        object.field_mut(status).reset();
+    if !facts.behavior.status_on_create && facts.subresource("status").is_some() {
+        copy::reset_field("status", object);
     }
     facts.strategy.prepare_for_create(object, context);
 }
@@ -35,11 +32,7 @@ pub(super) fn prepare_update(part: Part<'_>, new: &mut dyn Object, context: &Con
         }
         Part::Status => {
             // Metadata is not restored: agents annotate objects together with their status.
-            for (index, field) in old.facts().fields.iter().enumerate() {
-                if !matches!(field.name, "status" | "metadata") {
-                    copy::copy(old.field(index), new.field_mut(index));
-                }
-            }
+            copy::copy_except(&["status", "metadata"], old, new);
             facts.strategy.prepare_for_status_update(new, context, old);
         }
         Part::Finalizers => {
@@ -73,9 +66,10 @@ fn keep_system_fields(new: &mut dyn Object, old: &dyn Object) {
 fn changes_content(new: &dyn Object, old: &dyn Object) -> bool {
     let kind = new.resource();
     let status_counts = representation::of(kind).counts_status(kind);
-    new.facts().fields.iter().enumerate().any(|(index, field)| {
-        field.name != "metadata"
-            && (field.name != "status" || status_counts)
-            && !value::equal(&new.field(index).view(), &old.field(index).view())
-    })
+    let ignored: &[&str] = if status_counts {
+        &["metadata"]
+    } else {
+        &["metadata", "status"]
+    };
+    !value::equal_except(ignored, new, old)
 }

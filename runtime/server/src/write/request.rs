@@ -22,7 +22,7 @@ pub(crate) struct Write<'a> {
     pub(crate) call: &'a Call,
     pub(crate) dry_run: bool,
     pub(super) manager: String,
-    pub(super) managing: Managing,
+    pub(super) managing: Managing<'a>,
     pub(super) subresource: &'a str,
     pub(crate) now: Time,
     /// Fields that this write does not manage, besides those of the kind; see [`Tracking::resets`].
@@ -39,11 +39,11 @@ pub(crate) struct Write<'a> {
 
 /// The update of managed fields.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Managing {
+pub(super) enum Managing<'a> {
     /// By the fields that the write changed.
     Changes,
     /// By the fields that a write through a Scale changed; the path is that of the replicas.
-    Replicas(&'static str),
+    Replicas(&'a str),
     /// The new object has its final managed fields.
     Done,
 }
@@ -108,7 +108,7 @@ impl<'a> Write<'a> {
     }
 
     /// The same write through a Scale, which changes the number at `replicas`.
-    pub(crate) fn through_scale(self, replicas: &'static str) -> Self {
+    pub(crate) fn through_scale(self, replicas: &'a str) -> Self {
         Self {
             managing: Managing::Replicas(replicas),
             ..self

@@ -24,8 +24,9 @@ impl<P> Admitted<P> {
             purpose,
         } = self.into_candidate();
         let (kind, representation) = (write.endpoint.kind(), write.endpoint.representation());
-        if !std::ptr::eq(write.working_kind(), kind.hub()) {
-            object = representation.convert(object, kind.hub()).await?;
+        let hub = kind.hub();
+        if write.working_kind() != hub {
+            object = representation.convert(object, &hub).await?;
         }
         if let Some(complete) = representation.completion(kind) {
             write.in_turn(size, || complete(&mut *object, write.features())).await;

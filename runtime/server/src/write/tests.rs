@@ -10,12 +10,12 @@ use axum::response::Response;
 use futures_util::poll;
 use http::{Method, Request};
 use planesmith_access::admission::{Attributes, Chain, Objects, Operation, Phase, Plugin, Verdict, decided};
-use planesmith_dynamic::custom::{CustomKind, Unchecked};
+use planesmith_dynamic::custom::{CustomKind, CustomVersion, Unchecked};
 use planesmith_dynamic::structural::Structural;
 use planesmith_machinery::Resource;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::object::Resource as _;
-use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::resource::ResourceTable;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::ApiResult;
 use planesmith_machinery::strategy::{self, Strategy};
@@ -173,19 +173,22 @@ async fn a_large_object_is_read_in_its_turn_to_delete_it() {
 
 #[tokio::test]
 async fn a_large_custom_object_is_completed_in_its_turn() {
-    let facts = ResourceFacts {
-        group: "custom.example.com",
-        version: "v1",
-        api_version: "custom.example.com/v1",
-        kind: "Crate",
-        plural: "crates",
-        storage_name: "crates",
-        hashed_version: "v1",
-        ..CustomKind::FACTS
-    };
     let schema = Structural::compile(&json!({"type": "object", "properties": {"data": {"type": "string"}}}));
-    let kind = CustomKind::leak(facts, Arc::new(schema), Arc::new(Unchecked));
-    CustomKind::join(&[kind], kind);
+    let version = CustomVersion {
+        table: ResourceTable {
+            group: "custom.example.com".into(),
+            version: "v1".into(),
+            api_version: "custom.example.com/v1".into(),
+            kind: "Crate".into(),
+            plural: "crates".into(),
+            storage_name: "crates".into(),
+            hashed_version: "v1".into(),
+            ..CustomKind::FACTS
+        },
+        schema: Arc::new(schema),
+        checks: Arc::new(Unchecked),
+    };
+    let kind = &CustomKind::define(vec![version], 0, None)[0];
     let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).expect("memory opens");
     let stores = Stores::new(storage, Arc::new(Scheme::new()));
     let endpoint = Endpoint::new(kind, &stores);

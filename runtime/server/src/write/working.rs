@@ -21,7 +21,7 @@ impl<P> Tracked<P> {
     pub(crate) async fn into_working_version(self, write: &Write<'_>) -> ApiResult<Working<P>> {
         let mut candidate = self.into_candidate();
         if !write.works_as_sent() {
-            let convert = || try_convert(&*candidate.object, write.working_kind());
+            let convert = || try_convert(&*candidate.object, &write.working_kind());
             candidate.object = write.run(candidate.size, convert).await??;
         }
         Ok(Working(candidate))
@@ -50,16 +50,16 @@ impl<P> Working<P> {
 impl Write<'_> {
     /// The version that the write works on: that of the store, and for custom kinds that of the endpoint, because each of
     /// their versions has rules of its own.
-    pub(super) fn working_kind(&self) -> &'static ResourceFacts {
+    pub(super) fn working_kind(&self) -> ResourceFacts {
         let kind = self.endpoint.kind();
         match self.endpoint.representation().versions_have_own_rules() {
-            true => kind,
+            true => kind.clone(),
             false => kind.hub(),
         }
     }
 
     /// True if the write works on the version of the endpoint.
     pub(super) fn works_as_sent(&self) -> bool {
-        std::ptr::eq(self.working_kind(), self.endpoint.kind())
+        self.working_kind() == *self.endpoint.kind()
     }
 }

@@ -1,13 +1,16 @@
 //! Custom kinds whose definition changed after objects were stored.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use planesmith_dynamic::custom::{Converter, Converting, CustomKind, Unchecked};
+use planesmith_dynamic::custom::{Converter, Converting, CustomKind, CustomVersion, Unchecked};
 use planesmith_dynamic::structural::Structural;
-use planesmith_machinery::resource::{ResourceFacts, ScaleFacts, SubresourceFacts, SubresourceKind};
+use planesmith_machinery::resource::{
+    ResourceFacts, ResourceTable, ScaleFacts, SubresourceFacts, SubresourceKind, Text,
+};
 use planesmith_store::{MemoryLog, Storage, StorageOptions};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -25,7 +28,7 @@ struct Renames {
 }
 
 impl Converter for Renames {
-    fn convert(&self, documents: Vec<Value>, to: &'static ResourceFacts) -> Converting<'_, Vec<Value>> {
+    fn convert<'a>(&'a self, documents: Vec<Value>, to: &'a ResourceFacts) -> Converting<'a, Vec<Value>> {
         self.documents.fetch_add(documents.len(), Ordering::Relaxed);
         Box::pin(async move {
             let converted = documents.into_iter().map(|document| renamed(document, to));
@@ -33,18 +36,18 @@ impl Converter for Renames {
         })
     }
 
-    fn convert_now(&self, document: Value, to: &'static ResourceFacts) -> Result<Value, String> {
+    fn convert_now(&self, document: Value, to: &ResourceFacts) -> Result<Value, String> {
         self.blocking.fetch_add(1, Ordering::Relaxed);
         Ok(renamed(document, to))
     }
 }
 
-fn renamed(mut document: Value, to: &'static ResourceFacts) -> Value {
-    let (from, name) = match to.version {
+fn renamed(mut document: Value, to: &ResourceFacts) -> Value {
+    let (from, name) = match &*to.version {
         "v1" => ("title", "heading"),
         _ => ("heading", "title"),
     };
-    document["apiVersion"] = to.api_version.into();
+    document["apiVersion"] = (*to.api_version).into();
     let value = document["spec"][from].take();
     document["spec"] = json!({name: value});
     document
@@ -65,12 +68,12 @@ impl Stuck {
 }
 
 impl Converter for Stuck {
-    fn convert(&self, documents: Vec<Value>, to: &'static ResourceFacts) -> Converting<'_, Vec<Value>> {
+    fn convert<'a>(&'a self, documents: Vec<Value>, to: &'a ResourceFacts) -> Converting<'a, Vec<Value>> {
         let converted = documents.into_iter().map(|document| renamed(document, to));
         Box::pin(std::future::ready(Ok(converted.collect())))
     }
 
-    fn convert_now(&self, document: Value, to: &'static ResourceFacts) -> Result<Value, String> {
+    fn convert_now(&self, document: Value, to: &ResourceFacts) -> Result<Value, String> {
         self.entered.add_permits(1);
         let released = self.released.lock().expect("no panic");
         let wait = self
@@ -84,39 +87,42 @@ impl Converter for Stuck {
 const SCALE: SubresourceFacts = SubresourceFacts {
     name: "scale",
     kind: SubresourceKind::Scale(ScaleFacts {
-        spec_replicas: "spec.size",
-        status_replicas: "status.size",
-        selector: "",
+        spec_replicas: Cow::Borrowed("spec.size"),
+        status_replicas: Cow::Borrowed("status.size"),
+        selector: Cow::Borrowed(""),
     }),
 };
 
 /// A version of the kind with the given properties of its spec.
-fn version(
-    version: &'static str,
-    selectable: &'static [&'static str],
-    spec: &Value,
-    extra: &Value,
-) -> &'static ResourceFacts {
-    let api_version = format!("custom.example.com/{version}");
-    let facts = ResourceFacts {
-        group: "custom.example.com",
-        version,
-        api_version: Box::leak(api_version.into_boxed_str()),
-        kind: "Crate",
-        list_kind: "CrateList",
-        plural: "crates",
-        singular: "crate",
-        storage_name: "crates",
-        hashed_version: version,
-        selectable,
-        subresources: &[SCALE],
+fn version(version: &'static str, selectable: &'static [Text], spec: &Value, extra: &Value) -> CustomVersion {
+    let table = ResourceTable {
+        group: Cow::Borrowed("custom.example.com"),
+        version: Cow::Borrowed(version),
+        api_version: format!("custom.example.com/{version}").into(),
+        kind: Cow::Borrowed("Crate"),
+        list_kind: Cow::Borrowed("CrateList"),
+        plural: Cow::Borrowed("crates"),
+        singular: Cow::Borrowed("crate"),
+        storage_name: Cow::Borrowed("crates"),
+        hashed_version: Cow::Borrowed(version),
+        selectable: Cow::Borrowed(selectable),
+        subresources: Cow::Borrowed(&[SCALE]),
         ..CustomKind::FACTS
     };
     let mut schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": spec}}});
     if let (Some(schema), Some(extra)) = (schema.as_object_mut(), extra.as_object()) {
         schema.extend(extra.clone());
     }
-    CustomKind::leak(facts, Arc::new(Structural::compile(&schema)), Arc::new(Unchecked))
+    CustomVersion {
+        table,
+        schema: Arc::new(Structural::compile(&schema)),
+        checks: Arc::new(Unchecked),
+    }
+}
+
+/// A kind with one version.
+fn of_one(version: CustomVersion) -> ResourceFacts {
+    CustomKind::define(vec![version], 0, None).remove(0)
 }
 
 fn memory() -> Storage {
@@ -133,32 +139,37 @@ fn body(version: &str, name: &str, spec: &Value) -> String {
 }
 
 /// Both versions, with the one at `hub` as the storage version.
-fn converted(hub: usize) -> [&'static ResourceFacts; 2] {
+fn converted(hub: usize) -> Vec<ResourceFacts> {
     converted_by(&Arc::<Renames>::default(), hub)
 }
 
-fn converted_by<C: Converter + 'static>(converter: &Arc<C>, hub: usize) -> [&'static ResourceFacts; 2] {
+fn converted_by<C: Converter + 'static>(converter: &Arc<C>, hub: usize) -> Vec<ResourceFacts> {
+    const SELECTABLE: [&[Text]; 2] = [&[Cow::Borrowed("spec.title")], &[Cow::Borrowed("spec.heading")]];
     let text = json!({"type": "string"});
-    let versions = [
-        version("v1beta1", &["spec.title"], &json!({"title": text}), &json!({})),
-        version("v1", &["spec.heading"], &json!({"heading": text}), &json!({})),
+    let versions = vec![
+        version("v1beta1", SELECTABLE[0], &json!({"title": text}), &json!({})),
+        version("v1", SELECTABLE[1], &json!({"heading": text}), &json!({})),
     ];
-    CustomKind::join(&versions, versions[hub]);
-    CustomKind::convert_by(&versions, &(Arc::clone(converter) as Arc<dyn Converter>));
-    versions
+    let converter = Arc::clone(converter) as Arc<dyn Converter>;
+    CustomKind::define(versions, hub, Some(&converter))
+}
+
+/// A server of the versions of a custom kind.
+fn serve(storage: Storage, versions: &[ResourceFacts]) -> Server {
+    Server::of(storage, &versions.iter().collect::<Vec<_>>())
 }
 
 #[tokio::test]
 async fn fields_are_selected_in_the_version_that_is_asked_for() {
     let storage = memory();
-    let server = Server::of(storage.clone(), &converted(0));
+    let server = serve(storage.clone(), &converted(0));
     for name in ["a", "b", "c"] {
         let title = if name == "b" { "Pears" } else { "Apples" };
         server
             .create(&path("v1beta1", ""), &body("v1beta1", name, &json!({"title": title})))
             .await;
     }
-    let server = Server::of(storage, &converted(1));
+    let server = serve(storage, &converted(1));
     for (version, field) in [("v1", "spec.heading"), ("v1beta1", "spec.title")] {
         let select = |rest: &str| path(version, &format!("?fieldSelector={field}{rest}"));
         assert_eq!(server.get(&select("%3DApples")).await.names(), ["a", "c"], "{version}");
@@ -206,14 +217,14 @@ async fn fields_are_selected_in_the_version_that_is_asked_for() {
 #[tokio::test]
 async fn a_page_of_selected_objects_reads_no_more_than_it_shows() {
     let storage = memory();
-    let server = Server::of(storage.clone(), &converted(0));
+    let server = serve(storage.clone(), &converted(0));
     for index in 0..80 {
         let title = if index % 2 == 0 { "Pears" } else { "Apples" };
         let object = body("v1beta1", &format!("c{index:02}"), &json!({"title": title}));
         server.create(&path("v1beta1", ""), &object).await;
     }
     let converter = Arc::<Renames>::default();
-    let server = Server::of(storage, &converted_by(&converter, 1));
+    let server = serve(storage, &converted_by(&converter, 1));
     let asked = || converter.documents.load(Ordering::Relaxed);
     let select = |rest: &str| path("v1", &format!("?fieldSelector=spec.heading%3DApples{rest}"));
     assert_eq!(server.get(&select("&limit=2")).await.names(), ["c01", "c03"]);
@@ -227,16 +238,12 @@ async fn a_page_of_selected_objects_reads_no_more_than_it_shows() {
 #[tokio::test]
 async fn a_scale_over_a_value_of_the_wrong_type_says_so() {
     let storage = memory();
-    let only = |spec: Value| {
-        let version = version("v1", &[], &spec, &json!({}));
-        CustomKind::join(&[version], version);
-        [version]
-    };
-    let server = Server::of(storage.clone(), &only(json!({"size": {"type": "string"}})));
+    let only = |spec: Value| of_one(version("v1", &[], &spec, &json!({})));
+    let server = Server::of(storage.clone(), &[&only(json!({"size": {"type": "string"}}))]);
     server
         .create(&path("v1", ""), &body("v1", "a", &json!({"size": "many"})))
         .await;
-    let server = Server::of(storage, &only(json!({"size": {"type": "integer"}})));
+    let server = Server::of(storage, &[&only(json!({"size": {"type": "integer"}}))]);
     let why = ".spec.size accessor error: many is of the type string, expected int64";
     let scale = path("v1", "/a/scale");
     let put = r#"{"metadata":{"name":"a"},"spec":{"replicas":2}}"#;
@@ -258,9 +265,8 @@ async fn fields_that_are_kept_at_the_root_can_be_applied() {
         json!({"x-kubernetes-preserve-unknown-fields": true}),
         json!({"x-kubernetes-preserve-unknown-fields": true, "properties": {}}),
     ] {
-        let version = version("v1", &[], &json!({}), &extra);
-        CustomKind::join(&[version], version);
-        apply_unknown_fields(&Server::of(memory(), &[version])).await;
+        let kind = of_one(version("v1", &[], &json!({}), &extra));
+        apply_unknown_fields(&Server::of(memory(), &[&kind])).await;
     }
 }
 
@@ -303,7 +309,7 @@ async fn applies_that_wait_for_a_converter_hold_up_nobody() {
         released: Mutex::new(false),
         release: Condvar::new(),
     });
-    let server = Arc::new(Server::of(memory(), &converted_by(&converter, 1)));
+    let server = Arc::new(serve(memory(), &converted_by(&converter, 1)));
     let large = "x".repeat(70_000);
     // Its manager is one of the older version.
     server
@@ -331,7 +337,7 @@ async fn applies_that_wait_for_a_converter_hold_up_nobody() {
 #[tokio::test]
 async fn deletions_call_no_converter() {
     let storage = memory();
-    let server = Server::of(storage.clone(), &converted(0));
+    let server = serve(storage.clone(), &converted(0));
     for name in ["a", "b"] {
         server
             .create(&path("v1beta1", ""), &body("v1beta1", name, &json!({"title": "t"})))
@@ -341,7 +347,7 @@ async fn deletions_call_no_converter() {
     let kept = server.patch("merge", &path("v1beta1", "/b"), finalizers).await;
     assert_eq!(kept.code, 200, "{}", kept.text);
     let converter = Arc::<Renames>::default();
-    let server = Server::of(storage, &converted_by(&converter, 1));
+    let server = serve(storage, &converted_by(&converter, 1));
     let calls = || {
         let [blocking, documents] =
             [&converter.blocking, &converter.documents].map(|calls| calls.load(Ordering::Relaxed));
@@ -366,11 +372,11 @@ async fn deletions_call_no_converter() {
 #[tokio::test]
 async fn a_name_that_is_taken_is_found_without_a_conversion() {
     let storage = memory();
-    let server = Server::of(storage.clone(), &converted(0));
+    let server = serve(storage.clone(), &converted(0));
     let object = body("v1beta1", "a", &json!({"title": "t"}));
     server.create(&path("v1beta1", ""), &object).await;
     let converter = Arc::<Renames>::default();
-    let server = Server::of(storage, &converted_by(&converter, 1));
+    let server = serve(storage, &converted_by(&converter, 1));
     let taken = server.post(&path("v1", ""), &body("v1", "a", &json!({}))).await;
     assert_eq!(taken.code, 409, "{}", taken.text);
     assert_eq!(converter.blocking.load(Ordering::Relaxed), 0);

@@ -193,7 +193,7 @@ impl Server {
     }
 
     /// A server of these kinds on `storage`.
-    pub(crate) fn of(storage: Storage, kinds: &[&'static ResourceFacts]) -> Self {
+    pub(crate) fn of(storage: Storage, kinds: &[&ResourceFacts]) -> Self {
         let mut scheme = Scheme::new();
         for kind in kinds {
             scheme.add_facts(kind);
@@ -204,10 +204,9 @@ impl Server {
     /// A server of the kinds of `scheme` on `storage`.
     pub(crate) fn of_scheme(storage: Storage, scheme: Scheme) -> Self {
         assert_eq!(scheme.check(), Ok(()));
-        let kinds: Vec<_> = scheme.iter().collect();
         let stores = Stores::new(storage.clone(), Arc::new(scheme));
         let mut routes = Routes::new();
-        for kind in kinds {
+        for kind in stores.scheme().iter() {
             routes.serve_kind(kind, &stores);
         }
         let (stop, shutdown) = Stop::new();

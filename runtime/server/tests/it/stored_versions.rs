@@ -149,7 +149,7 @@ fn path(version: &str, rest: &str) -> String {
     format!("/apis/test.example.com/{version}/namespaces/a/crates{rest}")
 }
 
-fn start(folder: &Path, kinds: &[&'static ResourceFacts]) -> Server {
+fn start(folder: &Path, kinds: &[&ResourceFacts]) -> Server {
     let log = SledLog::open(folder).expect("the folder opens");
     Server::of(
         Storage::open(log, &StorageOptions::default()).expect("the log opens"),
@@ -157,12 +157,12 @@ fn start(folder: &Path, kinds: &[&'static ResourceFacts]) -> Server {
     )
 }
 
-fn store(server: &Server, kinds: &[&'static ResourceFacts]) -> Arc<ResourceStore> {
+fn store(server: &Server, kinds: &[&ResourceFacts]) -> Arc<ResourceStore> {
     server.stores.resource(kinds[0])
 }
 
 /// Name and stored form of all objects.
-fn forms(server: &Server, kinds: &[&'static ResourceFacts]) -> Vec<(String, StoredForm)> {
+fn forms(server: &Server, kinds: &[&ResourceFacts]) -> Vec<(String, StoredForm)> {
     let store = store(server, kinds);
     let page = store.collection().list(&ListQuery::all(store.collection().prefix()));
     let entries = page.expect("the newest state").entries;
@@ -172,7 +172,7 @@ fn forms(server: &Server, kinds: &[&'static ResourceFacts]) -> Vec<(String, Stor
     named.collect()
 }
 
-async fn migrate(server: &Server, kinds: &[&'static ResourceFacts]) -> usize {
+async fn migrate(server: &Server, kinds: &[&ResourceFacts]) -> usize {
     let mut migration = store(server, kinds).migration();
     while migration.step().await.expect("stored") {}
     migration.rewritten()

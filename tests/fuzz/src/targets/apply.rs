@@ -72,7 +72,7 @@ pub(crate) fn run(input: &[u8]) {
 fn applied(live: &dyn Object, manager: &str, body: &[u8], force: bool) -> Option<Box<dyn Object>> {
     let kind = live.resource();
     let sent = Sent::read(body).ok()?;
-    sent.check(kind.api_version, kind.kind).ok()?;
+    sent.check(&kind.api_version, &kind.kind).ok()?;
     let write = Tracking {
         manager,
         subresource: "",
@@ -98,7 +98,7 @@ fn applied(live: &dyn Object, manager: &str, body: &[u8], force: bool) -> Option
 ///
 /// An element whose key is null, or empty where it has a default, is stored with another key. Applying it again adds another
 /// element, in kube-apiserver, too, where validation refuses one of the results.
-fn keeps_keys(kind: &'static ResourceFacts, body: &[u8]) -> bool {
+fn keeps_keys(kind: &ResourceFacts, body: &[u8]) -> bool {
     let zero = kind.zero();
     let Some(alone) = applied(&*zero, "alone", body, false) else {
         return true;

@@ -24,7 +24,7 @@ fn sent(annotations: &Value) -> HorizontalPodAutoscaler {
 }
 
 fn newest(autoscaler: &HorizontalPodAutoscaler) -> Value {
-    let hub = convert(autoscaler, autoscaler.resource().hub());
+    let hub = convert(autoscaler, &autoscaler.resource().hub());
     assert!(hub.downcast_ref::<v2::HorizontalPodAutoscaler>().is_some());
     serde_json::from_slice(&json::to_vec(&*hub)).unwrap()
 }

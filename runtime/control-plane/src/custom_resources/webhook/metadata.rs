@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 pub(super) fn check(before: &Value, after: &Value, wanted: &ResourceFacts) -> Result<(), String> {
     let version = text(after, "/apiVersion");
     if version != wanted.api_version {
-        let expected = wanted.api_version;
+        let expected = &wanted.api_version;
         return Err(format!(
             " at index 0: invalid groupVersion (expected {expected}, received {version})"
         ));
     }
     let kind = text(after, "/kind");
     if kind != wanted.kind {
-        let expected = wanted.kind;
+        let expected = &wanted.kind;
         return Err(format!(
             " at index 0: invalid kind (expected {expected}, received {kind})"
         ));

@@ -1,14 +1,18 @@
+use std::borrow::Cow;
+
 use planesmith_dynamic::custom::CustomKind;
+use planesmith_machinery::resource::ResourceTable;
 use serde_json::json;
 
 use super::*;
 use crate::service_resolver::NoServices;
 
-static V2: ResourceFacts = ResourceFacts {
-    api_version: "shop.example.com/v2",
-    kind: "Order",
+static V2_TABLE: ResourceTable = ResourceTable {
+    api_version: Cow::Borrowed("shop.example.com/v2"),
+    kind: Cow::Borrowed("Order"),
     ..CustomKind::FACTS
 };
+static V2: ResourceFacts = ResourceFacts::declared(&V2_TABLE);
 
 fn stored() -> Value {
     json!({"apiVersion": "shop.example.com/v1", "kind": "Order", "metadata": {
@@ -51,7 +55,7 @@ fn another_object_is_no_answer() {
 
 #[test]
 fn reviews_are_answered_in_their_version() {
-    let review = Review::new(&["v9".to_owned(), "v1".to_owned()], &[stored()], V2.api_version).unwrap();
+    let review = Review::new(&["v9".to_owned(), "v1".to_owned()], &[stored()], &V2.api_version).unwrap();
     let uid = review.question()["request"]["uid"].clone();
     let answer = |response: Value| {
         review
@@ -62,7 +66,7 @@ fn reviews_are_answered_in_their_version() {
     let refused = json!({"uid": uid, "result": {"status": "Failed", "message": "no such color"}});
     assert_eq!(answer(refused), Err("no such color".to_owned()));
     assert!(answer(json!({"uid": "other", "result": {"status": "Success"}})).is_err());
-    assert!(Review::new(&["v9".to_owned()], &[stored()], V2.api_version).is_err());
+    assert!(Review::new(&["v9".to_owned()], &[stored()], &V2.api_version).is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]

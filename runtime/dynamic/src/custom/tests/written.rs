@@ -1,16 +1,17 @@
 //! The written form of custom objects.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use planesmith_machinery::json::{Strictness, encode_for_storage, to_vec};
 use planesmith_machinery::meta::ManagedFieldsEntry;
 use planesmith_machinery::object::Object;
-use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::resource::ResourceTable;
 use planesmith_wire::raw::FieldsV1;
 use planesmith_wire::time::Time;
 use serde_json::json;
 
-use super::super::{CustomKind, Unchecked, decode};
+use super::super::{CustomKind, CustomVersion, Unchecked, decode};
 use crate::structural::Structural;
 
 /// An object of a kind that is defined while serving, with fields that sort around its own.
@@ -18,15 +19,18 @@ fn object() -> Box<dyn Object> {
     let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {
         "spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
         "data": {"type": "string"}}});
-    let facts = ResourceFacts {
-        group: "ex.com",
-        version: "v1",
-        api_version: "ex.com/v1",
-        kind: "Foo",
-        ..CustomKind::FACTS
+    let version = CustomVersion {
+        table: ResourceTable {
+            group: Cow::Borrowed("ex.com"),
+            version: Cow::Borrowed("v1"),
+            api_version: Cow::Borrowed("ex.com/v1"),
+            kind: Cow::Borrowed("Foo"),
+            ..CustomKind::FACTS
+        },
+        schema: Arc::new(Structural::compile(&schema)),
+        checks: Arc::new(Unchecked),
     };
-    let kind = CustomKind::leak(facts, Arc::new(Structural::compile(&schema)), Arc::new(Unchecked));
-    let mut object = kind.zero();
+    let mut object = CustomKind::define(vec![version], 0, None)[0].zero();
     let json = br#"{"kind":"Foo","apiVersion":"ex.com/v1","zeta":1,"Alpha":2,"spec":{"b":[{"z":1,"a":null}],"a":1},"data":"d"}"#;
     decode(json, &mut *object, Strictness::Lenient).expect("an object");
     let meta = object.meta_mut();

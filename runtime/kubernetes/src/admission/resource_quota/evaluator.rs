@@ -32,7 +32,7 @@ pub(crate) enum Evaluator<'a> {
 impl<'a> Evaluator<'a> {
     /// Returns the evaluator for the kind that is written; `objects` are those that it may refer to.
     pub(super) fn of(attributes: &Attributes<'_>, objects: &'a dyn Lister) -> Self {
-        Self::of_kind(attributes.resource.group, attributes.resource.plural, objects)
+        Self::of_kind(&attributes.resource.group, &attributes.resource.plural, objects)
     }
 
     /// Returns the evaluator for a kind.

@@ -97,7 +97,7 @@ mod tests {
         let nothing = Few::default().lister();
         let quota = quota(&spec, &json!({"pods": "4", "count/secrets": "1", "gone": "1"}));
         let mut recount = Recount::new(&quota);
-        let evaluator = Evaluator::of_kind("", Pod::RESOURCE.plural, &*nothing);
+        let evaluator = Evaluator::of_kind("", &Pod::RESOURCE.plural, &*nothing);
         let pods = vec![pod("500m", "Running"), pod("1", "Pending"), pod("1", "Failed")];
         assert!(evaluator.bounds(&quota));
         recount.add(&evaluator, &pods, |pod| Some(Box::new(object::<Pod>(pod.clone()))));

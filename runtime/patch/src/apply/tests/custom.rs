@@ -1,13 +1,14 @@
 //! Objects of custom kinds: applies to them, and their managers.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use planesmith_dynamic::custom::{CustomKind, Unchecked, decode, decode_stored, read_applied};
+use planesmith_dynamic::custom::{CustomKind, CustomVersion, Unchecked, decode, decode_stored, read_applied};
 use planesmith_dynamic::testing::kind;
 use planesmith_machinery::copy;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::object::Object;
-use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::resource::{ResourceFacts, ResourceTable};
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::value;
 use planesmith_wire::time::Time;
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use super::super::apply;
 use crate::managers::{Tracking, Versions as _, track_write};
 
-fn read(kind: &'static ResourceFacts, document: &Value) -> (Box<dyn Object>, Vec<String>) {
+fn read(kind: &ResourceFacts, document: &Value) -> (Box<dyn Object>, Vec<String>) {
     let mut object = kind.zero();
     let findings = decode(document.to_string().as_bytes(), &mut *object, Strictness::Strict).expect("a document");
     (object, findings.messages().to_vec())
@@ -39,13 +40,13 @@ fn write_by(manager: &str) -> Tracking<'_> {
 #[test]
 fn what_is_kept_at_the_root_can_be_applied() {
     let versions = kind(&json!({"x-kubernetes-preserve-unknown-fields": true}));
-    let [v1, v1beta1] = versions;
+    let [v1, v1beta1] = versions.clone();
     for before in versions {
-        let document = json!({"apiVersion": before.api_version, "kind": "Widget",
+        let document = json!({"apiVersion": &before.api_version, "kind": "Widget",
                               "metadata": {"name": "w", "uid": "u"}, "more": {"a": 1}, "list": [1]});
-        let (mut live, _) = read(before, &document);
+        let (mut live, _) = read(&before, &document);
         track_write(None, &mut *live, &write_by("a"), &Scheme::new()).expect("fields");
-        let live = planesmith_machinery::conversion::convert(&*live, v1);
+        let live = planesmith_machinery::conversion::convert(&*live, &v1);
         let applied = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"},
                              "more": {"b": 2}, "other": null});
         let outcome = apply(&*live, &applied, &write_by("b"), false, &Scheme::new()).expect("no conflict");
@@ -77,7 +78,7 @@ fn what_is_kept_at_the_root_can_be_applied() {
 #[test]
 fn versions_differ_in_name_only() {
     let [v1, v1beta1] = kind(&Value::Null);
-    let (object, _) = read(v1, &json!({"metadata": {"name": "w"}, "spec": {"replicas": 3}}));
+    let (object, _) = read(&v1, &json!({"metadata": {"name": "w"}, "spec": {"replicas": 3}}));
     let other = Scheme::new()
         .convert(&*object, "example.com/v1beta1")
         .expect("a conversion")
@@ -87,7 +88,7 @@ fn versions_differ_in_name_only() {
         json!({"apiVersion": "example.com/v1beta1", "kind": "Widget", "metadata": {"name": "w"},
                "spec": {"replicas": 3}})
     );
-    assert!(std::ptr::eq(v1beta1.hub(), v1));
+    assert_eq!(v1beta1.hub(), v1);
     let gone = Scheme::new().convert(&*object, "example.com/v2").err();
     let why = gone.map(|error| error.message().to_owned());
     let expected = "request to convert CR to an invalid group/version: example.com/v2";
@@ -101,7 +102,7 @@ fn lists_are_applied_as_the_schema_says() {
         let document =
             json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": spec});
         let outcome = apply(live, &document, &write_by(manager), false, &Scheme::new()).expect("no conflict");
-        let (mut object, _) = read(kind, &outcome.document);
+        let (mut object, _) = read(&kind, &outcome.document);
         object.meta_mut().managed_fields = outcome.managed_fields;
         object.meta_mut().uid = "u".to_owned();
         object
@@ -170,7 +171,7 @@ fn null_is_kept_where_it_is_a_value() {
     let [kind, _] = kind(&json!({"properties": {
         "spec": {"type": "object", "nullable": true, "properties": {"a": {"type": "string"}}},
         "data": {"type": "string"}}}));
-    let (object, _) = read(kind, &json!({"metadata": {"name": "w"}, "spec": null, "data": null}));
+    let (object, _) = read(&kind, &json!({"metadata": {"name": "w"}, "spec": null, "data": null}));
     let expected = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": null});
     assert_eq!(write(&*object), expected);
     let mut stored = kind.zero();
@@ -190,22 +191,26 @@ fn null_is_kept_where_it_is_a_value() {
 fn managers_of_other_versions_are_not_known_when_those_lack_fields() {
     let schema_of = |extra: &Value| {
         let [kind, _] = kind(extra);
-        Arc::new(CustomKind::of(kind).expect("a custom kind").schema().clone())
+        Arc::clone(CustomKind::of(&kind).expect("a custom kind").schema())
     };
-    let version = |version, api_version, schema| {
-        let facts = ResourceFacts {
-            group: "example.com",
-            version,
-            api_version,
-            kind: "Widget",
+    let version = |version, api_version, schema| CustomVersion {
+        table: ResourceTable {
+            group: Cow::Borrowed("example.com"),
+            version: Cow::Borrowed(version),
+            api_version: Cow::Borrowed(api_version),
+            kind: Cow::Borrowed("Widget"),
             ..CustomKind::FACTS
-        };
-        CustomKind::leak(facts, schema, Arc::new(Unchecked))
+        },
+        schema,
+        checks: Arc::new(Unchecked),
     };
     let poor = version("v1", "example.com/v1", schema_of(&Value::Null));
     let rich = schema_of(&json!({"x-kubernetes-preserve-unknown-fields": true}));
     let rich = version("v2", "example.com/v2", rich);
-    CustomKind::join(&[poor, rich], poor);
+    let versions = CustomKind::define(vec![poor, rich], 0, None);
+    let [poor, rich] = &versions[..] else {
+        panic!("two versions")
+    };
     let (mut live, _) = read(
         poor,
         &json!({"metadata": {"name": "w", "uid": "u"}, "spec": {"replicas": 1}}),

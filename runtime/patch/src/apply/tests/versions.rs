@@ -32,7 +32,7 @@ fn scheme() -> Scheme {
     scheme
 }
 
-fn step(live: &Thing, kind: &'static ResourceFacts, spec: &Value) -> Result<Thing, ApplyError> {
+fn step(live: &Thing, kind: &ResourceFacts, spec: &Value) -> Result<Thing, ApplyError> {
     let scheme = scheme();
     let live = planesmith_machinery::conversion::convert(live, kind);
     let document = json!({"apiVersion": kind.api_version, "kind": "Thing", "metadata": {"name": "x"}, "spec": spec});

@@ -81,12 +81,12 @@ impl DecodedObjects {
 mod tests {
     use bytes::Bytes;
     use planesmith_dynamic::custom::{CustomKind, CustomObject};
-    use planesmith_machinery::resource::ResourceFacts;
+    use planesmith_machinery::resource::{ResourceFacts, ResourceTable};
     use planesmith_store::Row;
 
     use super::*;
 
-    static KIND: ResourceFacts = CustomKind::FACTS;
+    static KIND: ResourceTable = CustomKind::FACTS;
 
     fn entry(name: usize) -> Entry {
         Entry::unstored(name.to_string(), Bytes::from(vec![b' '; 10]), Row::default())
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn what_is_used_stays_and_one_too_many_costs_one() {
-        let object: Arc<dyn Object> = Arc::new(CustomObject::new(&KIND));
+        let object: Arc<dyn Object> = Arc::new(CustomObject::new(&ResourceFacts::declared(&KIND)));
         let size = heap_size::of_object(&*object);
         let mut kept = DecodedObjects::new(10 * size);
         for name in 0..10 {

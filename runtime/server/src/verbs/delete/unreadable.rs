@@ -38,7 +38,7 @@ impl Write<'_> {
             }
             let details = StatusDetails {
                 name: call.name().to_owned(),
-                kind: endpoint.kind().kind.to_owned(),
+                kind: endpoint.kind().kind.to_string(),
                 ..StatusDetails::default()
             };
             if self.dry_run {
@@ -62,9 +62,9 @@ impl Endpoint {
         };
         let kind = self.kind();
         let target = Target::Resource {
-            group: kind.group,
-            version: kind.version,
-            resource: kind.plural,
+            group: &kind.group,
+            version: &kind.version,
+            resource: &kind.plural,
             subresource: "",
             namespace: call.namespace(),
             name: call.name(),

@@ -273,7 +273,7 @@ impl Frames {
             }
             (Target::Object, Format::Protobuf) => {
                 let facts = self.endpoint.kind();
-                let object = envelope(facts.api_version, facts.kind, &subject.message(encodings)?);
+                let object = envelope(&facts.api_version, &facts.kind, &subject.message(encodings)?);
                 protobuf::encode_watch_event(kind, &object, out);
             }
             (Target::PartialObject | Target::PartialObjectList, Format::Protobuf) => {
