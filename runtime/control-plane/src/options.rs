@@ -61,11 +61,21 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub token_auth_file: Option<PathBuf>,
 
-    /// Accept requests without credentials as system:anonymous; never together with AlwaysAllow.
+    /// Serve requests without credentials as the user system:anonymous. Without effect while every request is allowed
+    /// (AlwaysAllow), unless --authorization-kubeconfig is set.
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = true, value_name = "BOOL")]
     pub anonymous_auth: bool,
 
-    /// Authorization modes, in the order in which they are consulted.
+    /// Origins of web pages that may send requests (CORS), as regular expressions; ^ and $ anchor them.
+    #[arg(long, value_delimiter = ',', value_name = "PATTERNS")]
+    pub cors_allowed_origins: Vec<String>,
+
+    /// Directives of the header Strict-Transport-Security: max-age=N, includeSubDomains, preload [default: no header].
+    #[arg(long, value_delimiter = ',', value_name = "DIRECTIVES")]
+    pub strict_transport_security_directives: Vec<String>,
+
+    /// Authorization modes, in the order in which they are consulted. AlwaysAllow: every authenticated user may do
+    /// everything.
     #[arg(
         long,
         value_enum,
@@ -139,7 +149,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub tracing_config_file: Option<PathBuf>,
 
-    /// Log level: 0 warnings, 2 usual, 4 debug, 6 every request, 8 all.
+    /// Log level: 0 warnings, 2 normal operation, 4 also every request, 8 everything.
     #[arg(short = 'v', long = "v", default_value_t = 2, value_name = "LEVEL")]
     pub verbosity: u8,
 
@@ -160,13 +170,13 @@ pub struct Options {
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
     pub store_accept_data_loss: bool,
 
-    /// Embedded controllers: * all, -name without one, -* none. Behind another server the garbage collector is off
-    /// unless it is named: that server collects garbage.
+    /// Embedded controllers to run: * all, NAME also this one, -NAME not this one, -* none. In a server behind another
+    /// one, which collects garbage, the garbage collector is off unless it is named.
     #[arg(long, default_value = "*", allow_hyphen_values = true, value_name = "LIST")]
     pub controllers: Controllers,
 
-    /// Print the version and exit; raw prints all its fields. v1.36.0+SUFFIX instead is the version that the server
-    /// reports.
+    /// Print the version and exit; raw prints all its fields. With v1.36.0+SUFFIX the server starts, and reports this
+    /// version at /version.
     #[arg(
         short = 'V',
         long,

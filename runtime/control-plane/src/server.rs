@@ -235,6 +235,10 @@ fn config(options: &Options, proxies: &RequestHeaderAuthenticator, assembled: As
     }
     config.flows = assembled.flows;
     config.request_timeout = options.request_timeout;
+    config.cors_allowed_origins.clone_from(&options.cors_allowed_origins);
+    config
+        .strict_transport
+        .clone_from(&options.strict_transport_security_directives);
     config.shutdown_delay = options.shutdown_delay_duration;
     if let VersionFlag::Reported(version) = &options.version {
         config.version.git_version.clone_from(version);

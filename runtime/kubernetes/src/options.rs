@@ -35,7 +35,7 @@ pub struct KubernetesOptions {
     #[arg(long, default_value = "30000-32767", value_name = "PORTS")]
     pub service_node_port_range: PortRange,
 
-    /// Port of all nodes for the Service kubernetes, which is of type NodePort then; 0 is none.
+    /// If not 0, the Service kubernetes is of type NodePort and has this port on every node.
     #[arg(long, default_value_t = 0, value_name = "PORT")]
     pub kubernetes_service_node_port: u16,
 

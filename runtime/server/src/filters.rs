@@ -1,7 +1,8 @@
 //! The filters that every request passes before and after it is handled.
 //!
-//! The filters of a server are one list, in request order; [`Filters::names`] is recorded by a snapshot test so that a
-//! change of order shows in review. Only the outermost server of a chain has filters.
+//! `lifecycle/config` builds the list of a server, in request order; a test in `lifecycle/tests/answers` records the names so
+//! that a change of order shows in review. A header of every answer is put into [`Exchange::headers`] by `enter`; a header that
+//! depends on the answer is added by `leave`. Only the outermost server of a chain has filters.
 //!
 //! A filter is two plain functions instead of a wrapped service: entering and leaving costs no allocation and no boxed
 //! future, and a filter that must wait returns [`Step::Wait`].

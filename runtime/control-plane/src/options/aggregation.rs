@@ -7,8 +7,8 @@ use clap::{ArgAction, Args};
 /// Flags about servers behind this one, and in front of it.
 #[derive(Args, Clone, Debug)]
 pub struct AggregationOptions {
-    /// Client certificate, PEM, that servers behind this one trust to name the user of a request; needs
-    /// --proxy-client-key-file [default: one that the server creates].
+    /// Client certificate, PEM, that this server shows to aggregated API servers when it forwards a request and names its
+    /// user in headers; needs --proxy-client-key-file [default: one that the server creates].
     #[arg(long, value_name = "FILE", requires = "proxy_client_key_file")]
     pub proxy_client_cert_file: Option<PathBuf>,
 
@@ -16,8 +16,8 @@ pub struct AggregationOptions {
     #[arg(long, value_name = "FILE", requires = "proxy_client_cert_file")]
     pub proxy_client_key_file: Option<PathBuf>,
 
-    /// Reach servers behind Services at their endpoints only, or at the Service's address only, which takes a kube-proxy on
-    /// this machine [default: at endpoints when there are any].
+    /// How aggregated API servers are reached: true at the endpoints of their Service only, false at its cluster address
+    /// only, which needs kube-proxy on this machine [default: at endpoints if there are any, else at the cluster address].
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     pub enable_aggregator_routing: Option<bool>,
 
@@ -25,12 +25,13 @@ pub struct AggregationOptions {
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = true, value_name = "BOOL")]
     pub aggregator_reject_forwarding_redirect: bool,
 
-    /// Authorities, PEM, of the certificates of proxies, which name the user in headers [default: the one that the
-    /// server creates for itself].
+    /// Certificate authorities, PEM, of front proxies: a client with such a certificate may name the user of a request in
+    /// headers [default: the one that the server creates for itself].
     #[arg(long, value_name = "FILE")]
     pub requestheader_client_ca_file: Option<PathBuf>,
 
-    /// Common names of proxies; without any, each certificate of their authorities is one.
+    /// Common names in certificates of front proxies that are accepted; without any, every certificate of their
+    /// authorities is.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub requestheader_allowed_names: Vec<String>,
 
@@ -60,20 +61,23 @@ pub struct AggregationOptions {
     )]
     pub requestheader_extra_headers_prefix: Vec<String>,
 
-    /// Kubeconfig of the server in front of this one: it reviews tokens, and publishes in a ConfigMap the authorities
-    /// to trust where --client-ca-file and --requestheader-client-ca-file are not set.
+    /// Kubeconfig of the API server in front of this one, which reviews bearer tokens. Its ConfigMap
+    /// kube-system/extension-apiserver-authentication has the authorities to trust if --client-ca-file or
+    /// --requestheader-client-ca-file is not set.
     #[arg(long, value_name = "FILE")]
     pub authentication_kubeconfig: Option<PathBuf>,
 
-    /// Kubeconfig of the server whose namespaces count for objects here [default: --authentication-kubeconfig].
+    /// Kubeconfig of the API server that has the namespaces, for a server behind another one [default:
+    /// --authentication-kubeconfig].
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
 
-    /// Do not read that ConfigMap: flags name the authorities to trust.
+    /// Do not read the ConfigMap extension-apiserver-authentication of --authentication-kubeconfig: flags name the
+    /// authorities to trust.
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
     pub authentication_skip_lookup: bool,
 
-    /// Start even if that ConfigMap cannot be read.
+    /// Start even if the ConfigMap extension-apiserver-authentication of --authentication-kubeconfig cannot be read.
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
     pub authentication_tolerate_lookup_failure: bool,
 
@@ -81,7 +85,7 @@ pub struct AggregationOptions {
     #[arg(long, value_name = "FILE")]
     pub authorization_kubeconfig: Option<PathBuf>,
 
-    /// Paths that every user may read, without a request to that server.
+    /// Paths that every user may read, without a request to the server of --authorization-kubeconfig.
     #[arg(
         long,
         value_delimiter = ',',

@@ -26,7 +26,7 @@ pub struct ServiceAccountOptions {
     #[arg(long, default_value = "0s", value_parser = parse_go_duration, value_name = "DURATION")]
     pub service_account_max_token_expiration: Duration,
 
-    /// Extend tokens that nodes request to a year, for programs that do not read them again.
+    /// Issue tokens that kubelets request for pods with a lifetime of a year, for programs that read the file once.
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = true, value_name = "BOOL")]
     pub service_account_extend_token_expiration: bool,
 
@@ -34,7 +34,7 @@ pub struct ServiceAccountOptions {
     #[arg(long, value_name = "URL")]
     pub service_account_jwks_uri: Option<String>,
 
-    /// Names of this server in tokens [default: the issuers].
+    /// Audiences that tokens must name to be accepted [default: --service-account-issuer].
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub api_audiences: Vec<String>,
 }

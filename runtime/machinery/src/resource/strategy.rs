@@ -48,7 +48,8 @@ pub trait Strategy: Sized {
         let _ = errors;
     }
 
-    /// Reports forbidden changes from `old`. The new object itself is checked by [`Strategy::validate`].
+    /// Reports forbidden changes from `old`. The new object itself is checked by [`Strategy::validate`], unless
+    /// [`StrategyExtensions::UPDATE_ORDER`] leaves that out: then this function checks it, too.
     fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
         let _ = (old, errors);
     }
