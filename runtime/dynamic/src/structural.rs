@@ -35,7 +35,7 @@ pub use validate::Before;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Structural {
     /// The declared type.
-    pub form: SchemaType,
+    pub schema_type: SchemaType,
     /// True if `null` is a value.
     pub nullable: bool,
     /// Fields that the schema does not name are kept (`x-kubernetes-preserve-unknown-fields`).

@@ -44,7 +44,7 @@ impl Declared {
     fn of_plain(schema: &Structural, name: &str) -> Option<Self> {
         let none = Limits::default();
         let limits = schema.limits.as_deref().unwrap_or(&none);
-        Some(match schema.form {
+        Some(match schema.schema_type {
             SchemaType::IntOrString => {
                 let most = limits
                     .max_length
@@ -164,7 +164,7 @@ impl Declared {
 /// Adds the kind and metadata that every API object has, even if its schema does not declare them.
 pub(crate) fn with_object_meta(schema: &Structural) -> Structural {
     let text = || Structural {
-        form: SchemaType::String,
+        schema_type: SchemaType::String,
         ..Structural::default()
     };
     let bounded = |name: &str, most: u64| {
@@ -182,7 +182,7 @@ pub(crate) fn with_object_meta(schema: &Structural) -> Structural {
         }
     };
     let metadata = Structural {
-        form: SchemaType::Object,
+        schema_type: SchemaType::Object,
         // A generated suffix adds at least one character.
         properties: [
             ("name", bounded("name", 253)),

@@ -275,7 +275,7 @@ fn add_costs(costs: &mut [u64; SIZES.len()], declared: &Declared, compiled: &[Co
 /// the schema.
 fn node(schema: &Structural, is_root: bool, most: u64, costs: &mut [u64; SIZES.len()]) -> Option<Node> {
     // A value with neither a type nor properties is inaccessible to rules.
-    if schema.form == SchemaType::Any && schema.preserve_unknown && schema.properties.is_empty() {
+    if schema.schema_type == SchemaType::Any && schema.preserve_unknown && schema.properties.is_empty() {
         return None;
     }
     let written = schema.rules.as_deref().map(Rule::all).unwrap_or_default();

@@ -179,6 +179,7 @@ fn names(list: &[String], name: &str) -> bool {
 mod tests {
     use http::Method;
     use planesmith_machinery::json::{self, Strictness};
+    use planesmith_machinery::scheme::Scheme;
     use planesmith_store::{Draft, Expect, MemoryLog, Op, Row, Storage, StorageOptions};
     use serde_json::json;
 
@@ -204,8 +205,8 @@ mod tests {
     async fn schemas_are_read_again_only_when_they_changed() {
         let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
         let flows = StoredFlows {
-            schemas: Arc::new(ResourceStore::open(&storage, FlowSchema::RESOURCE)),
-            levels: Arc::new(ResourceStore::open(&storage, PriorityLevelConfiguration::RESOURCE)),
+            schemas: Arc::new(ResourceStore::with_versions(&storage, FlowSchema::RESOURCE, &Scheme::new())),
+            levels: Arc::new(ResourceStore::with_versions(&storage, PriorityLevelConfiguration::RESOURCE, &Scheme::new())),
             cache: RwLock::default(),
         };
         let begin = Instant::now();

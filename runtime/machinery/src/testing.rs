@@ -65,7 +65,7 @@ fn check_pair(from: &ResourceFacts, by_way_of: &ResourceFacts, samples: &[Box<dy
             from.kind, from.api_version, by_way_of.api_version
         );
         match round_trip(&**object, by_way_of) {
-            Ok(Outcome::Held) => held += 1,
+            Ok(Outcome::Preserved) => held += 1,
             Ok(Outcome::LeftOut) => {}
             Err(lost) => return Err(format!("{pair}: {lost}\n{}", shown(&**object))),
         }
@@ -81,7 +81,7 @@ fn check_pair(from: &ResourceFacts, by_way_of: &ResourceFacts, samples: &[Box<dy
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     /// The object was preserved.
-    Held,
+    Preserved,
     /// The other version cannot represent the object.
     LeftOut,
 }
@@ -154,7 +154,7 @@ fn round_trip(object: &dyn Object, other: &ResourceFacts) -> Result<Outcome, Str
     let (before, after) = (json::to_value(&*stored), json::to_value(&*stored_again));
     losses::find(&before, &after).map_err(|path| format!("{path} is lost"))?;
     losses::find(&after, &before).map_err(|path| format!("{path} appears"))?;
-    Ok(Outcome::Held)
+    Ok(Outcome::Preserved)
 }
 
 fn shown(object: &dyn Object) -> String {

@@ -367,6 +367,7 @@ impl std::fmt::Debug for Encodings {
 #[cfg(test)]
 mod tests {
     use planesmith_machinery::object::Resource as _;
+    use planesmith_machinery::scheme::Scheme;
     use planesmith_store::{MemoryLog, Row, Storage, StorageOptions};
 
     use super::*;
@@ -400,7 +401,11 @@ mod tests {
     #[test]
     fn conversion_costs_time_and_what_is_stored_does_not() {
         let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).expect("memory opens");
-        let store = Arc::new(ResourceStore::open(&storage, stored::Crate::RESOURCE));
+        let store = Arc::new(ResourceStore::with_versions(
+            &storage,
+            stored::Crate::RESOURCE,
+            &Scheme::new(),
+        ));
         let [own, other] =
             [stored::Crate::RESOURCE, older::Crate::RESOURCE].map(|facts| Encodings::new(facts, Arc::clone(&store)));
         let entry = Arc::new(Entry::unstored("/a", vec![b' '; 64 << 10].into(), Row::default()));

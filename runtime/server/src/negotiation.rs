@@ -65,7 +65,7 @@ pub struct Output {
     pub beta: bool,
 }
 
-/// The answers that an endpoint offers.
+/// The kinds of answers that are acceptable for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acceptable {
     /// One object itself: Status objects and other answers that are not resources.
@@ -135,7 +135,7 @@ impl Format {
 }
 
 impl Acceptable {
-    /// The offer for a request for an object of a kind with `extensions`, with `subresource` in its path.
+    /// The acceptable answers to a request for an object of a kind with `extensions`, with `subresource` in its path.
     #[must_use]
     pub fn of_object(extensions: &Extensions, subresource: &str) -> Self {
         match subresource {
@@ -151,14 +151,14 @@ impl Acceptable {
 /// # Errors
 ///
 /// 406 when the client accepts none of the offered outputs.
-pub fn negotiate(request: &Parts, offer: Acceptable) -> ApiResult<Output> {
+pub fn negotiate(request: &Parts, acceptable: Acceptable) -> ApiResult<Output> {
     let header = accept_header(request);
     let mut output = match header {
         "" | "application/json" | "*/*" => Output::json(),
         _ if !names_something_offered(header, features_of(request)) => {
-            return Err(nothing_offered(offer, features_of(request)));
+            return Err(nothing_offered(acceptable, features_of(request)));
         }
-        _ => choose(request, offer, |_| true).ok_or_else(|| nothing_accepted(request))?,
+        _ => choose(request, acceptable, |_| true).ok_or_else(|| nothing_accepted(request))?,
     };
     output.pretty |= wants_indentation(request);
     Ok(output)
@@ -170,13 +170,13 @@ pub fn negotiate(request: &Parts, offer: Acceptable) -> ApiResult<Output> {
 /// # Errors
 ///
 /// 406 when the client accepts none of the offered outputs.
-pub(crate) fn negotiate_custom(request: &Parts, offer: Acceptable) -> ApiResult<Output> {
+pub(crate) fn negotiate_custom(request: &Parts, acceptable: Acceptable) -> ApiResult<Output> {
     let declared = |output: &Output| {
-        output.format != Format::Protobuf || output.target != Target::Object || offer == Acceptable::Scale
+        output.format != Format::Protobuf || output.target != Target::Object || acceptable == Acceptable::Scale
     };
     let chosen = match accept_header(request) {
         "" | "application/json" | "*/*" => Some(Output::json()),
-        _ => choose(request, offer, declared),
+        _ => choose(request, acceptable, declared),
     };
     let mut output = chosen.ok_or_else(|| nothing_accepted(request))?;
     output.pretty |= wants_indentation(request);
@@ -248,16 +248,16 @@ fn accept_header(request: &Parts) -> &str {
 }
 
 /// The output for the first accepted clause, best quality first, that one of the formats satisfies and that is `declared`.
-fn choose(request: &Parts, offer: Acceptable, declared: impl Fn(&Output) -> bool) -> Option<Output> {
+fn choose(request: &Parts, acceptable: Acceptable, declared: impl Fn(&Output) -> bool) -> Option<Output> {
     let offered = Format::all(features_of(request));
     accept::clauses(accept_header(request)).iter().find_map(|clause| {
         let formats = offered.iter();
-        let mut outputs = formats.filter_map(|format| satisfy(clause, *format, offer));
+        let mut outputs = formats.filter_map(|format| satisfy(clause, *format, acceptable));
         outputs.find(&declared)
     })
 }
 
-fn satisfy(clause: &Clause<'_>, format: Format, offer: Acceptable) -> Option<Output> {
+fn satisfy(clause: &Clause<'_>, format: Format, acceptable: Acceptable) -> Option<Output> {
     // A client may also name the media type of CBOR streams.
     let is_named = clause.matches(format.media_type()) || format == Format::Cbor && clause.matches(CBOR_STREAM);
     if !is_named {
@@ -281,10 +281,10 @@ fn satisfy(clause: &Clause<'_>, format: Format, offer: Acceptable) -> Option<Out
     let names_kind = kind.is_some() || !group.is_empty() || !version.is_empty();
     let target = match kind {
         _ if !names_kind => Target::Object,
-        _ if group != "meta.k8s.io" || !matches!(version, "v1" | "v1beta1") || offer == Acceptable::Plain => {
+        _ if group != "meta.k8s.io" || !matches!(version, "v1" | "v1beta1") || acceptable == Acceptable::Plain => {
             return None;
         }
-        Some("Table") if format != Format::Protobuf && offer != Acceptable::Part => Target::Table,
+        Some("Table") if format != Format::Protobuf && acceptable != Acceptable::Part => Target::Table,
         Some("PartialObjectMetadata") => Target::PartialObject,
         Some("PartialObjectMetadataList") => Target::PartialObjectList,
         _ => return None,
@@ -322,8 +322,8 @@ fn nothing_accepted(request: &Parts) -> ApiError {
 }
 
 /// 406 of the path itself, returned before the request is examined.
-fn nothing_offered(offer: Acceptable, features: &Features) -> ApiError {
-    let streams: &[&str] = match offer {
+fn nothing_offered(acceptable: Acceptable, features: &Features) -> ApiError {
+    let streams: &[&str] = match acceptable {
         Acceptable::Plain | Acceptable::Object | Acceptable::Part | Acceptable::Scale => &[],
         Acceptable::Collection => &[
             "application/json;stream=watch",

@@ -9,6 +9,8 @@ mod verb;
 mod warnings;
 
 pub(crate) use context::features_of;
+#[cfg(test)]
+pub(crate) use context::user;
 pub use context::{Context, RequestId};
 pub use duration::{InvalidDuration, parse_duration};
 pub use info::RequestInfo;

@@ -1,6 +1,7 @@
 //! The state that all endpoints share: the storage, the kinds, admission, the clock and the source of UIDs.
 
 mod attachments;
+mod declared_objects;
 mod failure;
 mod indexer;
 mod key;
@@ -9,7 +10,6 @@ mod object_lister;
 mod resource_store;
 mod stored_documents;
 mod stored_objects;
-mod stored_versions;
 mod uid;
 
 use std::collections::HashMap;

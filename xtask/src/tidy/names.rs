@@ -31,8 +31,9 @@ pub(super) fn of<'a>(owner: &'a str, sources: &'a Sources, policy: &'a Policy) -
         .iter()
         .flat_map(|(file, source)| source.names.iter().map(move |name| (file, name)));
     let refused = names.filter_map(|(file, name)| {
-        let rule = *rules.get(name.ident.as_str())?;
-        rule.refuses(owner, name.sort).then_some(Refused {
+        let last = name.ident.rsplit("::").next().unwrap_or_default();
+        let rule = *rules.get(name.ident.as_str()).or_else(|| rules.get(last))?;
+        rule.refuses(owner, name).then_some(Refused {
             owner,
             file,
             name,

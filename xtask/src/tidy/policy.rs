@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
-use super::source::Sort;
+use super::source::{Name, Sort};
 
 /// The file, relative to the workspace.
 pub(super) const FILE: &str = "tidy.toml";
@@ -51,7 +51,7 @@ pub(super) struct Uses {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RefusedName {
-    /// The identifier; `Enum::Variant` for variants.
+    /// The identifier; `Enum::Variant` for a variant of one enum only.
     pub(super) name: String,
     /// The name to use.
     pub(super) say: String,
@@ -61,7 +61,7 @@ pub(super) struct RefusedName {
     /// The crates that it is refused in; all if there are none.
     #[serde(default)]
     pub(super) only: Vec<String>,
-    /// The crates that may use it, because the name is the field's there.
+    /// The crates and the variants (as `Enum::Variant`) that may have it, because the name is the field's there.
     #[serde(default)]
     pub(super) except: Vec<String>,
 }
@@ -79,11 +79,12 @@ impl Policy {
 }
 
 impl RefusedName {
-    /// True if an item of `sort` in the crate `owner` may not have this name.
-    pub(super) fn refuses(&self, owner: &str, sort: Sort) -> bool {
-        let listed = |names: &[String]| names.iter().any(|name| name == owner);
-        (self.sorts.is_empty() || self.sorts.contains(&sort))
-            && (self.only.is_empty() || listed(&self.only))
-            && !listed(&self.except)
+    /// True if the item `name`, which has this name, may not have it in the crate `owner`.
+    pub(super) fn refuses(&self, owner: &str, name: &Name) -> bool {
+        let lists = |names: &[String], wanted: &str| names.iter().any(|name| name == wanted);
+        (self.sorts.is_empty() || self.sorts.contains(&name.sort))
+            && (self.only.is_empty() || lists(&self.only, owner))
+            && !lists(&self.except, owner)
+            && !lists(&self.except, &name.ident)
     }
 }

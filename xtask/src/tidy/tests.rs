@@ -312,11 +312,11 @@ fn counts_must_be_those_that_are_tolerated() {
 fn refused_names_are_found_by_sort_and_crate() {
     let sources = sources(&[(
         "src/lib.rs",
-        "struct Kept { weight: u8 }\nfn weight() {}\nenum Outcome { Again, Other }\nmod room {}\n\
+        "struct Kept { weight: u8 }\nfn weight() {}\nenum Outcome { Again, Kept }\nenum Reason { Kept }\nmod room {}\n\
          trait Look { fn judge(&self); }\nfn f() { let weight = Again; }",
     )]);
     let policy = policy(
-        "names = [{ name = 'Kept', say = 'x' }, { name = 'weight', say = 'heap_size', sorts = ['fn'] },
+        "names = [{ name = 'Kept', say = 'x', except = ['Reason::Kept'] }, { name = 'weight', say = 'heap_size', sorts = ['fn'] },
          { name = 'Outcome::Again', say = 'x' }, { name = 'room', say = 'x', except = ['garage'] },
          { name = 'Look', say = 'x', only = ['other'] }, { name = 'judge', say = 'x' }]",
     );
@@ -327,7 +327,8 @@ fn refused_names_are_found_by_sort_and_crate() {
             "src/lib.rs:1: Kept; say x",
             "src/lib.rs:2: weight; say heap_size",
             "src/lib.rs:3: Outcome::Again; say x",
-            "src/lib.rs:5: judge; say x",
+            "src/lib.rs:3: Outcome::Kept; say x",
+            "src/lib.rs:6: judge; say x",
         ]
     );
     let tolerated = Debts {

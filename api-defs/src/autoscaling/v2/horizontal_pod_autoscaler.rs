@@ -221,7 +221,7 @@ impl HorizontalPodAutoscalerSpec {
         };
         let allowed = match old.is_some_and(|old| old.metrics.iter().any(odd)) {
             true => Versions::Any,
-            false => Versions::Known,
+            false => Versions::AnyGroup,
         };
         for (index, metric) in self.metrics.iter().enumerate() {
             metric.check(allowed, &mut errors.at_index("metrics", index));
@@ -245,7 +245,7 @@ pub(super) enum Versions {
     /// Versions that have a group.
     OfGroups,
     /// Versions with or without a group.
-    Known,
+    AnyGroup,
     /// Any string. Applies to updates of an autoscaler that was stored with the reference.
     Any,
 }
@@ -281,7 +281,7 @@ impl CrossVersionObjectReference {
     fn versions_after(&self, old: Option<&Self>) -> Versions {
         match old {
             Some(old) if old.api_version == self.api_version && old.kind == self.kind => Versions::Any,
-            _ if self.kind == "ReplicationController" => Versions::Known,
+            _ if self.kind == "ReplicationController" => Versions::AnyGroup,
             _ => Versions::OfGroups,
         }
     }

@@ -248,6 +248,7 @@ mod tests {
     use planesmith_dynamic::custom::CustomKind;
     use planesmith_machinery::object::Resource as _;
     use planesmith_machinery::resource::{ResourceFacts, ResourceTable};
+    use planesmith_machinery::scheme::Scheme;
     use planesmith_store::{MemoryLog, Storage, StorageOptions};
 
     use super::*;
@@ -273,7 +274,7 @@ mod tests {
     #[test]
     fn kinds_that_are_gone_are_known_for_a_while() {
         let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
-        let open = |facts: &ResourceFacts| Arc::new(ResourceStore::open(&storage, facts));
+        let open = |facts: &ResourceFacts| Arc::new(ResourceStore::with_versions(&storage, facts, &Scheme::new()));
         let builtin = || [open(ConfigMap::RESOURCE), open(Node::RESOURCE)];
         let mut known = Kinds::default();
         let mut forgotten = Vec::new();

@@ -5,8 +5,8 @@ use planesmith_machinery::field_error::MAX_SIZE;
 /// More texts are dropped.
 const MAX_TEXTS: usize = 100;
 
-/// Texts about one body, of which a client could cause any number, and make each as long as it likes: a hundred are kept,
-/// or as many as fit into a megabyte.
+/// Messages about one body. A client can cause any number of them, of any length; at most a hundred are kept, and not more
+/// than a megabyte.
 #[derive(Debug, Default)]
 pub(super) struct Bounded {
     texts: Vec<String>,

@@ -42,10 +42,10 @@ impl Compiler<'_> {
         let rules = schema
             .get("x-kubernetes-validations")
             .filter(|rules| rules.as_array().is_some_and(|rules| !rules.is_empty()));
-        let form = form(schema);
-        let limits = self.limits(schema, form);
+        let schema_type = schema_type(schema);
+        let limits = self.limits(schema, schema_type);
         let mut compiled = Structural {
-            form,
+            schema_type,
             nullable: flag("nullable"),
             preserve_unknown: flag("x-kubernetes-preserve-unknown-fields"),
             embedded: flag("x-kubernetes-embedded-resource"),
@@ -96,12 +96,12 @@ impl Compiler<'_> {
             .collect()
     }
 
-    fn limits(&mut self, schema: &Map<String, Value>, form: SchemaType) -> Limits {
+    fn limits(&mut self, schema: &Map<String, Value>, schema_type: SchemaType) -> Limits {
         let flag = |name: &str| schema.get(name).and_then(Value::as_bool).unwrap_or_default();
         let count = |name: &str| schema.get(name).and_then(Value::as_u64);
         let number = |name: &str| schema.get(name).and_then(Value::as_f64);
         Limits {
-            format: Format::of(form, text(schema, "format")),
+            format: Format::of(schema_type, text(schema, "format")),
             maximum: number("maximum"),
             exclusive_maximum: flag("exclusiveMaximum"),
             minimum: number("minimum"),
@@ -130,7 +130,7 @@ impl Compiler<'_> {
     }
 }
 
-fn form(schema: &Map<String, Value>) -> SchemaType {
+fn schema_type(schema: &Map<String, Value>) -> SchemaType {
     if schema.get("x-kubernetes-int-or-string") == Some(&Value::Bool(true)) {
         return SchemaType::IntOrString;
     }

@@ -25,8 +25,8 @@ pub enum Malformed {
 }
 
 impl Structural {
-    /// Writes the metadata of embedded objects anew, as what it is read as. Returns the paths of fields that metadata
-    /// does not have and that were dropped therefore; at most 100.
+    /// Replaces the metadata of embedded objects by its decoded and encoded form. Returns the paths of dropped fields, which
+    /// metadata does not have; at most 100.
     ///
     /// # Errors
     ///

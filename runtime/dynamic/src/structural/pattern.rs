@@ -30,7 +30,7 @@ impl Pattern {
     ///
     /// # Errors
     ///
-    /// When the pattern is none; with what is wrong with it.
+    /// The reason that the text is not a valid pattern.
     pub fn matches(&self, text: &str) -> Result<bool, &str> {
         match self.read() {
             Ok(pattern) => Ok(pattern.regex.is_match(text)),

@@ -70,9 +70,9 @@ mod tests {
     use super::*;
     use crate::structural::SchemaType;
 
-    fn schema(form: SchemaType) -> Arc<Structural> {
+    fn schema(schema_type: SchemaType) -> Arc<Structural> {
         Arc::new(Structural {
-            form,
+            schema_type,
             ..Structural::default()
         })
     }
@@ -84,16 +84,16 @@ mod tests {
             ("a", SchemaType::String),
             ("b", SchemaType::Array),
         ]
-        .map(|(name, form)| (name.into(), schema(form)))
+        .map(|(name, schema_type)| (name.into(), schema(schema_type)))
         .into_iter()
         .collect();
         let fields = fields.with([
             ("a".into(), schema(SchemaType::Integer)),
             ("c".into(), schema(SchemaType::Any)),
         ]);
-        let forms: Vec<(&str, SchemaType)> = fields.iter().map(|(name, schema)| (name, schema.form)).collect();
+        let types: Vec<(&str, SchemaType)> = fields.iter().map(|(name, schema)| (name, schema.schema_type)).collect();
         assert_eq!(
-            forms,
+            types,
             [
                 ("a", SchemaType::Integer),
                 ("b", SchemaType::Array),

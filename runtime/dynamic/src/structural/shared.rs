@@ -39,9 +39,15 @@ impl SharedSchemas {
 /// Hashes only cheap parts: names distinguish most schemas, and equality compares the rest.
 impl Hash for Structural {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.form, self.nullable, self.preserve_unknown, self.rules.is_some()).hash(state);
+        (
+            self.schema_type,
+            self.nullable,
+            self.preserve_unknown,
+            self.rules.is_some(),
+        )
+            .hash(state);
         for (name, property) in self.properties.iter() {
-            (name, property.form).hash(state);
+            (name, property.schema_type).hash(state);
         }
         self.items.hash(state);
         if let Additional::Typed(additional) = &self.additional {

@@ -107,7 +107,7 @@ impl Structural {
 
     /// Checks the type of a value. Returns true if the schema declares a type or a format.
     fn check_type(&self, subject: Subject<'_, '_>, outcome: &mut Outcome) -> bool {
-        let applies = self.form != SchemaType::Any || self.format().is_some();
+        let applies = self.schema_type != SchemaType::Any || self.format().is_some();
         match self.type_mismatch(subject.value) {
             Some((expected, found)) => outcome.wrong_type(subject.location, expected, found),
             None if applies || subject.value.is_null() => outcome.count(1),
@@ -119,18 +119,18 @@ impl Structural {
     /// The type that a value should have and the one that it has, if these differ; or the formats, if there is one.
     fn type_mismatch(&self, value: &Value) -> Option<(&str, &'static str)> {
         let (actual, actual_format) = type_of(value);
-        let expected = self.form.name();
+        let expected = self.schema_type.name();
         if value.is_null() {
-            return (self.form != SchemaType::Any && !self.nullable).then_some((expected, actual));
+            return (self.schema_type != SchemaType::Any && !self.nullable).then_some((expected, actual));
         }
-        let fits = self.form.takes(actual)
-            || (self.form.takes("integer") && is_whole(value))
-            || (self.form.takes("number") && actual == "integer");
+        let fits = self.schema_type.takes(actual)
+            || (self.schema_type.takes("integer") && is_whole(value))
+            || (self.schema_type.takes("number") && actual == "integer");
         match (self.format(), value) {
-            (None, _) if self.form == SchemaType::Any => None,
+            (None, _) if self.schema_type == SchemaType::Any => None,
             // What a format of texts says of a list is nothing, so that any list passes.
             (Some(_), Value::String(_) | Value::Array(_))
-                if !self.form.takes("number") && !self.form.takes("integer") =>
+                if !self.schema_type.takes("number") && !self.schema_type.takes("integer") =>
             {
                 None
             }
@@ -208,7 +208,7 @@ impl SchemaType {
         match self {
             SchemaType::IntOrString => matches!(ty, "integer" | "string"),
             SchemaType::Any => false,
-            form => form.name() == ty,
+            other => other.name() == ty,
         }
     }
 }

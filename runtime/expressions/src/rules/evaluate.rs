@@ -58,7 +58,7 @@ struct Walk<'e> {
 struct Subject<'d> {
     path: &'d str,
     json: &'d Json,
-    form: SchemaType,
+    schema_type: SchemaType,
     value: Evaluated<'d>,
     old: Option<Evaluated<'d>>,
 }
@@ -133,7 +133,7 @@ impl Walk<'_> {
             let subject = Subject {
                 path,
                 json,
-                form: schema.form,
+                schema_type: schema.schema_type,
                 value: value(json, schema, node.is_root),
                 old: old.map(|old| value(old, schema, node.is_root)),
             };
@@ -290,9 +290,9 @@ fn joined(path: &str, name: &str) -> String {
 
 /// Returns the error of a rule that failed to evaluate. It renders the type instead of the value.
 fn fault(subject: &Subject<'_>, field: Option<&String>, detail: String) -> FieldError {
-    let declared = match subject.form {
+    let declared = match subject.schema_type {
         SchemaType::IntOrString => "",
-        form => form.name(),
+        other => other.name(),
     };
     FieldError {
         field: place(subject, field),
@@ -312,7 +312,7 @@ fn place(subject: &Subject<'_>, field: Option<&String>) -> String {
 /// Returns the error of a violated rule. It renders scalar values only, not objects and lists.
 fn error(subject: &Subject<'_>, field: Option<&String>, kind: FieldErrorKind, detail: String) -> FieldError {
     let has_value = matches!(kind, FieldErrorKind::Invalid | FieldErrorKind::Duplicate);
-    let is_short = !matches!(subject.form, SchemaType::Object | SchemaType::Array);
+    let is_short = !matches!(subject.schema_type, SchemaType::Object | SchemaType::Array);
     let value = if has_value && is_short {
         subject.json.rendered()
     } else {

@@ -14,7 +14,7 @@ const ATOMIC: &ListKind = &ListKind::Atomic;
 
 /// Returns the value of a part of a document described by `schema`.
 pub(crate) fn from_json<'d>(json: &'d Json, schema: &'d Structural) -> Evaluated<'d> {
-    match (json, schema.form) {
+    match (json, schema.schema_type) {
         (Json::Null, _) if schema.nullable => Ok(Value::Null),
         (Json::Null, _) => Err(Fault::new("invalid data, got null for schema with nullable=false")),
         (Json::String(text), SchemaType::IntOrString) => Ok(Value::String(Text::Borrowed(text))),
@@ -34,12 +34,12 @@ pub(crate) fn from_json<'d>(json: &'d Json, schema: &'d Structural) -> Evaluated
         (Json::String(text), SchemaType::String) => string(text, schema),
         (Json::Bool(value), SchemaType::Boolean) => Ok(Value::Bool(*value)),
         (json, SchemaType::Any) if schema.preserve_unknown => Ok(Value::Unknown(json)),
-        (_, form) => Err(Fault::new(format!("invalid data, expected {}", form_name(form)))),
+        (_, expected) => Err(Fault::new(format!("invalid data, expected {}", type_name(expected)))),
     }
 }
 
-fn form_name(form: SchemaType) -> &'static str {
-    match form {
+fn type_name(schema_type: SchemaType) -> &'static str {
+    match schema_type {
         SchemaType::Any => "a known type",
         SchemaType::Object => "a map for the provided schema with type=object",
         SchemaType::Array => "an array for the provided schema with type=array",

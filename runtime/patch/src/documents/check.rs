@@ -1,4 +1,4 @@
-//! Checks that a document fits its type, in the words that appliers see.
+//! The check of a document against its type, with the messages of server-side apply.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,12 @@ use crate::fields::PathElement;
 /// The number of problems that are reported.
 const MAX_PROBLEMS: usize = 100;
 
-/// Reports what is wrong with a document; nothing when it fits.
+/// Returns the problems of an applied document; `None` if it matches its type.
 pub(crate) fn check(document: &Value, schema: Schema<'_>) -> Option<String> {
     report(document, schema, false)
 }
 
-/// The same for what was not sent to be applied: elements may stand twice in it.
+/// Like [`check`], for a live document, in which elements may be repeated.
 pub(crate) fn check_live(document: &Value, schema: Schema<'_>) -> Option<String> {
     report(document, schema, true)
 }
@@ -46,7 +46,7 @@ struct Check<'d> {
 
 impl<'d> Check<'d> {
     fn value(&mut self, value: &'d Value, schema: Schema<'d>) {
-        match (schema.form(), value) {
+        match (schema.value_kind(), value) {
             (_, Value::Null)
             | (ValueKind::Any, _)
             | (ValueKind::Text, Value::String(_))
@@ -64,7 +64,7 @@ impl<'d> Check<'d> {
                 }
             }
             (ValueKind::List, Value::Array(elements)) => self.elements(elements, value, schema),
-            (form, value) => self.problem(&mismatch(form, value)),
+            (expected, value) => self.problem(&mismatch(expected, value)),
         }
     }
 
@@ -98,9 +98,9 @@ impl<'d> Check<'d> {
     }
 }
 
-fn mismatch(form: ValueKind, value: &Value) -> String {
+fn mismatch(expected: ValueKind, value: &Value) -> String {
     let shown = || go_format::value(value);
-    match form {
+    match expected {
         ValueKind::Text => format!(
             "expected string, got &value.valueUnstructured{{Value:{}}}",
             go_format::syntax(value, "string")

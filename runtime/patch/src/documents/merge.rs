@@ -1,4 +1,4 @@
-//! Puts what a manager applies over what is there.
+//! Merges an applied document into the live one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use super::compare::holds_nothing;
 use super::schema::{Parts, Schema};
 use crate::fields::PathElement;
 
-/// The live document with everything that the applied one says.
+/// Returns the live document with the values of the applied one.
 ///
-/// Entries and elements that only one of the two has are kept; what stands as a whole is taken from the applied
-/// document. Elements keep their place, as far as the order of the applied ones allows.
+/// Entries and elements that only one of the two has are kept; atomic values are those of the applied document. Elements
+/// keep their positions, as far as the order of the applied elements permits.
 pub(crate) fn merge(live: &Value, applied: &Value, schema: Schema<'_>) -> Value {
     let parts = schema.parts(if applied.is_null() { live } else { applied });
     let is_leaf = parts == Parts::None || (holds_nothing(Some(live)) && holds_nothing(Some(applied)));

@@ -16,17 +16,17 @@ use crate::fields::{KeyValue, PathElement};
 /// The type of a value in a document.
 #[derive(Clone, Copy, Debug)]
 pub enum Schema<'s> {
-    /// A kind: its fields, and `apiVersion` and `kind` in front of them.
+    /// A kind: its fields, preceded by `apiVersion` and `kind`.
     Kind(&'static StructFacts),
     /// A type from the tables, with the facts of the field that holds it.
     Typed(&'static TypeFacts, Option<&'static FieldFacts>),
-    /// A custom kind: what its schema says, and `apiVersion`, `kind` and `metadata` in front of it.
+    /// A custom kind: the fields of its schema, preceded by `apiVersion`, `kind` and `metadata`.
     CustomKind(&'s Structural),
     /// A value of a custom kind.
     Custom(&'s Structural),
     /// Text, such as the name of a kind.
     Text,
-    /// Nothing is known: objects are told apart by entry, anything else is one value.
+    /// No type is known: objects are granular, and any other value is atomic.
     Unknown,
 }
 
@@ -54,20 +54,20 @@ impl KindSchema {
     }
 }
 
-/// The part that a value has in sets of fields.
+/// The granularity of a value in sets of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parts<'s> {
-    /// As a whole.
+    /// Atomic: the value has no parts.
     None,
-    /// By entry: a struct or a map.
+    /// The entries of a struct or a map.
     Entries,
-    /// By element, told apart by value.
+    /// The elements of a set, identified by their values.
     Values,
-    /// By element, told apart by these fields.
+    /// The elements of an associative list, identified by these fields.
     Keyed(Keys<'s>),
 }
 
-/// Fields that elements are told apart by.
+/// The fields that identify elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keys<'s> {
     Declared(&'static [&'static str]),
@@ -156,7 +156,7 @@ impl<'s> Schema<'s> {
     pub(crate) fn is_whole(self) -> bool {
         match self {
             Schema::Kind(_) | Schema::CustomKind(_) | Schema::Text | Schema::Unknown => false,
-            Schema::Custom(schema) => match schema.form {
+            Schema::Custom(schema) => match schema.schema_type {
                 Custom::Object => schema.atomic,
                 Custom::Array => schema.list == ListKind::Atomic,
                 _ => false,
@@ -171,10 +171,10 @@ impl<'s> Schema<'s> {
     }
 
     /// The values that may stand here.
-    pub(crate) fn form(self) -> ValueKind {
+    pub(crate) fn value_kind(self) -> ValueKind {
         match self {
             Schema::Kind(_) | Schema::CustomKind(_) => ValueKind::Object,
-            Schema::Custom(schema) => custom_form(schema),
+            Schema::Custom(schema) => custom_value_kind(schema),
             Schema::Text => ValueKind::Text,
             Schema::Unknown => ValueKind::Any,
             Schema::Typed(ty, _) => match ty.present() {
@@ -295,7 +295,7 @@ fn list_parts(field: &'static FieldFacts) -> Parts<'static> {
 }
 
 fn custom_parts<'s>(schema: &'s Structural, value: &Value) -> Parts<'s> {
-    match (schema.form, &schema.list) {
+    match (schema.schema_type, &schema.list) {
         (Custom::Object, _) if schema.atomic => Parts::None,
         (Custom::Object, _) => Parts::Entries,
         (Custom::Array, ListKind::Set) => Parts::Values,
@@ -305,8 +305,8 @@ fn custom_parts<'s>(schema: &'s Structural, value: &Value) -> Parts<'s> {
     }
 }
 
-fn custom_form(schema: &Structural) -> ValueKind {
-    match schema.form {
+fn custom_value_kind(schema: &Structural) -> ValueKind {
+    match schema.schema_type {
         Custom::Object => ValueKind::Object,
         Custom::Array => ValueKind::List,
         Custom::String => ValueKind::Text,

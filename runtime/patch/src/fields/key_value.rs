@@ -67,10 +67,10 @@ impl<'a> KeyValue<'a> {
         }
     }
 
-    /// A number as the same value as its text, which has no fraction when the number is whole. A large whole number is
-    /// what its text says, and that is shorter than what the number stands for to the last digit.
+    /// The value of a number's shortest text, which has no fraction for a whole number. The text of a large whole number
+    /// may be another integer than the number itself: it has only as many digits as identify the number.
     fn of_number(number: f64) -> Self {
-        // The text of -0 says less than the number.
+        // The text of -0 would lose the sign as an integer.
         let is_whole = number.fract() == 0.0 && number != 0.0;
         let whole = if is_whole {
             number.to_string().parse().ok()

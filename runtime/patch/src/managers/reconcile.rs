@@ -1,7 +1,7 @@
-//! Brings sets of fields up to date with schemas that changed since they were written.
+//! Adapts sets of fields to schemas that changed since the sets were written.
 //!
-//! Where a value stands as a whole by now, a manager of something below it comes to manage all of it. Nothing is done
-//! where a value has parts by now: a member without fields below it means the same as before.
+//! If a value has become atomic, a manager of a field in it owns the whole value. If an atomic value has become granular,
+//! nothing changes: a member without children has the same meaning as before.
 
 use std::collections::HashMap;
 
@@ -9,8 +9,8 @@ use super::entries::Entries;
 use crate::documents::{KindSchema, Schema};
 use crate::fields::{PathElement, Set};
 
-/// Lets what stands as a whole by now stand so in all entries. `schema_of` has the types of versions; entries of those
-/// that are gone are left alone.
+/// Replaces fields in values that have become atomic by the values, in all entries. `schema_of` returns the type of a
+/// version; entries of versions that do not exist any more are unchanged.
 pub(crate) fn reconcile(entries: &mut Entries<'_>, schema_of: &dyn Fn(&str) -> Option<KindSchema>) {
     let mut schemas: HashMap<String, Option<KindSchema>> = HashMap::new();
     entries.retain(|entry| {

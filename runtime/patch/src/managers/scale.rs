@@ -48,7 +48,7 @@ pub struct ScaleManagers<'a> {
 enum Replicas {
     At(Text),
     /// The version has no Scale.
-    Nowhere,
+    NoScale,
     /// The kind has no such version.
     Unknown,
 }
@@ -127,7 +127,7 @@ impl<'a> ScaleManagers<'a> {
         parent.retain(|entry| {
             let path = match self.replicas_in(&entry.api_version) {
                 Replicas::At(path) => path,
-                Replicas::Nowhere => return true,
+                Replicas::NoScale => return true,
                 Replicas::Unknown => return false,
             };
             let path = steps(&path);
@@ -165,7 +165,7 @@ impl<'a> ScaleManagers<'a> {
             };
         }
         match self.kind.defined_version(version) {
-            Some(version) => replicas_of(&version).map_or(Replicas::Nowhere, Replicas::At),
+            Some(version) => replicas_of(&version).map_or(Replicas::NoScale, Replicas::At),
             None => Replicas::Unknown,
         }
     }

@@ -50,7 +50,7 @@ impl Filter for Authentication {
         exchange.ctx.timeline.add(Stage::Authentication, begin, took);
         match verdict {
             Verdict::User(user) => {
-                access.authenticated(Judged::Known, took);
+                access.authenticated(Judged::Valid, took);
                 access.user(&user.name);
                 exchange.ctx.user = user;
                 let headers = exchange.request.headers_mut();

@@ -122,13 +122,7 @@ impl Drop for Permit {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn user(name: &str) -> Arc<UserInfo> {
-        Arc::new(UserInfo {
-            name: name.to_owned(),
-            ..UserInfo::default()
-        })
-    }
+    use crate::request::user;
 
     #[test]
     fn unread_answers_of_one_user_leave_half_of_the_places_to_others() {

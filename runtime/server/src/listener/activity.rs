@@ -46,7 +46,7 @@ enum Stage {
     /// The HTTP implementation has buffered the last bytes.
     Ended,
     /// The last bytes are buffered here, to be written together.
-    Held,
+    Buffered,
 }
 
 impl Activity {
@@ -77,7 +77,7 @@ impl Activity {
     pub(super) fn handed_out(&self) {
         for answer in &mut *self.answers() {
             if answer.stage == Stage::Ended {
-                answer.stage = Stage::Held;
+                answer.stage = Stage::Buffered;
             }
         }
     }
@@ -86,7 +86,7 @@ impl Activity {
     pub(super) fn written(&self) {
         let mut answers = self.answers();
         let before = answers.len();
-        answers.retain(|answer| answer.stage != Stage::Held);
+        answers.retain(|answer| answer.stage != Stage::Buffered);
         let written = before - answers.len();
         drop(answers);
         if written > 0 {

@@ -31,7 +31,7 @@ const USERS: [&str; 7] = [
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Credentials {
     /// The credentials belong to a user.
-    Known = 0,
+    Valid = 0,
     /// The request has no credentials.
     Absent = 1,
     /// The credentials are not valid.

@@ -77,11 +77,11 @@ pub fn client_tls_to(trust: Trust<'_>, identity: Option<&ClientIdentity>) -> Res
             anchors.add_usable(CertificateDer::pem_slice_iter(&bundle).flatten());
         }
     }
-    let believed = match trust {
+    let verifier = match trust {
         Trust::Anyone => ServerVerifier::trust_anything(&provider),
         Trust::File(_) | Trust::Bundle(_) | Trust::System => ServerVerifier::trust_anchors(anchors, &provider),
     };
-    let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(believed));
+    let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
     let config = match identity {
         None => builder.with_no_client_auth(),
         Some(identity) => builder.with_client_cert_resolver(Arc::new(PresentedIdentity::open(identity, &provider)?)),

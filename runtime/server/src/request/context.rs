@@ -74,6 +74,15 @@ pub(crate) fn features_of(request: &Parts) -> &Features {
     }
 }
 
+/// A user with a name and nothing else.
+#[cfg(test)]
+pub(crate) fn user(name: &str) -> Arc<UserInfo> {
+    Arc::new(UserInfo {
+        name: name.to_owned(),
+        ..UserInfo::default()
+    })
+}
+
 /// The id of one request: the client's `Audit-ID`, or a new one.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RequestId(Id);

@@ -199,13 +199,7 @@ fn lock(charges: &Mutex<Charges>) -> MutexGuard<'_, Charges> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn user(name: &str) -> Arc<UserInfo> {
-        Arc::new(UserInfo {
-            name: name.to_owned(),
-            ..UserInfo::default()
-        })
-    }
+    use crate::request::user;
 
     fn is_empty(budget: &SendBudget) -> bool {
         let charges = lock(&budget.charges);

@@ -34,12 +34,6 @@ pub struct ResourceStore {
 }
 
 impl ResourceStore {
-    /// Like [`ResourceStore::with_versions`], for a kind that was never stored in another version than `hub`.
-    #[must_use]
-    pub fn open(storage: &Storage, hub: &ResourceFacts) -> Self {
-        Self::with_versions(storage, hub, &Scheme::new())
-    }
-
     /// Returns the store of the kind with the storage version `hub`, which may be stored in the other versions that
     /// `scheme` has of the kind. Opening it again returns the same objects; those of a custom kind follow the kind's
     /// current definition.

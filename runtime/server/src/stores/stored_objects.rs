@@ -9,8 +9,8 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::ApiResult;
 use planesmith_store::{Draft, Loaded};
 
+use super::declared_objects::DeclaredObjects;
 use super::stored_documents::StoredDocuments;
-use super::stored_versions::StoredVersions;
 use crate::representation;
 
 /// Reads the stored bytes of the objects of one kind. An object may be stored in another version than the storage version
@@ -48,6 +48,6 @@ pub(super) trait StoredObjects: Debug + Send + Sync {
 pub(super) fn of(hub: &ResourceFacts, scheme: &Scheme) -> Arc<dyn StoredObjects> {
     match representation::of(hub).versions_have_own_rules() {
         true => Arc::new(StoredDocuments::new(hub)),
-        false => Arc::new(StoredVersions::new(hub, scheme)),
+        false => Arc::new(DeclaredObjects::new(hub, scheme)),
     }
 }

@@ -91,11 +91,11 @@ impl Endpoint {
         &'a self,
         call: &'a Call,
         body: Body,
-        offer: Acceptable,
+        acceptable: Acceptable,
         kind: &ResourceFacts,
         keeps_system_fields: bool,
     ) -> ApiResult<Submission<'a>> {
-        let output = negotiate(&call.parts, offer)?;
+        let output = negotiate(&call.parts, acceptable)?;
         let body = self.read_body(call, body, BodyUse::Create).await?;
         let options = WriteOptions::for_create(call.query())?;
         let begin = || -> ApiResult<_> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use planesmith_access::authorization::{AlwaysAllow, AlwaysDeny, Authorizer};
 use planesmith_machinery::object::Resource as _;
-use planesmith_server::stores::{ResourceStore, StoresOptions};
+use planesmith_server::stores::StoresOptions;
 use planesmith_store::{Draft, Expect, Op, Row};
 use serde_json::{Value, json};
 
@@ -215,7 +215,7 @@ async fn with_broken_note(authorizer: Option<Arc<dyn Authorizer>>) -> Server {
     });
     server.features = with_feature("AllowUnsafeMalformedObjectDeletion");
     server.create("/api/v1/sites", r#"{"metadata":{"name":"a"}}"#).await;
-    let store = ResourceStore::open(&server.storage, Note::RESOURCE);
+    let store = server.stores.resource(Note::RESOURCE);
     let (head, tail) = (&br#"{"metadata":{"name":7,"resourceVersion":""#[..], br#""}}"#);
     let put = Op::Put {
         key: store.key("a", "broken").expect("a key").into(),

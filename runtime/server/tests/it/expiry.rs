@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use planesmith_machinery::object::Resource as _;
 use planesmith_machinery::scheme::Scheme;
-use planesmith_server::stores::ResourceStore;
 use planesmith_store::{MemoryLog, Storage, StorageOptions};
 
 use crate::harness::{NOTES, Server};
@@ -20,7 +19,7 @@ async fn expires(ttl: Option<Duration>) -> bool {
     }
     let server = Server::of_scheme(storage, scheme);
     server.create(NOTES, r#"{"metadata":{"name":"one"}}"#).await;
-    let store = ResourceStore::open(&server.storage, Note::RESOURCE);
+    let store = server.stores.resource(Note::RESOURCE);
     let key = store.key("a", "one").expect("a key");
     let entry = store.collection().get(&key).expect("an entry");
     entry.expires().is_some()

@@ -163,7 +163,7 @@ impl Server {
         let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).expect("memory opens");
         let mut scheme = Scheme::new();
         scheme.add::<Shelf>().add::<Note>().add::<Site>().add::<Floor>();
-        let sites = ResourceStore::open(&storage, Site::RESOURCE);
+        let sites = ResourceStore::with_versions(&storage, Site::RESOURCE, &scheme);
         let waiting = Arc::new(Semaphore::new(0));
         let calls = Arc::<Calls>::default();
         let admission = Chain::new(vec![

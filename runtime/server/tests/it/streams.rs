@@ -12,7 +12,6 @@ use planesmith_machinery::meta::{ListMeta, PartialObjectMetadata};
 use planesmith_machinery::object::Resource as _;
 use planesmith_machinery::value::Struct;
 use planesmith_machinery::{cbor, protobuf, yaml};
-use planesmith_server::stores::ResourceStore;
 use planesmith_store::{EncodingId, Entry, ListQuery};
 
 use crate::harness::{NOTES, SHELVES, Server, with_feature};
@@ -227,7 +226,7 @@ async fn lists_without_items_have_the_form_of_others() {
 #[tokio::test]
 async fn large_lists_keep_no_encodings() {
     let server = with_notes(400_000).await;
-    let store = ResourceStore::open(&server.storage, Note::RESOURCE);
+    let store = server.stores.resource(Note::RESOURCE);
     let entries = store.collection().list(&ListQuery::all(store.collection().prefix()));
     let entries = entries.expect("the newest state").entries;
     let has_kept = |entry: &Arc<Entry>| (0..4096).any(|number| entry.cached_encoding(EncodingId(number)).is_some());

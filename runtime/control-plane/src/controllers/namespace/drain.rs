@@ -88,6 +88,7 @@ mod tests {
     use planesmith_machinery::object::Resource as _;
     use planesmith_server::metrics::Metrics;
     use planesmith_server::stores::ResourceStore;
+    use planesmith_machinery::scheme::Scheme;
     use planesmith_store::{Draft, Expect, MemoryLog, Op, Row, Storage, StorageOptions};
 
     use super::*;
@@ -95,7 +96,7 @@ mod tests {
     use crate::work_queue::Outcome;
 
     fn kind(storage: &Storage) -> Arc<ServedKind> {
-        let store = Arc::new(ResourceStore::open(storage, ConfigMap::RESOURCE));
+        let store = Arc::new(ResourceStore::with_versions(storage, ConfigMap::RESOURCE, &Scheme::new()));
         Arc::new(ServedKind::of(&store))
     }
 

@@ -102,7 +102,7 @@ impl Structural {
     /// Checks that a number is one of the type and format; whether it is.
     fn check_range(&self, number: Digits, what: &str, location: &ValuePath<'_>, outcome: &mut Outcome) -> bool {
         let format = self.format().map_or("", Format::name);
-        let (ty, format, fits) = match self.form {
+        let (ty, format, fits) = match self.schema_type {
             SchemaType::Integer => {
                 let whole = match number {
                     Digits::Whole(whole) => Some(whole),

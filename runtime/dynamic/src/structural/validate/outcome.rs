@@ -8,7 +8,7 @@ use planesmith_wire::go_format::quote;
 
 use super::ValuePath;
 
-/// The number of errors that are kept: far more than anybody reads, and few enough to be merged at every level of a document.
+/// Maximum number of errors that are kept. Merging that many at every level of a document is cheap.
 const MAX_ERRORS: usize = 2000;
 
 /// The outcome of a check: errors, each once, and the number of checks on the way.
@@ -80,7 +80,7 @@ impl Outcome {
         self.add(location.to_string(), FieldErrorKind::Invalid, value, detail);
     }
 
-    /// The value at `location` is not of a type, but what `found` says.
+    /// Adds the error for a value at `location` whose type is `found` and not `expected`.
     pub(super) fn wrong_type(&mut self, location: &ValuePath<'_>, expected: &str, found: &str) {
         if self.is_full() {
             return;

@@ -85,7 +85,7 @@ pub(super) enum Operation {
     MicroTime,
     Duration,
     Struct(Link),
-    /// A struct whose fields are written as fields of the outer one.
+    /// A struct whose fields are fields of the outer one in JSON, and a nested message in protobuf.
     Inline(Link),
     /// The elements of a list, one after another.
     Repeated(Box<ValuePlan>),

@@ -56,7 +56,7 @@ mod tests {
         Chunk { frames }
     }
 
-    fn told(mut chunk: Chunk, all_sent: bool) -> Vec<Bytes> {
+    fn chunks(mut chunk: Chunk, all_sent: bool) -> Vec<Bytes> {
         std::iter::from_fn(|| chunk.next(all_sent)).collect()
     }
 
@@ -64,17 +64,17 @@ mod tests {
 
     #[test]
     fn small_frames_go_out_together() {
-        assert_eq!(told(chunk(&[b"a", b"b", b"c"]), true), ["abc"]);
-        assert_eq!(told(chunk(&[b"a", b"b", &BIG, b"c"]), true), [&b"ab"[..], &BIG, b"c"]);
+        assert_eq!(chunks(chunk(&[b"a", b"b", b"c"]), true), ["abc"]);
+        assert_eq!(chunks(chunk(&[b"a", b"b", &BIG, b"c"]), true), [&b"ab"[..], &BIG, b"c"]);
         let most = chunk(&[&BIG[1..]; 9]);
-        let lengths: Vec<_> = told(most, true).iter().map(Bytes::len).collect();
+        let lengths: Vec<_> = chunks(most, true).iter().map(Bytes::len).collect();
         assert_eq!(lengths, [4, 4, 1].map(|frames| frames * (LARGE - 1)));
     }
 
     #[test]
     fn single_and_waiting_frames_are_not_copied() {
-        assert_eq!(told(chunk(&[&BIG[..7]]), true)[0].as_ptr(), BIG.as_ptr());
-        let waiting = told(chunk(&[&BIG[..7], &BIG[..8]]), false);
+        assert_eq!(chunks(chunk(&[&BIG[..7]]), true)[0].as_ptr(), BIG.as_ptr());
+        let waiting = chunks(chunk(&[&BIG[..7], &BIG[..8]]), false);
         assert_eq!(waiting.iter().map(Bytes::len).collect::<Vec<_>>(), [7, 8]);
         assert!(waiting.iter().all(|frame| frame.as_ptr() == BIG.as_ptr()));
     }

@@ -45,7 +45,7 @@ pub(super) enum Kind {
     Modified = 1,
     Deleted = 2,
     /// Deleted for this watch: the object does not match any more.
-    Left = 3,
+    Unselected = 3,
 }
 
 impl Kind {
@@ -53,7 +53,7 @@ impl Kind {
         match self {
             Kind::Added => "ADDED",
             Kind::Modified => "MODIFIED",
-            Kind::Deleted | Kind::Left => "DELETED",
+            Kind::Deleted | Kind::Unselected => "DELETED",
         }
     }
 }
@@ -224,7 +224,7 @@ impl Frames {
                 (false, false) => None,
                 (false, true) => Some(Kind::Added),
                 (true, true) => Some(Kind::Modified),
-                (true, false) => Some(Kind::Left),
+                (true, false) => Some(Kind::Unselected),
             },
         })
     }
@@ -240,7 +240,7 @@ impl Frames {
 
     /// The number under which frames of this output are cached; `None` for tables, which differ between clients, and
     /// for the old version, which few request.
-    fn kept_as(&self) -> Option<u32> {
+    fn cache_number(&self) -> Option<u32> {
         if self.output.beta {
             return None;
         }
@@ -256,7 +256,7 @@ impl Frames {
     }
 
     fn frame_id(&self, kind: Kind) -> Option<EncodingId> {
-        let offset = self.kept_as()?;
+        let offset = self.cache_number()?;
         Some(self.endpoint.encodings().id(Encoding::Frames, offset * 4 + kind as u32))
     }
 
@@ -301,7 +301,7 @@ impl Frames {
 /// The object of an event: one that leaves the selection is rendered in the last state that matched.
 fn subject(kind: Kind, event: &Arc<Event>) -> Subject<'_> {
     match (kind, event.previous()) {
-        (Kind::Left, Some(previous)) => Subject::Former(previous, event.revision()),
+        (Kind::Unselected, Some(previous)) => Subject::Former(previous, event.revision()),
         _ => Subject::Entry(event.entry()),
     }
 }

@@ -123,7 +123,7 @@ impl WatchStream {
     async fn next(&mut self, phase: Phase) -> Option<(Bytes, Phase)> {
         let phase = match phase {
             Phase::Initial(initial) => match self.initial(initial).await {
-                Some(Ok((chunk, phase))) if !chunk.is_empty() => return self.told(chunk, phase),
+                Some(Ok((chunk, phase))) if !chunk.is_empty() => return self.unless_unrenderable(chunk, phase),
                 Some(Ok(_)) => Phase::Changes,
                 Some(Err(error)) => return Some((self.frames.error(&error), Phase::Over)),
                 None => return None,
@@ -131,7 +131,7 @@ impl WatchStream {
             phase => phase,
         };
         if let Some(chunk) = self.chunk.next(self.unsent.is_empty()) {
-            return self.told(chunk, phase);
+            return self.unless_unrenderable(chunk, phase);
         }
         if matches!(phase, Phase::Over) {
             return None;
@@ -160,7 +160,7 @@ impl WatchStream {
                 }
             };
             match self.chunk.next(self.unsent.is_empty()) {
-                Some(chunk) => return self.told(chunk, phase),
+                Some(chunk) => return self.unless_unrenderable(chunk, phase),
                 None if matches!(phase, Phase::Over) => return None,
                 None => {}
             }
@@ -168,7 +168,7 @@ impl WatchStream {
     }
 
     /// A chunk with objects; the end for a client that requested a form in which objects cannot be rendered.
-    fn told(&self, chunk: Bytes, phase: Phase) -> Option<(Bytes, Phase)> {
+    fn unless_unrenderable(&self, chunk: Bytes, phase: Phase) -> Option<(Bytes, Phase)> {
         self.frames.tells_objects().then_some((chunk, phase))
     }
 

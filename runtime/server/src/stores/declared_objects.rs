@@ -11,9 +11,9 @@ use planesmith_store::{Draft, Loaded};
 
 use super::stored_objects::StoredObjects;
 
-/// The versions in which the objects of a declared kind may be stored.
+/// The stored objects of a declared kind, and the versions in which they may be stored.
 #[derive(Debug)]
-pub(super) struct StoredVersions {
+pub(super) struct DeclaredObjects {
     hub: ResourceFacts,
     /// The versions that are converted to `hub`, including those that are not served.
     others: Vec<ResourceFacts>,
@@ -47,7 +47,7 @@ impl From<Unreadable> for ApiError {
     }
 }
 
-impl StoredVersions {
+impl DeclaredObjects {
     /// The versions of the kind with the storage version `hub` in `scheme`.
     pub(super) fn new(hub: &ResourceFacts, scheme: &Scheme) -> Self {
         let is_older = |facts: &&ResourceFacts| !facts.is_hub() && facts.is_version_of(hub);
@@ -65,7 +65,7 @@ impl StoredVersions {
     }
 
     /// The object of bytes that are in the storage version, defaults included. Bytes of another version are read as by
-    /// [`StoredVersions::read_stored`].
+    /// [`DeclaredObjects::read_stored`].
     ///
     /// # Errors
     ///
@@ -114,7 +114,7 @@ impl StoredVersions {
     }
 }
 
-impl StoredObjects for StoredVersions {
+impl StoredObjects for DeclaredObjects {
     fn read(&self, bytes: &[u8]) -> ApiResult<Box<dyn Object>> {
         self.read_current(bytes).map_err(|why| {
             tracing::error!(kind = %self.hub.kind, error = %why, "an object in the store cannot be read");
