@@ -16,8 +16,8 @@ pub struct AggregationOptions {
     #[arg(long, value_name = "FILE", requires = "proxy_client_cert_file")]
     pub proxy_client_key_file: Option<PathBuf>,
 
-    /// How aggregated API servers are reached: true at the endpoints of their Service only, false at its cluster address
-    /// only, which needs kube-proxy on this machine [default: at endpoints if there are any, else at the cluster address].
+    /// Route to aggregated API servers: true is the endpoints of their Service only, false its cluster address
+    /// only, which needs kube-proxy on this machine [default: the endpoints if there are any, else the cluster address].
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     pub enable_aggregator_routing: Option<bool>,
 
