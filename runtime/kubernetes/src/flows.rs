@@ -205,8 +205,16 @@ mod tests {
     async fn schemas_are_read_again_only_when_they_changed() {
         let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
         let flows = StoredFlows {
-            schemas: Arc::new(ResourceStore::with_versions(&storage, FlowSchema::RESOURCE, &Scheme::new())),
-            levels: Arc::new(ResourceStore::with_versions(&storage, PriorityLevelConfiguration::RESOURCE, &Scheme::new())),
+            schemas: Arc::new(ResourceStore::with_versions(
+                &storage,
+                FlowSchema::RESOURCE,
+                &Scheme::new(),
+            )),
+            levels: Arc::new(ResourceStore::with_versions(
+                &storage,
+                PriorityLevelConfiguration::RESOURCE,
+                &Scheme::new(),
+            )),
             cache: RwLock::default(),
         };
         let begin = Instant::now();

@@ -86,9 +86,9 @@ async fn drained(namespace: String, kinds: Vec<Arc<ServedKind>>) -> String {
 mod tests {
     use planesmith_api_defs::core::v1::ConfigMap;
     use planesmith_machinery::object::Resource as _;
+    use planesmith_machinery::scheme::Scheme;
     use planesmith_server::metrics::Metrics;
     use planesmith_server::stores::ResourceStore;
-    use planesmith_machinery::scheme::Scheme;
     use planesmith_store::{Draft, Expect, MemoryLog, Op, Row, Storage, StorageOptions};
 
     use super::*;
@@ -96,7 +96,11 @@ mod tests {
     use crate::work_queue::Outcome;
 
     fn kind(storage: &Storage) -> Arc<ServedKind> {
-        let store = Arc::new(ResourceStore::with_versions(storage, ConfigMap::RESOURCE, &Scheme::new()));
+        let store = Arc::new(ResourceStore::with_versions(
+            storage,
+            ConfigMap::RESOURCE,
+            &Scheme::new(),
+        ));
         Arc::new(ServedKind::of(&store))
     }
 
