@@ -99,6 +99,10 @@ impl Definitions {
         if let Some(gone) = served.remove(name) {
             self.resources.remove(name);
             self.publish(&served, versions_of(&gone));
+            if let Some(kind) = gone.facts.first() {
+                let metrics = &self.stores.options().metrics;
+                metrics.forget_resource(&kind.group, &kind.plural);
+            }
         }
         self.facts.forget(name);
     }
@@ -169,3 +173,6 @@ impl fmt::Debug for Definitions {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -47,6 +47,12 @@ impl TakenNames {
         self.stored.insert(plural.to_owned());
     }
 
+    /// True if no definition has names.
+    #[must_use]
+    pub fn has_none_given(&self) -> bool {
+        self.given.is_empty()
+    }
+
     /// Releases the names of the definition `owner`.
     pub fn give_back(&mut self, owner: &str) {
         let [resources, kinds] = self.given.remove(owner).unwrap_or_default();

@@ -9,6 +9,7 @@ mod process;
 mod queues;
 mod requests;
 mod resource;
+mod series;
 mod storage;
 mod token_cache;
 
@@ -173,6 +174,12 @@ impl Metrics {
     #[must_use]
     pub fn observe_tokens(&self) -> Arc<dyn TokenCacheObserver> {
         Arc::clone(&self.token_cache) as Arc<dyn TokenCacheObserver>
+    }
+
+    /// Ends the series of a resource that is not served any more: clients can make resources without end.
+    pub fn forget_resource(&self, group: &str, resource: &str) {
+        self.requests.forget(group, resource);
+        self.resources.forget(group, resource);
     }
 
     /// The metrics of one version of a resource.

@@ -7,6 +7,7 @@ mod indexer;
 mod key;
 mod migration;
 mod object_lister;
+mod open_stores;
 mod resource_store;
 mod stored_documents;
 mod stored_objects;
@@ -28,6 +29,7 @@ use crate::large_bodies::LargeBodies;
 use crate::metrics::SharedMetrics;
 use crate::offload::Offload;
 use crate::reservations::Reservations;
+use open_stores::OpenStores;
 
 pub(crate) use attachments::Attachments;
 pub(crate) use failure::store_failure;
@@ -55,7 +57,7 @@ struct Shared {
     admission: Chain,
     options: StoresOptions,
     /// Locked only while endpoints are created.
-    resources: Mutex<ByKind<Arc<ResourceStore>>>,
+    resources: Mutex<OpenStores>,
     /// Locked only while endpoints are created.
     reservations: Mutex<ByKind<Arc<dyn Reservations>>>,
     attachments: Attachments,
@@ -140,18 +142,13 @@ impl Stores {
     }
 
     /// The store of a kind, for any of its versions. A kind that was defined anew has a new store, over the same
-    /// objects.
+    /// objects. The store of a custom kind is open while it is used.
     #[must_use]
     pub fn resource(&self, facts: &ResourceFacts) -> Arc<ResourceStore> {
         let hub = facts.hub();
         let mut resources = self.shared.resources.lock().unwrap_or_else(PoisonError::into_inner);
         let Shared { storage, scheme, .. } = &*self.shared;
-        let open = || Arc::new(ResourceStore::with_versions(storage, &hub, scheme));
-        let store = resources.entry(hub.group_kind()).or_insert_with(open);
-        if *store.facts() != hub {
-            *store = open();
-        }
-        Arc::clone(store)
+        resources.of(&hub, || ResourceStore::with_versions(storage, &hub, scheme))
     }
 
     /// Values that modules above attach to kinds, such as handlers of subresources.

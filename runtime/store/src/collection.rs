@@ -18,7 +18,7 @@ use crate::history::{History, Position};
 use crate::revision_window::RevisionWindow;
 use crate::subscribers::{Subscribers, Subscription};
 use crate::write::{Op, WriteError, WriteResult};
-use crate::{Entry, Event, EventKind, Indexer, Revision, SchemaEpoch};
+use crate::{Entry, Event, EventKind, Indexer, NoIndex, Revision, SchemaEpoch};
 
 /// Maximum number of events that a reader skips while it has the lock.
 const STEP: usize = 1024;
@@ -119,6 +119,21 @@ impl Collection {
     #[must_use]
     pub fn indexer(&self) -> Arc<dyn Indexer> {
         Arc::clone(&self.indexer.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Lets go of `indexer`, if it still is the indexer: its kind has no definition any more. Later entries get no rows.
+    pub fn release(&self, indexer: &Arc<dyn Indexer>) {
+        let mut current = self.indexer.write().unwrap_or_else(PoisonError::into_inner);
+        if Arc::ptr_eq(&current, indexer) {
+            *current = Arc::new(NoIndex);
+        }
+    }
+
+    /// True if there are neither entries nor changes, and readers can begin wherever the store has history.
+    pub(crate) fn has_nothing(&self) -> bool {
+        let floor = Revision(self.floor.load(Ordering::Acquire));
+        let state = self.read();
+        state.entries.len() == 0 && state.history.len() == 0 && floor <= self.revisions.oldest()
     }
 
     /// The oldest revision at which lists and after which watches are possible.

@@ -40,6 +40,14 @@ impl Collections {
             .cloned()
     }
 
+    /// Forgets the collections that nobody uses and in which nothing is left, not even history. A later one with the same
+    /// prefix begins like them.
+    pub(crate) fn forget_unused(&self) {
+        // Others get a collection only from here, so that no unused one is taken meanwhile.
+        let mut by_prefix = self.by_prefix.write().unwrap_or_else(PoisonError::into_inner);
+        by_prefix.retain(|_, collection| Arc::strong_count(collection) > 1 || !collection.has_nothing());
+    }
+
     pub(crate) fn add(&self, collection: Arc<Collection>) {
         let mut by_prefix = self.by_prefix.write().unwrap_or_else(PoisonError::into_inner);
         by_prefix.insert(collection.prefix().into(), collection);

@@ -246,6 +246,7 @@ impl Compactor {
                     std::thread::yield_now();
                 }
             }
+            self.collections.forget_unused();
             trimmed = floor;
             self.settling.advance(floor);
         }

@@ -332,6 +332,33 @@ mod tests {
         assert_eq!(storage.revision(), Revision(1));
     }
 
+    #[tokio::test]
+    async fn a_collection_goes_with_the_last_of_its_history_when_nobody_uses_it() {
+        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
+        let open = |prefix| storage.collection(prefix, Arc::new(NoIndex));
+        let (used, full, gone, others) = (open("/used/"), open("/full/"), open("/gone/"), open("/others/"));
+        full.write(put("/full/a", Expect::Absent)).await.unwrap();
+        for (collection, key) in [(&used, "/used/a"), (&gone, "/gone/a")] {
+            collection.write(put(key, Expect::Absent)).await.unwrap();
+            let key = key.into();
+            let (expect, last) = (Expect::Any, None);
+            collection.write(Op::Delete { key, expect, last }).await.unwrap();
+        }
+        drop((full, gone));
+        // The committer is done with the others when it answers this.
+        others.write(put("/others/a", Expect::Absent)).await.unwrap();
+        let last = storage.revision();
+        assert!(storage.stats().collections.contains_key("/gone/"), "it has history");
+        storage.compact(last);
+        storage.compacted(last).await;
+        let left: Vec<String> = storage.stats().collections.into_keys().collect();
+        assert_eq!(left, ["/full/", "/others/", "/used/"]);
+        let anew = open("/gone/");
+        assert!(anew.list(&ListQuery::all("/gone/")).unwrap().entries.is_empty());
+        anew.write(put("/gone/a", Expect::Absent)).await.unwrap();
+        assert_eq!(open("/full/").stats().entries, 1);
+    }
+
     /// Reads bytes that begin with `{"v"` unchanged, those with `{"old"` in another form, and no others.
     struct Upgrade;
 

@@ -103,6 +103,11 @@ impl Kinds {
         self.gone.retain(|prefix| over.contains(prefix));
         let since_now = over.into_iter().filter(|prefix| !self.gone.contains(prefix));
         let since_now: Vec<Arc<str>> = since_now.collect();
+        for prefix in &since_now {
+            if let Some(kind) = self.by_prefix.get_mut(prefix) {
+                *kind = Arc::new(kind.without_definition());
+            }
+        }
         self.gone.extend(since_now);
         let forgotten: Vec<Arc<str>> = self.gone.drain(..self.gone.len().saturating_sub(GONE)).collect();
         for prefix in &forgotten {
@@ -193,6 +198,14 @@ impl ServedKind {
         // The newest state is never compacted.
         let page = self.store.collection().list(&ListQuery::all(prefix));
         page.map_or_else(|_| Vec::new(), |page| page.entries)
+    }
+
+    /// Returns the kind with its names alone, so that its schema can go.
+    fn without_definition(&self) -> Self {
+        Self {
+            store: Arc::new(self.store.without_definition()),
+            resource: self.resource.clone(),
+        }
     }
 
     fn is_hub(&self) -> bool {

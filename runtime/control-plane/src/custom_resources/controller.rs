@@ -321,6 +321,9 @@ impl DefinitionController {
         let Some(gone) = self.states.remove(name) else { return };
         if let Some(names) = self.names.get_mut(&gone.group) {
             names.give_back(name);
+            if names.has_none_given() {
+                self.names.remove(&gone.group);
+            }
         }
         let waiting = self
             .states

@@ -44,6 +44,12 @@ fn facts_say_what_the_definition_says() {
     let mut again = document.clone();
     again["status"]["conditions"] = json!([]);
     assert!(Arc::ptr_eq(&facts, &known.of(Definition::new(&again))));
+    known.forget("widgets.example.com");
+    let anew = known.of(Definition::new(&again));
+    assert!(
+        !Arc::ptr_eq(&facts, &anew) && facts[0] != anew[0],
+        "another kind of the same name"
+    );
     again["spec"]["versions"][1]["served"] = json!(false);
     assert!(!Arc::ptr_eq(&facts, &known.of(Definition::new(&again))));
 }

@@ -9,9 +9,11 @@ use arc_swap::ArcSwap;
 use http::StatusCode;
 use prometheus::{Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Registry};
 
+use super::gauges;
 use super::labels::{Labels, Marks, PLACE};
+use super::series::{Series, counted, measured};
 use super::{Inventory, StoredCounts};
-use super::{counters, gauges, histograms};
+
 use crate::request::{Context, RequestInfo, Verb};
 
 /// The user of the server's own requests.
@@ -31,14 +33,14 @@ const BYTES: [f64; 7] = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 /// labels: requests for resources that are not served are counted without a resource.
 #[derive(Debug)]
 pub(crate) struct RequestMetrics {
-    total: IntCounterVec,
-    seconds: HistogramVec,
-    level_seconds: HistogramVec,
-    bytes: HistogramVec,
-    running: IntGaugeVec,
-    terminated: IntCounterVec,
-    own: IntCounterVec,
-    deprecated: IntGaugeVec,
+    total: Series<IntCounterVec>,
+    seconds: Series<HistogramVec>,
+    level_seconds: Series<HistogramVec>,
+    bytes: Series<HistogramVec>,
+    running: Series<IntGaugeVec>,
+    terminated: Series<IntCounterVec>,
+    own: Series<IntCounterVec>,
+    deprecated: Series<IntGaugeVec>,
     inventory: OnceLock<Box<dyn Inventory>>,
     hasher: RandomState,
     cells: ArcSwap<HashMap<u64, Arc<Cell>>>,
@@ -96,6 +98,12 @@ impl Drop for SizeOfAnswer {
 }
 
 impl Cell {
+    fn is_of(&self, group: &str, resource: &str) -> bool {
+        let [_, own_group, place] = &self.labels;
+        let own = place.split_once('/').map_or(&**place, |(own, _)| own);
+        (&**own_group, own) == (group, resource)
+    }
+
     fn count(&self, took: Duration) {
         let seconds = took.as_secs_f64();
         self.total.inc();
@@ -108,63 +116,87 @@ impl Cell {
 
 impl RequestMetrics {
     pub(super) fn new(registry: &Registry) -> Self {
+        let deprecated = ["group", "version", "resource", "subresource", "removed_release"];
         let with = |more: &[&'static str]| [&PLACE[..], more].concat();
         Self {
-            total: counters(
+            total: counted(
                 registry,
                 "apiserver_request_total",
                 "Requests answered.",
                 &with(&["dry_run", "code"]),
             ),
-            seconds: histograms(
+            seconds: measured(
                 registry,
                 "apiserver_request_duration_seconds",
                 "Time to the answer, in seconds; of watches, all the time that they last.",
                 &SECONDS,
                 &with(&["dry_run"]),
             ),
-            level_seconds: histograms(
+            level_seconds: measured(
                 registry,
                 "apiserver_request_sli_duration_seconds",
                 "Time to the answer, in seconds, of requests that are no dry runs.",
                 &SECONDS[2..],
                 &PLACE,
             ),
-            bytes: histograms(
+            bytes: measured(
                 registry,
                 "apiserver_response_sizes",
                 "Size of answers to reads, in bytes.",
                 &BYTES,
                 &PLACE,
             ),
-            running: gauges(
-                registry,
-                "apiserver_longrunning_requests",
-                "Watches, streams and proxied requests that are going on.",
+            running: Series::new(
+                gauges(
+                    registry,
+                    "apiserver_longrunning_requests",
+                    "Watches, streams and proxied requests that are going on.",
+                    &PLACE,
+                ),
                 &PLACE,
             ),
-            terminated: counters(
+            terminated: counted(
                 registry,
                 "apiserver_request_terminations_total",
                 "Requests refused or given up to protect the server.",
                 &with(&["code"]),
             ),
-            own: counters(
+            own: counted(
                 registry,
                 "apiserver_selfrequest_total",
                 "Requests that the server sends to itself.",
                 &["verb", "group", "resource", "subresource"],
             ),
-            deprecated: gauges(
-                registry,
-                "apiserver_requested_deprecated_apis",
-                "Deprecated versions that were asked for; always 1.",
-                &["group", "version", "resource", "subresource", "removed_release"],
+            deprecated: Series::new(
+                gauges(
+                    registry,
+                    "apiserver_requested_deprecated_apis",
+                    "Deprecated versions that were asked for; always 1.",
+                    &deprecated,
+                ),
+                &deprecated,
             ),
             inventory: OnceLock::new(),
             hasher: RandomState::new(),
             cells: ArcSwap::default(),
         }
+    }
+
+    /// Ends the series of a resource that is not served any more.
+    pub(super) fn forget(&self, group: &str, resource: &str) {
+        let counters = [&self.total, &self.terminated, &self.own];
+        counters.iter().for_each(|counter| counter.forget(group, resource));
+        let histograms = [&self.seconds, &self.level_seconds, &self.bytes];
+        histograms
+            .iter()
+            .for_each(|histogram| histogram.forget(group, resource));
+        let gauges = [&self.running, &self.deprecated];
+        gauges.iter().for_each(|gauge| gauge.forget(group, resource));
+        self.cells.rcu(|cells| {
+            let mut cells = HashMap::clone(cells);
+            cells.retain(|_, cell| !cell.is_of(group, resource));
+            cells
+        });
     }
 
     /// Sets the inventory of the served resources.

@@ -7,7 +7,7 @@ use planesmith_machinery::resource::{ResourceFacts, Text};
 use prometheus::{Histogram, HistogramVec, IntCounter, IntCounterVec, Registry};
 
 use super::requests::SECONDS;
-use super::{counters, histograms};
+use super::series::{Series, counted, measured};
 
 /// kube-apiserver's buckets for request bodies, in bytes: from 50 kB on, in steps of 100 kB.
 fn body_bytes() -> Vec<f64> {
@@ -25,17 +25,17 @@ const WATCH_LIST_SECONDS: [f64; 17] = [
 /// The metrics of all resources.
 #[derive(Debug)]
 pub(super) struct AllResources {
-    body_bytes: HistogramVec,
-    watch_events: IntCounterVec,
-    event_bytes: HistogramVec,
-    watch_list_seconds: HistogramVec,
-    initial_events: IntCounterVec,
-    ended_watchers: IntCounterVec,
-    lists: IntCounterVec,
-    listed: IntCounterVec,
-    store_seconds: HistogramVec,
-    store_requests: IntCounterVec,
-    store_errors: IntCounterVec,
+    body_bytes: Series<HistogramVec>,
+    watch_events: Series<IntCounterVec>,
+    event_bytes: Series<HistogramVec>,
+    watch_list_seconds: Series<HistogramVec>,
+    initial_events: Series<IntCounterVec>,
+    ended_watchers: Series<IntCounterVec>,
+    lists: Series<IntCounterVec>,
+    listed: Series<IntCounterVec>,
+    store_seconds: Series<HistogramVec>,
+    store_requests: Series<IntCounterVec>,
+    store_errors: Series<IntCounterVec>,
 }
 
 impl AllResources {
@@ -44,77 +44,100 @@ impl AllResources {
         let version = ["group", "version", "resource"];
         let operation = ["operation", "group", "resource"];
         Self {
-            body_bytes: histograms(
+            body_bytes: measured(
                 registry,
                 "apiserver_request_body_size_bytes",
                 "Size of the bodies of writes, in bytes.",
                 &body_bytes(),
                 &["group", "resource", "verb"],
             ),
-            watch_events: counters(
+            watch_events: counted(
                 registry,
                 "apiserver_watch_events_total",
                 "Events sent to watches.",
                 &version,
             ),
-            event_bytes: histograms(
+            event_bytes: measured(
                 registry,
                 "apiserver_watch_events_sizes",
                 "Size of events sent to watches, in bytes.",
                 &EVENT_BYTES,
                 &version,
             ),
-            watch_list_seconds: histograms(
+            watch_list_seconds: measured(
                 registry,
                 "apiserver_watch_list_duration_seconds",
                 "Time until a watch that begins with what is there has told all of it, in seconds.",
                 &WATCH_LIST_SECONDS,
                 &["group", "version", "resource", "scope"],
             ),
-            initial_events: counters(
+            initial_events: counted(
                 registry,
                 "apiserver_init_events_total",
                 "Objects told to watches when they began.",
                 &resource,
             ),
-            ended_watchers: counters(
+            ended_watchers: counted(
                 registry,
                 "apiserver_terminated_watchers_total",
                 "Watches ended because their clients were too slow.",
                 &resource,
             ),
-            lists: counters(
+            lists: counted(
                 registry,
                 "apiserver_cache_list_total",
                 "Lists answered from the cache.",
                 &["group", "resource", "index"],
             ),
-            listed: counters(
+            listed: counted(
                 registry,
                 "apiserver_cache_list_returned_objects_total",
                 "Objects in lists answered from the cache.",
                 &resource,
             ),
-            store_seconds: histograms(
+            store_seconds: measured(
                 registry,
                 "etcd_request_duration_seconds",
                 "Time until the store has a write, or refuses it, in seconds.",
                 &SECONDS,
                 &operation,
             ),
-            store_requests: counters(
+            store_requests: counted(
                 registry,
                 "etcd_requests_total",
                 "Writes asked of the store.",
                 &operation,
             ),
-            store_errors: counters(
+            store_errors: counted(
                 registry,
                 "etcd_request_errors_total",
                 "Writes that the store refused.",
                 &operation,
             ),
         }
+    }
+
+    /// Ends the series of a resource.
+    pub(super) fn forget(&self, group: &str, resource: &str) {
+        let counters = [
+            &self.watch_events,
+            &self.initial_events,
+            &self.ended_watchers,
+            &self.lists,
+            &self.listed,
+            &self.store_requests,
+            &self.store_errors,
+        ];
+        counters.iter().for_each(|counter| counter.forget(group, resource));
+        let histograms = [
+            &self.body_bytes,
+            &self.event_bytes,
+            &self.watch_list_seconds,
+            &self.store_seconds,
+        ];
+        histograms
+            .iter()
+            .for_each(|histogram| histogram.forget(group, resource));
     }
 }
 

@@ -1,12 +1,14 @@
 //! The objects of one kind.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use planesmith_access::admission::{NamespacePhase, Namespaces};
+use planesmith_dynamic::custom::CustomKind;
 use planesmith_machinery::json;
 use planesmith_machinery::object::{Object, Resource};
-use planesmith_machinery::resource::{ResourceFacts, Scope};
+use planesmith_machinery::resource::{ResourceFacts, ResourceTable, Scope};
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::{
@@ -28,9 +30,37 @@ pub struct ResourceStore {
     objects: Arc<dyn StoredObjects>,
     /// The time after which objects expire, counted from their last write; `None` means no limit.
     ttl: Option<Duration>,
-    /// The epoch in which the objects of a custom kind were adapted to its current definition; `None` for declared
-    /// kinds.
-    schema_epoch: Option<SchemaEpoch>,
+    /// The adaptation of the objects of a custom kind to its current definition; `None` for declared kinds.
+    adapted: Option<Adapted>,
+}
+
+/// Objects that were adapted to a definition: the collection reads them by it until this is dropped.
+struct Adapted {
+    epoch: SchemaEpoch,
+    collection: Arc<Collection>,
+    indexer: Arc<dyn Indexer>,
+}
+
+impl Adapted {
+    fn new(collection: &Arc<Collection>, indexer: &Arc<dyn Indexer>) -> Self {
+        Self {
+            epoch: collection.reindex(indexer),
+            collection: Arc::clone(collection),
+            indexer: Arc::clone(indexer),
+        }
+    }
+}
+
+impl Drop for Adapted {
+    fn drop(&mut self) {
+        self.collection.release(&self.indexer);
+    }
+}
+
+impl fmt::Debug for Adapted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Adapted").field(&self.epoch).finish()
+    }
 }
 
 impl ResourceStore {
@@ -43,21 +73,50 @@ impl ResourceStore {
         let indexer: Arc<dyn Indexer> = Arc::new(JsonIndexer::new(hub, Arc::clone(&objects)));
         let collection = storage.collection(&hub.storage_prefix(), Arc::clone(&indexer));
         let is_redefinable = representation::of(hub).is_redefinable();
-        let schema_epoch = is_redefinable.then(|| collection.reindex(&indexer));
+        let adapted = is_redefinable.then(|| Adapted::new(&collection, &indexer));
         Self {
             facts: hub.clone(),
             collection,
             storage: storage.clone(),
             objects,
             ttl: scheme.ttl(hub),
-            schema_epoch,
+            adapted,
+        }
+    }
+
+    /// Returns a store of the same objects that has the names of the kind, but nothing else of its definition.
+    #[must_use]
+    pub fn without_definition(&self) -> Self {
+        let facts = &self.facts;
+        let names = ResourceTable {
+            group: facts.group.clone(),
+            version: facts.version.clone(),
+            api_version: facts.api_version.clone(),
+            kind: facts.kind.clone(),
+            list_kind: facts.list_kind.clone(),
+            plural: facts.plural.clone(),
+            singular: facts.singular.clone(),
+            storage_name: facts.storage_name.clone(),
+            scope: facts.scope,
+            ..CustomKind::FACTS
+        };
+        let hub = ResourceFacts::defined(vec![names], 0).remove(0);
+        Self {
+            objects: stored_objects::of(&hub, &Scheme::new()),
+            facts: hub,
+            collection: Arc::clone(&self.collection),
+            storage: self.storage.clone(),
+            ttl: None,
+            adapted: None,
         }
     }
 
     /// True if the bytes of an object are known to match the current definition of its kind, though the object may be
     /// older.
     pub(crate) fn fits(&self, entry: &Entry) -> bool {
-        self.schema_epoch.is_some_and(|epoch| entry.matches_schema(epoch))
+        self.adapted
+            .as_ref()
+            .is_some_and(|adapted| entry.matches_schema(adapted.epoch))
     }
 
     /// The storage version.
