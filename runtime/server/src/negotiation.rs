@@ -21,7 +21,7 @@ use crate::request::{Query, features_of};
 /// The encoding of an object.
 ///
 /// A new one is a module of `runtime/wire` and a variant. Matches without `_` find answers (`response`, `endpoint/render`),
-/// watches (`verbs/watch/frames`), bodies (`write/decoded`) and costs (`offload/cost`). What they do not find: [`Format::ALL`], the
+/// watches (`verbs/watch/frames`), bodies (`write/decoded`) and costs (`offload/cost`). What they do not find: `Format::ALL`, the
 /// texts of 406, comparisons with a `Format` (`endpoint/render_list`, `negotiation/page`, `verbs/watch/frames`), the media types
 /// of bodies (`body`), of patches (`verbs/patch`) and in OpenAPI (`openapi/adapt`). `tests/it/cbor` has the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
