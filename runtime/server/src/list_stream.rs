@@ -15,7 +15,7 @@ use http_body::{Body, Frame, SizeHint};
 use planesmith_store::Entry;
 
 pub(crate) use messages::{MessageList, WriteMessage};
-pub(crate) use slices::{Begun, CHUNK, SlicedBody, Slices, begin};
+pub(crate) use slices::{Begun, CHEAP_CHUNK, CHUNK, SlicedBody, Slices, begin};
 pub(crate) use text::{NumberOf, TextList, WriteItem};
 
 /// A list whose items are slices of cached bytes: a head, items separated by commas, and a tail.
@@ -129,11 +129,17 @@ mod tests {
     use planesmith_store::Row;
 
     use super::*;
+    use crate::offload::Cost;
 
     fn list(items: usize, size: usize) -> ListStream {
         let bytes = Bytes::from([b"{}".to_vec(), vec![b'7'; size]].concat());
         let entry = Arc::new(Entry::unstored("/a", bytes, Row::default()));
         ListStream::new(b"{\"items\":[".to_vec(), vec![entry; items], 2, "{", b"]}\n".to_vec())
+    }
+
+    #[test]
+    fn slices_of_transcoded_messages_are_encoded_in_the_polling_task() {
+        assert!(Cost::of_transcoding(CHEAP_CHUNK) < Cost::INLINE);
     }
 
     #[tokio::test]

@@ -15,7 +15,7 @@ use super::{Call, Endpoint};
 use crate::compression;
 use crate::encodings::Caching;
 use crate::list_stream::{
-    Begun, CHUNK, ListStream, MessageList, SlicedBody, Slices, TextList, WriteItem, WriteMessage, begin,
+    Begun, CHEAP_CHUNK, CHUNK, ListStream, MessageList, SlicedBody, Slices, TextList, WriteItem, WriteMessage, begin,
 };
 use crate::negotiation::{Format, Output, Target};
 use crate::offload::{Cost, Turns};
@@ -190,7 +190,7 @@ impl Endpoint {
         };
         let is_transcoded = encodings.is_transcoded();
         let cost = match is_transcoded {
-            true => Cost::of_transcoding(CHUNK),
+            true => Cost::of_transcoding(CHEAP_CHUNK),
             false => Cost::of_other_form(CHUNK),
         };
         let write: WriteMessage = match (is_partial, caching) {

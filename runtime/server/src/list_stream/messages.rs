@@ -8,7 +8,7 @@ use planesmith_machinery::resource::Text;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::Entry;
 
-use super::slices::{CHUNK, ListMemory, Slices};
+use super::slices::{CHEAP_CHUNK, CHUNK, ListMemory, Slices};
 use crate::offload::Cost;
 
 /// Bytes of messages that are stored while the list is measured; further ones are encoded twice.
@@ -83,6 +83,14 @@ impl MessageList {
         self
     }
 
+    /// Minimum bytes of a slice.
+    fn chunk(&self) -> usize {
+        match self.cost < Cost::INLINE {
+            true => CHEAP_CHUNK,
+            false => CHUNK,
+        }
+    }
+
     /// Appends the next item; false if there is none.
     fn item(&mut self, out: &mut Vec<u8>) -> ApiResult<bool> {
         let Some(entry) = self.entries.get(self.done) else {
@@ -123,10 +131,10 @@ impl MessageList {
 
     /// Measures a slice of the items; true once all are measured.
     fn measure(&mut self) -> ApiResult<bool> {
-        let mut seen = 0;
+        let (mut seen, chunk) = (0, self.chunk());
         let mut kept = std::mem::take(&mut self.kept);
         let mut more = true;
-        while more && seen < CHUNK {
+        while more && seen < chunk {
             self.pass_known();
             let start = kept.len();
             more = self.item(&mut kept)?;
@@ -163,8 +171,8 @@ impl Slices for MessageList {
             }
             self.begin(out);
         }
-        let start = out.len();
-        while self.done < self.entries.len() && out.len() - start < CHUNK {
+        let (start, chunk) = (out.len(), self.chunk());
+        while self.done < self.entries.len() && out.len() - start < chunk {
             self.item(out)?;
         }
         self.left = self.left.saturating_sub((out.len() - start) as u64);

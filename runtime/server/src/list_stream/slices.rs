@@ -14,6 +14,9 @@ use crate::offload::{Cost, OwnTask, Turns};
 /// Minimum size of a slice in bytes, unless the list ends or its items are much larger before they are encoded.
 pub(crate) const CHUNK: usize = 64 << 10;
 
+/// Minimum size in bytes of a slice that is encoded in the polling task: larger ones would cost [`Cost::INLINE`] or more.
+pub(crate) const CHEAP_CHUNK: usize = 112 << 10;
+
 /// Encodes a list, a slice at a time.
 pub(crate) trait Slices: Send {
     /// Appends the next slice, which may be empty, to `out`. True while further slices follow.
@@ -123,7 +126,7 @@ impl SlicedBody {
     fn poll_cheap(&mut self, mut slices: Box<dyn Slices>, turns: Turns, cx: &mut Context<'_>) -> Poll<Option<Sent>> {
         let mut out = Vec::new();
         if std::mem::take(&mut self.has_rested) {
-            out.reserve_exact(CHUNK + CHUNK / 4);
+            out.reserve_exact(CHEAP_CHUNK + CHUNK / 4);
             match slices.fill(&mut out) {
                 Ok(true) if out.is_empty() => {}
                 Ok(more) => return self.made((slices, turns, Ok((out, more)))),
