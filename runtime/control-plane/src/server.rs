@@ -120,6 +120,8 @@ impl Server {
             tracing::warn!(%error, folder = %self.data_dir.display(), "the command status will not find the server");
         }
         let renewal = self.renewal.map(|renewal| tokio::spawn(renewal.run()));
+        // The server's own tasks may request something until the store is closed.
+        let front = self.prepared.front();
         let result = self.prepared.run(self.listener, signals).await;
         if let Some(renewal) = renewal {
             renewal.abort();
@@ -129,6 +131,7 @@ impl Server {
         }
         self.storage.close().await;
         Running::remove(&self.data_dir);
+        drop(front);
         result.context("the server stopped out of order")
     }
 }

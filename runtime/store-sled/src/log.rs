@@ -65,8 +65,6 @@ pub struct SledLog {
     live: AtomicU64,
     /// True if the operating system refused the last write for lack of space that the measurement did not show.
     is_refused: AtomicBool,
-    /// True if a write was refused since the newest file was last sealed for space.
-    was_refused: AtomicBool,
     alarms: Alarms,
 }
 
@@ -115,7 +113,6 @@ impl SledLog {
             history_limit: AtomicU64::new(u64::MAX),
             live: AtomicU64::new(0),
             is_refused: AtomicBool::new(false),
-            was_refused: AtomicBool::new(false),
             settling: Mutex::new(Some(Settling::new(path.to_owned(), state, space))),
             alarms: Alarms::default(),
         })
@@ -212,7 +209,7 @@ impl SledLog {
             (!files.is_empty() && bytes >= patience).then_some(files)
         };
         let files = enough(journal);
-        if files.is_some() || !self.lacks_space() {
+        if files.is_some() || self.space.free() > 0 {
             return files;
         }
         // The newest file may have the deletions that make space.
@@ -220,12 +217,6 @@ impl SledLog {
             tracing::debug!(%error, "the newest file of the journal is not settled");
         }
         enough(journal)
-    }
-
-    /// True if the disk is full, and the reserve is nearly used or a write was refused. Otherwise settling waits: each round
-    /// rewrites slots that are much larger than the changes.
-    fn lacks_space(&self) -> bool {
-        self.space.is_low() || self.space.free() == 0 && self.was_refused.swap(false, Ordering::Relaxed)
     }
 
     /// Removes the journal files that the state includes.
@@ -261,7 +252,6 @@ impl SledLog {
             Err(LogError::Full) => {
                 // Writers may still find space; otherwise an alarm follows.
                 self.is_refused.store(true, Ordering::Relaxed);
-                self.was_refused.store(true, Ordering::Relaxed);
             }
             Err(LogError::ReadOnly(reason)) => {
                 let reason = format!("no writes are accepted until the next start: {reason}");
@@ -399,7 +389,6 @@ impl Log for SledLog {
     }
 
     fn note_full(&self) {
-        self.was_refused.store(true, Ordering::Relaxed);
         self.note_shortage();
     }
 

@@ -180,12 +180,6 @@ impl Space {
         Err(LogError::Io { context, source })
     }
 
-    /// True if more than half of the reserve for writes is used, or was never there.
-    pub(crate) fn is_low(&self) -> bool {
-        let target = self.target.load(Ordering::Relaxed);
-        self.available().unwrap_or(0) + FOR_WRITES / 2 < target
-    }
-
     /// True if the reserve is smaller than its target.
     pub(crate) fn is_depleted(&self) -> bool {
         self.reserve().size() < self.target.load(Ordering::Relaxed)
