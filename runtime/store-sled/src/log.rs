@@ -202,21 +202,15 @@ impl SledLog {
         let mut journal = lock(&self.journal);
         let journal = journal.as_mut()?;
         self.note_journal_limit(journal);
-        let patience = patience(state.bytes(), self.worthwhile, self.journal_limit(journal));
-        let enough = |journal: &Journal| {
-            let files = journal.behind(floor);
-            let bytes: u64 = files.iter().map(|file| file.bytes).sum();
-            (!files.is_empty() && bytes >= patience).then_some(files)
-        };
-        let files = enough(journal);
-        if files.is_some() || self.space.free() > 0 {
-            return files;
-        }
-        // The newest file may have the deletions that make space.
-        if let Err(error) = journal.seal(floor) {
+        if self.space.free() == 0
+            && let Err(error) = journal.seal(floor)
+        {
             tracing::debug!(%error, "the newest file of the journal is not settled");
         }
-        enough(journal)
+        let files = journal.behind(floor);
+        let bytes: u64 = files.iter().map(|file| file.bytes).sum();
+        let patience = patience(state.bytes(), self.worthwhile, self.journal_limit(journal));
+        (!files.is_empty() && bytes >= patience).then_some(files)
     }
 
     /// Removes the journal files that the state includes.
