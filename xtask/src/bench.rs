@@ -31,53 +31,64 @@ mod watchers;
 
 /// Measures a server's processor time per operation, its memory, start-up and idle load.
 ///
-/// Starts the release build of the server on an empty folder, and a minimal server that sends the same bytes, as the limit. The
-/// two alternate, so that the ratio of their medians is valid on a noisy machine, where an absolute figure is not. With
-/// `--url`, another server is measured.
+/// Builds the server and this task in release mode, starts the server on an empty folder, and beside it a minimal server that
+/// sends the same bytes, as the limit. The two alternate, so that the ratio of their medians is valid on a noisy machine, where an
+/// absolute figure is not. Prints one row for each operation, with its budget here and on the machine where budgets were set.
+/// With `--url`, another server is measured. For a first look: cargo xtask bench --only get --quick
 #[derive(Debug, clap::Args)]
 pub(crate) struct Bench {
-    /// Measure only this row; can be repeated. An unknown name lists all rows.
-    #[arg(long, value_name = "NAME")]
+    /// Measure only this row, such as `get` or `create`; can be repeated. A name that is not a row prints the names of all rows.
+    #[arg(long, value_name = "ROW")]
     only: Vec<String>,
 
-    /// The number of rounds, of which the median counts.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    /// The number of times that each row is measured, 1 to 100; the table shows the medians.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
 
-    /// Perform a fifth of the operations per round, for a quick estimate.
+    /// Perform a fifth of the operations per round, for a quick estimate that is less exact.
     #[arg(long)]
     quick: bool,
 
-    /// The number of watchers per connection; servers allow 100 to 250.
+    /// The number of watches that share a connection in the rows with many watchers, 1 to 1000.
+    ///
+    /// More need fewer connections. Above the server's limit of streams per connection (100 here, 100 to 250 elsewhere) watches wait.
     #[arg(long, value_name = "N", default_value_t = 50)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
     watchers_per_connection: u16,
 
-    /// Write all samples to this file as JSON.
+    /// Write all samples, medians and verdicts to this file as JSON, besides the printed table.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Measure this binary instead of building the workspace's server.
+    /// Measure this server binary instead of building the workspace's, for example one of another commit.
     #[arg(long, value_name = "FILE", conflicts_with = "url")]
     server: Option<PathBuf>,
 
-    /// A folder with real definitions, to measure their memory; without it, that row is omitted.
+    /// A folder with YAML files of real CustomResourceDefinitions, for the row `definitions-memory`.
+    ///
+    /// The files may be in subfolders; other objects in them are ignored. Without this option the row is skipped.
     #[arg(long, value_name = "FOLDER")]
     definitions: Option<PathBuf>,
 
-    /// The data folder of the servers started here. Its file system determines the cost of a durable write.
+    /// The folder below which the started servers keep their data [default: target/bench].
+    ///
+    /// Each server has a temporary folder of its own there. Its disk determines the cost of a durable write, so a folder in
+    /// memory (tmpfs) measures no durability.
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
 
-    /// Measure a running server at this address, given as https://HOST:PORT.
+    /// Measure a server that runs already, at https://HOST:PORT; rows that need a fresh server are skipped.
+    ///
+    /// Needs --token, --pid, and --ca or --insecure. The server must run on this machine, because its processor time is read
+    /// from /proc. The namespaces and objects of the load remain there.
     #[arg(long, requires_all = ["token", "pid"])]
     url: Option<String>,
 
-    /// The bearer token for `--url`; it needs full access.
+    /// The bearer token for `--url`; its user needs all permissions.
     #[arg(long)]
     token: Option<String>,
 
-    /// A process of the server at `--url`; can be repeated, for example for its database.
+    /// The process id of the server at `--url`; can be repeated to add other processes, such as its database.
     #[arg(long)]
     pid: Vec<u32>,
 
@@ -85,7 +96,7 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
 
-    /// Skip certificate verification for `--url`.
+    /// Do not verify the certificate of the server at `--url`.
     #[arg(long, conflicts_with = "ca")]
     insecure: bool,
 }

@@ -12,8 +12,8 @@ use anyhow::Result;
 
 use crate::cargo::workspace;
 pub(crate) use crd::QUANTITY;
-use difference::Difference;
-use files::Files;
+pub(crate) use difference::{Difference, summary};
+pub(crate) use files::Files;
 use model::Model;
 use stamp::Stamp;
 
@@ -31,7 +31,7 @@ mod source;
 mod stamp;
 
 /// The exit code of `--check` if the tree is out of date.
-const OUT_OF_DATE: u8 = 4;
+pub(crate) const OUT_OF_DATE: u8 = 4;
 
 /// Generates registrations, routes, servers and documents from the definitions in `api-defs` and `examples`.
 ///
@@ -64,7 +64,7 @@ impl Generate {
         Ok(if differences.is_empty() {
             ExitCode::SUCCESS
         } else {
-            println!("{}; run `cargo xtask generate`", difference::summary(&differences));
+            println!("{}; run `cargo xtask generate`", summary(&differences));
             ExitCode::from(OUT_OF_DATE)
         })
     }

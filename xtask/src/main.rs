@@ -14,9 +14,12 @@ mod cargo;
 mod fuzz;
 mod generate;
 mod import;
+mod metadata;
 mod new_group;
 mod serve;
+mod sources;
 mod test;
+mod texts;
 mod tidy;
 #[cfg(test)]
 mod workspace_copy;
@@ -37,6 +40,7 @@ enum Task {
     Serve(serve::Serve),
     Test(test::Test),
     Tidy(tidy::Tidy),
+    Texts(texts::Texts),
     Bench(bench::Bench),
     Fuzz(fuzz::Fuzz),
     #[command(hide = true)]
@@ -55,6 +59,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Generate(task) => return task.run(),
         Task::NewGroup(task) => return task.run(),
         Task::Tidy(task) => return task.run(),
+        Task::Texts(task) => return task.run(),
         Task::Import(task) => task.run(),
         Task::Serve(task) => task.run(),
         Task::Test(task) => task.run(),

@@ -1,22 +1,22 @@
 //! `cargo xtask tidy`: the structure and the language of the workspace.
 //!
-//! Reading order: [`policy`] (the rules, `tidy.toml`) and [`debts`] (the tolerated faults); [`workspace`] and [`source`]
-//! (what cargo and the files say); [`module_tree`] and [`graph`] (who uses whom); then the checks, one file each.
+//! Reading order: [`policy`] (the rules, `tidy.toml`) and [`debts`] (the tolerated faults); [`crate::metadata`] and
+//! [`crate::sources`] (the facts of cargo and of the files); [`module_tree`] and [`graph`] (who uses whom); then the checks,
+//! one file each.
 
-use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, bail};
 
 use crate::cargo::workspace as root;
+use crate::metadata::{Crate, Metadata};
+use crate::sources::{self, Source, Sources};
 use debts::Debts;
 use deny_list::DenyList;
 use finding::Finding;
 use knots::Graphs;
 use module_tree::ModuleTree;
 use policy::Policy;
-use source::Sources;
-use workspace::{Crate, Metadata};
 
 mod cut;
 mod debts;
@@ -32,38 +32,40 @@ mod module_tree;
 mod names;
 mod packages;
 mod policy;
-mod source;
 mod tally;
-mod token_path;
-mod visitor;
-mod workspace;
 
 /// Checks what the compiler does not: layers of crates, circles of modules, language, sizes of files, dependencies.
 ///
-/// `tidy.toml` and `deny.toml` have the rules, `tidy-debts.toml` the faults that are tolerated for now. Prints one line for
-/// each fault and exits with 1 if there is any.
+/// `tidy.toml` has the rules for the code, `deny.toml` those for dependencies, and `tidy-debts.toml` the number of faults that are
+/// tolerated in each crate for now. Prints each other fault on a line of its own, with its place and the next step, then a
+/// summary. Exits with 1 if there is such a fault.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Tidy {
-    /// Print the modules of a crate as a Graphviz graph, with the cheapest edges to cut.
+    /// Check nothing; print the top modules of this crate and their uses of each other in Graphviz's language.
+    ///
+    /// The crate's name may lack `planesmith-`. Edges that are part of a circle are black, the edges to cut with the fewest
+    /// references are red, all others are grey. To draw it: cargo xtask tidy --graph server | dot -Tsvg > server.svg
     #[arg(long, value_name = "CRATE", exclusive = true)]
     graph: Option<String>,
 
-    /// List tolerated faults with their places.
-    #[arg(long, value_name = "FAULTS", exclusive = true)]
+    /// Check nothing; list every fault of one sort with file and line, tolerated or not.
+    #[arg(long, value_name = "SORT", exclusive = true)]
     list: Option<List>,
 
-    /// Remove from the tolerated faults those that are mended. Without a list of them, write one.
+    /// Check nothing; lower the numbers in `tidy-debts.toml` to the faults that are left, after some were fixed.
+    ///
+    /// Never adds a fault. Without the file, writes one that tolerates all present faults.
     #[arg(long, exclusive = true)]
     shrink: bool,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum List {
-    /// Doc comments that open with a question word.
+    /// Doc comments that open with a question word, such as "Whether".
     Docs,
-    /// Declarations whose names the glossary refuses.
+    /// Declarations with a name that the glossary in `tidy.toml` refuses, with the name to use.
     Names,
-    /// Circles of modules.
+    /// Modules that use each other in a circle, with the edges.
     Knots,
 }
 
@@ -113,14 +115,14 @@ impl State {
         let policy = Policy::load(root())?;
         let deny = DenyList::load(root())?;
         let metadata = Metadata::load(&deny.graph.targets)?;
-        let files = committed(root())?;
+        let files = sources::committed(root())?;
         let rust: Vec<_> = files
             .iter()
             .map(String::as_str)
             .filter(|file| file.ends_with(".rs"))
             .collect();
-        let sources = source::read_all(root(), &rust)?;
-        let crates = divide(metadata.crates(), sources);
+        let sources = sources::read_all(root(), &rust, Source::read)?;
+        let crates = sources::divide(metadata.crates(), sources);
         let graphs = crates.iter().flat_map(|(owner, sources)| {
             let graph = |root| ModuleTree::new(root, sources).graph();
             owner.roots.iter().map(move |root| (root.name.clone(), graph(root)))
@@ -198,32 +200,6 @@ impl State {
         let share = docs::share("questions", questions, docs.iter().map(|docs| docs.total).sum());
         format!("tidy: {findings} findings; {knots} knots with {edges} edges; {names} refused names; {share}")
     }
-}
-
-/// The committed files below `root` and those that are about to be, as git names them.
-fn committed(root: &Path) -> Result<Vec<String>> {
-    let mut git = Command::new("git");
-    git.args(["ls-files", "--cached", "--others", "--exclude-standard", "-z"]);
-    let output = git.current_dir(root).output().context("starting git")?;
-    ensure!(
-        output.status.success(),
-        "git ls-files failed; tidy needs a git work tree"
-    );
-    let files = String::from_utf8(output.stdout).context("a file name is not UTF-8")?;
-    let present = |file: &&str| !file.is_empty() && root.join(file).is_file();
-    Ok(files.split('\0').filter(present).map(str::to_owned).collect())
-}
-
-/// Gives each crate the sources in its folder, except those of crates further below. Other sources belong to nobody.
-fn divide(crates: Vec<Crate>, sources: Sources) -> Vec<(Crate, Sources)> {
-    let mut divided: Vec<_> = crates.into_iter().map(|owner| (owner, Sources::new())).collect();
-    for (file, source) in sources {
-        let owners = divided.iter_mut().filter(|(owner, _)| file.starts_with(&owner.folder));
-        if let Some((_, sources)) = owners.max_by_key(|(owner, _)| owner.folder.len()) {
-            sources.insert(file, source);
-        }
-    }
-    divided
 }
 
 #[cfg(test)]

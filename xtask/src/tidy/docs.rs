@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::debts::Debts;
 use super::finding::Finding;
 use super::policy::Policy;
-use super::source::{DocComment, Sources};
 use super::tally;
+use crate::sources::{DocComment, Sources};
 
 /// The doc comments of one crate.
 #[derive(Debug)]

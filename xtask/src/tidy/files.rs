@@ -2,7 +2,7 @@
 
 use super::finding::Finding;
 use super::policy::Policy;
-use super::source::{Source, Sources};
+use crate::sources::{Source, Sources};
 
 /// The findings about the length and the modules of source files.
 pub(super) fn check(sources: &Sources, policy: &Policy) -> Vec<Finding> {

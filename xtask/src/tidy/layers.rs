@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::finding::Finding;
 use super::graph::{Graph, Site};
 use super::policy::{FILE, Policy};
-use super::workspace::{Crate, Dependency};
+use crate::metadata::{Crate, Dependency};
 
 /// The findings about dependencies between crates, on packages that only some may use, and about circles.
 pub(super) fn check(crates: &[Crate], policy: &Policy) -> Vec<Finding> {

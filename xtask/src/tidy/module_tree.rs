@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::{Graph, Site};
-use super::source::{Reference, Source, Sources};
-use super::workspace::Root;
+use crate::metadata::Root;
+use crate::sources::{Reference, Source, Sources};
 
 /// The segments of a path from the root module on.
 type ModulePath = Vec<String>;

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::debts::Debts;
 use super::finding::Finding;
 use super::policy::{Policy, RefusedName};
-use super::source::{Name, Sources};
 use super::tally;
+use crate::sources::{Name, Sources};
 
 /// A declaration with a refused name.
 #[derive(Clone, Copy, Debug)]

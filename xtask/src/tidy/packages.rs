@@ -8,7 +8,7 @@ use spdx::{Expression, ParseMode};
 
 use super::deny_list::{DenyList, FILE};
 use super::finding::Finding;
-use super::workspace::Package;
+use crate::metadata::Package;
 
 /// The findings about `packages`.
 pub(super) fn check(packages: &[&Package], list: &DenyList) -> Vec<Finding> {

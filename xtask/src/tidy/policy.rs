@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
-use super::source::{Name, Sort};
+use crate::sources::{Name, Sort};
 
 /// The file, relative to the workspace.
 pub(super) const FILE: &str = "tidy.toml";

@@ -7,9 +7,9 @@ use super::graph::{Graph, Site};
 use super::knots::Graphs;
 use super::module_tree::ModuleTree;
 use super::policy::Policy;
-use super::source::{Source, Sources};
-use super::workspace::{Crate, Dependency, Package, Root};
 use super::{cut, docs, drawing, files, knots, layers, names, packages, tally};
+use crate::metadata::{Crate, Dependency, Package, Root};
+use crate::sources::{Source, Sources};
 
 /// Sources as if they were in files.
 fn sources(files: &[(&str, &str)]) -> Sources {

@@ -10,7 +10,7 @@ use crate::cargo::cargo;
 
 /// The answer of `cargo metadata`.
 #[derive(Debug, Deserialize)]
-pub(super) struct Metadata {
+pub(crate) struct Metadata {
     packages: Vec<Package>,
     workspace_root: String,
     resolve: Resolve,
@@ -28,39 +28,39 @@ struct Node {
 
 /// One package: a crate of the workspace, or one from a registry.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub(super) struct Package {
+pub(crate) struct Package {
     /// The name.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The version.
-    pub(super) version: String,
+    pub(crate) version: String,
     /// The name, version and source in one.
-    pub(super) id: String,
+    pub(crate) id: String,
     /// The registry or repository; `None` for a folder.
-    pub(super) source: Option<String>,
+    pub(crate) source: Option<String>,
     /// The licence as an SPDX expression; `None` if the package names none.
-    pub(super) license: Option<String>,
+    pub(crate) license: Option<String>,
     /// The manifest.
-    pub(super) manifest_path: String,
+    pub(crate) manifest_path: String,
     /// The libraries, programs and tests.
-    pub(super) targets: Vec<Target>,
+    pub(crate) targets: Vec<Target>,
     /// The dependencies as the manifest declares them.
-    pub(super) dependencies: Vec<Dependency>,
+    pub(crate) dependencies: Vec<Dependency>,
 }
 
 /// One dependency in a manifest.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub(super) struct Dependency {
+pub(crate) struct Dependency {
     /// The name of the package.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// `None` for what every build needs, `Some("dev")` for tests, `Some("build")` for build scripts.
-    pub(super) kind: Option<String>,
+    pub(crate) kind: Option<String>,
     /// The folder; `None` for packages of registries.
-    pub(super) path: Option<String>,
+    pub(crate) path: Option<String>,
 }
 
 /// One thing that cargo builds from a package.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub(super) struct Target {
+pub(crate) struct Target {
     name: String,
     kind: Vec<String>,
     src_path: String,
@@ -68,26 +68,26 @@ pub(super) struct Target {
 
 /// A crate of the workspace.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Crate {
+pub(crate) struct Crate {
     /// The name of the package.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The folder, relative to the workspace, with a slash at its end.
-    pub(super) folder: String,
+    pub(crate) folder: String,
     /// The roots of its library and its programs.
-    pub(super) roots: Vec<Root>,
+    pub(crate) roots: Vec<Root>,
     /// The dependencies as the manifest declares them.
-    pub(super) dependencies: Vec<Dependency>,
+    pub(crate) dependencies: Vec<Dependency>,
 }
 
 /// The root module of a library or a program.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Root {
+pub(crate) struct Root {
     /// The name under which a graph is shown: that of the crate, with `/main` behind it for a program.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The file, relative to the workspace.
-    pub(super) file: String,
+    pub(crate) file: String,
     /// The name by which a library may call itself (`extern crate self as`); `None` for programs.
-    pub(super) library: Option<String>,
+    pub(crate) library: Option<String>,
 }
 
 impl Metadata {
@@ -96,7 +96,7 @@ impl Metadata {
     /// # Errors
     ///
     /// The lock file is out of date, or cargo does not run.
-    pub(super) fn load(platforms: &[String]) -> Result<Self> {
+    pub(crate) fn load(platforms: &[String]) -> Result<Self> {
         let mut command = cargo();
         command.args(["metadata", "--format-version", "1", "--locked"]);
         for platform in platforms {
@@ -109,7 +109,7 @@ impl Metadata {
     }
 
     /// The packages that a build for any of the platforms uses.
-    pub(super) fn used(&self) -> impl Iterator<Item = &Package> {
+    pub(crate) fn used(&self) -> impl Iterator<Item = &Package> {
         let used: BTreeSet<&str> = self.resolve.nodes.iter().map(|node| node.id.as_str()).collect();
         self.packages
             .iter()
@@ -117,7 +117,7 @@ impl Metadata {
     }
 
     /// The crates of the workspace, by name.
-    pub(super) fn crates(&self) -> Vec<Crate> {
+    pub(crate) fn crates(&self) -> Vec<Crate> {
         let root = Path::new(&self.workspace_root);
         let members = self.packages.iter().filter(|package| package.source.is_none());
         let mut crates: Vec<_> = members.map(|package| Crate::of(package, root)).collect();

@@ -2,11 +2,11 @@
 
 use proc_macro2::{Ident, TokenStream};
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, ImplItem, Item, ItemUse, Lit, Meta, Token, TraitItem, UseTree, Visibility};
 
-use super::source::{DocComment, Module, Name, Reference, Sort, Source};
-use super::token_path;
+use super::{DocComment, Module, Name, Reference, Sort, Source, token_path};
 
 /// The facts about `file`; the number of lines is left at 0.
 pub(super) fn visit(file: &syn::File) -> Source {
@@ -27,9 +27,13 @@ struct Visitor {
 }
 
 impl Visitor {
-    /// Runs `walk` for an item with `attrs`.
-    fn item(&mut self, attrs: &[Attribute], walk: impl FnOnce(&mut Self)) {
+    /// Runs `walk` for `item`, which has `attrs`.
+    fn item(&mut self, item: &impl Spanned, attrs: &[Attribute], walk: impl FnOnce(&mut Self)) {
         let tests = usize::from(is_for_tests(attrs));
+        if tests > 0 && self.tests == 0 {
+            let place = item.span();
+            self.source.tests.push(place.start()..place.end());
+        }
         self.tests += tests;
         walk(self);
         self.tests -= tests;
@@ -158,7 +162,7 @@ impl Visitor {
 
 impl<'a> Visit<'a> for Visitor {
     fn visit_item(&mut self, item: &'a Item) {
-        self.item(attributes(item), |this| this.declaration(item));
+        self.item(item, attributes(item), |this| this.declaration(item));
     }
 
     fn visit_impl_item(&mut self, item: &'a ImplItem) {
@@ -170,7 +174,7 @@ impl<'a> Visit<'a> for Visitor {
             ImplItem::Const(item) => &item.attrs,
             _ => &[],
         };
-        self.item(attrs, |this| visit::visit_impl_item(this, item));
+        self.item(item, attrs, |this| visit::visit_impl_item(this, item));
     }
 
     fn visit_trait_item(&mut self, item: &'a TraitItem) {
@@ -181,7 +185,7 @@ impl<'a> Visit<'a> for Visitor {
             }
             _ => &[],
         };
-        self.item(attrs, |this| visit::visit_trait_item(this, item));
+        self.item(item, attrs, |this| visit::visit_trait_item(this, item));
     }
 
     fn visit_field(&mut self, field: &'a syn::Field) {
