@@ -3,6 +3,8 @@
 //! The pages in `docs/texts` are committed, so a review shows each change of a message. Reading order: [`program_files`] (the
 //! sources that are not tests), [`literal`] and [`scope`] (all string literals and the calls around them), [`help`] (doc
 //! comments that clap prints), [`section`] (the readers of a text), [`prose`] (texts, as distinguished from names), [`page`].
+//!
+//! Not found: messages that are put together from single words, and files that a source includes.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -83,9 +85,9 @@ impl FileTexts {
     ///
     /// The text is not Rust.
     fn read(text: &str) -> syn::Result<Self> {
-        let file = syn::parse_file(text)?;
-        let source = Source::of(&file);
         let tokens: TokenStream = text.parse()?;
+        let file = syn::parse2(tokens.clone())?;
+        let source = Source::of(&file);
         Ok(Self {
             literals: literal::find(tokens, &source.tests),
             help: help::find(&file),

@@ -78,8 +78,8 @@ impl TypeRef {
     #[must_use]
     pub fn noun(&self) -> &'static str {
         match self.present() {
-            Self::Bool => "a truth value",
-            Self::Int32 | Self::Int64 => "a whole number",
+            Self::Bool => "a boolean",
+            Self::Int32 | Self::Int64 => "an integer",
             Self::Double => "a number",
             Self::String => "text",
             Self::List(_) => "a list",

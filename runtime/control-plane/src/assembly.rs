@@ -177,7 +177,10 @@ fn scheme(program: &Program, options: &Options, features: &Features) -> Result<S
     }
     if let Err(problems) = scheme.check() {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        anyhow::bail!("the kinds of this program do not go together: {}", problems.join("; "));
+        anyhow::bail!(
+            "the kinds of this program contradict each other: {}",
+            problems.join("; ")
+        );
     }
     if !options.event_ttl.is_zero() {
         // A fraction of a second must not mean no limit.

@@ -67,13 +67,13 @@ pub enum CertificateError {
     File {
         /// The file.
         path: String,
-        /// `read`, `written` or `kept private`.
+        /// `read`, `written` or `restricted to its owner`.
         what: &'static str,
         /// The operating system's reason.
         source: std::io::Error,
     },
     /// A file does not have the content that its name promises.
-    #[error("{path} is not a usable PEM file; remove it together with its .key file to have both made anew")]
+    #[error("{path} is not a usable PEM file; remove it together with its .key file to have both created again")]
     Pem {
         /// The file.
         path: String,
@@ -81,7 +81,7 @@ pub enum CertificateError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A certificate could not be created.
-    #[error("a certificate for {subject} cannot be made")]
+    #[error("a certificate for {subject} cannot be created")]
     Make {
         /// The common name.
         subject: String,
@@ -120,7 +120,7 @@ impl Authority {
         let certificates = Certificate::load_pem_chain(certificate_pem.as_bytes());
         let mut certificates = certificates.map_err(|source| pem_error(&pair.certificate, source))?;
         if certificates.is_empty() {
-            return Err(pem_error(&pair.certificate, "it holds no certificate"));
+            return Err(pem_error(&pair.certificate, "it contains no certificate"));
         }
         Ok(Self {
             dir: dir.to_owned(),
@@ -347,7 +347,7 @@ fn covers(certificate: &X509Certificate<'_>, names: &[String], addresses: &[IpAd
 /// Removes the permissions of others on an existing key, restored from a backup for example.
 fn keep_private(key: &Path) -> Result<(), CertificateError> {
     fs::set_permissions(key, fs::Permissions::from_mode(0o600))
-        .map_err(|source| file_error(key, "kept private", source))
+        .map_err(|source| file_error(key, "restricted to its owner", source))
 }
 
 fn pair_in(dir: &Path, name: &str) -> CertificatePair {

@@ -27,7 +27,7 @@ impl DataFolder {
     /// If it cannot be created, is in use by another server, or belongs to another program.
     pub(crate) async fn open(path: &Path, program: &str) -> Result<Self> {
         let shown = path.display();
-        make_private_dir(path).with_context(|| format!("--data-dir {shown} cannot be made"))?;
+        make_private_dir(path).with_context(|| format!("--data-dir {shown} cannot be created"))?;
         let folder = path.to_owned();
         let lock = tokio::task::spawn_blocking(move || planesmith_store_sled::lock(&folder)).await?;
         let lock = lock.with_context(|| format!("--data-dir {shown} cannot be used"))?;
@@ -42,7 +42,7 @@ fn claim(path: &Path, program: &str) -> Result<()> {
     match fs::read_to_string(&note) {
         Ok(owner) if owner.trim_end() == program => Ok(()),
         Ok(owner) => bail!(
-            "--data-dir {} is of {}; choose another folder, or remove {} if {program} is to take it over",
+            "--data-dir {} belongs to {}; choose another folder, or remove {} if {program} is to take it over",
             path.display(),
             owner.trim_end(),
             note.display()
@@ -72,7 +72,7 @@ mod tests {
         drop(held);
         let refused = DataFolder::open(&path, "shop").await.unwrap_err().to_string();
         assert!(
-            refused.contains("is of planesmith; choose another folder, or remove"),
+            refused.contains("belongs to planesmith; choose another folder, or remove"),
             "{refused}"
         );
         DataFolder::open(&path, "planesmith").await.unwrap();

@@ -20,7 +20,11 @@ pub(crate) fn wait_for<T: Send + 'static>(work: impl Future<Output = T> + Send +
         // The caller is waiting.
         let _ = answer.send(work.await);
     });
-    let wait = || answered.recv().map_err(|_| "it was given up".to_owned());
+    let wait = || {
+        answered
+            .recv()
+            .map_err(|_| "the work was cancelled or panicked".to_owned())
+    };
     match Handle::try_current().map(|here| here.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(wait),
         _ => wait(),
@@ -36,7 +40,7 @@ pub(crate) async fn done<T: Send + 'static>(work: impl Future<Output = T> + Send
     let mut only = JoinSet::new();
     only.spawn_on(work, runtime()?.handle());
     let done = only.join_next().await.and_then(Result::ok);
-    done.ok_or_else(|| "it was given up".to_owned())
+    done.ok_or_else(|| "the work was cancelled or panicked".to_owned())
 }
 
 fn runtime() -> Result<&'static Runtime, String> {

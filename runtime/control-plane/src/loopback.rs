@@ -35,7 +35,7 @@ struct Inner {
 #[derive(Debug, thiserror::Error)]
 pub enum LoopbackError {
     /// The server is not assembled yet, or has stopped.
-    #[error("the server is not ready for requests from inside")]
+    #[error("the server is not ready for its own requests")]
     NotReady,
     /// The answer is a failure.
     #[error("{method} {path} was answered with {status}: {message}")]
@@ -50,7 +50,7 @@ pub enum LoopbackError {
         message: String,
     },
     /// The answer could not be read.
-    #[error("{method} {path} was answered with what is no JSON object")]
+    #[error("the answer to {method} {path} is not a JSON object")]
     Answer {
         /// Method of the request.
         method: Method,

@@ -23,7 +23,7 @@ pub trait Periodic: Send + Sync + 'static {
 pub async fn run<P: Periodic>(periodic: P, mut shutdown: Shutdown) {
     loop {
         if let Err(error) = periodic.work().await {
-            tracing::warn!(what = P::NAME, %error, "work of the server itself failed; it is tried again later");
+            tracing::warn!(what = P::NAME, %error, "a periodic task failed; it is retried at its next time");
         }
         tokio::select! {
             () = shutdown.requested() => return,

@@ -110,7 +110,7 @@ async fn reconcile_due<R: Reconcile>(work: &R, due: BTreeSet<String>, queue: &mu
     let each = stream::iter(due).map(|key| async move {
         let outcome = work.reconcile(&key).await;
         if let Err(error) = &outcome {
-            tracing::warn!(what = R::NAME, key, %error, "work of the server itself failed and is tried again");
+            tracing::warn!(what = R::NAME, key, %error, "a reconciliation failed and is retried");
         }
         (key, outcome.is_ok())
     });

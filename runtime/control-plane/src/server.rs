@@ -132,7 +132,7 @@ impl Server {
         self.storage.close().await;
         Running::remove(&self.data_dir);
         drop(front);
-        result.context("the server stopped out of order")
+        result.context("the server stopped with an error")
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn open_storage(options: &Options) -> Result<Storage> {
             let log = log.accepting_loss(options.store_accept_data_loss);
             match Storage::open(log, &settings) {
                 Err(OpenError::Log(loss @ LogError::DataLoss(_))) => {
-                    let advice = "or start once with --store-accept-data-loss to give these writes up";
+                    let advice = "or start once with --store-accept-data-loss to drop these writes";
                     return Err(anyhow::anyhow!("{loss}, {advice}")).with_context(context);
                 }
                 opened => opened.with_context(context)?,
@@ -105,8 +105,8 @@ mod tests {
         // In the second frame.
         file.write_all_at(b"?", 250).unwrap();
         let refused = format!("{:#}", open_storage(&options(&[])).unwrap_err());
-        let expected = "legible are 2 of /things/two; restore the store's folder from a backup, or start once with \
-            --store-accept-data-loss to give these writes up";
+        let expected = "readable are 2 of /things/two; restore the store's folder from a backup, or start once with \
+            --store-accept-data-loss to drop these writes";
         assert!(refused.ends_with(expected), "{refused}");
         let storage = open_storage(&options(&["--store-accept-data-loss"])).unwrap();
         let things = storage.collection("/things/", Arc::new(NoIndex));

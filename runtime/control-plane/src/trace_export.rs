@@ -117,7 +117,7 @@ impl TraceExport {
         match tokio::task::spawn_blocking(close).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::warn!(%error, "the last traces were not sent"),
-            Err(error) => tracing::error!(%error, "sending the last traces broke"),
+            Err(error) => tracing::error!(%error, "the export of the last traces panicked"),
         }
     }
 }

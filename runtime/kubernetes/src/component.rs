@@ -103,7 +103,7 @@ impl Component for Kubernetes {
         let addresses = ServiceAddresses::install(stores, loopback, &flags);
         pods::handle_subresources(stores);
         certificate_requests::handle_subresources(stores);
-        component_statuses::show(stores).context("questions to components")?;
+        component_statuses::show(stores).context("requests to components")?;
         connect::handle_subresources(stores, &flags.kubelets).context("connections to kubelets")?;
         let (start_hooks, stop_hooks) = bootstrap::hooks(context, &flags, addresses.as_ref());
         let has_flows = stores

@@ -78,7 +78,7 @@ impl ServiceAddresses {
             for port in port_rules::ports_of(&service) {
                 if let Err(error) = this.ports.take(port) {
                     let meta = &service.metadata;
-                    tracing::warn!(namespace = meta.namespace, name = meta.name, port, %error, "a service has a port that it should not have");
+                    tracing::warn!(namespace = meta.namespace, name = meta.name, port, %error, "a stored service has a node port that cannot be reserved");
                 }
             }
         }

@@ -36,7 +36,7 @@ pub trait Shape {
 /// A field, an element or an entry.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a field of a Kubernetes type",
-    label = "not a value the codecs know",
+    label = "not a type that the codecs support",
     note = "derive `Struct` for a nested struct, or use a supported type: bool, i32, i64, f64, String, ByteString, Time, Quantity, Vec<T>, BTreeMap<String, T>, Option<T>, Box<T>"
 )]
 pub trait Value: Debug + Send + Sync {

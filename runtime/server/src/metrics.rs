@@ -104,7 +104,7 @@ impl Metrics {
         let check_state = GaugeVec::new(
             Opts::new(
                 "kubernetes_healthcheck",
-                "Whether a health check passed when it was last asked.",
+                "1 if the health check passed when it ran last, otherwise 0.",
             ),
             &["name", "type"],
         );

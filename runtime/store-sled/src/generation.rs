@@ -62,7 +62,7 @@ impl Generation {
     pub(crate) fn find_at(path: PathBuf, through: Revision) -> Result<Self, LogError> {
         let found = Self::find(path)?;
         if found.through() != through {
-            let what = format!("it says that it is the state at revision {}", found.through());
+            let what = format!("its manifest names revision {}", found.through());
             return Err(damaged(&found.path, &what));
         }
         Ok(found)
@@ -123,7 +123,7 @@ impl Generation {
         };
         // The copy is removed before the error can be read.
         read.map_err(|error| match error {
-            LogError::Unreadable(_) => damaged(&self.path, "sled does not find in it what was written"),
+            LogError::Unreadable(_) => damaged(&self.path, "sled does not read what was written to it"),
             error => error,
         })
     }
@@ -184,7 +184,7 @@ impl Scratch {
             if path.is_dir() {
                 // sled's folder for values that it does not sync, of which there are none.
                 if !entries(&path)?.is_empty() {
-                    return Err(other("sled put values elsewhere"));
+                    return Err(other("sled wrote values to files of their own"));
                 }
                 std::fs::remove_dir(&path).map_err(failed("remove", &path))?;
             } else {

@@ -295,7 +295,7 @@ fn load_state(state: &State, space: &Space, loader: &mut dyn Loader) -> Result<(
         homes.iter().try_for_each(|home| {
             home.read(&space, pulse, |record| {
                 let sent = sender.send((Arc::clone(home), record));
-                sent.map_err(|_| other("nobody waits for it any more"))
+                sent.map_err(|_| other("the work was cancelled"))
             })
         })
     })?;

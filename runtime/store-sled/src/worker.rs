@@ -26,7 +26,7 @@ impl Pulse {
     pub(crate) fn beat(&self) -> Result<(), LogError> {
         self.beats.fetch_add(1, Ordering::Relaxed);
         if self.cancelled.load(Ordering::Relaxed) {
-            return Err(other("nobody waits for it any more"));
+            return Err(other("the work was cancelled"));
         }
         Ok(())
     }
@@ -112,7 +112,7 @@ pub(crate) fn other(what: &str) -> LogError {
 
 /// The error of work without progress.
 pub(crate) fn stuck() -> LogError {
-    let source = std::io::Error::new(std::io::ErrorKind::TimedOut, "sled does not go on");
+    let source = std::io::Error::new(std::io::ErrorKind::TimedOut, "sled makes no progress");
     failed("use", "the settled state".as_ref())(source)
 }
 

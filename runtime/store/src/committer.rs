@@ -137,7 +137,7 @@ impl Committer {
         if !records.is_empty() {
             let mut batch = Batch { at: now, records };
             if let Err(error) = self.append(&mut batch, limits, &mut outcome) {
-                tracing::error!(%error, source = ?std::error::Error::source(&error), "writes refused");
+                tracing::error!(%error, source = ?std::error::Error::source(&error), "a group of writes is refused, because the log cannot append it");
                 if matches!(error.cause(), LogError::Full) {
                     self.log.note_full();
                 }

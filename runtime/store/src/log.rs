@@ -248,7 +248,7 @@ impl LogError {
             Self::Unreadable(_) | Self::DataLoss(_) => "the data cannot be read".to_owned(),
             Self::ReadOnly(reason) => reason.clone(),
             Self::Unknown { cause } => cause.reason(),
-            Self::InUse(_) => "the data is used by somebody else".to_owned(),
+            Self::InUse(_) => "the data is used by another process".to_owned(),
             // Backends report how much is lacking.
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => source.to_string(),
             // Messages of the operating system contain no file names; those of other sources may.

@@ -259,7 +259,7 @@ impl Shared {
             collection.close();
         }
         if let Err(error) = self.log.close() {
-            tracing::warn!(%error, "the store was not closed in order; nothing is lost");
+            tracing::warn!(%error, "the log of the store cannot be closed cleanly; acknowledged writes are durable");
         }
     }
 }

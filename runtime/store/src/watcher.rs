@@ -25,7 +25,7 @@ pub enum WatchFrom {
 pub enum WatchError {
     /// Changes that the watcher has not seen are forgotten: list again and watch from that revision.
     #[error(
-        "the changes after the watcher's revision are gone, the oldest known revision is {oldest}; list again and watch from that list's revision"
+        "the changes after the watcher's revision were compacted, the oldest known revision is {oldest}; list again and watch from that list's revision"
     )]
     Compacted {
         /// The oldest revision after which a watch can start.

@@ -36,9 +36,9 @@ impl Entry {
 
     /// Parses `key = 1`, within the range of `T`.
     pub(crate) fn integer<T: TryFrom<i128>>(&self, diagnostics: &Diagnostics) -> Option<Spanned<T>> {
-        let literal: Lit = self.parse("a whole number", "1", diagnostics)?;
+        let literal: Lit = self.parse("an integer", "1", diagnostics)?;
         let Lit::Int(number) = &literal else {
-            self.wrong_value(literal.span(), "a whole number", "1", diagnostics);
+            self.wrong_value(literal.span(), "an integer", "1", diagnostics);
             return None;
         };
         let value = number
@@ -85,12 +85,7 @@ impl Entry {
             Lit::Int(number) if number.suffix().is_empty() => number.base10_digits().to_owned(),
             Lit::Float(number) if number.suffix().is_empty() => number.base10_digits().to_owned(),
             _ => {
-                self.wrong_value(
-                    literal.span(),
-                    "text, a number or a truth value",
-                    "\"Always\"",
-                    diagnostics,
-                );
+                self.wrong_value(literal.span(), "text, a number or a boolean", "\"Always\"", diagnostics);
                 return None;
             }
         };

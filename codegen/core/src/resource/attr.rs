@@ -49,7 +49,7 @@ const RESOURCE: Grammar = Grammar {
     instead: &[
         (
             "namespaced",
-            "remove it: objects live in namespaces unless `cluster` is written",
+            "remove it: objects are in namespaces unless `cluster` is written",
         ),
         (
             "scope",

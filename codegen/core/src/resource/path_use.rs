@@ -100,7 +100,7 @@ impl PathCheck {
             fitting,
         } = self;
         let used = format_ident!("{used}");
-        let nowhere = format!("`{key}` names \"{path}\", where no field is");
+        let nowhere = format!("`{key}` names \"{path}\", which is not a field");
         let other = format!("`{key}` needs {fitting}, and \"{path}\" is of another type");
         let at = Span::call_site().located_at(*span);
         let (facts, rest) = match (below, path.split_once('.')) {

@@ -226,7 +226,7 @@ const _: () = {
     ) {
         ::core::result::Result::Ok(()) => {}
         ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::Nowhere) => {
-            ::core::panic!("`scale` names \"spec.lines\", where no field is")
+            ::core::panic!("`scale` names \"spec.lines\", which is not a field")
         }
         ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::OtherType) => {
             ::core::panic!(
@@ -241,7 +241,7 @@ const _: () = {
     ) {
         ::core::result::Result::Ok(()) => {}
         ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::Nowhere) => {
-            ::core::panic!("`scale` names \"status.lines\", where no field is")
+            ::core::panic!("`scale` names \"status.lines\", which is not a field")
         }
         ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::OtherType) => {
             ::core::panic!(
@@ -256,7 +256,7 @@ const _: () = {
     ) {
         ::core::result::Result::Ok(()) => {}
         ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::Nowhere) => {
-            ::core::panic!("`scale` names \"status.selector\", where no field is")
+            ::core::panic!("`scale` names \"status.selector\", which is not a field")
         }
         ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::OtherType) => {
             ::core::panic!(
@@ -271,7 +271,7 @@ const _: () = {
     ) {
         ::core::result::Result::Ok(()) => {}
         ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::Nowhere) => {
-            ::core::panic!("`selectable` names \"spec.customer\", where no field is")
+            ::core::panic!("`selectable` names \"spec.customer\", which is not a field")
         }
         ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::OtherType) => {
             ::core::panic!(
@@ -286,7 +286,7 @@ const _: () = {
     ) {
         ::core::result::Result::Ok(()) => {}
         ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::Nowhere) => {
-            ::core::panic!("`column` names \"spec.lines\", where no field is")
+            ::core::panic!("`column` names \"spec.lines\", which is not a field")
         }
         ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::OtherType) => {
             ::core::panic!(

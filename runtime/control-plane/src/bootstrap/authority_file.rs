@@ -35,9 +35,11 @@ impl AuthorityFile {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         match std::fs::read_to_string(&self.path) {
             Ok(text) if holds_certificates(&text) => *last = text,
-            Ok(_) => tracing::warn!(path = %self.path.display(), "the file holds no certificates; its last ones stay"),
+            Ok(_) => {
+                tracing::warn!(path = %self.path.display(), "the file contains no certificates; its previous ones remain in use")
+            }
             Err(error) => {
-                tracing::warn!(path = %self.path.display(), %error, "the file cannot be read; its last certificates stay");
+                tracing::warn!(path = %self.path.display(), %error, "the file cannot be read; its previous certificates remain in use");
             }
         }
         last.clone()

@@ -160,7 +160,7 @@ struct OldLeases {
 }
 
 impl Periodic for OldLeases {
-    const NAME: &'static str = "removal of leases of servers that are gone";
+    const NAME: &'static str = "removal of leases of terminated servers";
     const INTERVAL: Duration = Duration::from_secs(3600);
 
     async fn work(&self) -> Result<(), LoopbackError> {

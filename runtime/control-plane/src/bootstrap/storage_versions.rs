@@ -99,7 +99,7 @@ fn resources(tables: &[SharedTable], stores: &Stores) -> BTreeMap<String, Versio
 }
 
 impl Reconcile for StorageVersions {
-    const NAME: &'static str = "versions that objects are stored in";
+    const NAME: &'static str = "storage versions of this server";
 
     fn watched(&self) -> Vec<&ResourceClient> {
         vec![&self.objects]

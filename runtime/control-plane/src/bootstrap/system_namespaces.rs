@@ -75,7 +75,7 @@ async fn keep(namespaces: Arc<ResourceStore>, mut watcher: Watcher, loopback: Lo
             continue;
         }
         while let Err(error) = make_all(&namespaces, &loopback).await {
-            tracing::warn!(%error, "system namespaces cannot be made");
+            tracing::warn!(%error, "system namespaces cannot be created");
             tokio::select! {
                 () = shutdown.requested() => return,
                 () = tokio::time::sleep(RETRY) => {}

@@ -102,7 +102,7 @@ impl CreateKubeconfig {
                     .join(format!("{}.kubeconfig", file_name(&self.user)));
                 ensure!(
                     !path.exists(),
-                    "{} is there already; remove it, or name another file with --output",
+                    "{} exists already; remove it, or name another file with --output",
                     path.display()
                 );
                 path
@@ -122,7 +122,7 @@ impl CreateKubeconfig {
         let data_dir = self.folders.data_dir.display();
         if !Authority::is_in(&dir) {
             bail!(
-                "there is no authority in {}; start {} with --data-dir {data_dir} once, or name its folder",
+                "there is no certificate authority in {}; start {} with --data-dir {data_dir} once, or name its folder",
                 dir.display(),
                 program.name
             );
@@ -135,7 +135,7 @@ impl CreateKubeconfig {
             (Some(server), _) => server.clone(),
             (None, Some(known)) => known.url.clone(),
             (None, None) => bail!(
-                "it is not known where the server is: {data_dir} has no {}; name it with --server",
+                "the URL of the server is unknown: {data_dir} has no {}; name it with --server",
                 identity::ADMIN_KUBECONFIG
             ),
         };

@@ -51,7 +51,7 @@ impl Status {
         };
         if !running.is_alive() {
             bail!(
-                "no server runs on {shown}; the last one, process {}, ended without a word",
+                "no server runs on {shown}; the last one, process {}, crashed or was killed",
                 running.pid
             );
         }
@@ -70,7 +70,7 @@ impl Status {
 fn describe(running: &Running, data_dir: &Path, health: Option<&Health>) -> String {
     let mut text = format!("{} {}\n", running.name, running.version);
     let store = match running.store.as_str() {
-        "" => "in memory, gone at exit".to_owned(),
+        "" => "in memory, lost at exit".to_owned(),
         store => format!("{store} (sled), {}", size(bytes_in(Path::new(store)))),
     };
     let ready = match health {
@@ -118,7 +118,7 @@ async fn ask(running: &Running) -> Result<Health> {
         .context("no answer in time")??;
     match status {
         StatusCode::OK | StatusCode::INTERNAL_SERVER_ERROR => Ok(Health::read(&body)),
-        status => bail!("it was asked for its health and said {status}"),
+        status => bail!("its health check was answered with {status}"),
     }
 }
 

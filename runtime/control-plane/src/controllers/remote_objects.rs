@@ -44,7 +44,7 @@ pub(super) async fn read_all(
             token => rest = format!("&continue={}", utf8_percent_encode(token, NON_ALPHANUMERIC)),
         }
     }
-    tracing::warn!(path, pages = PAGES, "a list of another server does not end");
+    tracing::warn!(path, pages = PAGES, "a list of another server has too many pages");
     Err(LoopbackError::Answer {
         method: Method::GET,
         path: path.to_owned(),

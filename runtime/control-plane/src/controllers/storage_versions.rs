@@ -47,7 +47,7 @@ impl StaleStorageVersions {
 }
 
 impl Reconcile for StaleStorageVersions {
-    const NAME: &'static str = "removal of versions that servers which are gone stored objects in";
+    const NAME: &'static str = "removal of storage versions of terminated servers";
 
     fn watched(&self) -> Vec<&ResourceClient> {
         vec![&self.versions, &self.leases]

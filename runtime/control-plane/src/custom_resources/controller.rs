@@ -207,7 +207,7 @@ impl DefinitionController {
             // Another writer was faster; its event follows.
             Err(error) if error.status() == Some(StatusCode::CONFLICT) => {}
             Err(error) => {
-                tracing::warn!(definition = name, %error, "a definition is not settled yet");
+                tracing::warn!(definition = name, %error, "a definition cannot be processed; it is retried");
                 unfinished.insert(name);
             }
         }
@@ -256,7 +256,10 @@ impl DefinitionController {
             while !is_listed() && changes.changed().await.is_ok() {}
         };
         if tokio::time::timeout(LISTED_WITHIN, listed).await.is_err() {
-            tracing::warn!(definition = definition.name(), "its group versions are not listed yet");
+            tracing::warn!(
+                definition = definition.name(),
+                "the group versions of a definition are still missing in discovery"
+            );
         }
     }
 

@@ -103,7 +103,10 @@ impl Host {
         let mut headers = HeaderMap::new();
         if let Some(token) = self.token.read() {
             let value = HeaderValue::try_from(format!("Bearer {token}"));
-            headers.insert(AUTHORIZATION, value.map_err(|_| "the token cannot stand in a header")?);
+            headers.insert(
+                AUTHORIZATION,
+                value.map_err(|_| "the token has characters that a header cannot have")?,
+            );
         }
         let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
         let question = Question {

@@ -31,7 +31,11 @@ impl<N: Namespaces> Namespaces for HostNamespaces<N> {
             Ok(namespace) if text(&namespace, "/status/phase") == "Terminating" => Some(NamespacePhase::Terminating),
             Ok(_) => Some(NamespacePhase::Active),
             Err(error) => {
-                tracing::debug!(name, error, "the server in front does not tell of a namespace");
+                tracing::debug!(
+                    name,
+                    error,
+                    "the phase of a namespace cannot be read from the server in front"
+                );
                 None
             }
         }

@@ -114,7 +114,7 @@ impl Published {
         let text = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
         let authorities = |key: &str| match text(key) {
             bundle if bundle.is_empty() || is_bundle(bundle) => Ok(bundle.as_bytes().to_vec()),
-            _ => Err(format!("{key} holds something other than certificates")),
+            _ => Err(format!("{key} contains something other than certificates")),
         };
         let mut headers = RequestHeaders::default();
         for (key, list) in cluster_authentication::lists(&mut headers) {

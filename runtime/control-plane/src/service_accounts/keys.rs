@@ -93,7 +93,7 @@ fn own_key(path: &Path, others: Vec<PublicKey>) -> Result<KeyRing> {
 fn make_own_key(path: &Path) -> Result<SigningKey, KeyError> {
     let pem = SigningKey::make_pem()?;
     if let Err(error) = write_private(path, pem.as_bytes()) {
-        tracing::error!(path = %path.display(), %error, "the key of service account tokens cannot be kept");
+        tracing::error!(path = %path.display(), %error, "the key of service account tokens cannot be saved");
         return Err(KeyError::NotMade);
     }
     SigningKey::from_pem(pem.as_bytes())

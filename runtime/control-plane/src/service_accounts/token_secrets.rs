@@ -73,7 +73,7 @@ impl TokenSecrets for StoredTokenSecrets {
         tokio::spawn(async move {
             let (namespace, name) = (&key.0, &key.1);
             if let Err(error) = secrets.merge(namespace, name, &change).await {
-                tracing::warn!(namespace, name, %error, "the use of a token cannot be written down");
+                tracing::warn!(namespace, name, %error, "the last use of a token cannot be recorded");
             }
             lock(&noting).remove(&key);
         });

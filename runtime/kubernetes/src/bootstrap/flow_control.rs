@@ -82,7 +82,7 @@ async fn keep(kinds: [Kind; 2], mut shutdown: Shutdown) {
                 kind.remove_unwanted().await
             };
             if let Err(error) = kept.await {
-                tracing::warn!(kind = kind.name, %error, "objects for priority and fairness cannot be kept");
+                tracing::warn!(kind = kind.name, %error, "objects for priority and fairness cannot be reconciled");
             }
         }
     }

@@ -107,7 +107,7 @@ impl KubernetesService {
     /// Logs the reason why the service or its endpoints cannot be created now; the next attempt may succeed.
     async fn attempt(&self, work: impl Future<Output = Result<(), LoopbackError>>) {
         if let Err(error) = work.await {
-            tracing::warn!(%error, "the service kubernetes cannot be made");
+            tracing::warn!(%error, "the service kubernetes cannot be created");
         }
     }
 

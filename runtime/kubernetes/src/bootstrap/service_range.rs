@@ -56,7 +56,7 @@ impl DefaultRange {
         match despite_others(|| self.sync()).await {
             Ok(()) => INTERVAL,
             Err(error) => {
-                tracing::warn!(%error, "the default range for services cannot be made");
+                tracing::warn!(%error, "the default range for services cannot be created");
                 RETRY
             }
         }
@@ -105,7 +105,7 @@ impl DefaultRange {
             tracing::warn!(
                 stored = %range["spec"]["cidrs"],
                 flags = ?self.cidrs,
-                "the default range for services is not the one of the flags"
+                "the default range for services differs from --service-cluster-ip-range"
             );
             return Ok(());
         }

@@ -161,7 +161,7 @@ impl QuotaController {
                 Err(error) if error.status() == Some(StatusCode::CONFLICT) => GATHERED,
                 Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => continue,
                 Err(error) => {
-                    tracing::warn!(key, %error, "what is used of a quota cannot be written and is counted again");
+                    tracing::warn!(key, %error, "the usage of a quota cannot be written and is counted again");
                     RETRY
                 }
             };

@@ -67,7 +67,7 @@ impl ServiceRangeController {
                 waiting = true;
                 // A conflict with another writer is no failure; the range is checked again.
                 if error.status() != Some(StatusCode::CONFLICT) {
-                    tracing::warn!(range = range.metadata.name, %error, "a range for services cannot be kept");
+                    tracing::warn!(range = range.metadata.name, %error, "a range for services cannot be reconciled");
                 }
             }
             let retry = async {

@@ -18,7 +18,7 @@ pub struct KubeletOptions {
     #[arg(long, value_name = "FILE", requires = "kubelet_client_certificate")]
     pub kubelet_client_key: Option<PathBuf>,
 
-    /// Authorities, PEM, of the certificates of kubelets; without them any certificate is taken.
+    /// Authorities, PEM, of the certificates of kubelets; without them any certificate is accepted.
     #[arg(long, value_name = "FILE")]
     pub kubelet_certificate_authority: Option<PathBuf>,
 
@@ -35,7 +35,7 @@ pub struct KubeletOptions {
     #[arg(long, default_value = "5s", value_parser = parse_go_duration, value_name = "DURATION")]
     pub kubelet_timeout: Duration,
 
-    /// Port of kubelets whose nodes do not say it.
+    /// Port of kubelets whose nodes do not report one.
     #[arg(long, default_value_t = 10250, value_name = "PORT", hide = true)]
     pub kubelet_port: u16,
 }

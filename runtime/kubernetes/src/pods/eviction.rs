@@ -191,7 +191,7 @@ impl Evictions {
             tracing::warn!(
                 name,
                 error = error.message(),
-                "who manages the fields of a budget is forgotten"
+                "the managed fields of a disruption budget are dropped"
             );
         }
     }

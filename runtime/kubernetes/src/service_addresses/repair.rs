@@ -238,7 +238,7 @@ impl ServiceAddresses {
         match self.addresses.create(address, service).await {
             // Another request was faster; its change is checked by itself.
             Ok(_) | Err(AddressError::Taken) => {}
-            Err(error) => tracing::warn!(%address, %error, "an address of a service cannot be taken again"),
+            Err(error) => tracing::warn!(%address, %error, "an address of a service cannot be allocated again"),
         }
     }
 

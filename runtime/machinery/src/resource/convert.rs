@@ -5,7 +5,7 @@ use super::object::{Object, Resource};
 /// The conversion between a version and its storage version `H` beyond copied fields; see `#[resource(storage_version =
 /// ..., convert)]`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say how it becomes `{H}` and back",
+    message = "`{Self}` does not implement the conversion to `{H}` and back",
     note = "write `impl Convert<{H}> for {Self}`, or remove `convert` from `#[resource(...)]` if copying fields is enough"
 )]
 pub trait Convert<H: Resource>: Resource {

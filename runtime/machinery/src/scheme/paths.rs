@@ -14,7 +14,7 @@ pub(super) fn check_paths(facts: &ResourceTable, problems: &mut Vec<SchemeError>
     for (key, path, used) in paths(facts) {
         let problem = match check_whole_path((facts.schema)(), path, used) {
             Ok(()) => continue,
-            Err(Misfit::Nowhere) => "where no field is",
+            Err(Misfit::Nowhere) => "which is not a field",
             Err(Misfit::OtherType) => "whose type does not fit",
         };
         problems.push(SchemeError::PathMisfit {
@@ -98,7 +98,7 @@ mod tests {
         let problems = scheme.check().expect_err("paths that do not fit");
         let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
         let scale = "test.example.com/v1, Kind=Tent: `scale` names \"spec.size.replicas\", whose type does not fit";
-        let column = "test.example.com/v1, Kind=Tent: `column` names \"spec.size.wide\", where no field is";
+        let column = "test.example.com/v1, Kind=Tent: `column` names \"spec.size.wide\", which is not a field";
         assert_eq!(messages, [scale, scale, column]);
     }
 }

@@ -79,28 +79,28 @@ impl AccessMetrics {
         let attempts = counters(
             registry,
             "authentication_attempts",
-            "Requests by whether it was found out who sent them.",
+            "Authenticated requests, by result.",
             &["result"],
         );
         let timed = |name: &str, help: &str| histograms(registry, name, help, &seconds(), &["result"]);
         let took = timed(
             "authentication_duration_seconds",
-            "Time to find out who asks, in seconds.",
+            "Time to authenticate a request, in seconds.",
         );
         let decisions = counters(
             registry,
             "authorization_attempts_total",
-            "Requests by whether they were allowed.",
+            "Authorized requests, by result.",
             &["result"],
         );
         let decided = timed(
             "authorization_duration_seconds",
-            "Time to decide whether a request is allowed, in seconds.",
+            "Time to authorize a request, in seconds.",
         );
         let users = counters(
             registry,
             "authenticated_user_requests",
-            "Requests by user; few users are told apart.",
+            "Authenticated requests by user; most users share the label `other`.",
             &["username"],
         );
         let filters: HistogramVec = histograms(

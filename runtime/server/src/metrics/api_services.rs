@@ -17,7 +17,7 @@ impl ApiServiceMetrics {
             unavailable: gauges(
                 registry,
                 "aggregator_unavailable_apiservice",
-                "Whether an APIService is not available: 1 when it is not.",
+                "1 if the APIService is unavailable, otherwise 0.",
                 &["name"],
             ),
             became_unavailable: counters(

@@ -86,7 +86,7 @@ impl QueueMetrics {
             retried: counters(
                 registry,
                 "workqueue_retries_total",
-                "Keys that come again because the work on them did not succeed.",
+                "Keys that are retried because the work on them failed.",
                 name,
             ),
             unfinished: gauge(

@@ -158,7 +158,7 @@ impl RequestMetrics {
             terminated: counted(
                 registry,
                 "apiserver_request_terminations_total",
-                "Requests refused or given up to protect the server.",
+                "Requests rejected or terminated to protect the server.",
                 &with(&["code"]),
             ),
             own: counted(
@@ -171,7 +171,7 @@ impl RequestMetrics {
                 gauges(
                     registry,
                     "apiserver_requested_deprecated_apis",
-                    "Deprecated versions that were asked for; always 1.",
+                    "Deprecated versions that were requested; always 1.",
                     &deprecated,
                 ),
                 &deprecated,

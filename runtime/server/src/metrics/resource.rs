@@ -67,14 +67,14 @@ impl AllResources {
             watch_list_seconds: measured(
                 registry,
                 "apiserver_watch_list_duration_seconds",
-                "Time until a watch that begins with what is there has told all of it, in seconds.",
+                "Time until a watch has sent its initial state, in seconds.",
                 &WATCH_LIST_SECONDS,
                 &["group", "version", "resource", "scope"],
             ),
             initial_events: counted(
                 registry,
                 "apiserver_init_events_total",
-                "Objects told to watches when they began.",
+                "Objects sent to watches as their initial state.",
                 &resource,
             ),
             ended_watchers: counted(
@@ -98,14 +98,14 @@ impl AllResources {
             store_seconds: measured(
                 registry,
                 "etcd_request_duration_seconds",
-                "Time until the store has a write, or refuses it, in seconds.",
+                "Time until the store has accepted or refused a write, in seconds.",
                 &SECONDS,
                 &operation,
             ),
             store_requests: counted(
                 registry,
                 "etcd_requests_total",
-                "Writes asked of the store.",
+                "Writes requested from the store.",
                 &operation,
             ),
             store_errors: counted(

@@ -47,15 +47,15 @@ impl StorageMetrics {
             changes: [
                 changes(
                     "apiserver_storage_events_received_total",
-                    "Changes that the store told of.",
+                    "Changes that the store reported.",
                 ),
                 changes(
                     "apiserver_watch_cache_events_received_total",
-                    "Changes that the watch cache took in.",
+                    "Changes that the watch cache received.",
                 ),
                 changes(
                     "apiserver_watch_cache_events_dispatched_total",
-                    "Changes that the watch cache handed on to watches.",
+                    "Changes that the watch cache dispatched to watches.",
                 ),
             ],
             kept_changes: gauges(

@@ -21,20 +21,20 @@ impl TokenCacheMetrics {
         let requests = counters(
             registry,
             "authentication_token_cache_request_total",
-            "Tokens that were asked about, by whether they were known to be valid.",
+            "Lookups in the token cache, by hit or miss.",
             &["status"],
         );
         let seconds = histograms(
             registry,
             "authentication_token_cache_request_duration_seconds",
-            "Time to find out whose a token is, in seconds.",
+            "Time to authenticate a token, in seconds.",
             DEFAULT_BUCKETS,
             &["status"],
         );
         let fetches = counters(
             registry,
             "authentication_token_cache_fetch_total",
-            "Tokens that were looked at, by whether they are valid.",
+            "Tokens that were verified because the cache did not have them, by result.",
             &["status"],
         );
         Arc::new(Self {

@@ -137,7 +137,7 @@ impl<IO: AsyncRead + AsyncWrite> Connection<IO> {
                     return Err(SpdyError::Refused);
                 }
                 if self.early.len() >= MAX_EARLY {
-                    let why = "too much arrives before all streams are open";
+                    let why = "too much data arrived before all streams were open";
                     return Err(io::Error::new(io::ErrorKind::InvalidData, why).into());
                 }
                 self.early.push_back(event);

@@ -139,7 +139,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
             return self.data(rest).await.map(Some);
         }
         if first & 0xffff_0000 != CONTROL {
-            return Err(malformed("another version of SPDY"));
+            return Err(malformed("a version of SPDY other than 3"));
         }
         if length > MAX_CONTROL {
             return Err(malformed("a control frame is too long"));
@@ -193,7 +193,7 @@ fn parse(kind: u16, payload: &[u8], is_last: bool) -> io::Result<Frame> {
 /// The id of a stream, which is never zero.
 fn named(word: u32) -> io::Result<u32> {
     match word & STREAM_MASK {
-        0 => Err(malformed("a frame of no stream")),
+        0 => Err(malformed("a frame without a stream")),
         stream => Ok(stream),
     }
 }

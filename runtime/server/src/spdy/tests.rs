@@ -149,7 +149,10 @@ async fn streams_that_are_not_opened_are_errors() {
         peer
     });
     let flooded = connection.open(&[]).await.unwrap_err();
-    assert_eq!(flooded.to_string(), "too much arrives before all streams are open");
+    assert_eq!(
+        flooded.to_string(),
+        "too much data arrived before all streams were open"
+    );
     drop(flooding.await.unwrap());
 }
 

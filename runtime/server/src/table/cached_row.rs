@@ -47,7 +47,7 @@ impl<'e> CachedRow<'e> {
 
     /// Appends the row to a table of its kind and version.
     pub(super) fn append_to(&self, table: &mut TableWriter) -> ApiResult<()> {
-        let unreadable = || ApiError::internal("unable to read the kept row of a table");
+        let unreadable = || ApiError::internal("unable to read the cached row of a table");
         let (position, cells) = self.bytes.split_at_checked(POSITION).ok_or_else(unreadable)?;
         let metadata = match &self.metadata {
             Some(metadata) => Some(&metadata[..]),

@@ -149,7 +149,7 @@ pub(super) fn read(
     close(path, sled)?;
     let is_whole = rest.is_empty() && sum.summary() == *expected;
     if !is_whole || summary.as_deref() != Some(&*expected.encode()) {
-        return Err(damaged(path, "it does not hold what it says that it holds"));
+        return Err(damaged(path, "its records are not those that its summary lists"));
     }
     Ok(())
 }
@@ -176,7 +176,7 @@ pub(super) fn close(path: &Path, sled: sled::Db) -> Result<(), LogError> {
             Err(TryLockError::Error(error)) => return Err(failed("lock", &path)(error)),
         }
     }
-    let source = std::io::Error::other("sled does not let go of it");
+    let source = std::io::Error::other("sled still has it locked");
     Err(failed("close", &path)(source))
 }
 

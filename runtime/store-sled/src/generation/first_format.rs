@@ -62,7 +62,7 @@ pub(super) fn read(
         ..sum.summary()
     };
     if found != *expected || summary.as_deref() != Some(&*expected.encode()) {
-        return Err(damaged(path, "it does not hold what it says that it holds"));
+        return Err(damaged(path, "its records are not those that its summary lists"));
     }
     Ok(())
 }

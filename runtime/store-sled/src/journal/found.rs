@@ -68,7 +68,7 @@ impl Revisions {
 
     fn gap(&self, previous: Revision) -> String {
         format!(
-            "it goes on after revision {previous}, but {} is the last known",
+            "it continues after revision {previous}, but {} is the last known",
             self.last()
         )
     }
@@ -212,7 +212,7 @@ impl Found {
             }
         };
         if header.number != file.number {
-            return Ok(Err(format!("it says that it is file {}", header.number)));
+            return Ok(Err(format!("its header names file {}", header.number)));
         }
         let previous = header.follows.last;
         let follows = header.version == Version::One || self.revisions.follows(previous);

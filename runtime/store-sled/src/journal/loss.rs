@@ -74,7 +74,7 @@ impl Damage {
     /// The error for a store that does not open. `readable` is the last revision before the damage, `durable` the last
     /// one that is known to be acknowledged.
     pub(super) fn refusal(&self, readable: Revision, durable: Revision) -> LogError {
-        let mut concerned = format!("the writes after revision {readable} are concerned");
+        let mut concerned = format!("the writes after revision {readable} are affected");
         let newest = self.newest().max(durable);
         if newest > readable {
             concerned.push_str(&format!(", up to revision {newest} at least"));
@@ -84,7 +84,7 @@ impl Damage {
             let named: Vec<_> = named
                 .map(|write| format!("{} of {}", write.revision, write.key))
                 .collect();
-            concerned.push_str(&format!(", legible are {}", named.join(", ")));
+            concerned.push_str(&format!(", readable are {}", named.join(", ")));
         }
         if let Some(more @ 1..) = self.writes.len().checked_sub(NAMED) {
             concerned.push_str(&format!(" and {more} more"));
@@ -112,9 +112,9 @@ pub(super) fn unseen(known: Revision, damages: &[Damage]) -> Revision {
 pub(super) fn report(readable: Revision, start: Revision, damages: &[Damage]) {
     for damage in damages {
         let Damage { path, what, writes } = damage;
-        tracing::error!(path = %path.display(), damage = what, legible = writes.len(), "a damaged part of the store is given up");
+        tracing::error!(path = %path.display(), damage = what, readable = writes.len(), "a damaged part of the store is dropped");
         for LostWrite { revision, key } in writes {
-            tracing::error!(%revision, key = &**key, "a write is given up");
+            tracing::error!(%revision, key = &**key, "a write is dropped");
         }
     }
     tracing::error!(

@@ -152,7 +152,7 @@ impl MarkFile {
         if let Err(error) = noted
             && !std::mem::replace(&mut self.has_failed, true)
         {
-            tracing::warn!(%error, "the mark of the store is outdated; some damage would not be detected");
+            tracing::warn!(%error, "the file that records durable writes is outdated; some damage would not be detected");
         }
     }
 }

@@ -89,8 +89,8 @@ async fn a_damaged_journal_is_refused() {
     let file = std::fs::OpenOptions::new().write(true).open(&newest).unwrap();
     let original = std::fs::read(&newest).unwrap();
     file.write_all_at(b"y", 500_000).unwrap();
-    let expected = "is damaged: the frame at byte 64 is broken; the writes after revision 8 are concerned, up to revision 12 \
-        at least, legible are 9 of /registry/things/n2, 10 of /registry/things/n0, 11 of /registry/things/n1, 12 of \
+    let expected = "is damaged: the frame at byte 64 is broken; the writes after revision 8 are affected, up to revision 12 \
+        at least, readable are 9 of /registry/things/n2, 10 of /registry/things/n0, 11 of /registry/things/n1, 12 of \
         /registry/things/n2; restore the store's folder from a backup";
     assert_eq!(refusal(&folder), format!("{} {expected}", newest.display()));
 
@@ -99,7 +99,7 @@ async fn a_damaged_journal_is_refused() {
 
     std::fs::write(&newest, &original).unwrap();
     std::fs::copy(&newest, folder.join("journal/0000000003.journal")).unwrap();
-    assert!(refusal(&folder).contains("it says that it is file 2"));
+    assert!(refusal(&folder).contains("its header names file 2"));
 
     std::fs::rename(
         folder.join("journal/0000000003.journal"),
@@ -110,7 +110,7 @@ async fn a_damaged_journal_is_refused() {
 
     std::fs::remove_file(folder.join("journal/0000000004.journal")).unwrap();
     std::fs::remove_file(&newest).unwrap();
-    let expected = "is damaged: it is missing; the writes after revision 8 are concerned, up to revision 12 at least;";
+    let expected = "is damaged: it is missing; the writes after revision 8 are affected, up to revision 12 at least;";
     assert!(refusal(&folder).contains(&format!("{} {expected}", newest.display())));
 }
 

@@ -26,7 +26,7 @@ fn flip(file: &File, at: u64) {
 /// Checks the error of a store in which the writes after `readable` up to `newest` are lost.
 fn check_refusal(folder: &Path, readable: u64, newest: u64, what: &str) -> String {
     let refusal = refusal(folder);
-    let concerned = format!("the writes after revision {readable} are concerned, up to revision {newest} at least");
+    let concerned = format!("the writes after revision {readable} are affected, up to revision {newest} at least");
     assert!(refusal.contains("0000000001.journal is damaged: "), "{what}: {refusal}");
     assert!(refusal.contains(&concerned), "{what}: {refusal}");
     refusal
@@ -61,7 +61,7 @@ async fn a_change_anywhere_in_the_last_frame_is_damage_after_an_orderly_close() 
         flip(&file, at);
     }
     flip(&file, start + 300);
-    assert!(refusal(&folder).contains("legible are 10 of /registry/things/last; "));
+    assert!(refusal(&folder).contains("readable are 10 of /registry/things/last; "));
     zero(&file, start, end);
     let refusal = check_refusal(&folder, 9, 10, "zeros");
     assert!(refusal.contains(&format!(
@@ -99,8 +99,7 @@ async fn a_short_or_missing_last_file_and_a_zeroed_header_are_damage() {
         content
             .into_iter()
             .for_each(|content| std::fs::write(&mark, content).unwrap());
-        let expected =
-            "mark is damaged: it is missing, cut off or changed; the writes after revision 10 are concerned;";
+        let expected = "mark is damaged: it is missing, cut off or changed; the writes after revision 10 are affected;";
         assert!(refusal(&folder).contains(expected), "{}", refusal(&folder));
         std::fs::write(&mark, std::fs::read(original.join("mark")).unwrap()).unwrap();
     }

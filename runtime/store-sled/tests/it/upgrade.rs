@@ -51,8 +51,8 @@ fn damage_of_format_1_is_refused() {
     changed[7000] ^= 1;
     write(temporary.path(), &changed);
     let refusal = refusal(temporary.path());
-    let expected = "the frame at byte 6016 is broken; the writes after revision 4 are concerned, up to revision 5 at least, \
-        legible are 5 of /registry/configmaps/default/single-000004;";
+    let expected = "the frame at byte 6016 is broken; the writes after revision 4 are affected, up to revision 5 at least, \
+        readable are 5 of /registry/configmaps/default/single-000004;";
     assert!(refusal.contains(expected), "{refusal}");
     let format = std::fs::read_to_string(temporary.path().join("format")).unwrap();
     assert_eq!(format, "planesmith-store 1\n", "it is left as it was");

@@ -83,7 +83,7 @@ impl Page {
 
 /// The requested state is older than the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the state at that revision is gone, the oldest known revision is {oldest}; list the newest state")]
+#[error("the state at that revision was compacted, the oldest known revision is {oldest}; list the newest state")]
 pub struct Compacted {
     /// The oldest revision whose state is known.
     pub oldest: Revision,

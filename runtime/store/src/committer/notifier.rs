@@ -57,7 +57,7 @@ impl Thread {
             }
         };
         let started = std::thread::Builder::new().name("store-wake".to_owned()).spawn(run);
-        let started = started.inspect_err(|error| tracing::warn!(%error, "the committer wakes all watchers itself"));
+        let started = started.inspect_err(|error| tracing::warn!(%error, "the thread that wakes watchers cannot be started; the committer wakes them itself"));
         Some(Self {
             work: Some(work),
             handle: Some(started.ok()?),

@@ -201,7 +201,7 @@ fn proto(attrs: &FieldAttrs, diagnostics: &Diagnostics) -> u32 {
         0 => "protobuf numbers start at 1".to_owned(),
         number if PROTO_RESERVED.contains(&number) => {
             format!(
-                "protobuf keeps the numbers {} to {} for itself",
+                "protobuf reserves the numbers {} to {}",
                 PROTO_RESERVED.start(),
                 PROTO_RESERVED.end()
             )
@@ -280,7 +280,7 @@ fn list_map(
 
 fn plural(element: &TypeRef) -> &'static str {
     match element.present() {
-        TypeRef::Bool => "truth values",
+        TypeRef::Bool => "booleans",
         TypeRef::Int32 | TypeRef::Int64 | TypeRef::Double => "numbers",
         TypeRef::List(_) => "lists",
         TypeRef::Map(_) => "maps",

@@ -52,7 +52,7 @@ pub(super) struct RemoteFollower {
 enum Broken {
     #[error(transparent)]
     Refused(#[from] LoopbackError),
-    #[error("the answer broke off: {0}")]
+    #[error("the connection broke during the answer: {0}")]
     Cut(#[from] axum::Error),
     #[error("the answer cannot be read: {0}")]
     Json(#[from] serde_json::Error),
@@ -110,7 +110,7 @@ impl RemoteFollower {
         loop {
             let since = Instant::now();
             if let Err(error) = self.follow(shared).await {
-                tracing::debug!(path = &*self.kind.path, %error, "objects of another server cannot be followed");
+                tracing::debug!(path = &*self.kind.path, %error, "objects of another server cannot be watched");
             }
             if since.elapsed() > LASTING {
                 pause = FIRST_PAUSE;
