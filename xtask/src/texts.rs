@@ -2,7 +2,7 @@
 //!
 //! The pages in `docs/texts` are committed, so a review shows each change of a message. Reading order: [`program_files`] (the
 //! sources that are not tests), [`literal`] and [`scope`] (all string literals and the calls around them), [`help`] (doc
-//! comments that clap prints), [`section`] (the readers of a text), [`prose`] (texts, as distinguished from names), [`page`].
+//! comments that clap prints), [`section`] (the readers of a text), [`prose`] (texts, as distinguished from names), [`mod@page`].
 //!
 //! Not found: messages that are put together from single words, and files that a source includes.
 
