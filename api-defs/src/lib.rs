@@ -52,7 +52,7 @@ pub mod policy;
 pub mod rbac;
 #[cfg(feature = "kubernetes")]
 pub mod resource;
-#[cfg(feature = "kubernetes")]
+#[cfg(feature = "testing")]
 pub mod samples;
 #[cfg(feature = "kubernetes")]
 pub mod scheduling;

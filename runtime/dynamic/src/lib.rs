@@ -5,5 +5,6 @@
 
 pub mod custom;
 pub mod structural;
+#[cfg(feature = "testing")]
 pub mod testing;
 pub mod unstructured;

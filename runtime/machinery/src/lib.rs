@@ -32,6 +32,7 @@ pub mod scheme;
 pub mod selector;
 pub mod status;
 pub mod table;
+#[cfg(feature = "testing")]
 pub mod testing;
 pub mod validation;
 pub mod value;

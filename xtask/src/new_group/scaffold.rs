@@ -62,6 +62,9 @@ workspace = true
 planesmith-control-plane.workspace = true
 planesmith-machinery.workspace = true
 planesmith-server.workspace = true
+
+[dev-dependencies]
+planesmith-machinery = { workspace = true, features = ["testing"] }
 "#;
 
 const README: &str = r#"# GROUP_NAME

@@ -1,10 +1,10 @@
-//! A server with a group of its own does without the built-in kinds.
+//! The packages and features that the servers are linked with.
 
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
-/// The packages, and the features of packages, that a package of this workspace is linked with.
+/// Returns the packages, and the features of packages, that a package of this workspace is linked with.
 fn linked_with(package: &str) -> Result<String> {
     let tree = [
         "tree",
@@ -27,5 +27,13 @@ fn a_server_with_a_private_group_is_linked_with_no_built_in_kinds() {
     for part in built_in {
         assert!(planesmith.contains(part), "{part} in {planesmith}");
         assert!(!shop.contains(part), "{part} in {shop}");
+    }
+}
+
+#[test]
+fn servers_are_linked_with_no_test_support() {
+    for server in ["planesmith", "planesmith-shop"] {
+        let linked = linked_with(server).unwrap();
+        assert!(!linked.contains("feature \"testing\""), "{linked}");
     }
 }
