@@ -161,13 +161,8 @@ async fn a_namespace_takes_along_what_other_servers_have_in_it() {
     let (pair, _behind) = Pair::start().await;
     let front = pair.connect().await;
     namespace_comes_and_goes(&front, &[order("left")]).await;
-    let orders = front
-        .get("/apis/shop.example.com/v1/orders")
-        .await
-        .unwrap()
-        .expect(200)
-        .unwrap();
-    assert_eq!(orders.json().unwrap()["items"], json!([]));
+    let orders = front.get_json("/apis/shop.example.com/v1/orders").await.unwrap();
+    assert_eq!(orders["items"], json!([]));
 }
 
 /// Creates a namespace with orders, deletes it, and waits until it is gone. Returns the events of its deletion.

@@ -177,14 +177,7 @@ impl Follower {
 
 /// Returns all config maps with their values, and the resourceVersion of the list.
 async fn list(connection: &Connection) -> (BTreeMap<String, String>, u64) {
-    let list = connection
-        .get(CONFIG_MAPS)
-        .await
-        .unwrap()
-        .expect(200)
-        .unwrap()
-        .json()
-        .unwrap();
+    let list = connection.get_json(CONFIG_MAPS).await.unwrap();
     let items = list["items"].as_array().unwrap();
     let objects = items.iter().filter(|item| item["data"]["value"].is_string());
     (

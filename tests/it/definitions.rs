@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::Method;
-use planesmith_e2e::{Binary, Connection, Home, Watch};
+use planesmith_e2e::{Binary, Home, Watch};
 use serde_json::{Value, json};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -24,12 +24,6 @@ fn definition(group: &str) -> Value {
                           "schema": {"openAPIV3Schema": {"type": "object"}}}],
         },
     })
-}
-
-async fn read(connection: &Connection, path: &str, accepted: &str) -> Value {
-    let request = connection.request(Method::GET, path).header("accept", accepted);
-    let answer = connection.finish(request.body(Bytes::new().into()).unwrap()).await;
-    answer.unwrap().expect(200).unwrap().json().unwrap()
 }
 
 /// True if the group is in a list of groups, aggregated or not.
@@ -67,12 +61,15 @@ async fn what_is_established_is_found_everywhere() {
             .expect("it is established");
 
         for form in ["application/json", AGGREGATED] {
-            let groups = read(&connection, "/apis", form).await;
+            let groups = connection.get_json_as("/apis", form).await.unwrap();
             assert!(lists(&groups, group), "{group} is missing in {groups}");
         }
-        let resources = read(&connection, &format!("/apis/{group}/v1"), "application/json").await;
+        let resources = connection
+            .get_json_as(&format!("/apis/{group}/v1"), "application/json")
+            .await
+            .unwrap();
         assert_eq!(resources["resources"][0]["name"], "kites");
-        let documents = read(&connection, "/openapi/v3", "application/json").await;
+        let documents = connection.get_json_as("/openapi/v3", "application/json").await.unwrap();
         assert!(
             documents["paths"][format!("apis/{group}/v1")].is_object(),
             "{documents}"

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use planesmith_e2e::skip::skip;
-use planesmith_e2e::{Binary, Connection, Home};
+use planesmith_e2e::{Binary, Home};
 use serde_json::Value;
 
 fn generated() -> PathBuf {
@@ -46,14 +46,7 @@ async fn served_documents_are_the_generated_ones() {
         assert!(!documents.is_empty(), "{folder}");
         for (path, mut expected) in documents {
             let path = format!("{root}{path}");
-            let mut served = connection
-                .get(&path)
-                .await
-                .unwrap()
-                .expect(200)
-                .unwrap()
-                .json()
-                .unwrap();
+            let mut served = connection.get_json(&path).await.unwrap();
             in_order(&mut served);
             in_order(&mut expected);
             if served != expected {
@@ -119,15 +112,6 @@ fn has_reference() -> bool {
     has
 }
 
-async fn ask(connection: &Connection, path: &str, accepted: &str) -> Value {
-    let request = connection.request(http::Method::GET, path).header("accept", accepted);
-    let answer = connection
-        .finish(request.body(bytes::Bytes::new().into()).unwrap())
-        .await
-        .unwrap();
-    answer.expect(200).unwrap().json().unwrap()
-}
-
 #[tokio::test]
 async fn discovery_with_everything_on_is_that_of_kube_apiserver() {
     if !has_reference() {
@@ -154,7 +138,7 @@ async fn discovery_with_everything_on_is_that_of_kube_apiserver() {
                 "application/json",
             ),
         };
-        let served = ask(&connection, &path, accepted).await;
+        let served = connection.get_json_as(&path, accepted).await.unwrap();
         differences(&without_place(served), &without_place(wanted), &name, &mut found);
     }
     let index = reference().join("../openapi/v3");
@@ -169,7 +153,7 @@ async fn discovery_with_everything_on_is_that_of_kube_apiserver() {
         .collect();
     wanted.push(".well-known/openid-configuration".to_owned());
     wanted.sort();
-    let served = ask(&connection, "/openapi/v3", "application/json").await;
+    let served = connection.get_json_as("/openapi/v3", "application/json").await.unwrap();
     let served: Vec<&String> = served["paths"].as_object().unwrap().keys().collect();
     assert!(served.iter().copied().eq(&wanted), "{served:?} is not {wanted:?}");
     assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
@@ -197,7 +181,7 @@ async fn without_flags_the_settled_versions_are_served() {
     }
     let groups = wanted["items"].as_array_mut().unwrap();
     groups.retain(|group| group["versions"] != Value::Array(Vec::new()));
-    let served = ask(&connection, "/apis", AGGREGATED).await;
+    let served = connection.get_json_as("/apis", AGGREGATED).await.unwrap();
     differences(&without_place(served), &without_place(wanted), "aggregated", &mut found);
 
     let mut wanted = read("apis.json");
@@ -208,7 +192,7 @@ async fn without_flags_the_settled_versions_are_served() {
     }
     let groups = wanted["groups"].as_array_mut().unwrap();
     groups.retain(|group| group["versions"] != Value::Array(Vec::new()));
-    let served = ask(&connection, "/apis", "application/json").await;
+    let served = connection.get_json_as("/apis", "application/json").await.unwrap();
     differences(&without_place(served), &without_place(wanted), "apis", &mut found);
     assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
 }

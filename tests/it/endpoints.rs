@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use http::Method;
 use planesmith_e2e::{Binary, Connection, Home};
 use serde_json::{Value, json};
 
@@ -91,8 +90,8 @@ async fn the_service_has_a_port_of_all_nodes_when_it_is_told_to() {
     ] {
         let server = home.start(&binary, flags).await.unwrap();
         let connection = server.connect().await.unwrap();
-        let answer = connection.call(Method::GET, SERVICE, String::new()).await.unwrap();
-        let spec = answer.expect(200).unwrap().json().unwrap()["spec"].clone();
+        let service = connection.get_json(SERVICE).await.unwrap();
+        let spec = &service["spec"];
         assert_eq!(json!([spec["type"], spec["ports"][0]["nodePort"]]), wanted, "{flags:?}");
         let log = server.log();
         let first = log.lines().next().unwrap();

@@ -34,11 +34,6 @@ async fn serve(home: &Home, flags: &[&str]) -> (Server, Connection) {
     (server, connection)
 }
 
-async fn get(connection: &Connection, path: &str) -> Value {
-    let answer = connection.get(path).await.unwrap();
-    answer.expect(200).unwrap().json().unwrap()
-}
-
 fn read(path: &Path) -> Value {
     let mut document: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     // The reference was recorded with a placeholder version.
@@ -103,7 +98,7 @@ async fn served_openapi_documents_are_those_of_kube_apiserver() {
     assert!(documents.len() > 1);
     let mut found = Vec::new();
     for (path, file) in documents {
-        let served = get(&connection, &path).await;
+        let served = connection.get_json(&path).await.unwrap();
         differences(&without_prose(served), &without_prose(read(&file)), &path, &mut found);
     }
     assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
@@ -113,7 +108,7 @@ async fn served_openapi_documents_are_those_of_kube_apiserver() {
 async fn descriptions_have_the_words_that_clients_search_for() {
     let home = Home::new().unwrap();
     let (_server, connection) = serve(&home, &["--storage=memory"]).await;
-    let document = get(&connection, "/openapi/v2").await;
+    let document = connection.get_json("/openapi/v2").await.unwrap();
     let text = document.to_string();
     for words in [
         "list of returned",

@@ -65,8 +65,7 @@ async fn servers_that_are_gone_are_forgotten() {
     })
     .await;
 
-    let pods = connection.get(&format!("{VERSIONS}/core.pods")).await.unwrap();
-    let mut pods: Value = pods.expect(200).unwrap().json().unwrap();
+    let mut pods = connection.get_json(&format!("{VERSIONS}/core.pods")).await.unwrap();
     let own = pods["status"]["storageVersions"][0].clone();
     pods["status"]["storageVersions"].as_array_mut().unwrap().push(gone());
     pods["status"].as_object_mut().unwrap().remove("commonEncodingVersion");

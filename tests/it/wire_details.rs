@@ -163,10 +163,8 @@ async fn flags_of_upstream_scripts_are_understood() {
     let (server, connection) = serve(&home, &flags).await;
     let version = connection.get("/version").await.unwrap().json().unwrap();
     assert_eq!(version["gitVersion"], "v1.36.0+local.1");
-    let resource = connection
-        .get("/apis/apiregistration.k8s.io/v1/apiservices/v1.resource.k8s.io")
-        .await;
-    let service = resource.unwrap().expect(200).unwrap().json().unwrap();
+    let service = connection.get_json("/apis/apiregistration.k8s.io/v1/apiservices/v1.resource.k8s.io");
+    let service = service.await.unwrap();
     assert_eq!(service["spec"]["versionPriority"], 21);
     server.kill().await.unwrap();
 

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
@@ -133,6 +133,26 @@ impl Connection {
     pub async fn get(&self, path: &str) -> Result<Answer> {
         self.finish(self.request(Method::GET, path).body(Bytes::new().into())?)
             .await
+    }
+
+    /// Reads the JSON document at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`get`](Self::get); the status is not 200; the body is not JSON.
+    pub async fn get_json(&self, path: &str) -> Result<Value> {
+        self.get(path).await?.expect(200)?.json()
+    }
+
+    /// Reads the JSON document at `path` in the representation `accepted`, an `Accept` header.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`get_json`](Self::get_json).
+    pub async fn get_json_as(&self, path: &str, accepted: &str) -> Result<Value> {
+        let request = self.request(Method::GET, path).header(ACCEPT, accepted);
+        let answer = self.finish(request.body(Bytes::new().into())?).await?;
+        answer.expect(200)?.json()
     }
 
     /// Sends the JSON `body` to `path`.

@@ -347,7 +347,7 @@ impl Comparison {
 /// Returns our enumeration values of a field.
 fn choices(field: &FieldFacts) -> BTreeSet<String> {
     let texts = field.rules.iter().find_map(|rule| match rule {
-        Rule::Enum(texts) | Rule::Known(texts) => Some(*texts),
+        Rule::Enum(texts) | Rule::KnownValues(texts) => Some(*texts),
         _ => None,
     });
     texts.into_iter().flatten().map(|text| (*text).to_owned()).collect()

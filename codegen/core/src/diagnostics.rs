@@ -3,7 +3,24 @@
 use std::cell::RefCell;
 use std::fmt::Display;
 
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream};
+
+/// Expands a derive: to the code of a valid `model`, or to all of its problems with stub impls, so that the rest of the
+/// crate compiles without further errors.
+pub(crate) fn expand_or_report<M>(
+    model: syn::Result<M>,
+    expand: impl FnOnce(&M) -> TokenStream,
+    stubs: impl FnOnce() -> TokenStream,
+) -> TokenStream {
+    match model {
+        Ok(model) => expand(&model),
+        Err(error) => {
+            let mut tokens = error.into_compile_error();
+            tokens.extend(stubs());
+            tokens
+        }
+    }
+}
 
 /// The problems found so far.
 ///

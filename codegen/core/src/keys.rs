@@ -31,17 +31,17 @@ impl<T> Spanned<T> {
 #[derive(Clone, Debug)]
 pub(crate) enum Texts {
     /// `key("a", "b")`; empty if the parser has reported the list.
-    Listed(Vec<Spanned<String>>),
+    Literals(Vec<Spanned<String>>),
     /// `key = path::to::CONSTANT`
-    At(Path),
+    Constant(Path),
 }
 
 impl Texts {
     /// Returns the texts as written; none for a path.
-    pub(crate) fn listed(&self) -> &[Spanned<String>] {
+    pub(crate) fn literals(&self) -> &[Spanned<String>] {
         match self {
-            Texts::Listed(texts) => texts,
-            Texts::At(_) => &[],
+            Texts::Literals(texts) => texts,
+            Texts::Constant(_) => &[],
         }
     }
 }

@@ -10,7 +10,7 @@ mod path_use;
 use proc_macro2::TokenStream;
 use syn::DeriveInput;
 
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::{Diagnostics, expand_or_report};
 use crate::structure::{self, attr::StructAttrs};
 pub use model::{
     BehaviorModel, CellSource, ColumnModel, NameRule, ResourceModel, ScaleModel, Subresource, SubresourceKind,
@@ -20,14 +20,7 @@ pub use path_use::PathCheck;
 /// Expands `#[derive(Resource)]`: to impls, or to all errors of the input with stub impls.
 #[must_use]
 pub fn derive(input: &DeriveInput) -> TokenStream {
-    match model(input) {
-        Ok(model) => expand::expand(&model),
-        Err(error) => {
-            let mut tokens = error.into_compile_error();
-            tokens.extend(fallback::fallback(input));
-            tokens
-        }
-    }
+    expand_or_report(model(input), expand::expand, || fallback::fallback(input))
 }
 
 /// Returns the validated facts of a kind.

@@ -9,21 +9,14 @@ mod model;
 use proc_macro2::TokenStream;
 use syn::DeriveInput;
 
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::{Diagnostics, expand_or_report};
 pub use check::pattern_problem;
 pub use model::{FieldModel, ListType, Listing, Omit, PatchModel, RuleModel, StructModel, TypeMeta};
 
 /// Expands `#[derive(Struct)]`: to impls, or to all errors of the input with stub impls.
 #[must_use]
 pub fn derive(input: &DeriveInput) -> TokenStream {
-    match model(input) {
-        Ok(model) => expand::expand(&model),
-        Err(error) => {
-            let mut tokens = error.into_compile_error();
-            tokens.extend(fallback::fallback(input));
-            tokens
-        }
-    }
+    expand_or_report(model(input), expand::expand, || fallback::fallback(input))
 }
 
 /// Returns the validated facts of a struct.

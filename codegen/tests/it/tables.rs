@@ -131,8 +131,8 @@ fn field_facts_are_what_was_declared() {
     assert!(selector.atomic && selector.rules == [Rule::Immutable]);
     assert!(matches!(nested.ty, TypeFacts::Optional(TypeFacts::Struct(facts)) if facts().name == "WidgetSpec"));
     assert_eq!((ty.name, ty.listing), ("type", Listing::Required));
-    assert_eq!(ty.rules, [Rule::Known(&["plain", "odd"])]);
-    assert_eq!(color.rules, [Rule::Known(&["red", "green"]), Rule::MaxLength(5)]);
+    assert_eq!(ty.rules, [Rule::KnownValues(&["plain", "odd"])]);
+    assert_eq!(color.rules, [Rule::KnownValues(&["red", "green"]), Rule::MaxLength(5)]);
     assert!(ty.is_listed_as_required() && port.listing == Listing::AsWritten);
     assert_eq!((size.omit, size.listing), (Omit::Never, Listing::Optional));
     assert!(!size.is_listed_as_required());

@@ -49,9 +49,9 @@ pub struct Backend {
     /// The connections for requests, or the TLS error that prevents them.
     link: Result<Link, String>,
     /// The connections for availability checks, which skip certificate verification: requests detect an untrusted certificate.
-    look: Result<Link, String>,
+    probe_link: Result<Link, String>,
     is_available: AtomicBool,
-    doubts: Notify,
+    forwarding_failures: Notify,
     documents: Mutex<Documents>,
 }
 
@@ -65,7 +65,7 @@ impl Backend {
         };
         let link = |trust: Trust<'_>, patience: Duration| {
             let link = Link::new(client_tls_to(trust, config.identity.as_ref())?, patience);
-            Ok::<_, TrustError>(link.expecting(remote.service.host_name()).keeping())
+            Ok::<_, TrustError>(link.expecting(remote.service.host_name()).pooled())
         };
         let link = |trust: Trust<'_>, patience: Duration| {
             link(trust, patience).map_err(|error| {
@@ -89,9 +89,9 @@ impl Backend {
             resolver: Arc::clone(&config.resolver),
             rejects_redirects: config.rejects_redirects,
             link: link(trust, DIAL),
-            look: link(Trust::Anyone, PATIENCE),
+            probe_link: link(Trust::Anyone, PATIENCE),
             is_available: AtomicBool::new(remote.is_available),
-            doubts: Notify::new(),
+            forwarding_failures: Notify::new(),
             documents: Mutex::default(),
         }
     }
@@ -114,8 +114,8 @@ impl Backend {
     }
 
     /// Waits until forwarding a request fails.
-    pub async fn doubted(&self) {
-        self.doubts.notified().await;
+    pub async fn forwarding_failed(&self) {
+        self.forwarding_failures.notified().await;
     }
 
     /// Checks if the server responds.
@@ -123,7 +123,7 @@ impl Backend {
     /// # Errors
     ///
     /// The reason for a failure, worded as kube-apiserver words it.
-    pub async fn look(&self) -> Result<(), String> {
+    pub async fn probe(&self) -> Result<(), String> {
         if self.attempt().await.is_ok() {
             return Ok(());
         }
@@ -139,7 +139,7 @@ impl Backend {
     }
 
     async fn attempt(&self) -> Result<(), String> {
-        let link = self.look.as_ref().map_err(Clone::clone)?;
+        let link = self.probe_link.as_ref().map_err(Clone::clone)?;
         let target = self.target(&self.path, "")?;
         let url = format!("https://{}{}", target.authority(), target.path);
         let failed = |why: String| format!("failing or missing response from {url}: {why}");
@@ -184,17 +184,17 @@ impl Backend {
                     why,
                     "the service of an aggregated API server cannot be resolved"
                 );
-                self.doubts.notify_one();
+                self.forwarding_failures.notify_one();
                 return unavailable();
             }
         };
-        introduce(&ctx, &target, &mut parts.headers);
+        set_proxy_headers(&ctx, &target, &mut parts.headers);
         let call = Call::new(ctx, parts);
         match forward(&call, body, &target, link).await {
             Ok(answer) if self.rejects_redirects => without_redirect(answer),
             Ok(answer) => answer,
             Err(error) => {
-                self.doubts.notify_one();
+                self.forwarding_failures.notify_one();
                 plain_text(StatusCode::SERVICE_UNAVAILABLE, format!("{}\n", error.message()))
             }
         }
@@ -202,7 +202,7 @@ impl Backend {
 }
 
 /// Sets the headers for another server: the user, the host and the audit ID.
-fn introduce(ctx: &Context, target: &Target, headers: &mut HeaderMap) {
+fn set_proxy_headers(ctx: &Context, target: &Target, headers: &mut HeaderMap) {
     leave_connection(headers);
     identity::announce(&ctx.user, headers);
     for (name, value) in [(HOST, target.authority()), (AUDIT_ID, ctx.id.to_string())] {

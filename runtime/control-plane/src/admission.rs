@@ -102,7 +102,7 @@ impl Registration {
 
     /// The plugin, off while `feature` is.
     #[must_use]
-    pub const fn switched_by(self, feature: &'static str) -> Self {
+    pub const fn gated_by(self, feature: &'static str) -> Self {
         Self {
             feature: Some(feature),
             ..self

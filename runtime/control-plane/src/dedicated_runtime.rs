@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 /// # Errors
 ///
 /// If the work cannot be done, because no thread can be started for it or because it panicked.
-pub(crate) fn wait_for<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
+pub(crate) fn block_on<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
     let (answer, answered) = mpsc::sync_channel(1);
     runtime()?.spawn(async move {
         // The caller is waiting.
@@ -31,12 +31,12 @@ pub(crate) fn wait_for<T: Send + 'static>(work: impl Future<Output = T> + Send +
     }
 }
 
-/// As [`wait_for`], for callers that can await. Work is cancelled when its future is dropped.
+/// As [`block_on`], for callers that can await. Work is cancelled when its future is dropped.
 ///
 /// # Errors
 ///
-/// As [`wait_for`].
-pub(crate) async fn done<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
+/// As [`block_on`].
+pub(crate) async fn run<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
     let mut only = JoinSet::new();
     only.spawn_on(work, runtime()?.handle());
     let done = only.join_next().await.and_then(Result::ok);
@@ -47,7 +47,7 @@ fn runtime() -> Result<&'static Runtime, String> {
     static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
     let start = || {
         let mut runtime = Builder::new_multi_thread();
-        runtime.worker_threads(1).thread_name("questions").enable_all();
+        runtime.worker_threads(1).thread_name("dedicated").enable_all();
         runtime.build().map_err(|error| error.to_string())
     };
     RUNTIME.get_or_init(start).as_ref().map_err(Clone::clone)
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_wait_than_there_are_workers_and_all_get_on() {
+    fn blocked_callers_may_outnumber_the_workers() {
         const READERS: usize = 6;
         let runtime = Builder::new_multi_thread().worker_threads(2).build().unwrap();
         let all = Arc::new(Barrier::new(READERS));
@@ -71,7 +71,7 @@ mod tests {
         for _ in 0..READERS {
             let (all, done) = (Arc::clone(&all), done.clone());
             runtime.spawn(async move {
-                let waited = wait_for(async move { all.wait().await.is_leader() });
+                let waited = block_on(async move { all.wait().await.is_leader() });
                 let _ = done.send(waited);
             });
         }
@@ -82,18 +82,18 @@ mod tests {
     }
 
     #[test]
-    fn the_only_thread_of_a_runtime_can_wait() {
+    fn a_single_threaded_runtime_can_block() {
         let runtime = Builder::new_current_thread().build().unwrap();
-        let waited = runtime.block_on(async { wait_for(std::future::ready(7)) });
+        let waited = runtime.block_on(async { block_on(std::future::ready(7)) });
         assert_eq!(waited, Ok(7));
-        assert_eq!(wait_for(std::future::ready(8)), Ok(8));
+        assert_eq!(block_on(std::future::ready(8)), Ok(8));
     }
 
     #[tokio::test]
-    async fn work_ends_with_whoever_awaits_it() {
-        assert_eq!(done(std::future::ready(7)).await, Ok(7));
+    async fn work_is_cancelled_when_its_future_is_dropped() {
+        assert_eq!(run(std::future::ready(7)).await, Ok(7));
         let (held, gone) = tokio::sync::oneshot::channel::<()>();
-        let work = done(async move {
+        let work = run(async move {
             let _held = held;
             std::future::pending::<()>().await;
         });

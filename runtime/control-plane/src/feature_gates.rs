@@ -138,7 +138,7 @@ impl FeatureGates {
 
     /// Reports features that are on without those that they need; `None` if there are none.
     #[must_use]
-    pub fn unmet(&self) -> Option<String> {
+    pub fn unmet_dependencies(&self) -> Option<String> {
         let on = KNOWN.iter().filter(|feature| self.enabled(feature.name));
         let problems = on.filter_map(|feature| {
             let needs = feature.needs.iter().copied();
@@ -266,7 +266,7 @@ mod tests {
                 .flat_map(|feature| feature.needs)
                 .all(|need| Feature::find(need).is_some())
         );
-        assert_eq!(gates("").unmet(), None);
+        assert_eq!(gates("").unmet_dependencies(), None);
     }
 
     #[test]
@@ -306,11 +306,11 @@ mod tests {
         }
         let alone = gates("ClusterTrustBundleProjection=true");
         assert_eq!(
-            alone.unmet().as_deref(),
+            alone.unmet_dependencies().as_deref(),
             Some(
                 "ClusterTrustBundleProjection is enabled, but depends on features that are disabled: [ClusterTrustBundle]"
             )
         );
-        assert_eq!(alone.and(gates("ClusterTrustBundle=true")).unmet(), None);
+        assert_eq!(alone.and(gates("ClusterTrustBundle=true")).unmet_dependencies(), None);
     }
 }

@@ -253,7 +253,7 @@ const ATTEMPTS: usize = 8;
 /// # Errors
 ///
 /// Those of `work`; 409 if it conflicts each time.
-pub async fn despite_others<W, F>(work: W) -> Result<(), LoopbackError>
+pub async fn retry_on_conflict<W, F>(work: W) -> Result<(), LoopbackError>
 where
     W: Fn() -> F,
     F: Future<Output = Result<(), LoopbackError>>,
@@ -298,7 +298,7 @@ mod tests {
         let work = |conflicts| {
             attempts.set(0);
             let attempts = &attempts;
-            despite_others(move || {
+            retry_on_conflict(move || {
                 attempts.set(attempts.get() + 1);
                 let outcome = match attempts.get() <= conflicts {
                     true => Err(refused(StatusCode::CONFLICT)),

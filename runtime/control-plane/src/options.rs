@@ -242,7 +242,7 @@ impl Options {
             ));
         }
         self.service_accounts.check()?;
-        if let Some(problem) = self.features().unmet() {
+        if let Some(problem) = self.features().unmet_dependencies() {
             return Err(format!("--feature-gates: {problem}"));
         }
         for (flag, file) in [

@@ -63,7 +63,7 @@ pub(crate) fn alarms_check(storage: &Storage) -> HealthCheck {
             Err(alarms.join("; "))
         }
     });
-    check.only_ready().with_told_reason()
+    check.only_ready().with_public_reason()
 }
 
 #[cfg(test)]

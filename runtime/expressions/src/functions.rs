@@ -39,7 +39,7 @@ pub(crate) struct Context<'p> {
     /// Patterns that are literals of the expression.
     pub(crate) patterns: &'p HashMap<String, Pattern>,
     /// Patterns compiled during evaluation.
-    pub(crate) made: HashMap<String, Pattern>,
+    pub(crate) compiled: HashMap<String, Pattern>,
     /// The remaining cost budget.
     pub(crate) budget: u64,
     /// The remaining memory and matching budget.

@@ -20,7 +20,7 @@ pub(crate) const MAP: u64 = 30;
 pub(crate) const OBJECT: u64 = 40;
 
 /// Cost of an authorizer query.
-pub(crate) const QUESTION: u64 = 350_000;
+pub(crate) const AUTHORIZER_QUERY: u64 = 350_000;
 
 /// The price of a function overload, determined once when the function tables are built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) enum Price {
     /// 1.
     One,
     /// An authorizer query.
-    Question,
+    AuthorizerQuery,
     /// A traversal of the whole first argument.
     Traversal,
     /// One pass over the first argument as a string, or two.
@@ -71,7 +71,7 @@ impl Price {
     /// Returns the price of the overload `id` of the function `name`.
     pub(crate) fn of(name: &str, id: &str) -> Self {
         match name {
-            "check" => return Price::Question,
+            "check" => return Price::AuthorizerQuery,
             "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => return Price::Traversal,
             "url"
             | "lowerAscii"
@@ -133,7 +133,7 @@ impl Price {
         match self {
             Price::Nothing => 0,
             Price::One => 1,
-            Price::Question => QUESTION,
+            Price::AuthorizerQuery => AUTHORIZER_QUERY,
             Price::Traversal => args.first().map_or(0, |value| traversal(value, &mut { MAX_PARTS })),
             Price::Text => over(0),
             Price::TextTwice => scaled(size(0), 2.0 * TEXT),

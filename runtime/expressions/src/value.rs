@@ -62,7 +62,7 @@ pub enum Text<'d> {
     /// Part of a document or of the expression.
     Borrowed(&'d str),
     /// Created during evaluation.
-    Made(Rc<str>),
+    Owned(Rc<str>),
 }
 
 impl std::ops::Deref for Text<'_> {
@@ -71,7 +71,7 @@ impl std::ops::Deref for Text<'_> {
     fn deref(&self) -> &str {
         match self {
             Text::Borrowed(text) => text,
-            Text::Made(text) => text,
+            Text::Owned(text) => text,
         }
     }
 }
@@ -80,7 +80,7 @@ impl std::ops::Deref for Text<'_> {
 #[derive(Clone, Debug)]
 pub enum List<'d> {
     /// Created during evaluation.
-    Made(Rc<Vec<Value<'d>>>),
+    Owned(Rc<Vec<Value<'d>>>),
     /// Part of a document.
     View {
         /// The elements.
@@ -96,7 +96,7 @@ pub enum List<'d> {
 #[derive(Clone, Debug)]
 pub enum Map<'d> {
     /// Created during evaluation.
-    Made(Rc<BTreeMap<Key, Value<'d>>>),
+    Owned(Rc<BTreeMap<Key, Value<'d>>>),
     /// Part of a document.
     View {
         /// The entries.
@@ -165,11 +165,11 @@ pub type Evaluated<'d> = Result<Value<'d>, Fault>;
 
 impl<'d> Value<'d> {
     pub(crate) fn text(text: impl Into<Rc<str>>) -> Self {
-        Value::String(Text::Made(text.into()))
+        Value::String(Text::Owned(text.into()))
     }
 
     pub(crate) fn list(elements: Vec<Value<'d>>) -> Self {
-        Value::List(List::Made(Rc::new(elements)))
+        Value::List(List::Owned(Rc::new(elements)))
     }
 
     pub(crate) fn some(self) -> Self {
@@ -308,7 +308,7 @@ impl Key {
                 Ok(value) => Value::Int(value),
                 Err(_) => Value::Uint(u64::try_from(*value).unwrap_or(u64::MAX)),
             },
-            Key::String(text) => Value::String(Text::Made(text.clone())),
+            Key::String(text) => Value::String(Text::Owned(text.clone())),
         }
     }
 }

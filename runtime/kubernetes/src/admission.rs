@@ -185,14 +185,14 @@ pub const ADMISSION: &[Registration] = &[
             objects: objects(initializer),
         })
     })
-    .switched_by("PodTopologyLabelsAdmission"),
+    .gated_by("PodTopologyLabelsAdmission"),
     Registration::place("PodGroupWorkloadExists", true),
     Registration::on("NodeDeclaredFeatureValidator", |initializer| {
         made(NodeDeclaredFeatures {
             objects: objects(initializer),
         })
     })
-    .switched_by("NodeDeclaredFeatures"),
+    .gated_by("NodeDeclaredFeatures"),
     Registration::place("JobValidation", true),
     Registration::on("PodResizeValidator", |initializer| {
         made(PodResizeValidator {
@@ -214,7 +214,7 @@ pub const ADMISSION: &[Registration] = &[
 ];
 
 /// Returns the checks of resource claims, which no flag switches.
-pub(crate) fn unswitched(initializer: &PluginInitializer<'_>) -> Vec<Arc<dyn Plugin>> {
+pub(crate) fn always_on(initializer: &PluginInitializer<'_>) -> Vec<Arc<dyn Plugin>> {
     let has_claims = |kind: &ResourceFacts| kind == ResourceClaim::RESOURCE;
     if !initializer.scheme.iter().any(has_claims) {
         return Vec::new();

@@ -86,7 +86,7 @@ impl Component for Kubernetes {
     }
 
     fn admission_plugins(&self, initializer: &PluginInitializer<'_>) -> Vec<Arc<dyn Plugin>> {
-        admission::unswitched(initializer)
+        admission::always_on(initializer)
     }
 
     fn install<'a>(&self, context: &ServerContext<'a>) -> Result<Contribution<'a>> {

@@ -3,9 +3,9 @@
 //! A table is data: codecs, defaulting, validation, field ownership, patches, OpenAPI and tables all walk it with
 //! generic code, so that a struct costs a few hundred bytes instead of a copy of each algorithm.
 
-mod leads;
+mod field_paths;
 
-pub use leads::{Misfit, PathUse, StructTable, check_path, check_whole_path};
+pub use field_paths::{PathError, PathUse, StructTable, check_path, check_whole_path};
 
 /// One struct: its name and its fields in the order in which they are written.
 #[derive(Debug)]
@@ -243,7 +243,7 @@ impl FieldFacts {
     /// Returns the identity of the elements of this list for managers. A list that declares only a merge key for
     /// patches is identified by that key.
     #[must_use]
-    pub fn told_apart(&'static self) -> ListType {
+    pub fn element_identity(&'static self) -> ListType {
         match (self.list, &self.patch) {
             (ListType::Unspecified, Some(patch)) if patch.merge => match patch.merge_key {
                 "" => ListType::Set,
@@ -273,7 +273,7 @@ pub enum Rule {
     /// One of these texts.
     Enum(&'static [&'static str]),
     /// Usually one of these texts, or a list or map of them. OpenAPI lists them; other values are accepted.
-    Known(&'static [&'static str]),
+    KnownValues(&'static [&'static str]),
     /// At least this number.
     Minimum(i64),
     /// At most this number.

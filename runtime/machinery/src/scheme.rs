@@ -75,7 +75,7 @@ pub enum SchemeError {
     },
     /// A path in an attribute of a kind leads nowhere, or to a value that does not fit.
     #[error("{kind}: `{key}` names {path:?}, {problem}")]
-    PathMisfit {
+    UnsuitablePath {
         /// The kind.
         kind: GroupVersionKind,
         /// The key in its `#[resource(...)]`.

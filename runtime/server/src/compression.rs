@@ -12,7 +12,7 @@ use http_body::Body as _;
 use tokio::sync::Semaphore;
 
 use self::body::GzipBody;
-use crate::sending::Pinned;
+use crate::sending::RetainedMemory;
 
 /// Answers up to this size are not compressed: compressing them costs more time than sending them.
 pub(crate) const THRESHOLD: usize = 128 << 10;
@@ -59,7 +59,9 @@ impl Compression {
         // The compressed body does not know the size of the plain one.
         let bytes = usize::try_from(plain.size_hint().lower()).unwrap_or(usize::MAX);
         let extensions = response.extensions_mut();
-        let mut pinned = extensions.remove::<Pinned>().unwrap_or_else(|| Pinned::of(bytes));
+        let mut pinned = extensions
+            .remove::<RetainedMemory>()
+            .unwrap_or_else(|| RetainedMemory::of(bytes));
         pinned.own = pinned.own.saturating_add(ENCODER);
         extensions.insert(pinned);
         *response.body_mut() = Body::new(GzipBody::new(plain, Arc::clone(&self.gate)));

@@ -18,7 +18,7 @@ use http::request::Parts;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_store::Revision;
+use planesmith_store::{Entry, Revision};
 
 use crate::discovery::ServedResource;
 use crate::encodings::Encodings;
@@ -160,6 +160,11 @@ impl Endpoint {
     /// The representation of the kind's objects.
     pub(crate) fn representation(&self) -> &'static dyn Representation {
         self.representation
+    }
+
+    /// True if another program has to convert the object of `entry` to the endpoint's version.
+    pub(crate) fn needs_converter(&self, entry: &Entry) -> bool {
+        self.representation.needs_converter(entry.bytes(), &self.facts)
     }
 
     /// True if another program converts the kind's objects, so that work on them may wait for it.

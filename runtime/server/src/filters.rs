@@ -66,7 +66,7 @@ use self::trace::Traced;
 use crate::connection::Connection;
 use crate::failure;
 use crate::in_flight::Permit;
-use crate::metrics::Marks;
+use crate::metrics::LabelSource;
 use crate::request::Context;
 use crate::response;
 use crate::sending::Answer;
@@ -129,7 +129,7 @@ pub struct Exchange {
     /// The permit of a request in flight, released when the answer is sent or the client has disconnected.
     pub permit: Option<Permit>,
     /// The labels that the request is counted under.
-    pub(crate) marks: Marks,
+    pub(crate) marks: LabelSource,
     /// The data for the tracing system.
     pub(crate) traced: Option<Traced>,
     /// True if the answer may be compressed.
@@ -154,7 +154,7 @@ impl Exchange {
             connection,
             headers: HeaderMap::new(),
             permit: None,
-            marks: Marks::default(),
+            marks: LabelSource::default(),
             traced: None,
             gzip: false,
         }

@@ -65,7 +65,7 @@ impl HealthCheck {
 
     /// The same check with public reasons: verbose answers include them, while those of other checks are withheld.
     #[must_use]
-    pub fn with_told_reason(mut self) -> Self {
+    pub fn with_public_reason(mut self) -> Self {
         self.is_told = true;
         self
     }

@@ -80,7 +80,7 @@ impl Hook {
     }
 
     /// Lets the installation of paths complete without this hook, for a server whose hooks never run.
-    pub(crate) fn waive_paths(&mut self) {
+    pub(crate) fn skip_path_installation(&mut self) {
         self.paths = Paths::None;
     }
 

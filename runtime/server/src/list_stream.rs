@@ -15,7 +15,7 @@ use http_body::{Body, Frame, SizeHint};
 use planesmith_store::Entry;
 
 pub(crate) use messages::{MessageList, WriteMessage};
-pub(crate) use slices::{Begun, CHEAP_CHUNK, CHUNK, SlicedBody, Slices, begin};
+pub(crate) use slices::{CHEAP_CHUNK, CHUNK, FirstSlice, SlicedBody, Slices, begin};
 pub(crate) use text::{NumberOf, TextList, WriteItem};
 
 /// A list whose items are slices of cached bytes: a head, items separated by commas, and a tail.

@@ -29,11 +29,11 @@ use prometheus::{
 
 use crate::in_flight::InFlight;
 use crate::version::Version;
-pub(crate) use access::{AccessMetrics, Credentials, Judgement};
+pub(crate) use access::{AccessMetrics, AuthorizationResult, Credentials};
 pub use api_services::ApiServiceMetrics;
 pub(crate) use inventory::Inventory;
 pub use inventory::StoredCounts;
-pub(crate) use labels::Marks;
+pub(crate) use labels::LabelSource;
 pub use queues::{QueueMeter, Ticket};
 pub(crate) use requests::{LongRequest, RequestMetrics, SizeOfAnswer};
 pub(crate) use resource::{BodyUse, ResourceMetrics, StoreUse, WatchMetrics};

@@ -14,7 +14,7 @@ use planesmith_machinery::status::{ApiError, ApiResult, Details, Reason};
 use planesmith_machinery::strategy::Extensions;
 
 use self::accept::Clause;
-pub(crate) use self::page::{GROUP, PageForm, negotiate_page, negotiate_refusal};
+pub(crate) use self::page::{GROUP, PageOutput, negotiate_page, negotiate_refusal};
 use crate::features::CBOR_SERVING;
 use crate::request::{Query, features_of};
 
@@ -155,7 +155,7 @@ pub fn negotiate(request: &Parts, acceptable: Acceptable) -> ApiResult<Output> {
     let header = accept_header(request);
     let mut output = match header {
         "" | "application/json" | "*/*" => Output::json(),
-        _ if !names_something_offered(header, features_of(request)) => {
+        _ if !names_offered_type(header, features_of(request)) => {
             return Err(nothing_offered(acceptable, features_of(request)));
         }
         _ => choose(request, acceptable, |_| true).ok_or_else(|| nothing_accepted(request))?,
@@ -237,7 +237,7 @@ impl Output {
     }
 }
 
-fn names_something_offered(header: &str, features: &Features) -> bool {
+fn names_offered_type(header: &str, features: &Features) -> bool {
     accept::names_any(header, Format::media_types(features))
         || features.has(&CBOR_SERVING) && accept::names_any(header, &[CBOR_STREAM])
 }

@@ -47,13 +47,13 @@ pub(super) enum Source {
     /// The document exists.
     Ready(Bytes),
     /// The document is computed on first use, because few clients request it.
-    Made(Box<dyn Fn() -> Bytes + Send + Sync>),
+    Lazy(Box<dyn Fn() -> Bytes + Send + Sync>),
 }
 
 impl Source {
     /// The document that `make` returns.
-    fn made(make: impl Fn() -> Bytes + Send + Sync + 'static) -> Self {
-        Source::Made(Box::new(make))
+    fn lazy(make: impl Fn() -> Bytes + Send + Sync + 'static) -> Self {
+        Source::Lazy(Box::new(make))
     }
 }
 
@@ -61,7 +61,7 @@ impl std::fmt::Debug for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Source::Ready(bytes) => write!(f, "Ready({} bytes)", bytes.len()),
-            Source::Made(_) => f.write_str("Made"),
+            Source::Lazy(_) => f.write_str("Lazy"),
         }
     }
 }
@@ -93,7 +93,7 @@ impl OpenApi {
 
     /// Adds or replaces the part of a group version in the version 2 document; `make` computes it on first use.
     pub fn make_v2(&self, path: &str, make: impl Fn() -> Bytes + Send + Sync + 'static) {
-        let document = Arc::new(OpenApiDocument::new(Source::made(make)));
+        let document = Arc::new(OpenApiDocument::new(Source::lazy(make)));
         self.change_v2(|v2| drop(v2.own.insert(path.to_owned(), Arc::clone(&document))));
     }
 
@@ -133,7 +133,7 @@ impl OpenApi {
 
     /// Like [`OpenApi::set_v3`], for a document that `make` computes on first use.
     pub fn make_v3(&self, path: &str, make: impl Fn() -> Bytes + Send + Sync + 'static) {
-        self.put_v3(path, Source::made(make));
+        self.put_v3(path, Source::lazy(make));
     }
 
     /// The version 3 document of a group version.

@@ -21,7 +21,7 @@ use planesmith_machinery::time::Time;
 use self::flags::FlagsPage;
 use self::status::StatusPage;
 use crate::features::{COMPONENT_FLAGZ, COMPONENT_STATUSZ};
-use crate::negotiation::{GROUP, PageForm, negotiate_page, negotiate_refusal};
+use crate::negotiation::{GROUP, PageOutput, negotiate_page, negotiate_refusal};
 use crate::response;
 use crate::version::Version;
 
@@ -76,8 +76,8 @@ fn served<P: ProcessPage>(page: P) -> MethodRouter {
 fn answer<P: ProcessPage>(page: &P, request: Request<Body>) -> Response {
     let (request, _) = request.into_parts();
     match negotiate_page(&request, P::KIND) {
-        Ok(PageForm::Text) => text(page),
-        Ok(PageForm::Document { output, version }) => {
+        Ok(PageOutput::Text) => text(page),
+        Ok(PageOutput::Document { output, version }) => {
             let body = response::text(output, document(page, version));
             let mut response = response::bytes(StatusCode::OK, output.format.media_type(), body);
             // The answer repeats the parameters that the client requested.

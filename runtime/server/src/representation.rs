@@ -102,6 +102,9 @@ pub(crate) trait Representation: Debug + Sync {
     /// True if another program converts objects of `kind`, so that work on them may wait for it.
     fn has_converter(&self, kind: &ResourceFacts) -> bool;
 
+    /// True if another program has to convert the stored object `bytes` to the version `kind`.
+    fn needs_converter(&self, bytes: &[u8], kind: &ResourceFacts) -> bool;
+
     /// The expected cost of the rules in expressions for an object of `kind` with `bytes` bytes, in nanoseconds.
     fn check_cost(&self, kind: &ResourceFacts, bytes: usize) -> u64;
 

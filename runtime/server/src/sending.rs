@@ -49,14 +49,14 @@ const UNDERWAY: usize = 640 << 10;
 /// The memory that the body of an answer keeps allocated, for bodies whose [`SizeHint`](http_body::SizeHint) does not
 /// contain it. An extension of the response.
 #[derive(Clone, Debug)]
-pub(crate) struct Pinned {
+pub(crate) struct RetainedMemory {
     /// Bytes that only this answer keeps.
     pub(crate) own: usize,
     /// The list that the answer is encoded from.
     pub(crate) snapshot: Option<Snapshot>,
 }
 
-impl Pinned {
+impl RetainedMemory {
     /// Returns `own` bytes that only this answer keeps.
     pub(crate) fn of(own: usize) -> Self {
         Self { own, snapshot: None }

@@ -25,4 +25,4 @@ mod watch;
 pub use finalize::Finalize;
 pub use object_part::ObjectPart;
 pub use responder::Responder;
-pub use submission::{Posted, Submission};
+pub use submission::{AcceptedKinds, Submission};

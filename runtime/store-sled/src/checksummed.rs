@@ -20,6 +20,11 @@ pub(crate) struct Checksummed {
     pub(crate) earlier: &'static [&'static str],
 }
 
+/// Returns two hexadecimal digits for each byte.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// The content of a file.
 #[derive(Debug)]
 pub(crate) enum Content<'a> {

@@ -176,7 +176,13 @@ impl Scratch {
     }
 
     /// Makes the built database durable, and reads it as the next start will.
-    pub(crate) fn finish(self, built: &Built, disk: &Disk, space: &Space, pulse: &Pulse) -> Result<Made, LogError> {
+    pub(crate) fn finish(
+        self,
+        built: &Built,
+        disk: &Disk,
+        space: &Space,
+        pulse: &Pulse,
+    ) -> Result<UnpublishedGeneration, LogError> {
         let mut files = Vec::new();
         for path in entries(&self.path)? {
             pulse.beat()?;
@@ -202,7 +208,7 @@ impl Scratch {
         disk.sync_folder(&self.path)?;
         let generation = Generation::find(self.path.clone())?;
         generation.read(space, pulse, |_| Ok(()))?;
-        Ok(Made {
+        Ok(UnpublishedGeneration {
             scratch: self,
             manifest,
         })
@@ -243,12 +249,12 @@ impl Building<'_> {
 
 /// A generation that is complete, durable and verified, but not in place.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct UnpublishedGeneration {
     scratch: Scratch,
     manifest: Manifest,
 }
 
-impl Made {
+impl UnpublishedGeneration {
     /// Renames the generation to a unique name in `folder`, which is durable when this returns.
     pub(crate) fn publish(self, folder: &Path, through: Revision, disk: &Disk) -> Result<Generation, LogError> {
         let path = folder.join(format!("{through:020}-{:016x}", random::number()));

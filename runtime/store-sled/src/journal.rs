@@ -135,7 +135,7 @@ impl Journal {
         let mut appended = self.active.append(&self.buffer, last.revision);
         let is_full = matches!(appended, Err(AppendError::Refused(LogError::Full)));
         // Limits that are not measured, such as quotas, count the reserve, too.
-        if is_full && from_reserve && self.space.give_way(self.buffer.len() as u64 + START) {
+        if is_full && from_reserve && self.space.release_reserve(self.buffer.len() as u64 + START) {
             appended = self.active.append(&self.buffer, last.revision);
         }
         match appended {

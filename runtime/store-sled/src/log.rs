@@ -16,7 +16,7 @@ use crate::journal::{self, FILE_SIZE, Journal, Recovery, Sealed};
 use crate::merge;
 use crate::settling::{Progress, Settling};
 use crate::space::{FileSystem, Meter, Space};
-use crate::state::{Home, State};
+use crate::state::{GenerationSet, State};
 use crate::worker::{self, Outcome, Worker, other};
 
 /// Time that loading waits for a record before it checks that sled makes progress.
@@ -288,7 +288,7 @@ fn patience(state: u64, worthwhile: u64, limit: u64) -> u64 {
 
 /// Passes the records of the state to `loader`. They are read in a thread of their own, because sled may hang.
 fn load_state(state: &State, space: &Space, loader: &mut dyn Loader) -> Result<(), LogError> {
-    let homes: Vec<_> = state.homes().map(Arc::clone).collect();
+    let generation_sets: Vec<_> = state.generation_sets().map(Arc::clone).collect();
     let space = space.clone();
     let (sender, records) = sync_channel(LOADING);
     let mut worker = Worker::start(move |pulse| {
@@ -299,11 +299,11 @@ fn load_state(state: &State, space: &Space, loader: &mut dyn Loader) -> Result<(
             })
         })
     })?;
-    let mut take = |(home, record): (Arc<Home>, Record)| {
+    let mut take = |(generation_set, record): (Arc<GenerationSet>, Record)| {
         // A generation may have records of slots that were rewritten since.
         let part = state.part_of(&record.key);
-        let current = part.and_then(|part| part.home.as_ref());
-        if current.is_some_and(|current| Arc::ptr_eq(current, &home)) {
+        let current = part.and_then(|part| part.generation_set.as_ref());
+        if current.is_some_and(|current| Arc::ptr_eq(current, &generation_set)) {
             loader.state(record);
         }
     };

@@ -7,14 +7,14 @@ use planesmith_store::log::{LogError, Record};
 
 use crate::changes::Changes;
 use crate::disk::Disk;
-use crate::generation::{self, Made, Scratch};
+use crate::generation::{self, Scratch, UnpublishedGeneration};
 use crate::space::{MARGIN, Space};
 use crate::split::Sorted;
 use crate::state::Job;
 use crate::worker::Pulse;
 
 /// Bytes of records that are written between two checks of the free space.
-const LOOK_EVERY: u64 = 256 << 10;
+const SPACE_CHECK_INTERVAL: u64 = 256 << 10;
 
 /// The rewriting of one slot to its next generation.
 #[derive(Debug)]
@@ -31,28 +31,30 @@ pub(crate) struct Merge {
 
 impl Merge {
     /// Writes the generation; `None` when it would be empty. On an error nothing changed.
-    pub(crate) fn run(&self, pulse: &Pulse) -> Result<Option<Made>, LogError> {
+    pub(crate) fn run(&self, pulse: &Pulse) -> Result<Option<UnpublishedGeneration>, LogError> {
         let _reservation = self.space.claim_until_dropped(needed(&self.job, &self.changes))?;
         let scratch = Scratch::for_generation(&self.folder)?;
         let mut building = scratch.build()?;
-        let mut looked = 0;
+        let mut checked = 0;
         let mut push = |record: &Record| {
             pulse.beat()?;
             building.push(record)?;
-            if building.bytes() >= looked + LOOK_EVERY {
-                looked = building.bytes();
+            if building.bytes() >= checked + SPACE_CHECK_INTERVAL {
+                checked = building.bytes();
                 self.space.claim(MARGIN)?;
             }
             Ok(())
         };
         for source in &self.job.sources {
-            let Some(home) = &source.home else { continue };
+            let Some(generation_set) = &source.generation_set else {
+                continue;
+            };
             if let Some(sorted) = self.sorted.as_ref().filter(|sorted| sorted.has(source))
                 && sorted.take(source.slot, &mut push)?
             {
                 continue;
             }
-            home.read(&self.space, pulse, |record| {
+            generation_set.read(&self.space, pulse, |record| {
                 let is_newest = !self.changes.supersede(&record.key, record.revision);
                 // The generation may be shared with other slots.
                 if is_newest && source.slot.holds(self.changes.hash().of(&record.key)) {
@@ -87,7 +89,10 @@ pub(crate) fn needed_for_slot(bytes: u64) -> u64 {
 /// Bytes that `job` needs: the new generation, and a copy of each one that it reads, the new one last.
 pub(crate) fn needed(job: &Job, changes: &Changes) -> u64 {
     let new = size_of(job, changes);
-    let homes = job.sources.iter().filter_map(|part| part.home.as_ref());
-    let copy = homes.map(|home| home.size_of_copy()).max().unwrap_or(0);
+    let generation_sets = job.sources.iter().filter_map(|part| part.generation_set.as_ref());
+    let copy = generation_sets
+        .map(|generation_set| generation_set.size_of_copy())
+        .max()
+        .unwrap_or(0);
     new + copy.max(new) + MARGIN
 }

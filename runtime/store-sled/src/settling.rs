@@ -10,7 +10,7 @@ use planesmith_store::log::LogError;
 
 use crate::changes::Changes;
 use crate::format;
-use crate::generation::{self, Made};
+use crate::generation::{self, UnpublishedGeneration};
 use crate::journal::Sealed;
 use crate::merge::{self, Merge};
 use crate::space::Space;
@@ -68,14 +68,14 @@ impl Round {
 enum Work {
     Read(Worker<Changes>),
     Sort(Worker<Sorted>),
-    Merge(Job, Worker<Option<Made>>),
+    Merge(Job, Worker<Option<UnpublishedGeneration>>),
 }
 
 /// The result of the thread.
 enum Done {
     Read(Changes),
     Sort(Sorted),
-    Merge(Job, Option<Made>),
+    Merge(Job, Option<UnpublishedGeneration>),
 }
 
 /// The progress of settling.
@@ -280,12 +280,15 @@ impl Settling {
 /// Maximum growth of the state in bytes by `jobs`, without deducting the objects that the changes replace.
 fn growth_by(jobs: &[Job], changes: &Changes) -> u64 {
     let growth = jobs.iter().map(|job| {
-        let homes = || job.sources.iter().filter_map(|part| part.home.as_ref());
+        let generation_sets = || job.sources.iter().filter_map(|part| part.generation_set.as_ref());
         // Unsorted generations stay until the last slot is rewritten.
-        let replaced = homes().filter(|home| !home.is_unsorted()).map(|home| home.size());
+        let replaced = generation_sets()
+            .filter(|generation_set| !generation_set.is_unsorted())
+            .map(|generation_set| generation_set.size());
         let growth = merge::size_of(job, changes).saturating_sub(replaced.sum());
-        let is_rewritten = job.sources.len() == 1 && homes().all(|home| home.bytes() == job.sources[0].bytes);
-        match is_rewritten && homes().count() == 1 {
+        let is_rewritten = job.sources.len() == 1
+            && generation_sets().all(|generation_set| generation_set.bytes() == job.sources[0].bytes);
+        match is_rewritten && generation_sets().count() == 1 {
             // The overhead of the old generation is that of the new one.
             true => growth.min(generation::growth_for(changes.bytes_in(&job.sources[0]).unwrap_or(0))),
             false => growth,

@@ -144,7 +144,7 @@ impl Space {
 
     /// Frees up to `bytes` of the reserve for writes, because a write was refused although the measurement shows space.
     /// True if any were freed.
-    pub(crate) fn give_way(&self, bytes: u64) -> bool {
+    pub(crate) fn release_reserve(&self, bytes: u64) -> bool {
         let kept = self.target.load(Ordering::Relaxed) - FOR_WRITES;
         let mut reserve = self.reserve();
         let before = reserve.size();

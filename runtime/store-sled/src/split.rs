@@ -15,7 +15,7 @@ use crate::file_system::create_file;
 use crate::frame;
 use crate::generation::Scratch;
 use crate::space::{MARGIN, Space};
-use crate::state::{Home, Part, Slot};
+use crate::state::{GenerationSet, Part, Slot};
 use crate::worker::Pulse;
 
 /// Minimum number of slots for sorting. Fewer slots read the generation themselves.
@@ -25,12 +25,12 @@ const WORTHWHILE: usize = 3;
 const BUFFER: usize = 32 << 10;
 
 /// Bytes of the files that are written between two checks of the free space.
-const LOOK_EVERY: u64 = 256 << 10;
+const SPACE_CHECK_INTERVAL: u64 = 256 << 10;
 
 /// The parts of a generation's records that are to be sorted.
 #[derive(Clone, Debug)]
 pub(crate) struct Sorting {
-    home: Arc<Home>,
+    generation_set: Arc<GenerationSet>,
     slots: Vec<Slot>,
     /// Approximate bytes of their records.
     bytes: u64,
@@ -41,18 +41,26 @@ impl Sorting {
     /// read their generation: for as many as there is `space` for. `None` if there are too few.
     pub(crate) fn of<'a>(mut parts: impl Iterator<Item = &'a Part>, space: u64) -> Option<Self> {
         let first = parts.next()?;
-        let home = first.home.as_ref()?;
+        let generation_set = first.generation_set.as_ref()?;
         let (mut slots, mut bytes) = (vec![first.slot], first.bytes);
-        let shares = |part: &&Part| part.home.as_ref().is_some_and(|other| Arc::ptr_eq(home, other));
+        let shares = |part: &&Part| {
+            part.generation_set
+                .as_ref()
+                .is_some_and(|other| Arc::ptr_eq(generation_set, other))
+        };
         for part in parts.filter(shares) {
-            if home.size_of_copy() + bytes + part.bytes + MARGIN > space {
+            if generation_set.size_of_copy() + bytes + part.bytes + MARGIN > space {
                 break;
             }
             slots.push(part.slot);
             bytes += part.bytes;
         }
-        let home = Arc::clone(home);
-        (slots.len() >= WORTHWHILE).then_some(Self { home, slots, bytes })
+        let generation_set = Arc::clone(generation_set);
+        (slots.len() >= WORTHWHILE).then_some(Self {
+            generation_set,
+            slots,
+            bytes,
+        })
     }
 
     /// Reads the generation, and writes its newest records to files in `folder`.
@@ -63,15 +71,15 @@ impl Sorting {
         space: &Space,
         pulse: &Pulse,
     ) -> Result<Sorted, LogError> {
-        let reservation = space.claim_until_dropped(self.home.size_of_copy() + self.bytes + MARGIN)?;
+        let reservation = space.claim_until_dropped(self.generation_set.size_of_copy() + self.bytes + MARGIN)?;
         let scratch = Scratch::for_sorting(folder)?;
         self.slots.sort_unstable_by_key(|slot| *slot.hashes().start());
         let mut files = Vec::new();
         for number in 0..self.slots.len() {
             files.push(File::create(scratch.path().join(number.to_string()))?);
         }
-        let (mut written, mut looked) = (0, 0);
-        self.home.read(space, pulse, |record| {
+        let (mut written, mut checked) = (0, 0);
+        self.generation_set.read(space, pulse, |record| {
             if changes.supersede(&record.key, record.revision) {
                 return Ok(());
             }
@@ -81,8 +89,8 @@ impl Sorting {
                 return Ok(());
             };
             written += files[number].push(&record)?;
-            if written >= looked + LOOK_EVERY {
-                looked = written;
+            if written >= checked + SPACE_CHECK_INTERVAL {
+                checked = written;
                 space.claim(MARGIN)?;
             }
             Ok(())
@@ -91,7 +99,7 @@ impl Sorting {
         drop(reservation);
         let files = self.slots.iter().copied().zip(files).collect();
         Ok(Sorted {
-            home: self.home,
+            generation_set: self.generation_set,
             files: Mutex::new(files),
             _scratch: scratch,
         })
@@ -101,7 +109,7 @@ impl Sorting {
 /// The records of some slots of a generation, in a file for each slot.
 #[derive(Debug)]
 pub(crate) struct Sorted {
-    home: Arc<Home>,
+    generation_set: Arc<GenerationSet>,
     files: Mutex<HashMap<Slot, File>>,
     /// Last, so that the folder is empty when it is dropped.
     _scratch: Scratch,
@@ -110,8 +118,11 @@ pub(crate) struct Sorted {
 impl Sorted {
     /// True if the records of `part` are sorted here.
     pub(crate) fn has(&self, part: &Part) -> bool {
-        let is_home = part.home.as_ref().is_some_and(|home| Arc::ptr_eq(home, &self.home));
-        is_home && self.files().contains_key(&part.slot)
+        let is_own = part
+            .generation_set
+            .as_ref()
+            .is_some_and(|generation_set| Arc::ptr_eq(generation_set, &self.generation_set));
+        is_own && self.files().contains_key(&part.slot)
     }
 
     /// Passes on the records of `slot`, once: their file is removed. False if they are not here.

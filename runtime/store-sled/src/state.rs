@@ -1,6 +1,6 @@
 //! The state of every key before the journal: slots of keys, each in a generation of its own.
 
-mod home;
+mod generation_set;
 mod list;
 mod slot;
 
@@ -11,13 +11,13 @@ use std::sync::Arc;
 use planesmith_store::Revision;
 use planesmith_store::log::LogError;
 
-pub(crate) use self::home::Home;
-use self::list::{List, ListedGeneration, ListedHome, ListedSlot};
+pub(crate) use self::generation_set::GenerationSet;
+use self::list::{List, ListedGeneration, ListedGenerationSet, ListedSlot};
 pub(crate) use self::slot::{KeyHash, Slot};
 use crate::disk::Disk;
 use crate::errors::damaged;
 use crate::file_system::{entries, remove_tree};
-use crate::generation::{Generation, Made, Scratch};
+use crate::generation::{Generation, Scratch, UnpublishedGeneration};
 
 /// The current generations, in their folder.
 #[derive(Debug)]
@@ -44,14 +44,14 @@ pub(crate) struct Part {
     /// Approximate bytes of the records.
     pub(crate) bytes: u64,
     /// The records, perhaps together with those of other slots; `None` if there are none.
-    pub(crate) home: Option<Arc<Home>>,
+    pub(crate) generation_set: Option<Arc<GenerationSet>>,
 }
 
 impl Part {
     /// True if the generations have records of other slots, too, or may have them.
     fn is_shared(&self) -> bool {
-        let home = self.home.as_ref();
-        home.is_some_and(|home| home.is_unsorted() || home.bytes() > self.bytes)
+        let generation_set = self.generation_set.as_ref();
+        generation_set.is_some_and(|generation_set| generation_set.is_unsorted() || generation_set.bytes() > self.bytes)
     }
 
     /// The halves of the part, which share the content; only itself if it cannot be halved.
@@ -72,10 +72,14 @@ impl Part {
             slot: self.slot,
             through: self.through,
             bytes: self.bytes,
-            home: match self.home.as_ref().map(|home| home.generations()) {
-                None | Some([]) => ListedHome::Nothing,
-                Some([generation]) => ListedHome::Generation(listed(generation)),
-                Some(_) => ListedHome::Unsorted,
+            generation_set: match self
+                .generation_set
+                .as_ref()
+                .map(|generation_set| generation_set.generations())
+            {
+                None | Some([]) => ListedGenerationSet::Nothing,
+                Some([generation]) => ListedGenerationSet::Generation(listed(generation)),
+                Some(_) => ListedGenerationSet::Unsorted,
             },
         }
     }
@@ -110,27 +114,32 @@ impl State {
 
     fn take(&mut self, list: List) -> Result<(), LogError> {
         let unsorted = list.unsorted.iter().map(|generation| self.find(generation));
-        let unsorted = Home::unsorted(unsorted.collect::<Result<_, _>>()?).map(Arc::new);
-        let mut homes: Vec<Arc<Home>> = Vec::new();
+        let unsorted = GenerationSet::unsorted(unsorted.collect::<Result<_, _>>()?).map(Arc::new);
+        let mut generation_sets: Vec<Arc<GenerationSet>> = Vec::new();
         for part in list.parts {
-            let home = match &part.home {
-                ListedHome::Nothing => None,
-                ListedHome::Unsorted => unsorted.clone(),
-                ListedHome::Generation(generation) => {
-                    let is_same = |home: &&Arc<Home>| home.generations().iter().any(|own| listed(own) == *generation);
-                    let home = match homes.iter().find(is_same) {
-                        Some(known) => Arc::clone(known),
-                        None => Arc::new(Home::new(self.find(generation)?)),
+            let generation_set = match &part.generation_set {
+                ListedGenerationSet::Nothing => None,
+                ListedGenerationSet::Unsorted => unsorted.clone(),
+                ListedGenerationSet::Generation(generation) => {
+                    let is_same = |generation_set: &&Arc<GenerationSet>| {
+                        generation_set
+                            .generations()
+                            .iter()
+                            .any(|own| listed(own) == *generation)
                     };
-                    homes.push(Arc::clone(&home));
-                    Some(home)
+                    let generation_set = match generation_sets.iter().find(is_same) {
+                        Some(known) => Arc::clone(known),
+                        None => Arc::new(GenerationSet::new(self.find(generation)?)),
+                    };
+                    generation_sets.push(Arc::clone(&generation_set));
+                    Some(generation_set)
                 }
             };
             self.parts.push(Part {
                 slot: part.slot,
                 through: part.through,
                 bytes: part.bytes,
-                home,
+                generation_set,
             });
         }
         (self.settled, self.hash, self.is_listed) = (list.settled, list.hash, true);
@@ -153,13 +162,16 @@ impl State {
         if self.hash != KeyHash::Checksum || !is_settled || self.parts.iter().any(Part::is_shared) {
             return;
         }
-        let generations = self.homes().flat_map(|home| home.generations()).cloned();
-        let home = Home::unsorted(generations.collect());
+        let generations = self
+            .generation_sets()
+            .flat_map(|generation_set| generation_set.generations())
+            .cloned();
+        let generation_set = GenerationSet::unsorted(generations.collect());
         let all = Part {
             slot: Slot::ALL,
             through: self.settled,
             bytes: self.bytes(),
-            home: home.map(Arc::new),
+            generation_set: generation_set.map(Arc::new),
         };
         self.placed_by_checksum = Some(std::mem::replace(&mut self.parts, vec![all]));
         self.hash = KeyHash::random();
@@ -183,21 +195,23 @@ impl State {
             }
             newest = newest.max(name.parse::<u64>().ok().map(|through| (through, path)));
         }
-        let home = newest.map(|(through, path)| Generation::find_at(path, Revision(through)));
-        let home = home.transpose()?;
-        self.settled = home.as_ref().map_or(Revision::ZERO, Generation::through);
+        let generation_set = newest.map(|(through, path)| Generation::find_at(path, Revision(through)));
+        let generation_set = generation_set.transpose()?;
+        self.settled = generation_set.as_ref().map_or(Revision::ZERO, Generation::through);
         self.parts.push(Part {
             slot: Slot::ALL,
             through: self.settled,
-            bytes: home.as_ref().map_or(0, Generation::bytes),
-            home: home.map(|home| Arc::new(Home::new(home))),
+            bytes: generation_set.as_ref().map_or(0, Generation::bytes),
+            generation_set: generation_set.map(|generation_set| Arc::new(GenerationSet::new(generation_set))),
         });
         Ok(())
     }
 
     /// Removes generations that no slot uses; and, if no work is running, incomplete ones.
     fn remove_unlisted(&self, with_unfinished: bool) -> Result<(), LogError> {
-        let generations = self.homes().flat_map(|home| home.generations());
+        let generations = self
+            .generation_sets()
+            .flat_map(|generation_set| generation_set.generations());
         let needed: HashSet<String> = generations.map(Generation::name).collect();
         for path in entries(&self.folder)? {
             let name = name_of(&path);
@@ -253,11 +267,11 @@ impl State {
         self.parts.get(after.checked_sub(1)?)
     }
 
-    /// Every home once.
-    pub(crate) fn homes(&self) -> impl Iterator<Item = &Arc<Home>> {
-        let homes = self.parts.iter().filter_map(|part| part.home.as_ref());
+    /// Every set of generations once.
+    pub(crate) fn generation_sets(&self) -> impl Iterator<Item = &Arc<GenerationSet>> {
+        let generation_sets = self.parts.iter().filter_map(|part| part.generation_set.as_ref());
         let mut seen = HashSet::new();
-        homes.filter(move |home| seen.insert(Arc::as_ptr(home)))
+        generation_sets.filter(move |generation_set| seen.insert(Arc::as_ptr(generation_set)))
     }
 
     /// Approximate bytes of all records.
@@ -267,19 +281,23 @@ impl State {
 
     /// Bytes of the records of the largest generation.
     pub(crate) fn largest(&self) -> u64 {
-        let generations = self.homes().flat_map(|home| home.generations());
+        let generations = self
+            .generation_sets()
+            .flat_map(|generation_set| generation_set.generations());
         generations.map(Generation::bytes).max().unwrap_or(0)
     }
 
     /// Bytes on disk.
     pub(crate) fn size(&self) -> u64 {
-        self.homes().map(|home| home.size()).sum()
+        self.generation_sets().map(|generation_set| generation_set.size()).sum()
     }
 
     /// Bytes on disk of generations that are removed when all their slots are rewritten.
     pub(crate) fn unsorted_size(&self) -> u64 {
-        let unsorted = self.homes().filter(|home| home.is_unsorted());
-        unsorted.map(|home| home.size()).sum()
+        let unsorted = self
+            .generation_sets()
+            .filter(|generation_set| generation_set.is_unsorted());
+        unsorted.map(|generation_set| generation_set.size()).sum()
     }
 
     /// Splits slots that become larger than `target`, and returns the jobs after which every slot includes the changes
@@ -306,7 +324,7 @@ impl State {
         for part in &self.parts {
             let brought = added(part);
             let mut bytes = part.bytes + brought.unwrap_or(0);
-            let mut is_due = brought.is_some() || self.shares_home(part);
+            let mut is_due = brought.is_some() || self.shares_generation_set(part);
             let mut job = Job {
                 slot: part.slot,
                 sources: vec![part.clone()],
@@ -333,10 +351,12 @@ impl State {
     }
 
     /// True if other slots use the same generations.
-    fn shares_home(&self, part: &Part) -> bool {
-        let Some(home) = &part.home else { return false };
-        let others = self.parts.iter().filter_map(|part| part.home.as_ref());
-        home.is_unsorted() || others.filter(|other| Arc::ptr_eq(home, other)).count() > 1
+    fn shares_generation_set(&self, part: &Part) -> bool {
+        let Some(generation_set) = &part.generation_set else {
+            return false;
+        };
+        let others = self.parts.iter().filter_map(|part| part.generation_set.as_ref());
+        generation_set.is_unsorted() || others.filter(|other| Arc::ptr_eq(generation_set, other)).count() > 1
     }
 
     /// Writes the list, if there is none: from then on the folder has the newest format.
@@ -350,15 +370,20 @@ impl State {
     }
 
     /// Replaces the sources of `job` with `made`; `None` when no records are left. On an error the state is unchanged.
-    pub(crate) fn publish(&mut self, job: &Job, made: Option<Made>, through: Revision) -> Result<(), LogError> {
-        let home = made
+    pub(crate) fn publish(
+        &mut self,
+        job: &Job,
+        made: Option<UnpublishedGeneration>,
+        through: Revision,
+    ) -> Result<(), LogError> {
+        let generation_set = made
             .map(|made| made.publish(&self.folder, through, &self.disk))
             .transpose()?;
         let part = Part {
             slot: job.slot,
             through,
-            bytes: home.as_ref().map_or(0, Generation::bytes),
-            home: home.map(|home| Arc::new(Home::new(home))),
+            bytes: generation_set.as_ref().map_or(0, Generation::bytes),
+            generation_set: generation_set.map(|generation_set| Arc::new(GenerationSet::new(generation_set))),
         };
         let hashes = job.slot.hashes();
         let mut parts: Vec<Part> = Vec::with_capacity(self.parts.len());
@@ -388,12 +413,16 @@ impl State {
     }
 
     fn write(&self, parts: &[Part], settled: Revision) -> Result<(), LogError> {
-        let homes = parts.iter().filter_map(|part| part.home.as_ref());
-        let unsorted = homes.into_iter().find(|home| home.is_unsorted());
+        let generation_sets = parts.iter().filter_map(|part| part.generation_set.as_ref());
+        let unsorted = generation_sets
+            .into_iter()
+            .find(|generation_set| generation_set.is_unsorted());
         let list = List {
             settled,
             hash: self.hash,
-            unsorted: unsorted.map_or_else(Vec::new, |home| home.generations().iter().map(listed).collect()),
+            unsorted: unsorted.map_or_else(Vec::new, |generation_set| {
+                generation_set.generations().iter().map(listed).collect()
+            }),
             parts: parts.iter().map(Part::listed).collect(),
         };
         list.write(&self.folder, &self.disk)
@@ -411,7 +440,7 @@ fn name_of(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
-/// True for the names that [`Made::publish`] gives.
+/// True for the names that [`UnpublishedGeneration::publish`] gives.
 fn is_generation(name: &str) -> bool {
     name.split_once('-')
         .is_some_and(|(through, _)| through.parse::<u64>().is_ok())

@@ -120,8 +120,7 @@ async fn an_owner_waits_for_what_it_has_on_the_other_server() {
     let sight = Sight::of(&front, ORDERS, "held").await;
     delete(&front, (CONFIG_MAPS, "owner"), "Foreground").await;
     sight.of_change(is_ending).await;
-    let owner = front.get(&format!("{CONFIG_MAPS}/owner")).await.unwrap();
-    let owner = owner.expect(200).unwrap().json().unwrap();
+    let owner = front.get_json(&format!("{CONFIG_MAPS}/owner")).await.unwrap();
     assert_eq!(owner["metadata"]["finalizers"], json!(["foregroundDeletion"]));
     let sight = Sight::of(&front, CONFIG_MAPS, "owner").await;
     let release = json!({"metadata": {"finalizers": null}}).to_string();

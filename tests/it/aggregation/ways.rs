@@ -97,8 +97,7 @@ impl Front {
 
     /// Reads an object of the fake server, which is the request that it received.
     async fn ask(&self, name: &str) -> Value {
-        let answer = self.connection.get(&thing(name)).await.unwrap();
-        answer.expect(200).unwrap().json().unwrap()
+        self.connection.get_json(&thing(name)).await.unwrap()
     }
 }
 

@@ -131,7 +131,7 @@ impl Entry {
     /// Parses `key("a", "b")` with at least one text, or `key = path::to::CONSTANT`.
     pub(crate) fn texts_or_path(&self, text: &str, constant: &str, diagnostics: &Diagnostics) -> Option<Texts> {
         let Written::Equals(tokens, equals) = &self.written else {
-            return Some(Texts::Listed(self.texts(text, diagnostics)));
+            return Some(Texts::Literals(self.texts(text, diagnostics)));
         };
         let parsed = syn::parse2(tokens.clone()).ok();
         if parsed.is_none() {
@@ -143,7 +143,7 @@ impl Entry {
                 format_args!("write `{key}({text:?})` or `{key} = {constant}`"),
             );
         }
-        parsed.map(Texts::At)
+        parsed.map(Texts::Constant)
     }
 
     /// Parses `key(key = value, ...)`; `None` if the key has no list.

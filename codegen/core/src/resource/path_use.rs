@@ -48,7 +48,7 @@ impl PathCheck {
         let mut checks = Vec::new();
         if let Some(scale) = &attrs.scale {
             for path in scale.spec.iter().chain(&scale.status) {
-                checks.push(Self::new("scale", path, "WholeNumber", INTEGER));
+                checks.push(Self::new("scale", path, "Integer", INTEGER));
             }
             let selector = scale.selector.iter();
             checks.extend(selector.map(|path| Self::new("scale", path, "Selector", "a `String` or a label selector")));
@@ -59,7 +59,7 @@ impl PathCheck {
         }
         checks.extend(attrs.columns.iter().filter_map(Self::of_column));
         let rows_by = attrs.rows_by.iter();
-        checks.extend(rows_by.map(|path| Self::new("rows_by", path, "WholeNumber", INTEGER)));
+        checks.extend(rows_by.map(|path| Self::new("rows_by", path, "Integer", INTEGER)));
         checks
     }
 
@@ -71,7 +71,7 @@ impl PathCheck {
         };
         let (used, fitting) = match column.ty.as_ref()?.value.as_str() {
             "integer" | "number" => ("Number", NUMBER),
-            "boolean" => ("Truth", "a `bool`"),
+            "boolean" => ("Boolean", "a `bool`"),
             "date" => ("Date", "a `Time`, `MicroTime` or `String`"),
             _ => ("Any", "a field"),
         };
@@ -114,10 +114,10 @@ impl PathCheck {
                 ::planesmith_machinery::facts::PathUse::#used,
             ) {
                 ::core::result::Result::Ok(()) => {}
-                ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::Nowhere) => {
+                ::core::result::Result::Err(::planesmith_machinery::facts::PathError::NoSuchField) => {
                     ::core::panic!(#nowhere)
                 }
-                ::core::result::Result::Err(::planesmith_machinery::facts::Misfit::OtherType) => {
+                ::core::result::Result::Err(::planesmith_machinery::facts::PathError::WrongType) => {
                     ::core::panic!(#other)
                 }
             };

@@ -247,13 +247,13 @@ fn patch(patch: &PatchModel) -> TokenStream {
 /// Generates the usual values that a constant lists; one of another type is reported at its path.
 fn known_at(path: &Path) -> TokenStream {
     let texts = quote_spanned!(Span::call_site().located_at(path.span())=> &#path);
-    quote!(::planesmith_machinery::facts::Rule::Known(#texts))
+    quote!(::planesmith_machinery::facts::Rule::KnownValues(#texts))
 }
 
 fn rule(declared: &RuleModel) -> TokenStream {
     let variant = match declared {
         RuleModel::Enum(texts) => quote!(Enum(&[#(#texts),*])),
-        RuleModel::Known(texts) => quote!(Known(&[#(#texts),*])),
+        RuleModel::KnownValues(texts) => quote!(KnownValues(&[#(#texts),*])),
         RuleModel::Minimum(number) => quote!(Minimum(#number)),
         RuleModel::Maximum(number) => quote!(Maximum(#number)),
         RuleModel::MinLength(length) => quote!(MinLength(#length)),

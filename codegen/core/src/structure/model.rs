@@ -133,7 +133,7 @@ pub enum RuleModel {
     /// The value is one of these strings.
     Enum(Vec<String>),
     /// The value is usually one of these strings; others are accepted.
-    Known(Vec<String>),
+    KnownValues(Vec<String>),
     /// The value is at least this number.
     Minimum(i64),
     /// The value is at most this number.

@@ -1,9 +1,9 @@
 //! Client certificates.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use planesmith_machinery::hex;
 use ring::digest::{SHA256, digest};
 use thiserror::Error;
 use x509_parser::certificate::X509Certificate;
@@ -65,12 +65,7 @@ impl ClientCertificate {
 
 /// Returns the fingerprint that identifies a certificate in audit logs.
 fn credential_id(der: &[u8]) -> String {
-    let mut id = "X509SHA256=".to_owned();
-    for byte in digest(&SHA256, der).as_ref() {
-        // Writing to a string does not fail.
-        let _ = write!(id, "{byte:02x}");
-    }
-    id
+    format!("X509SHA256={}", hex::encode(digest(&SHA256, der).as_ref()))
 }
 
 /// The key of a user's extra attribute that identifies the credential, as in audit logs.

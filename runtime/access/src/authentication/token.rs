@@ -81,7 +81,8 @@ impl BearerTokens {
     ///
     /// The reason why the token is invalid, worded as kube-apiserver words it.
     pub fn review(&self, token: &str, audiences: &[String]) -> Result<(Arc<UserInfo>, Vec<String>), String> {
-        self.valid.get_or(token, audiences, || self.look_at(token, audiences))
+        self.valid
+            .get_or(token, audiences, || self.verify_now(token, audiences))
     }
 
     /// Authenticates `token` for this server.
@@ -92,7 +93,7 @@ impl BearerTokens {
         }
     }
 
-    fn look_at(&self, token: &str, audiences: &[String]) -> Result<(Found, Option<SystemTime>), String> {
+    fn verify_now(&self, token: &str, audiences: &[String]) -> Result<(Found, Option<SystemTime>), String> {
         let mut reasons = vec![UNKNOWN.to_owned()];
         for authenticator in &self.authenticators {
             match authenticator.authenticate_token(token, audiences) {

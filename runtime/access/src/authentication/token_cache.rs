@@ -21,10 +21,10 @@ const ROOM: usize = 1024;
 /// Observes lookups and verifications of tokens.
 pub trait TokenCacheObserver: Send + Sync + fmt::Debug {
     /// Reports a lookup; `hit` if it was served from the cache.
-    fn asked(&self, hit: bool, took: Duration);
+    fn requested(&self, hit: bool, took: Duration);
 
     /// Reports a verification and its result.
-    fn looked_at(&self, valid: bool);
+    fn verified(&self, valid: bool);
 }
 
 /// The user of a token, and the audiences for which it is valid.
@@ -61,13 +61,13 @@ impl TokenCache {
         }
     }
 
-    /// Returns the cached result for a token and `audiences`, or else that of `look`, which also returns the time until which
+    /// Returns the cached result for a token and `audiences`, or else that of `verify`, which also returns the time until which
     /// the result can be cached.
     pub(super) fn get_or<E>(
         &self,
         token: &str,
         audiences: &[String],
-        look: impl FnOnce() -> Result<(Found, Option<SystemTime>), E>,
+        verify: impl FnOnce() -> Result<(Found, Option<SystemTime>), E>,
     ) -> Result<Found, E> {
         let begin = Instant::now();
         let key = key(token, audiences);
@@ -85,7 +85,7 @@ impl TokenCache {
         let found = match known {
             Some(found) => Ok(found),
             // The lock is not held during verification, which may call another server.
-            None => look().map(|(found, until)| {
+            None => verify().map(|(found, until)| {
                 let until = until.map_or(now + HOLDS, |until| until.min(now + HOLDS));
                 let entry = Entry {
                     found: found.clone(),
@@ -97,9 +97,9 @@ impl TokenCache {
             }),
         };
         if let Some(observer) = &self.observer {
-            observer.asked(is_hit, begin.elapsed());
+            observer.requested(is_hit, begin.elapsed());
             if !is_hit {
-                observer.looked_at(found.is_ok());
+                observer.verified(found.is_ok());
             }
         }
         found
@@ -156,63 +156,63 @@ mod tests {
     }
 
     /// True if `token` had to be verified; it expires at `until`, in seconds.
-    fn looks(cache: &TokenCache, token: &str, audience: &str, until: Option<u64>) -> bool {
-        let mut looked = false;
+    fn is_verified(cache: &TokenCache, token: &str, audience: &str, until: Option<u64>) -> bool {
+        let mut verified = false;
         let until = until.map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds));
         let answer = cache.get_or(token, &[audience.to_owned()], || {
-            looked = true;
+            verified = true;
             Ok::<_, ()>((found(), until))
         });
         assert_eq!(answer, Ok(found()));
-        looked
+        verified
     }
 
     #[test]
-    fn a_valid_token_is_looked_at_every_ten_seconds() {
+    fn a_valid_token_is_verified_every_ten_seconds() {
         let cache = TokenCache::new(now, None);
-        assert!(looks(&cache, "t", "api", None));
+        assert!(is_verified(&cache, "t", "api", None));
         CLOCK.set(1009);
-        assert!(!looks(&cache, "t", "api", None));
+        assert!(!is_verified(&cache, "t", "api", None));
         CLOCK.set(1010);
-        assert!(looks(&cache, "t", "api", None));
+        assert!(is_verified(&cache, "t", "api", None));
     }
 
     #[test]
     fn no_answer_outlives_the_token() {
         let cache = TokenCache::new(now, None);
-        assert!(looks(&cache, "t", "api", Some(1003)));
+        assert!(is_verified(&cache, "t", "api", Some(1003)));
         CLOCK.set(1002);
-        assert!(!looks(&cache, "t", "api", Some(1003)));
+        assert!(!is_verified(&cache, "t", "api", Some(1003)));
         CLOCK.set(1003);
-        assert!(looks(&cache, "t", "api", Some(1003)));
+        assert!(is_verified(&cache, "t", "api", Some(1003)));
     }
 
     #[test]
     fn answers_are_for_the_audiences_that_were_asked_about() {
         let cache = TokenCache::new(now, None);
-        assert!(looks(&cache, "t", "api", None));
-        assert!(looks(&cache, "t", "vault", None));
-        assert!(looks(&cache, "ta", "pi", None));
-        assert!(!looks(&cache, "t", "vault", None));
+        assert!(is_verified(&cache, "t", "api", None));
+        assert!(is_verified(&cache, "t", "vault", None));
+        assert!(is_verified(&cache, "ta", "pi", None));
+        assert!(!is_verified(&cache, "t", "vault", None));
     }
 
     #[test]
     fn a_clock_that_is_set_back_keeps_nothing_alive() {
         let cache = TokenCache::new(now, None);
-        assert!(looks(&cache, "t", "api", None));
+        assert!(is_verified(&cache, "t", "api", None));
         CLOCK.set(500);
-        assert!(looks(&cache, "t", "api", None));
+        assert!(is_verified(&cache, "t", "api", None));
     }
 
     #[test]
-    fn an_invalid_token_is_looked_at_each_time() {
+    fn an_invalid_token_is_verified_each_time() {
         #[derive(Debug, Default)]
         struct Seen([AtomicU64; 3]);
         impl TokenCacheObserver for Seen {
-            fn asked(&self, hit: bool, _: Duration) {
+            fn requested(&self, hit: bool, _: Duration) {
                 self.0[usize::from(hit)].fetch_add(1, Ordering::Relaxed);
             }
-            fn looked_at(&self, _: bool) {
+            fn verified(&self, _: bool) {
                 self.0[2].fetch_add(1, Ordering::Relaxed);
             }
         }
@@ -221,8 +221,8 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(cache.get_or("t", &[], || Err("no")), Err("no"));
         }
-        assert!(looks(&cache, "u", "api", None));
-        assert!(!looks(&cache, "u", "api", None));
+        assert!(is_verified(&cache, "u", "api", None));
+        assert!(!is_verified(&cache, "u", "api", None));
         let counts = [0, 1, 2].map(|index| seen.0[index].load(Ordering::Relaxed));
         assert_eq!(counts, [4, 1, 4]);
     }
@@ -231,7 +231,7 @@ mod tests {
     fn the_room_is_bounded() {
         let cache = TokenCache::new(now, None);
         for token in 0..PARTS * ROOM * 2 {
-            looks(&cache, &token.to_string(), "api", None);
+            is_verified(&cache, &token.to_string(), "api", None);
         }
         let kept: usize = cache.parts.iter().map(|part| part.lock().unwrap().len()).sum();
         assert!(kept <= PARTS * ROOM, "{kept}");

@@ -27,7 +27,7 @@ fn told(sent: &[(&'static str, &'static str)]) -> HeaderMap {
         .iter()
         .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
     let mut headers: HeaderMap = sent.collect();
-    introduce(&ctx, &target(), &mut headers);
+    set_proxy_headers(&ctx, &target(), &mut headers);
     // As in forwarding, which removes the client connection's headers.
     leave_connection(&mut headers);
     headers

@@ -47,7 +47,7 @@ impl Availability {
         if let Err(missing) = services.check(service) {
             return Self::no(missing.reason, missing.message);
         }
-        match backend.look().await {
+        match backend.probe().await {
             Ok(()) => Self {
                 is_available: true,
                 reason: "Passed",

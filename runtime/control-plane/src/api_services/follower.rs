@@ -104,7 +104,7 @@ impl Follower {
     }
 
     /// Requests an immediate probe of servers behind a service.
-    fn nudge(&self, namespace: &str, service: &str) {
+    fn probe_now(&self, namespace: &str, service: &str) {
         for probe in self.probes().values() {
             if (namespace, service) == (&*probe.service.namespace, &*probe.service.name) {
                 probe.nudge.notify_one();
@@ -134,12 +134,12 @@ impl Reconcile for Follower {
             return vec![name.to_owned()];
         };
         match names {
-            NamesService::Itself => self.nudge(namespace, name),
+            NamesService::Itself => self.probe_now(namespace, name),
             NamesService::InLabel => {
                 // A slice whose label changed concerns its former service, too.
                 let states = event.previous().into_iter().chain([event.entry()]);
                 for service in states.filter_map(|entry| entry.row().label(SERVICE_NAME)) {
-                    self.nudge(namespace, service);
+                    self.probe_now(namespace, service);
                 }
             }
         }
@@ -251,7 +251,7 @@ impl Watch {
                 () = shutdown.requested() => return,
                 () = tokio::time::sleep(wait) => {}
                 () = self.nudge.notified() => {}
-                () = self.backend.doubted() => tokio::time::sleep(PAUSE).await,
+                () = self.backend.forwarding_failed() => tokio::time::sleep(PAUSE).await,
             }
         }
     }

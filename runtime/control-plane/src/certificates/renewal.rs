@@ -9,7 +9,7 @@ use planesmith_server::listener::Tls;
 use super::{Authority, CertificateError};
 
 /// Interval between checks of the certificate, which is renewed a month before it expires.
-const LOOK_EVERY: Duration = Duration::from_secs(3600);
+const CHECK_INTERVAL: Duration = Duration::from_secs(3600);
 
 /// Renews the server's own certificate before it expires, and uses the new one from the next connection on.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Renewal {
     /// Checks the certificate periodically, for as long as it is polled.
     pub(crate) async fn run(self) {
         loop {
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(CHECK_INTERVAL).await;
             match self.renew() {
                 Ok(false) => {}
                 Ok(true) => tracing::info!("the serving certificate is renewed"),

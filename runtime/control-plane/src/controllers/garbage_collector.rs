@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`metadata`](super::metadata) (the fields that matter), [`graph`] (owners and dependents), `follow`
 //! (updates of the graph; `follow_remote` for objects of other servers), the [`work_queue`](crate::work_queue) (the
-//! objects to process) and `look` (the decision on an object).
+//! objects to process) and `decision` (what happens to an object).
 //!
 //! The graph has the identities of objects with owners and nothing else: all other facts are read from the caches
 //! when a decision is made, so it is never made on an old state. Objects of other servers are requested when they are

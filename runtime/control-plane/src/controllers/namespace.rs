@@ -73,7 +73,7 @@ impl NamespaceController {
         let (drain, left) = DrainSender::new();
         tokio::select! {
             () = shutdown.requested() => {}
-            () = queue.work(AT_ONCE, |name| self.look_at(name, &drain)) => {}
+            () = queue.work(AT_ONCE, |name| self.reconcile(name, &drain)) => {}
             () = self.follow(&queue) => {}
             () = left.requeue_drained(&queue) => {}
         }
@@ -97,7 +97,7 @@ impl NamespaceController {
         }
     }
 
-    async fn look_at(&self, name: String, drain: &DrainSender) -> Outcome {
+    async fn reconcile(&self, name: String, drain: &DrainSender) -> Outcome {
         match self.finish(&name, drain).await {
             Ok(true) => Outcome::Done,
             Ok(false) => Outcome::Requeue,

@@ -81,7 +81,7 @@ impl DefinitionController {
 
     /// Serves the stored definitions, and then follows changes in the background.
     pub(super) async fn start(mut self, shutdown: Shutdown) {
-        let (entries, watcher) = self.look();
+        let (entries, watcher) = self.list_and_watch();
         let mut unfinished = BTreeSet::new();
         for entry in entries {
             self.unmoved.insert(entry.key().to_string());
@@ -129,7 +129,7 @@ impl DefinitionController {
                     },
                     Err(WatchError::Closed) => return,
                     Err(_) => {
-                        let (entries, from_now) = self.look();
+                        let (entries, from_now) = self.list_and_watch();
                         watcher = from_now;
                         for entry in entries {
                             self.settle(&entry, &mut unfinished).await;
@@ -141,7 +141,7 @@ impl DefinitionController {
     }
 
     /// Returns the stored definitions, and a watcher of later changes.
-    fn look(&self) -> (Vec<Arc<Entry>>, Watcher) {
+    fn list_and_watch(&self) -> (Vec<Arc<Entry>>, Watcher) {
         let collection = self.store.collection();
         let (page, watcher) = collection.list_and_watch(&ListQuery::all(collection.prefix()));
         (page.entries, watcher)

@@ -181,12 +181,12 @@ fn kind_of(document: &Value) -> String {
 impl Converter for Webhook {
     fn convert<'a>(&'a self, documents: Vec<Value>, to: &'a ResourceFacts) -> Converting<'a, Vec<Value>> {
         let (client, to) = (Arc::clone(&self.client), to.clone());
-        Box::pin(async move { dedicated_runtime::done(async move { client.convert(&documents, &to).await }).await? })
+        Box::pin(async move { dedicated_runtime::run(async move { client.convert(&documents, &to).await }).await? })
     }
 
     fn convert_now(&self, document: Value, to: &ResourceFacts) -> Result<Value, String> {
         let (client, to) = (Arc::clone(&self.client), to.clone());
-        let mut converted = dedicated_runtime::wait_for(async move { client.convert(&[document], &to).await })??;
+        let mut converted = dedicated_runtime::block_on(async move { client.convert(&[document], &to).await })??;
         Ok(converted.pop().unwrap_or_default())
     }
 }

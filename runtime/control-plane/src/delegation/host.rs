@@ -81,7 +81,7 @@ impl Host {
             (token, _) => Token::Text(token.to_owned()),
         };
         Ok(Self {
-            link: link.keeping(),
+            link: link.pooled(),
             destination: Destination::unrestricted(host.trim_matches(['[', ']']), server.port_u16().unwrap_or(443)),
             path: server.path().trim_end_matches('/').to_owned(),
             token,
@@ -125,7 +125,7 @@ impl Host {
     /// As [`Host::send`], where nothing can be awaited.
     pub(super) fn send_now(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, String> {
         let (host, path, body) = (self.clone(), path.to_owned(), body.cloned());
-        dedicated_runtime::wait_for(async move { host.send(method, &path, body.as_ref()).await })?
+        dedicated_runtime::block_on(async move { host.send(method, &path, body.as_ref()).await })?
     }
 }
 

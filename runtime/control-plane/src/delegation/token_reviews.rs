@@ -6,6 +6,7 @@ use std::time::{Instant, SystemTime};
 use http::Method;
 use planesmith_access::authentication::{TokenAuthenticator, TokenUser, TokenVerdict};
 use planesmith_access::user::UserInfo;
+use planesmith_machinery::hex;
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
@@ -37,7 +38,7 @@ impl TokenAuthenticator for TokenReviews {
         let now = Instant::now();
         // Tokens themselves are not kept in memory.
         let digest = digest(&SHA256, token.as_bytes());
-        let question: String = digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+        let question = hex::encode(digest.as_ref());
         if let Some(verdict) = self.known.get(&question, now) {
             return verdict;
         }

@@ -82,7 +82,7 @@ fn own_key(path: &Path, others: Vec<PublicKey>) -> Result<KeyRing> {
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let path = path.to_owned();
-            Ok(KeyRing::in_the_making(move || make_own_key(&path), others)?)
+            Ok(KeyRing::generating(move || make_own_key(&path), others)?)
         }
         Err(error) => Err(error.into()),
     }

@@ -19,13 +19,13 @@ use planesmith_machinery::time::Time;
 use planesmith_server::discovery::{ServedKind, ServedSubresource};
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
 use planesmith_server::request::Verb;
-use planesmith_server::verbs::{Posted, Submission};
+use planesmith_server::verbs::{AcceptedKinds, Submission};
 
 use super::{ServiceAccountKeys, StoredObjects};
 use crate::options::ServiceAccountOptions;
 use crate::resource_client::text;
 
-const POSTED: Posted = Posted {
+const POSTED: AcceptedKinds = AcceptedKinds {
     kinds: &[TokenRequest::RESOURCE],
     keeps_system_fields: true,
 };

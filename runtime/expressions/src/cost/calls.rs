@@ -3,7 +3,7 @@
 use super::estimate::{Argument, Estimator};
 use super::{MAX_FORMAT_PATTERN, Range};
 use crate::ast::{Literal, Node};
-use crate::price::{LIST, PATTERN, QUESTION, TEXT};
+use crate::price::{AUTHORIZER_QUERY, LIST, PATTERN, Price, TEXT};
 use crate::types::Type;
 
 type Estimate = (Range, Option<Range>);
@@ -23,116 +23,41 @@ pub(super) fn estimate(
     let target_size = target.map(size);
     let sizes: Vec<Range> = args.iter().map(size).collect();
     let first = sizes.first().copied();
-    if let Some(estimate) = lists(id, target_size, args, &sizes) {
-        return Some(estimate);
-    }
-    Some(match function {
-        "check" => (Range::fixed(QUESTION), None),
-        "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => {
-            let target = target?;
-            let size = target_size?;
-            let Type::List(element) = target.ty else {
-                return Some((size.by(TEXT), None));
-            };
-            let mut each = Range::ONE;
-            if matches!(**element, Type::String | Type::Bytes) {
-                each = each.plus(element_size(estimator, target).by(TEXT));
-            }
-            (size.times(each), None)
-        }
-        "url" | "jsonpatch.escapeKey" => (first?.by(TEXT), None),
-        "lowerAscii" | "upperAscii" | "substring" | "trim" => (target_size?.by(TEXT), target_size),
-        "replace" => replaced(target_size?, *sizes.first()?, *sizes.get(1)?),
-        "split" => {
-            let size = target_size?;
-            let limit = args.get(1).and_then(|arg| match &arg.expr.node {
-                Node::Literal(Literal::Int(limit)) => u64::try_from(*limit).ok(),
-                _ => None,
-            });
-            let most = limit.unwrap_or(size.max);
-            (size.by(2.0 * TEXT), Some(Range { min: 0, max: most }))
-        }
-        "join" => {
-            let (target, count) = (target?, target_size?);
-            let mut size = match target.ty {
-                Type::List(_) => count.times(element_size(estimator, target)),
-                _ => Range::NONE,
-            };
-            if let Some(separator) = first {
-                let separators = Range {
-                    min: count.min.saturating_sub(1),
-                    max: count.max.saturating_sub(1),
-                };
-                size = size.plus(separator.times(separators));
-            }
-            (size.by(TEXT), Some(size))
-        }
-        "find" | "findAll" => {
+    let price = Price::of(function, id);
+    Some(match price {
+        Price::One | Price::Sum => return None,
+        Price::Nothing => joined(estimator, target?, target_size?, first),
+        Price::AuthorizerQuery => (Range::fixed(AUTHORIZER_QUERY), None),
+        Price::Traversal => (traversed(estimator, target?, target_size?), None),
+        Price::Text => return text(function, id, target_size, first),
+        Price::TextTwice => match function {
+            "replace" => replaced(target_size?, *sizes.first()?, *sizes.get(1)?),
+            "split" => split(target_size?, args),
+            _ => return None,
+        },
+        Price::Pattern => {
             let size = target_size?;
             let cost = size.plus(Range::ONE).by(TEXT).times(first?.by(PATTERN));
-            (cost, Some(Range { min: 0, max: size.max }))
+            // A match has a truth value; all other searches return parts of the text.
+            let found = (id != "matches_string").then_some(Range { min: 0, max: size.max });
+            (cost, found)
         }
-        "containsIP" | "containsCIDR" => {
+        Price::Address | Price::AddressText | Price::Network | Price::NetworkText => {
             let bytes = Range { min: 4, max: 16 };
             let mut cost = bytes.plus(bytes).by(TEXT);
-            if function == "containsCIDR" {
+            if matches!(price, Price::Network | Price::NetworkText) {
                 cost = cost.plus(bytes.by(TEXT)).plus(Range::ONE);
             }
-            if id.ends_with("_string") {
+            if matches!(price, Price::AddressText | Price::NetworkText) {
                 cost = cost.plus(first?.by(TEXT));
             }
             (cost, None)
         }
-        "validate" => (first?.by(TEXT).by(MAX_FORMAT_PATTERN * PATTERN), None),
-        _ => return standard(id, target_size, args, &sizes),
-    })
-}
-
-/// Functions of the language itself.
-fn standard(id: &str, target: Option<Range>, args: &[Argument<'_>], sizes: &[Range]) -> Option<Estimate> {
-    let first = sizes.first().copied();
-    Some(match id {
-        "string_format" => (target?.by(TEXT), None),
-        "string_to_bytes" => {
-            let size = first?;
-            let result = Range {
-                min: size.min,
-                max: size.max.saturating_mul(4),
-            };
-            (size.by(TEXT), Some(result))
-        }
-        "bytes_to_string" => {
-            let size = first?;
-            let result = Range {
-                min: size.min / 4,
-                max: size.max,
-            };
-            (size.by(TEXT), Some(result))
-        }
-        "strings_quote" => {
-            let size = first?;
-            let result = Range {
-                min: size.min.saturating_add(2),
-                max: size.max.saturating_mul(2).saturating_add(2),
-            };
-            (size.by(TEXT), Some(result))
-        }
-        "starts_with_string" | "ends_with_string" => (first?.by(TEXT), None),
-        "in_list" => (*sizes.get(1)?, None),
-        "matches_string" => (target?.plus(Range::ONE).by(TEXT).times(first?.by(PATTERN)), None),
-        "contains_string" => (target?.by(TEXT).times(first?.by(TEXT)), None),
-        "equals" if is_constant_size(args) => (Range::ONE, None),
-        "less_string"
-        | "greater_string"
-        | "less_equals_string"
-        | "greater_equals_string"
-        | "less_bytes"
-        | "greater_bytes"
-        | "less_equals_bytes"
-        | "greater_equals_bytes"
-        | "equals"
-        | "not_equals" => {
-            let [left, right] = sizes else { return None };
+        Price::Format => (first?.by(TEXT).by(MAX_FORMAT_PATTERN * PATTERN), None),
+        Price::Search => (*sizes.get(1)?, None),
+        Price::Equality if is_constant_size(args) => (Range::ONE, None),
+        Price::Equality | Price::Comparison => {
+            let [left, right] = *sizes else { return None };
             let most = left.max.min(right.max);
             let compared = Range {
                 min: u64::from(most > 0),
@@ -140,8 +65,112 @@ fn standard(id: &str, target: Option<Range>, args: &[Argument<'_>], sizes: &[Ran
             };
             (compared.by(TEXT), None)
         }
+        Price::Product => (target_size?.by(TEXT).times(first?.by(TEXT)), None),
+        Price::Lists(times) => {
+            let pairs = first?.times(*sizes.get(1)?).times(Range::fixed(times.into()));
+            (pairs.plus(Range::ONE), None)
+        }
+        Price::List => {
+            let (from, end) = (literal(args, 0), literal(args, 1));
+            let size = match id {
+                "list_slice" => end.unwrap_or(target_size?.max).saturating_sub(from.unwrap_or_default()),
+                _ => from.unwrap_or(u64::MAX),
+            };
+            created(1.0, Range::fixed(size))
+        }
+        Price::Copy => created(1.0, target_size?),
+        #[expect(clippy::cast_precision_loss, reason = "depths are small or unknown")]
+        Price::Flatten => created(literal(args, 0).unwrap_or(u64::MAX) as f64, target_size?),
+        Price::Sort(keys) => {
+            let size = if keys == 0 { target_size? } else { first? };
+            let is_text = id.starts_with("list_string") || id.starts_with("list_bytes");
+            created(if is_text { 2.0 + TEXT } else { 2.0 }, size.times(size))
+        }
+    })
+}
+
+/// Functions that pass over a text once.
+fn text(function: &str, id: &str, target: Option<Range>, first: Option<Range>) -> Option<Estimate> {
+    Some(match (function, id) {
+        (_, "string_to_bytes") => {
+            let size = first?;
+            let result = Range {
+                min: size.min,
+                max: size.max.saturating_mul(4),
+            };
+            (size.by(TEXT), Some(result))
+        }
+        (_, "bytes_to_string") => {
+            let size = first?;
+            let result = Range {
+                min: size.min / 4,
+                max: size.max,
+            };
+            (size.by(TEXT), Some(result))
+        }
+        (_, "strings_quote") => {
+            let size = first?;
+            let result = Range {
+                min: size.min.saturating_add(2),
+                max: size.max.saturating_mul(2).saturating_add(2),
+            };
+            (size.by(TEXT), Some(result))
+        }
+        (_, "string_format") => (target?.by(TEXT), None),
+        ("lowerAscii" | "upperAscii" | "substring" | "trim", _) => (target?.by(TEXT), target),
+        ("url" | "jsonpatch.escapeKey", _) | (_, "starts_with_string" | "ends_with_string") => (first?.by(TEXT), None),
+        // kube-apiserver does not estimate the parsers of addresses, quantities and versions.
         _ => return None,
     })
+}
+
+/// Returns the cost of visiting all elements of a list, or all characters of a text.
+fn traversed(estimator: &Estimator<'_>, target: &Argument<'_>, size: Range) -> Range {
+    let Type::List(element) = target.ty else {
+        return size.by(TEXT);
+    };
+    let mut each = Range::ONE;
+    if matches!(**element, Type::String | Type::Bytes) {
+        each = each.plus(element_size(estimator, target).by(TEXT));
+    }
+    size.times(each)
+}
+
+fn joined(estimator: &Estimator<'_>, target: &Argument<'_>, count: Range, separator: Option<Range>) -> Estimate {
+    let mut size = match target.ty {
+        Type::List(_) => count.times(element_size(estimator, target)),
+        _ => Range::NONE,
+    };
+    if let Some(separator) = separator {
+        let separators = Range {
+            min: count.min.saturating_sub(1),
+            max: count.max.saturating_sub(1),
+        };
+        size = size.plus(separator.times(separators));
+    }
+    (size.by(TEXT), Some(size))
+}
+
+fn split(size: Range, args: &[Argument<'_>]) -> Estimate {
+    let limit = args.get(1).and_then(|arg| match &arg.expr.node {
+        Node::Literal(Literal::Int(limit)) => u64::try_from(*limit).ok(),
+        _ => None,
+    });
+    let most = limit.unwrap_or(size.max);
+    (size.by(2.0 * TEXT), Some(Range { min: 0, max: most }))
+}
+
+/// Returns the number at `index` if it is written in the expression; negative ones count as 0.
+fn literal(args: &[Argument<'_>], index: usize) -> Option<u64> {
+    args.get(index).and_then(|arg| match &arg.expr.node {
+        Node::Literal(Literal::Int(number)) => Some(u64::try_from(*number).unwrap_or_default()),
+        _ => None,
+    })
+}
+
+/// Returns the estimate for a list of `size` that is created in `factor` steps for each element.
+fn created(factor: f64, size: Range) -> Estimate {
+    (size.by(factor).plus(Range::fixed(LIST + 1)), Some(size))
 }
 
 /// True if both sides are of a library type with constant comparison cost.
@@ -179,41 +208,4 @@ fn replaced(size: Range, old: Range, new: Range) -> Estimate {
         count.min = size.min.div_ceil(old.max);
     }
     (size.by(2.0 * TEXT), Some(count.times(new).plus(kept)))
-}
-
-/// Functions that create lists, and set functions.
-fn lists(id: &str, target: Option<Range>, args: &[Argument<'_>], sizes: &[Range]) -> Option<Estimate> {
-    let literal = |index: usize| {
-        args.get(index).and_then(|arg| match &arg.expr.node {
-            Node::Literal(Literal::Int(number)) => Some(u64::try_from(*number).unwrap_or_default()),
-            _ => None,
-        })
-    };
-    let made = |factor: f64, size: Range| {
-        let cost = size.by(factor).plus(Range::fixed(LIST + 1));
-        Some((cost, Some(size)))
-    };
-    let compared = |size: Range, id: &str| {
-        let is_text = id.starts_with("list_string") || id.starts_with("list_bytes");
-        made(if is_text { 2.0 + TEXT } else { 2.0 }, size.times(size))
-    };
-    match id {
-        "list_sets_contains_list" | "list_sets_intersects_list" => {
-            Some((sizes.first()?.times(*sizes.get(1)?).plus(Range::ONE), None))
-        }
-        "list_sets_equivalent_list" => Some((sizes.first()?.times(*sizes.get(1)?).by(2.0).plus(Range::ONE), None)),
-        "list_slice" => {
-            let end = literal(1).unwrap_or(target?.max);
-            made(1.0, Range::fixed(end.saturating_sub(literal(0).unwrap_or_default())))
-        }
-        "lists_range" => made(1.0, Range::fixed(literal(0).unwrap_or(u64::MAX))),
-        "list_reverse" => made(1.0, target?),
-        "list_flatten" => made(1.0, target?),
-        #[expect(clippy::cast_precision_loss, reason = "depths are small or unknown")]
-        "list_flatten_int" => made(literal(0).unwrap_or(u64::MAX) as f64, target?),
-        "list_distinct" => made(2.0, target?.times(target?)),
-        sorted if sorted.ends_with("_sort") => compared(target?, sorted),
-        sorted if sorted.ends_with("_sortByAssociatedKeys") => compared(*sizes.first()?, sorted),
-        _ => None,
-    }
 }

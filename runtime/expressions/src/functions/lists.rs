@@ -363,7 +363,7 @@ fn intersects<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<
 
 fn insert<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let mut args = args.into_iter();
-    let Some(Value::Map(Map::Made(mut entries))) = args.next() else {
+    let Some(Value::Map(Map::Owned(mut entries))) = args.next() else {
         return Err(unfit());
     };
     let target = Rc::make_mut(&mut entries);
@@ -376,7 +376,7 @@ fn insert<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
         }
         _ => return Err(unfit()),
     }
-    Ok(Value::Map(Map::Made(entries)))
+    Ok(Value::Map(Map::Owned(entries)))
 }
 
 fn put<'d>(target: &mut BTreeMap<Key, Value<'d>>, key: &Value<'d>, value: Value<'d>) -> Result<(), Fault> {

@@ -204,11 +204,11 @@ pub(super) fn add<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evalua
 fn concatenated<'d>(context: &mut Context<'_>, one: List<'d>, other: &List<'d>) -> Evaluated<'d> {
     // A loop accumulator has no other owner, so elements are appended in place.
     let mut elements = match one {
-        List::Made(elements) if Rc::strong_count(&elements) == 1 => elements,
+        List::Owned(elements) if Rc::strong_count(&elements) == 1 => elements,
         shared => Rc::new(context.elements(&shared)?),
     };
     Rc::make_mut(&mut elements).extend(context.elements(other)?);
-    Ok(Value::List(List::Made(elements)))
+    Ok(Value::List(List::Owned(elements)))
 }
 
 fn later<'d>(time: jiff::Timestamp, nanoseconds: i64) -> Evaluated<'d> {

@@ -23,7 +23,7 @@ pub(super) const FUNCTIONS: &[Entry] = &[
 ];
 
 /// The memory limit for patterns compiled during one evaluation, in bytes; beyond it, the cache is cleared.
-const MAX_MADE: usize = 16 << 20;
+const MAX_COMPILED: usize = 16 << 20;
 
 /// Returns the compiled form of `pattern`, for matching a string of `length` bytes.
 fn pattern<'c>(context: &'c mut Context<'_>, pattern: &str, length: usize) -> Result<&'c Regex, Fault> {
@@ -31,18 +31,18 @@ fn pattern<'c>(context: &'c mut Context<'_>, pattern: &str, length: usize) -> Re
         context.effort.takes_steps(known.steps(length))?;
         return Ok(&known.regex);
     }
-    if !context.made.contains_key(pattern) {
-        let made = go_pattern::compile_unknown(pattern).map_err(Fault::new)?;
-        context.effort.takes(made.size)?;
-        let before: usize = context.made.values().map(|made| made.size).sum();
-        if before + made.size > MAX_MADE {
-            context.made.clear();
+    if !context.compiled.contains_key(pattern) {
+        let new = go_pattern::compile_unknown(pattern).map_err(Fault::new)?;
+        context.effort.takes(new.size)?;
+        let before: usize = context.compiled.values().map(|pattern| pattern.size).sum();
+        if before + new.size > MAX_COMPILED {
+            context.compiled.clear();
         }
-        context.made.insert(pattern.to_owned(), made);
+        context.compiled.insert(pattern.to_owned(), new);
     }
-    let made = context.made.get(pattern).ok_or_else(super::unfit)?;
-    context.effort.takes_steps(made.steps(length))?;
-    Ok(&made.regex)
+    let known = context.compiled.get(pattern).ok_or_else(super::unfit)?;
+    context.effort.takes_steps(known.steps(length))?;
+    Ok(&known.regex)
 }
 
 fn matches<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
@@ -76,11 +76,11 @@ mod tests {
     use crate::value::Effort;
 
     #[test]
-    fn patterns_that_are_made_while_evaluating_take_effort() {
+    fn patterns_compiled_during_evaluation_count_towards_the_memory_limit() {
         let patterns = HashMap::new();
         let mut context = Context {
             patterns: &patterns,
-            made: HashMap::new(),
+            compiled: HashMap::new(),
             budget: 1,
             effort: Effort::of(64 << 10),
         };
@@ -97,7 +97,7 @@ mod tests {
         let patterns = HashMap::from(patterns);
         let mut context = Context {
             patterns: &patterns,
-            made: HashMap::new(),
+            compiled: HashMap::new(),
             budget: 1,
             effort: Effort::with_steps(1 << 20),
         };

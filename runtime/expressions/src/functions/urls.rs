@@ -97,5 +97,5 @@ fn query<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
         let values = Value::texts(&mut context.effort, values.iter().map(String::as_str))?;
         entries.insert(Key::from(name.as_str()), values);
     }
-    Ok(Value::Map(Map::Made(Rc::new(entries))))
+    Ok(Value::Map(Map::Owned(Rc::new(entries))))
 }

@@ -36,24 +36,30 @@ pub(crate) fn member_call(
     {
         return named(parser, at, args);
     }
+    let call = |target, variables| MacroCall {
+        at,
+        function,
+        target,
+        variables,
+    };
     let has_two = matches!(function, "transformList" | "transformMap" | "transformMapEntry");
     let expanded = match (function, args.len()) {
         ("all" | "exists" | "exists_one" | "existsOne", 2 | 3) => {
             let body = args.pop();
             variables(parser, &args, "argument must be a simple name").and_then(|variables| {
                 let body = body.ok_or_else(|| parser.refuse(at, "argument must be a simple name"))?;
-                Ok(quantifier(parser, at, function, target, variables, body))
+                Ok(quantifier(parser, call(target, variables), body))
             })
         }
         ("map", 2 | 3) | ("filter", 2) => {
             let rest = args.split_off(1);
             variables(parser, &args, "argument is not an identifier")
-                .map(|variables| mapping(parser, at, function, target, variables, rest))
+                .map(|variables| mapping(parser, call(target, variables), rest))
         }
         (_, 3 | 4) if has_two => {
             let rest = args.split_off(2);
             variables(parser, &args, "argument must be a simple name")
-                .map(|variables| transformation(parser, at, function, target, variables, rest))
+                .map(|variables| transformation(parser, call(target, variables), rest))
         }
         ("optMap" | "optFlatMap", 2) => {
             let rest = args.split_off(1);
@@ -70,6 +76,14 @@ pub(crate) fn member_call(
 struct Variables {
     first: String,
     second: Option<String>,
+}
+
+/// A call of a macro that loops over its target.
+struct MacroCall<'t> {
+    at: Position,
+    function: &'t str,
+    target: Expr,
+    variables: Variables,
 }
 
 /// Returns the loop variables of a macro.
@@ -117,16 +131,11 @@ fn fold(parser: &mut Parser<'_>, at: Position, range: Expr, variables: Variables
     parser.expr(at, Node::Fold(Box::new(fold)))
 }
 
-fn quantifier(
-    parser: &mut Parser<'_>,
-    at: Position,
-    function: &str,
-    target: Expr,
-    variables: Variables,
-    body: Expr,
-) -> Expr {
+/// Expands `all`, `exists` and `exists_one`.
+fn quantifier(parser: &mut Parser<'_>, call: MacroCall<'_>, body: Expr) -> Expr {
+    let at = call.at;
     let accumulator = parser.ident(at, ACCUMULATOR);
-    let body = match function {
+    let body = match call.function {
         "all" => {
             let watched = parser.ident(at, ACCUMULATOR);
             Loop {
@@ -159,34 +168,24 @@ fn quantifier(
             }
         }
     };
-    fold(parser, at, target, variables, body)
+    fold(parser, at, call.target, call.variables, body)
 }
 
 /// Expands `map` and `filter`.
-fn mapping(
-    parser: &mut Parser<'_>,
-    at: Position,
-    function: &str,
-    target: Expr,
-    variables: Variables,
-    mut rest: Vec<Expr>,
-) -> Expr {
-    let last = rest.pop().unwrap_or_else(|| parser.refuse(at, "argument is missing"));
-    let (filter, element) = match function {
-        "filter" => (Some(last), parser.ident(at, &variables.first)),
+fn mapping(parser: &mut Parser<'_>, call: MacroCall<'_>, mut rest: Vec<Expr>) -> Expr {
+    let last = rest
+        .pop()
+        .unwrap_or_else(|| parser.refuse(call.at, "argument is missing"));
+    let (filter, element) = match call.function {
+        "filter" => (Some(last), parser.ident(call.at, &call.variables.first)),
         _ => (rest.pop(), last),
     };
-    gather_list(parser, at, target, variables, filter, element)
+    collected(parser, call, filter, element)
 }
 
-fn gather_list(
-    parser: &mut Parser<'_>,
-    at: Position,
-    target: Expr,
-    variables: Variables,
-    filter: Option<Expr>,
-    element: Expr,
-) -> Expr {
+/// Expands a loop that collects `element` in a list.
+fn collected(parser: &mut Parser<'_>, call: MacroCall<'_>, filter: Option<Expr>, element: Expr) -> Expr {
+    let at = call.at;
     let element = Element {
         value: element,
         is_optional: false,
@@ -195,18 +194,12 @@ fn gather_list(
     let accumulator = parser.ident(at, ACCUMULATOR);
     let step = parser.call(at, operator::ADD, None, vec![accumulator, added]);
     let start = parser.expr(at, Node::List(Vec::new()));
-    accumulate(parser, at, target, variables, filter, start, step)
+    accumulate(parser, call, filter, start, step)
 }
 
-fn accumulate(
-    parser: &mut Parser<'_>,
-    at: Position,
-    target: Expr,
-    variables: Variables,
-    filter: Option<Expr>,
-    start: Expr,
-    step: Expr,
-) -> Expr {
+/// Expands a loop in which each element that passes `filter` changes the accumulator by `step`.
+fn accumulate(parser: &mut Parser<'_>, call: MacroCall<'_>, filter: Option<Expr>, start: Expr, step: Expr) -> Expr {
+    let at = call.at;
     let step = match filter {
         Some(filter) => {
             let same = parser.ident(at, ACCUMULATOR);
@@ -220,31 +213,25 @@ fn accumulate(
         step,
         result: parser.ident(at, ACCUMULATOR),
     };
-    fold(parser, at, target, variables, body)
+    fold(parser, at, call.target, call.variables, body)
 }
 
 /// Expands the loops with two variables that create lists and maps.
-fn transformation(
-    parser: &mut Parser<'_>,
-    at: Position,
-    function: &str,
-    target: Expr,
-    variables: Variables,
-    mut rest: Vec<Expr>,
-) -> Expr {
-    let made = rest.pop().unwrap_or_else(|| parser.refuse(at, "argument is missing"));
+fn transformation(parser: &mut Parser<'_>, call: MacroCall<'_>, mut rest: Vec<Expr>) -> Expr {
+    let at = call.at;
+    let value = rest.pop().unwrap_or_else(|| parser.refuse(at, "argument is missing"));
     let filter = rest.pop();
-    if function == "transformList" {
-        return gather_list(parser, at, target, variables, filter, made);
+    if call.function == "transformList" {
+        return collected(parser, call, filter, value);
     }
     let mut args = vec![parser.ident(at, ACCUMULATOR)];
-    if function == "transformMap" {
-        args.push(parser.ident(at, &variables.first));
+    if call.function == "transformMap" {
+        args.push(parser.ident(at, &call.variables.first));
     }
-    args.push(made);
+    args.push(value);
     let step = parser.call(at, operator::INSERT, None, args);
     let start = parser.expr(at, Node::Map(Vec::new()));
-    accumulate(parser, at, target, variables, filter, start, step)
+    accumulate(parser, call, filter, start, step)
 }
 
 /// Expands `cel.bind`.
@@ -304,8 +291,13 @@ fn sort_by(parser: &mut Parser<'_>, at: Position, target: Expr, mut args: Vec<Ex
         Ok(variables) => variables,
         Err(broken) => return broken,
     };
-    let input = parser.ident(at, INPUT);
-    let keys = mapping(parser, at, "map", input, variables, rest);
+    let call = MacroCall {
+        at,
+        function: "map",
+        target: parser.ident(at, INPUT),
+        variables,
+    };
+    let keys = mapping(parser, call, rest);
     let input = parser.ident(at, INPUT);
     let sorted = parser.call(at, "@sortByAssociatedKeys", Some(input), vec![keys]);
     bind(parser, at, INPUT, target, sorted)

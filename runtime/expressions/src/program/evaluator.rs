@@ -41,7 +41,7 @@ impl<'p, 'd> Evaluator<'p, 'd> {
             locals: Vec::new(),
             context: Context {
                 patterns: &program.patterns,
-                made: HashMap::new(),
+                compiled: HashMap::new(),
                 budget: limit,
                 effort,
             },
@@ -178,7 +178,7 @@ impl<'p, 'd> Evaluator<'p, 'd> {
         self.charge(overload.price.before(&args))?;
         let result = (overload.run)(&mut self.context, args)?;
         match &result {
-            Value::String(Text::Made(text)) => self.context.effort.takes(text.len())?,
+            Value::String(Text::Owned(text)) => self.context.effort.takes(text.len())?,
             Value::Bytes(bytes) => self.context.effort.takes(bytes.len())?,
             _ => {}
         }
@@ -232,7 +232,7 @@ impl<'p, 'd> Evaluator<'p, 'd> {
             }
         }
         self.charge(MAP)?;
-        Ok(Value::Map(Map::Made(Rc::new(values))))
+        Ok(Value::Map(Map::Owned(Rc::new(values))))
     }
 
     fn fold(&mut self, expr: &'d Expr, fold: &'d Fold) -> Evaluated<'d> {

@@ -81,7 +81,7 @@ fn lists(effort: &mut Effort, one: &List<'_>, other: &List<'_>) -> Result<bool, 
             List::View {
                 kind: ListKind::Set, ..
             },
-            List::Made(_),
+            List::Owned(_),
         ) => {
             return contains_all(effort, one, other);
         }

@@ -103,7 +103,7 @@ fn from_plain_json(json: &Json) -> Value<'_> {
 impl<'d> List<'d> {
     pub(crate) fn len(&self) -> usize {
         match self {
-            List::Made(elements) => elements.len(),
+            List::Owned(elements) => elements.len(),
             List::View { elements, .. } => elements.len(),
         }
     }
@@ -111,7 +111,7 @@ impl<'d> List<'d> {
     /// Returns the element at `index`; `None` past the end.
     pub(crate) fn get(&self, index: usize) -> Option<Evaluated<'d>> {
         match self {
-            List::Made(elements) => elements.get(index).cloned().map(Ok),
+            List::Owned(elements) => elements.get(index).cloned().map(Ok),
             List::View { elements, items, .. } => elements.get(index).map(|element| match items {
                 Some(items) => from_json(element, items),
                 None => Ok(from_plain_json(element)),
@@ -137,7 +137,7 @@ pub(crate) fn unescaped(escaped: &str) -> Cow<'_, str> {
 impl<'d> Map<'d> {
     pub(crate) fn len(&self) -> usize {
         match self {
-            Map::Made(entries) => entries.len(),
+            Map::Owned(entries) => entries.len(),
             Map::View { entries, .. } => entries.len(),
         }
     }
@@ -145,7 +145,7 @@ impl<'d> Map<'d> {
     /// Returns the entry under `key`.
     pub(crate) fn get(&self, key: &Value<'_>) -> Option<Evaluated<'d>> {
         match self {
-            Map::Made(entries) => entries.get(&Key::of(key)?).cloned().map(Ok),
+            Map::Owned(entries) => entries.get(&Key::of(key)?).cloned().map(Ok),
             Map::View {
                 entries,
                 schema,
@@ -160,7 +160,7 @@ impl<'d> Map<'d> {
     /// Returns the keys, in order.
     pub(crate) fn keys(&self) -> Vec<Value<'d>> {
         match self {
-            Map::Made(entries) => entries.keys().map(Key::value).collect(),
+            Map::Owned(entries) => entries.keys().map(Key::value).collect(),
             Map::View { entries, .. } => entries.keys().map(|key| Value::String(Text::Borrowed(key))).collect(),
         }
     }

@@ -10,7 +10,7 @@ use planesmith_api_defs::core::v1::{Endpoints, Service};
 use planesmith_api_defs::discovery::v1::EndpointSlice;
 use planesmith_control_plane::bootstrap::{Announcement, system_namespaces};
 use planesmith_control_plane::component::ServerContext;
-use planesmith_control_plane::loopback::{Loopback, LoopbackError, despite_others};
+use planesmith_control_plane::loopback::{Loopback, LoopbackError, retry_on_conflict};
 use planesmith_control_plane::reconciler::next_of;
 use planesmith_machinery::ip::Family;
 use planesmith_machinery::object::Resource as _;
@@ -113,7 +113,7 @@ impl KubernetesService {
 
     /// Creates the service if it is missing; at first also restores its type and ports.
     async fn sync_service(&self) -> Result<(), LoopbackError> {
-        despite_others(|| self.make_service()).await?;
+        retry_on_conflict(|| self.make_service()).await?;
         self.mended.store(true, Ordering::Release);
         Ok(())
     }
@@ -201,11 +201,11 @@ impl KubernetesService {
     /// Removes the server's address from the service, and all addresses whose leases have expired.
     async fn give_up_endpoint(&self) {
         if let Some(own) = self.announcement.endpoint
-            && let Err(error) = self.leases.give_up(own).await
+            && let Err(error) = self.leases.remove_server(own).await
         {
             tracing::warn!(%error, "the lease of this server's address cannot be removed");
         }
-        if let Err(error) = despite_others(|| self.publish_others()).await {
+        if let Err(error) = retry_on_conflict(|| self.publish_others()).await {
             tracing::warn!(%error, "the server's address cannot be taken out of the service kubernetes");
         }
     }
@@ -323,7 +323,7 @@ impl KubernetesService {
         }
         while let Some(mut watchers) = self.watch() {
             self.attempt(self.sync_service()).await;
-            self.attempt(despite_others(|| self.sync_endpoints())).await;
+            self.attempt(retry_on_conflict(|| self.sync_endpoints())).await;
             tokio::select! {
                 () = shutdown.requested() => return,
                 _ = next_of(&mut watchers) => {}

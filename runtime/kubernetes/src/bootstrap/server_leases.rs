@@ -46,7 +46,7 @@ impl ServerLeases {
     }
 
     /// Removes the server at an address; nothing is done if its lease has expired.
-    pub(super) async fn give_up(&self, address: IpAddr) -> Result<(), WriteError> {
+    pub(super) async fn remove_server(&self, address: IpAddr) -> Result<(), WriteError> {
         let op = Op::Delete {
             key: key(address),
             expect: Expect::Any,
@@ -92,8 +92,8 @@ mod tests {
         other.renew(second).await.unwrap();
         one.renew(first).await.unwrap();
         assert_eq!(other.addresses(), [first, second]);
-        one.give_up(first).await.unwrap();
+        one.remove_server(first).await.unwrap();
         assert_eq!(other.addresses(), [second]);
-        one.give_up(first).await.unwrap();
+        one.remove_server(first).await.unwrap();
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use planesmith_api_defs::networking::v1::ServiceCIDR;
-use planesmith_control_plane::loopback::{Loopback, LoopbackError, despite_others};
+use planesmith_control_plane::loopback::{Loopback, LoopbackError, retry_on_conflict};
 use planesmith_extensions::conditions::{Verdict, set_condition};
 use planesmith_machinery::object::Resource as _;
 use planesmith_machinery::time::Time;
@@ -53,7 +53,7 @@ struct DefaultRange {
 impl DefaultRange {
     /// Creates missing ranges, if possible now. Returns the time until the next check.
     async fn attempt(&self) -> Duration {
-        match despite_others(|| self.sync()).await {
+        match retry_on_conflict(|| self.sync()).await {
             Ok(()) => INTERVAL,
             Err(error) => {
                 tracing::warn!(%error, "the default range for services cannot be created");

@@ -15,11 +15,11 @@ use planesmith_server::discovery::{ServedKind, ServedSubresource};
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
 use planesmith_server::request::Verb;
 use planesmith_server::stores::ResourceStore;
-use planesmith_server::verbs::{Posted, Responder, Submission};
+use planesmith_server::verbs::{AcceptedKinds, Responder, Submission};
 
 use super::conditions::set_condition;
 
-const POSTED: Posted = Posted {
+const POSTED: AcceptedKinds = AcceptedKinds {
     kinds: &[Binding::RESOURCE],
     keeps_system_fields: true,
 };

@@ -19,12 +19,12 @@ use planesmith_server::discovery::{ServedKind, ServedSubresource};
 use planesmith_server::endpoint::{Call, Endpoint, Subresource};
 use planesmith_server::request::Verb;
 use planesmith_server::stores::ResourceStore;
-use planesmith_server::verbs::Posted;
+use planesmith_server::verbs::AcceptedKinds;
 use planesmith_store::ListQuery;
 
 use super::conditions::set_condition;
 
-const POSTED: Posted = Posted {
+const POSTED: AcceptedKinds = AcceptedKinds {
     kinds: &[
         Eviction::RESOURCE,
         planesmith_api_defs::policy::v1beta1::Eviction::RESOURCE,

@@ -12,7 +12,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::endpoint::Call;
 use planesmith_server::verbs::{Responder, Submission};
 
-use super::selectors::AskedFor;
+use super::selectors::ParsedSelectors;
 
 /// Answers SubjectAccessReview.
 pub(super) struct SubjectAccess(pub(super) Arc<dyn Authorizer>);
@@ -148,7 +148,7 @@ fn ask(
         // A question without attributes was refused before.
         (None, None) => ("", Target::Path("")),
     };
-    let asked = resource.map(AskedFor::of).unwrap_or_default();
+    let asked = resource.map(ParsedSelectors::of).unwrap_or_default();
     let decision = authorizer.authorize(&Attributes {
         user,
         verb,

@@ -7,14 +7,14 @@ use planesmith_machinery::selector::{FieldQuery, LabelQuery};
 /// The selectors of a review in the form of a query, and the terms that cannot be parsed. A term that cannot be
 /// parsed is left out, which makes the question broader: a user that may do more may do this, too.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct AskedFor {
+pub(super) struct ParsedSelectors {
     pub(super) field: String,
     pub(super) label: String,
     /// The problems, for the answer.
     pub(super) problems: Vec<String>,
 }
 
-impl AskedFor {
+impl ParsedSelectors {
     pub(super) fn of(resource: &ResourceAttributes) -> Self {
         let mut asked = Self::default();
         if let Some(selector) = &resource.field_selector {
@@ -103,7 +103,7 @@ mod tests {
     #[track_caller]
     fn check(resource: serde_json::Value, expected: [&str; 2], problems: &[&str]) {
         let resource: ResourceAttributes = serde_json::from_value(resource).unwrap();
-        let asked = AskedFor::of(&resource);
+        let asked = ParsedSelectors::of(&resource);
         assert_eq!([&*asked.field, &*asked.label], expected);
         assert_eq!(asked.problems, problems);
     }

@@ -111,7 +111,12 @@ impl Addresses {
     }
 
     /// Allocates `address` for a service.
-    pub(super) async fn take(&self, address: IpAddr, service: &Service, dry_run: bool) -> Result<Taken, AddressError> {
+    pub(super) async fn take(
+        &self,
+        address: IpAddr,
+        service: &Service,
+        dry_run: bool,
+    ) -> Result<AllocatedAddress, AddressError> {
         let pools = self.pools(Family::of(address));
         if dry_run {
             // As in kube-apiserver, a dry run does not check that it is free.
@@ -119,7 +124,7 @@ impl Addresses {
                 Some(pool) if !pool.contains(address) => {
                     Err(AddressError::OutOfRange(address, pool.range().to_string()))
                 }
-                _ => Ok(Taken::invented(address)),
+                _ => Ok(AllocatedAddress::invented(address)),
             };
         }
         match pools.iter().any(|pool| pool.contains(address)) {
@@ -134,10 +139,12 @@ impl Addresses {
         family: Family,
         service: &Service,
         dry_run: bool,
-    ) -> Result<Taken, AddressError> {
+    ) -> Result<AllocatedAddress, AddressError> {
         let pools = self.pools(family);
         if dry_run {
-            let invented = pools.first().map(|pool| Taken::invented(pool.range().network()));
+            let invented = pools
+                .first()
+                .map(|pool| AllocatedAddress::invented(pool.range().network()));
             return invented.ok_or(AddressError::Full);
         }
         for address in pools.iter().flat_map(Pool::candidates) {
@@ -156,10 +163,10 @@ impl Addresses {
     }
 
     /// Creates the object of an address.
-    pub(super) async fn create(&self, address: IpAddr, service: &Service) -> Result<Taken, AddressError> {
+    pub(super) async fn create(&self, address: IpAddr, service: &Service) -> Result<AllocatedAddress, AddressError> {
         let object = object(address, service);
         match self.loopback.send(Method::POST, PATH, Some(&object)).await {
-            Ok(created) => Ok(Taken {
+            Ok(created) => Ok(AllocatedAddress {
                 address,
                 uid: text(&created, "/metadata/uid").to_owned(),
             }),
@@ -196,13 +203,13 @@ impl Addresses {
 
 /// An allocated address.
 #[derive(Clone, Debug)]
-pub(super) struct Taken {
+pub(super) struct AllocatedAddress {
     pub(super) address: IpAddr,
     /// The UID of its object; empty if it was allocated in a dry run.
     pub(super) uid: String,
 }
 
-impl Taken {
+impl AllocatedAddress {
     fn invented(address: IpAddr) -> Self {
         Self {
             address,

@@ -131,7 +131,7 @@ impl PortChange {
     }
 
     /// True if the range has at least `count` ports. A dry run invents ports, so there are always enough.
-    pub(super) fn could_take(&self, count: usize) -> bool {
+    pub(super) fn has_free(&self, count: usize) -> bool {
         self.dry_run || count <= self.ports.range.ports().len()
     }
 

@@ -76,7 +76,7 @@ fn take_all(service: &mut Service, change: &mut PortChange) -> ApiResult<()> {
 
 /// Refuses a service that needs more ports than the range has, before any are allocated.
 fn check_room(count: usize, change: &PortChange) -> ApiResult<()> {
-    match change.could_take(count) {
+    match change.has_free(count) {
         true => Ok(()),
         false => Err(unallocated(&PortError::Full)),
     }

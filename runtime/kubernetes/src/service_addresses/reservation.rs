@@ -14,14 +14,14 @@ use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::reservations::Reservation;
 
-use super::addresses::{AddressError, Addresses, Taken};
+use super::addresses::{AddressError, Addresses, AllocatedAddress};
 use super::node_ports::PortChange;
 use super::{ServiceAddresses, families, port_rules};
 
 /// The addresses allocated for one write of a service.
 struct ServiceReservation {
     addresses: Addresses,
-    taken: Vec<Taken>,
+    taken: Vec<AllocatedAddress>,
     /// Released once the write is stored.
     given_up: Vec<IpAddr>,
     /// The metadata of the service.

@@ -166,7 +166,7 @@ fn constrain(schema: &mut Object, rule: &Rule, ty: &TypeFacts) {
         _ => "Length",
     };
     let (word, value) = match *rule {
-        Rule::Enum(texts) | Rule::Known(texts) => {
+        Rule::Enum(texts) | Rule::KnownValues(texts) => {
             let of_texts = match ty {
                 TypeFacts::List(_) => schema.get_mut("items"),
                 TypeFacts::Map(_) => schema.get_mut("additionalProperties"),

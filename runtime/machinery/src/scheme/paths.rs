@@ -2,7 +2,7 @@
 //! structs; this module checks the rest.
 
 use super::SchemeError;
-use crate::facts::{Misfit, PathUse, check_whole_path};
+use crate::facts::{PathError, PathUse, check_whole_path};
 use crate::resource::{CellSource, ResourceTable, SubresourceKind};
 
 /// Reports the paths of a kind that lead to no field, or to values of an unsuitable type. Custom kinds are exempt:
@@ -14,10 +14,10 @@ pub(super) fn check_paths(facts: &ResourceTable, problems: &mut Vec<SchemeError>
     for (key, path, used) in paths(facts) {
         let problem = match check_whole_path((facts.schema)(), path, used) {
             Ok(()) => continue,
-            Err(Misfit::Nowhere) => "which is not a field",
-            Err(Misfit::OtherType) => "whose type does not fit",
+            Err(PathError::NoSuchField) => "which is not a field",
+            Err(PathError::WrongType) => "whose type does not fit",
         };
-        problems.push(SchemeError::PathMisfit {
+        problems.push(SchemeError::UnsuitablePath {
             kind: facts.group_version_kind(),
             key,
             path: path.to_owned().into(),
@@ -32,8 +32,8 @@ fn paths(facts: &ResourceTable) -> Vec<(&'static str, &str, PathUse)> {
     for subresource in &*facts.subresources {
         if let SubresourceKind::Scale(scale) = &subresource.kind {
             paths.extend([
-                ("scale", &*scale.spec_replicas, PathUse::WholeNumber),
-                ("scale", &*scale.status_replicas, PathUse::WholeNumber),
+                ("scale", &*scale.spec_replicas, PathUse::Integer),
+                ("scale", &*scale.status_replicas, PathUse::Integer),
                 ("scale", &*scale.selector, PathUse::Selector),
             ]);
         }
@@ -44,7 +44,7 @@ fn paths(facts: &ResourceTable) -> Vec<(&'static str, &str, PathUse)> {
         if let CellSource::Path(path) = column.source {
             let used = match &*column.ty {
                 "integer" | "number" => PathUse::Number,
-                "boolean" => PathUse::Truth,
+                "boolean" => PathUse::Boolean,
                 "date" => PathUse::Date,
                 _ => PathUse::Any,
             };

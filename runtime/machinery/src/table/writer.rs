@@ -62,7 +62,7 @@ impl TableWriter {
             out.extend_from_slice(b"null");
         }
         out.extend_from_slice(br#","rows":"#);
-        let no_rows: &[u8] = if is_nobodys_own(columns) { b"null}" } else { b"[]}" };
+        let no_rows: &[u8] = if are_default_columns(columns) { b"null}" } else { b"[]}" };
         Self {
             out,
             rows: 0,
@@ -140,7 +140,7 @@ impl TableWriter {
 }
 
 /// True for the default columns of kinds without a table convertor, whose rows start as a nil slice in kube-apiserver.
-fn is_nobodys_own(columns: &[Column]) -> bool {
+fn are_default_columns(columns: &[Column]) -> bool {
     matches!(columns, [name, made] if name.name == "Name" && made.name == "Created At")
 }
 

@@ -198,7 +198,7 @@ fn fill_by(value: &mut dyn Value, rules: &[Rule], depth: u32, random: &mut Rando
 fn of_elements(rules: &[Rule]) -> &[Rule] {
     let told = |rule| match rule {
         &Rule::Each(rules) => Some(rules),
-        Rule::Known(_) => Some(std::slice::from_ref(rule)),
+        Rule::KnownValues(_) => Some(std::slice::from_ref(rule)),
         _ => None,
     };
     rules.iter().find_map(told).unwrap_or_default()
@@ -252,7 +252,7 @@ pub(super) fn text(rules: &[Rule], random: &mut Random) -> String {
     let (mut least, mut most, mut patterns) = (1, 12, Vec::new());
     for rule in rules {
         match rule {
-            Rule::Enum(texts) | Rule::Known(texts) => return (*random.pick(texts)).to_owned(),
+            Rule::Enum(texts) | Rule::KnownValues(texts) => return (*random.pick(texts)).to_owned(),
             Rule::MinLength(length) => least = *length,
             Rule::MaxLength(length) => most = *length,
             Rule::Pattern(pattern) => patterns.extend(Regex::new(pattern).ok()),

@@ -287,7 +287,7 @@ fn zero(ty: &TypeFacts) -> Option<Value> {
 }
 
 fn list_parts(field: &'static FieldFacts) -> Parts<'static> {
-    match field.told_apart() {
+    match field.element_identity() {
         ListType::Atomic | ListType::Unspecified => Parts::None,
         ListType::Set => Parts::Values,
         ListType::Map(keys) => Parts::Keyed(Keys::Declared(keys)),

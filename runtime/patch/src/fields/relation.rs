@@ -57,7 +57,7 @@ impl Relation {
     }
 
     fn of_list(field: &'static FieldFacts, element: &'static TypeFacts) -> Self {
-        match field.told_apart() {
+        match field.element_identity() {
             ListType::Atomic | ListType::Unspecified => Self::Leaf,
             ListType::Set => Self::Set(element),
             ListType::Map(keys) => Self::Keyed(keys, element),

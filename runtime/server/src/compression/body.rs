@@ -13,7 +13,7 @@ use http_body::Frame;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Bytes compressed at a time, which takes a quarter of a millisecond. Other answers of an HTTP/2 connection are polled
-/// in between; the connection itself is flushed after one pass over all of them (`LOOK` in `listener/exchanges`), which
+/// in between; the connection itself is flushed after one pass over all of them (`POLL_TIME` in `listener/exchanges`), which
 /// is a few slices.
 const SLICE: usize = 64 << 10;
 /// Bytes that are sent at once.

@@ -9,7 +9,7 @@ use http::header::{ACCEPT_ENCODING, HeaderValue};
 use http_body_util::BodyExt;
 
 use super::{Compression, ENCODER, THRESHOLD, accepts_gzip};
-use crate::sending::Pinned;
+use crate::sending::RetainedMemory;
 
 #[test]
 fn only_plain_gzip_is_an_offer() {
@@ -106,6 +106,6 @@ async fn answers_that_nobody_reads_keep_no_processor() {
 #[test]
 fn what_is_behind_a_compressed_answer_is_known() {
     let response = answer(&Compression::new());
-    let pinned = response.extensions().get::<Pinned>().expect("it says so");
+    let pinned = response.extensions().get::<RetainedMemory>().expect("it says so");
     assert_eq!(pinned.own, (1 << 20) + ENCODER);
 }

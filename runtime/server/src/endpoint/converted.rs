@@ -36,7 +36,7 @@ impl Endpoint {
         let id = self.encodings().id(Encoding::Json, 0);
         let mut missing = Vec::new();
         for (index, entry) in entries.iter_mut().enumerate() {
-            if !custom::needs_converter(entry.bytes(), self.kind()) {
+            if !self.needs_converter(entry) {
                 continue;
             }
             match entry.cached_encoding(id) {
@@ -65,7 +65,7 @@ impl Endpoint {
     ///
     /// 500 when the converter fails.
     pub(crate) async fn converted_now(&self, entry: Arc<Entry>) -> ApiResult<Arc<Entry>> {
-        if !custom::needs_converter(entry.bytes(), self.kind()) {
+        if !self.needs_converter(&entry) {
             return Ok(entry);
         }
         Ok(match self.converted_by_webhook(&entry).await? {
@@ -86,7 +86,7 @@ impl Endpoint {
     ///
     /// 500 when it cannot be read or converted; 429 when that is expensive and too much work waits.
     pub(crate) async fn object_of(&self, call: &Call, entry: &Entry) -> ApiResult<Box<dyn Object>> {
-        if custom::needs_converter(entry.bytes(), self.kind())
+        if self.needs_converter(entry)
             && let Some(object) = self.converted_by_webhook(entry).await?
         {
             return Ok(Box::new(object));

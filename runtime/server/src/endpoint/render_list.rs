@@ -15,12 +15,13 @@ use super::{Call, Endpoint};
 use crate::compression;
 use crate::encodings::Caching;
 use crate::list_stream::{
-    Begun, CHEAP_CHUNK, CHUNK, ListStream, MessageList, SlicedBody, Slices, TextList, WriteItem, WriteMessage, begin,
+    CHEAP_CHUNK, CHUNK, FirstSlice, ListStream, MessageList, SlicedBody, Slices, TextList, WriteItem, WriteMessage,
+    begin,
 };
 use crate::negotiation::{Format, Output, Target};
 use crate::offload::{Cost, Turns};
 use crate::response;
-use crate::sending::{Pinned, Snapshot};
+use crate::sending::{RetainedMemory, Snapshot};
 use crate::table;
 
 const PARTIAL_LIST_KIND: &str = "PartialObjectMetadataList";
@@ -57,7 +58,7 @@ impl Endpoint {
         if self.is_sent_as_stored(output, &entries) {
             let body = self.stored_list(meta, entries);
             let bytes = body.left();
-            let pinned = Pinned::of_list(bytes, count, 0, snapshot(bytes));
+            let pinned = RetainedMemory::of_list(bytes, count, 0, snapshot(bytes));
             return Ok(pinning(
                 response::stream(StatusCode::OK, media_type, Body::new(body)),
                 pinned,
@@ -67,11 +68,11 @@ impl Endpoint {
         self.check_unusual(&entries, &turns).await?;
         let slices = self.slices(call, output, meta, entries)?;
         Ok(match begin(slices, compression::THRESHOLD, &turns).await? {
-            Begun::Whole(body) => response::bytes(StatusCode::OK, media_type, body),
-            Begun::Part(first, rest) => {
+            FirstSlice::Whole(body) => response::bytes(StatusCode::OK, media_type, body),
+            FirstSlice::Part(first, rest) => {
                 let memory = rest.memory();
                 let kept = first.len() + memory.shared;
-                let pinned = Pinned::of_list(kept, count, memory.own, snapshot(memory.shared));
+                let pinned = RetainedMemory::of_list(kept, count, memory.own, snapshot(memory.shared));
                 let body = Body::new(SlicedBody::new(first, rest, turns));
                 pinning(response::stream(StatusCode::OK, media_type, body), pinned)
             }
@@ -251,7 +252,7 @@ impl Endpoint {
 }
 
 /// The same answer, which keeps `pinned` until it is sent.
-fn pinning(mut response: Response, pinned: Pinned) -> Response {
+fn pinning(mut response: Response, pinned: RetainedMemory) -> Response {
     response.extensions_mut().insert(pinned);
     response
 }

@@ -14,7 +14,7 @@ use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::status::{ApiError, Details};
 
 use super::{Exchange, Filter, Step};
-use crate::metrics::{Judgement, SharedMetrics};
+use crate::metrics::{AuthorizationResult, SharedMetrics};
 use crate::request::{Context, Query, RequestInfo, Stage};
 use crate::response;
 
@@ -57,16 +57,16 @@ impl Filter for Authorization {
         let took = begin.elapsed();
         ctx.timeline.add(Stage::Authorization, begin, took);
         let judgement = match &decision {
-            Decision::Allow => Judgement::Allowed,
-            Decision::Deny(_) => Judgement::Denied,
-            Decision::NoOpinion(_) => Judgement::NoOpinion,
-            Decision::Failed(_) => Judgement::Failed,
+            Decision::Allow => AuthorizationResult::Allowed,
+            Decision::Deny(_) => AuthorizationResult::Denied,
+            Decision::NoOpinion(_) => AuthorizationResult::NoOpinion,
+            Decision::Failed(_) => AuthorizationResult::Failed,
         };
         self.metrics.access().authorized(judgement, took);
         let reason = match decision {
             Decision::Allow => return Step::Continue,
             Decision::Deny(reason) | Decision::NoOpinion(reason) => reason,
-            Decision::Failed(why) => return Step::Answer(not_found_out(exchange.request.uri(), &why)),
+            Decision::Failed(why) => return Step::Answer(undecided(exchange.request.uri(), &why)),
         };
         tracing::debug!(request = %ctx.id, user = ctx.user.name, path = ctx.info.path(), reason, "forbidden");
         let error = forbidden(ctx, &reason);
@@ -77,7 +77,7 @@ impl Filter for Authorization {
 }
 
 /// Reports that the authorizer could not decide, in a text that browsers do not interpret as a page.
-fn not_found_out(uri: &Uri, why: &str) -> Response {
+fn undecided(uri: &Uri, why: &str) -> Response {
     let asked = uri.path_and_query().map_or("", PathAndQuery::as_str);
     let text = format!("Internal Server Error: {}: {why}\n", quote(asked));
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");

@@ -11,7 +11,7 @@ use http_body::{Body as _, Frame, SizeHint};
 
 use super::{Exchange, Filter, Step};
 use crate::body::{AtEnd, Watched};
-use crate::metrics::{LongRequest, Marks, Metrics, SizeOfAnswer};
+use crate::metrics::{LabelSource, LongRequest, Metrics, SizeOfAnswer};
 
 /// Counts each request when it is answered; a long-running request is counted when it ends.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Filter for Count {
 
     fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
         let request = &exchange.request;
-        exchange.marks = Marks::of(request.method(), request.uri().query(), request.headers());
+        exchange.marks = LabelSource::of(request.method(), request.uri().query(), request.headers());
         Step::Continue
     }
 

@@ -15,7 +15,7 @@ use planesmith_access::user::UserInfo;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::status::ApiError;
 
-use self::modes::{Asking, Modes};
+use self::modes::{Impersonator, Modes};
 use super::{Exchange, Filter, Step};
 
 const PREFIX: &str = "impersonate-";
@@ -53,12 +53,16 @@ impl Filter for Impersonation {
             Err(error) => return exchange.refuse(&error),
         };
         // Filters and handlers further in do not see that the user is impersonated.
-        let named: Vec<HeaderName> = headers.keys().filter(|name| is_ours(name)).cloned().collect();
+        let named: Vec<HeaderName> = headers
+            .keys()
+            .filter(|name| is_impersonation_header(name))
+            .cloned()
+            .collect();
         for name in named {
             headers.remove(name);
         }
         let ctx = &exchange.ctx;
-        let asking = Asking {
+        let asking = Impersonator {
             user: &ctx.user,
             info: &ctx.info,
         };
@@ -77,13 +81,13 @@ impl Filter for Impersonation {
     }
 }
 
-fn is_ours(name: &HeaderName) -> bool {
+fn is_impersonation_header(name: &HeaderName) -> bool {
     name.as_str().starts_with(PREFIX)
 }
 
 /// The user that the headers describe, without its implied groups; `None` when they name no user.
 fn wanted(headers: &HeaderMap) -> Result<Option<UserInfo>, ApiError> {
-    if !headers.keys().any(is_ours) {
+    if !headers.keys().any(is_impersonation_header) {
         return Ok(None);
     }
     let one = |name: HeaderName| headers.get(name).map(text).unwrap_or_default();

@@ -11,7 +11,7 @@ use super::{Exchange, Filter, Step};
 use crate::body::{AtEnd, Watched, whole};
 use crate::failure;
 use crate::in_flight::Permit;
-use crate::sending::{Delivery, Outgoing, Pinned, SendBudget, SendLimits, charged};
+use crate::sending::{Delivery, Outgoing, RetainedMemory, SendBudget, SendLimits, charged};
 
 /// Complete answers up to this size occupy no place in flight while they are sent: clients could block all places with
 /// answers of a few bytes.
@@ -61,7 +61,7 @@ impl Sending {
 /// An answer that is not sent at once.
 struct Large {
     body: Body,
-    pinned: Pinned,
+    pinned: RetainedMemory,
     may_be_refused: bool,
 }
 
@@ -83,7 +83,7 @@ impl Filter for Sending {
         }
         let hint = response.body().size_hint();
         let announced = usize::try_from(hint.lower()).unwrap_or(usize::MAX);
-        let pinned = response.extensions_mut().remove::<Pinned>();
+        let pinned = response.extensions_mut().remove::<RetainedMemory>();
         let mut body = std::mem::take(response.body_mut());
         // Requests from inside the process may read the whole answer before they use it: no network client delays it.
         if exchange.connection.peer.is_none() {
@@ -104,7 +104,7 @@ impl Filter for Sending {
         let large = Large {
             body,
             may_be_refused: reads && announced.max(bytes) > LARGE,
-            pinned: Pinned {
+            pinned: RetainedMemory {
                 own: bytes.max(SMALL),
                 snapshot: pinned.and_then(|pinned| pinned.snapshot),
             },

@@ -31,7 +31,7 @@ async fn a_failure_is_always_told_in_full_but_without_the_reason() {
 #[tokio::test]
 async fn a_reason_that_is_fit_for_everyone_is_told_to_who_wants_details() {
     let alarm = HealthCheck::new("storage-alarms", || Err("no-space: the disk is full".to_owned()));
-    let checks = vec![Arc::new(alarm.with_told_reason())];
+    let checks = vec![Arc::new(alarm.with_public_reason())];
     let endpoint = Endpoint::new("readyz", checks, Arc::default());
     for (path, reason) in [
         ("/readyz", "reason withheld"),

@@ -92,7 +92,7 @@ impl PreparedServer {
     /// process; [`run`](Self::run) does so itself.
     pub fn set_installed(&mut self) {
         self.installing = None;
-        self.start_hooks.iter_mut().for_each(Hook::waive_paths);
+        self.start_hooks.iter_mut().for_each(Hook::skip_path_installation);
     }
 
     /// Serves on `listener` until the first of `signals`, then shuts down in order.

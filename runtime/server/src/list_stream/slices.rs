@@ -96,12 +96,12 @@ enum Rest {
     /// The next slice is not started.
     Idle(Box<dyn Slices>, Turns),
     /// The next slice is being encoded. Yields `None` when that panicked.
-    Making(OwnTask<Made>),
+    Encoding(OwnTask<EncodedSlice>),
     Ended,
 }
 
 /// The rest of the list, the slice, and true if further slices follow.
-type Made = (Box<dyn Slices>, Turns, ApiResult<(Vec<u8>, bool)>);
+type EncodedSlice = (Box<dyn Slices>, Turns, ApiResult<(Vec<u8>, bool)>);
 
 type Sent = Result<Frame<Bytes>, axum::Error>;
 
@@ -129,8 +129,8 @@ impl SlicedBody {
             out.reserve_exact(CHEAP_CHUNK + CHUNK / 4);
             match slices.fill(&mut out) {
                 Ok(true) if out.is_empty() => {}
-                Ok(more) => return self.made((slices, turns, Ok((out, more)))),
-                Err(error) => return self.made((slices, turns, Err(error))),
+                Ok(more) => return self.send_slice((slices, turns, Ok((out, more)))),
+                Err(error) => return self.send_slice((slices, turns, Err(error))),
             }
         }
         self.rest = Rest::Idle(slices, turns);
@@ -140,13 +140,13 @@ impl SlicedBody {
     }
 
     /// Sends a slice.
-    fn made(&mut self, (slices, turns, made): Made) -> Poll<Option<Sent>> {
-        match made {
+    fn send_slice(&mut self, (slices, turns, encoded): EncodedSlice) -> Poll<Option<Sent>> {
+        match encoded {
             Ok((chunk, more)) => {
                 if more {
                     self.rest = Rest::Idle(slices, turns);
                 }
-                self.sent(chunk.into())
+                self.send_chunk(chunk.into())
             }
             Err(error) => {
                 tracing::error!(%error, "a list ends early, because an object in the store cannot be encoded");
@@ -155,14 +155,14 @@ impl SlicedBody {
         }
     }
 
-    fn sent(&mut self, chunk: Bytes) -> Poll<Option<Sent>> {
+    fn send_chunk(&mut self, chunk: Bytes) -> Poll<Option<Sent>> {
         self.left = self.left.map(|left| left.saturating_sub(chunk.len() as u64));
         Poll::Ready(Some(Ok(Frame::data(chunk))))
     }
 }
 
 /// Encodes the next slice that is not empty.
-async fn next(mut slices: Box<dyn Slices>, turns: Turns) -> Made {
+async fn next(mut slices: Box<dyn Slices>, turns: Turns) -> EncodedSlice {
     let mut out = Vec::with_capacity(CHUNK + CHUNK / 4);
     loop {
         let filled = turns.finish(slices.cost(), || slices.fill(&mut out)).await;
@@ -181,21 +181,21 @@ impl Body for SlicedBody {
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         if !self.first.is_empty() {
             let first = std::mem::take(&mut self.first);
-            return self.sent(first);
+            return self.send_chunk(first);
         }
         loop {
             match std::mem::replace(&mut self.rest, Rest::Ended) {
                 Rest::Idle(slices, turns) if slices.cost() < Cost::INLINE => return self.poll_cheap(slices, turns, cx),
-                Rest::Idle(slices, turns) => self.rest = Rest::Making(OwnTask::run(next(slices, turns))),
+                Rest::Idle(slices, turns) => self.rest = Rest::Encoding(OwnTask::run(next(slices, turns))),
                 Rest::Ended => return Poll::Ready(None),
-                Rest::Making(mut making) => match Pin::new(&mut making).poll(cx) {
-                    Poll::Ready(Some(made)) => return self.made(made),
+                Rest::Encoding(mut task) => match Pin::new(&mut task).poll(cx) {
+                    Poll::Ready(Some(encoded)) => return self.send_slice(encoded),
                     Poll::Ready(None) => {
                         tracing::error!("a list ends early, because encoding it panicked; this is a bug");
                         return Poll::Ready(Some(Err(axum::Error::new(BrokenList))));
                     }
                     Poll::Pending => {
-                        self.rest = Rest::Making(making);
+                        self.rest = Rest::Encoding(task);
                         return Poll::Pending;
                     }
                 },
@@ -220,7 +220,7 @@ impl Body for SlicedBody {
 }
 
 /// The part of a list that is encoded before the answer begins: a small list is complete.
-pub(crate) enum Begun {
+pub(crate) enum FirstSlice {
     /// The whole list.
     Whole(Vec<u8>),
     /// More than `enough` bytes of it, and the rest.
@@ -233,13 +233,13 @@ pub(crate) enum Begun {
 /// # Errors
 ///
 /// Errors of the slices, and 429 as for [`Turns::run`].
-pub(crate) async fn begin(mut slices: Box<dyn Slices>, enough: usize, turns: &Turns) -> ApiResult<Begun> {
+pub(crate) async fn begin(mut slices: Box<dyn Slices>, enough: usize, turns: &Turns) -> ApiResult<FirstSlice> {
     let mut out = Vec::new();
     loop {
         let more = turns.run(slices.cost(), || slices.fill(&mut out)).await??;
         match more {
-            false => return Ok(Begun::Whole(out)),
-            true if out.len() > enough => return Ok(Begun::Part(out, slices)),
+            false => return Ok(FirstSlice::Whole(out)),
+            true if out.len() > enough => return Ok(FirstSlice::Part(out, slices)),
             // Other tasks run between the slices.
             true => tokio::task::yield_now().await,
         }
@@ -310,7 +310,7 @@ mod tests {
     #[tokio::test]
     async fn a_small_list_is_whole_before_its_answer_begins() {
         match begin(slices(&[Some(0), Some(5), Some(95)]), 100, &turns()).await {
-            Ok(Begun::Whole(whole)) => assert_eq!(whole.len(), 100),
+            Ok(FirstSlice::Whole(whole)) => assert_eq!(whole.len(), 100),
             _ => panic!("it is small"),
         }
         let failed = begin(slices(&[Some(5), None]), 100, &turns()).await;
@@ -320,7 +320,7 @@ mod tests {
     #[tokio::test]
     async fn slices_are_sent_as_they_come() {
         let sizes = [Some(0), Some(101), Some(0), Some(7), Some(9)];
-        let Ok(Begun::Part(first, rest)) = begin(slices(&sizes), 100, &turns()).await else {
+        let Ok(FirstSlice::Part(first, rest)) = begin(slices(&sizes), 100, &turns()).await else {
             panic!("it is large");
         };
         let mut body = SlicedBody::new(first, rest, turns());
@@ -353,7 +353,7 @@ mod tests {
         for _ in 0..100 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(left.load(Ordering::Relaxed), 0, "the slice is made");
+        assert_eq!(left.load(Ordering::Relaxed), 0, "the slice is encoded");
         let frame = body.frame().await.expect("a slice").expect("it does not fail");
         assert_eq!(frame.data_ref().map(Bytes::len), Some(7));
     }

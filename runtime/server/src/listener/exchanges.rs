@@ -15,7 +15,7 @@ use tokio::task::coop::unconstrained;
 use super::cutoff::Bounded;
 
 /// Time for which ready exchanges are polled before the connection is.
-const LOOK: Duration = Duration::from_millis(1);
+const POLL_TIME: Duration = Duration::from_millis(1);
 
 type Exchange = Bounded<Pin<Box<dyn Future<Output = ()> + Send>>>;
 
@@ -125,7 +125,7 @@ impl Exchanges {
             loop {
                 bell.rung.store(false, Ordering::SeqCst);
                 while let Poll::Ready(Some(())) = Pin::new(&mut *running).poll_next(cx) {}
-                if !bell.rung.load(Ordering::SeqCst) || begun.elapsed() >= LOOK {
+                if !bell.rung.load(Ordering::SeqCst) || begun.elapsed() >= POLL_TIME {
                     return Poll::<()>::Pending;
                 }
             }
@@ -137,7 +137,7 @@ impl Exchanges {
 
 impl Drop for Exchanges {
     fn drop(&mut self) {
-        self.watches.disband();
+        self.watches.detach();
     }
 }
 

@@ -25,7 +25,7 @@ use crate::connection::Connection;
 use crate::trust_anchors::TrustAnchors;
 
 /// Interval between checks of the files for changes. Certificates are replaced days before they expire.
-const LOOK_EVERY: Duration = Duration::from_secs(60);
+const CHECK_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Paths of the certificates and keys; all files are PEM.
 #[derive(Clone, Debug)]
@@ -164,7 +164,7 @@ impl Tls {
     /// Checks the files periodically, for as long as it is polled.
     pub(super) async fn keep_fresh(&self) {
         loop {
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(CHECK_INTERVAL).await;
             self.refresh();
         }
     }

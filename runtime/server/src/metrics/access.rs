@@ -40,7 +40,7 @@ pub(crate) enum Credentials {
 
 /// The result of an authorization.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Judgement {
+pub(crate) enum AuthorizationResult {
     /// The request is allowed.
     Allowed = 0,
     /// The request is denied.
@@ -138,7 +138,7 @@ impl AccessMetrics {
     }
 
     /// Counts an authorization.
-    pub(crate) fn authorized(&self, judgement: Judgement, took: Duration) {
+    pub(crate) fn authorized(&self, judgement: AuthorizationResult, took: Duration) {
         self.authorizations[judgement as usize].count(took);
         self.authorization_filter.observe(took.as_secs_f64());
     }

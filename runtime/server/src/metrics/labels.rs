@@ -7,12 +7,12 @@ use crate::request::{Query, RequestInfo, Verb};
 
 /// The parts of a request's head that its labels need.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Marks {
+pub(crate) struct LabelSource {
     dry_run: &'static str,
     apply: bool,
 }
 
-impl Marks {
+impl LabelSource {
     /// Reads the head of a request that is about to be handled.
     pub(crate) fn of(method: &Method, query: Option<&str>, headers: &HeaderMap) -> Self {
         if *method == Method::GET {
@@ -52,7 +52,7 @@ pub(super) const PLACE: [&str; 7] = [
 ];
 
 impl<'a> Labels<'a> {
-    pub(super) fn of(info: &'a RequestInfo, marks: Marks, code: StatusCode) -> Self {
+    pub(super) fn of(info: &'a RequestInfo, marks: LabelSource, code: StatusCode) -> Self {
         Self {
             verb: verb(info, marks.apply),
             dry_run: marks.dry_run,

@@ -38,12 +38,12 @@ pub struct QueueMeter {
     retried: IntCounter,
     unfinished: Gauge,
     longest: Gauge,
-    begun: Mutex<Begun>,
+    begun: Mutex<StartTimes>,
 }
 
 /// Start times of the running work, by ticket; the oldest is first.
 #[derive(Debug, Default)]
-struct Begun {
+struct StartTimes {
     next: u64,
     times: BTreeMap<u64, Instant>,
 }
@@ -167,7 +167,7 @@ impl QueueMeter {
         self.longest.set(begun.times.values().next().map_or(0.0, so_far));
     }
 
-    fn begun(&self) -> MutexGuard<'_, Begun> {
+    fn begun(&self) -> MutexGuard<'_, StartTimes> {
         self.begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,7 +10,7 @@ use http::StatusCode;
 use prometheus::{Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Registry};
 
 use super::gauges;
-use super::labels::{Labels, Marks, PLACE};
+use super::labels::{LabelSource, Labels, PLACE};
 use super::series::{Series, counted, measured};
 use super::{Inventory, StoredCounts};
 
@@ -213,7 +213,7 @@ impl RequestMetrics {
     }
 
     /// Counts an answered request, with the size of the answer if it is known.
-    pub(crate) fn observe(&self, ctx: &Context, marks: Marks, code: StatusCode, bytes: Option<u64>) {
+    pub(crate) fn observe(&self, ctx: &Context, marks: LabelSource, code: StatusCode, bytes: Option<u64>) {
         let cell = self.cell(&ctx.info, marks, code);
         cell.count(ctx.received.elapsed());
         if let (Some(bytes), Some(sizes)) = (bytes, &cell.bytes) {
@@ -231,13 +231,13 @@ impl RequestMetrics {
     }
 
     /// Begins to measure the answer to a read; `None` for other answers.
-    pub(crate) fn measure(&self, ctx: &Context, marks: Marks, code: StatusCode) -> Option<SizeOfAnswer> {
+    pub(crate) fn measure(&self, ctx: &Context, marks: LabelSource, code: StatusCode) -> Option<SizeOfAnswer> {
         let sizes = self.cell(&ctx.info, marks, code).bytes.clone()?;
         Some(SizeOfAnswer { sizes, bytes: 0 })
     }
 
     /// Begins to count a long-running request.
-    pub(crate) fn begin(&self, ctx: &Context, marks: Marks, code: StatusCode) -> LongRequest {
+    pub(crate) fn begin(&self, ctx: &Context, marks: LabelSource, code: StatusCode) -> LongRequest {
         let cell = self.cell(&ctx.info, marks, code);
         if ctx.user.name == SELF {
             self.count_own(&cell);
@@ -276,7 +276,7 @@ impl RequestMetrics {
         self.deprecated.with_label_values(&labels).set(1);
     }
 
-    fn cell(&self, info: &RequestInfo, marks: Marks, code: StatusCode) -> Arc<Cell> {
+    fn cell(&self, info: &RequestInfo, marks: LabelSource, code: StatusCode) -> Arc<Cell> {
         let labels = Labels::of(info, marks, code);
         let hash = self.hasher.hash_one(labels);
         let known = self.cells.load().get(&hash).cloned();

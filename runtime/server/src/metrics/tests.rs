@@ -5,7 +5,7 @@ use http_body_util::BodyExt;
 use planesmith_store::log::{Batch, Loader, Log, LogError, Opened};
 use planesmith_store::{Alarm, AlarmKind, Alarms, Revision, Storage, StorageOptions};
 
-use super::{Marks, Metrics, RequestMetrics};
+use super::{LabelSource, Metrics, RequestMetrics};
 use crate::chain::SharedTable;
 use crate::in_flight::{InFlight, InFlightLimits};
 use crate::request::{Context, RequestInfo};
@@ -19,7 +19,7 @@ fn observe(metrics: &RequestMetrics, method: &Method, uri: &'static str, code: u
         info: Arc::new(RequestInfo::new(method, &uri)),
         ..Context::unknown(shutdown)
     };
-    let marks = Marks::of(method, uri.query(), &HeaderMap::new());
+    let marks = LabelSource::of(method, uri.query(), &HeaderMap::new());
     let code = StatusCode::from_u16(code).unwrap();
     if ctx.info.is_long_running() {
         drop(metrics.begin(&ctx, marks, code));

@@ -48,13 +48,13 @@ impl TokenCacheMetrics {
 }
 
 impl TokenCacheObserver for TokenCacheMetrics {
-    fn asked(&self, hit: bool, took: Duration) {
+    fn requested(&self, hit: bool, took: Duration) {
         let (count, seconds) = &self.asked[usize::from(hit)];
         count.inc();
         seconds.observe(took.as_secs_f64());
     }
 
-    fn looked_at(&self, valid: bool) {
+    fn verified(&self, valid: bool) {
         self.looked_at[usize::from(valid)].inc();
     }
 }

@@ -16,7 +16,7 @@ const TEXT: &str = "text/plain";
 
 /// The negotiated output of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PageForm {
+pub(crate) enum PageOutput {
     /// Lines of text.
     Text,
     /// An API object.
@@ -29,20 +29,20 @@ pub(crate) enum PageForm {
 ///
 /// 406 when the client accepts none of the offered outputs. A document is offered only to clients that name its exact
 /// kind and version.
-pub(crate) fn negotiate_page(request: &Parts, kind: &str) -> ApiResult<PageForm> {
+pub(crate) fn negotiate_page(request: &Parts, kind: &str) -> ApiResult<PageOutput> {
     let header = accept_header(request);
     if header.is_empty() {
-        return Ok(PageForm::Text);
+        return Ok(PageOutput::Text);
     }
     let features = features_of(request);
     let mut clauses = accept::clauses(header).into_iter();
     let chosen = clauses.find_map(|clause| form(&clause, kind, features));
     match chosen {
-        Some(PageForm::Document { mut output, version }) => {
+        Some(PageOutput::Document { mut output, version }) => {
             output.pretty |= wants_indentation(request);
-            Ok(PageForm::Document { output, version })
+            Ok(PageOutput::Document { output, version })
         }
-        Some(PageForm::Text) => Ok(PageForm::Text),
+        Some(PageOutput::Text) => Ok(PageOutput::Text),
         None => {
             let formats = formats(features).map(Format::media_type);
             // Lists text/plain before feature-gated types.
@@ -76,7 +76,7 @@ fn is_declared(format: Format) -> bool {
     format != Format::Protobuf
 }
 
-fn form(clause: &Clause<'_>, kind: &str, features: &Features) -> Option<PageForm> {
+fn form(clause: &Clause<'_>, kind: &str, features: &Features) -> Option<PageOutput> {
     let (mut wanted, mut group, mut version) = (None, None, None);
     let mut pretty = false;
     for (name, value) in &clause.parameters {
@@ -90,7 +90,7 @@ fn form(clause: &Clause<'_>, kind: &str, features: &Features) -> Option<PageForm
         }
     }
     if wanted.is_none() && group.is_none() && version.is_none() {
-        return clause.matches(TEXT).then_some(PageForm::Text);
+        return clause.matches(TEXT).then_some(PageOutput::Text);
     }
     let version = ["v1alpha1", "v1beta1"]
         .into_iter()
@@ -104,7 +104,7 @@ fn form(clause: &Clause<'_>, kind: &str, features: &Features) -> Option<PageForm
         pretty,
         ..Output::json()
     };
-    Some(PageForm::Document { output, version })
+    Some(PageOutput::Document { output, version })
 }
 
 #[cfg(test)]
@@ -122,10 +122,10 @@ mod tests {
     #[test]
     fn a_document_is_named_with_its_kind_and_version() {
         for (accept, expected) in [
-            ("", Some(PageForm::Text)),
-            ("*/*", Some(PageForm::Text)),
-            ("text/*", Some(PageForm::Text)),
-            ("text/plain; charset=utf-8", Some(PageForm::Text)),
+            ("", Some(PageOutput::Text)),
+            ("*/*", Some(PageOutput::Text)),
+            ("text/*", Some(PageOutput::Text)),
+            ("text/plain; charset=utf-8", Some(PageOutput::Text)),
             ("application/json", None),
             ("text/plain;as=Statusz;g=config.k8s.io;v=v1beta1", None),
             ("application/json;as=Statusz;g=config.k8s.io;v=v1", None),
@@ -145,7 +145,7 @@ mod tests {
         };
         assert_eq!(
             agreed,
-            PageForm::Document {
+            PageOutput::Document {
                 output: expected,
                 version: "v1alpha1"
             }

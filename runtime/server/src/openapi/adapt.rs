@@ -23,7 +23,7 @@ pub(super) fn declared(path: &str, json: &'static [u8], features: &Features) -> 
     if enums && !cbor {
         return Source::Ready(Bytes::from_static(json));
     }
-    Source::made(move || {
+    Source::lazy(move || {
         let Ok(mut document) = serde_json::from_slice(json) else {
             return Bytes::from_static(json);
         };

@@ -20,7 +20,7 @@ use ring::digest::{SHA512, digest};
 
 use super::Source;
 use crate::compression::accepts_gzip;
-use crate::sending::Pinned;
+use crate::sending::RetainedMemory;
 
 /// Smaller documents are not compressed.
 const WORTH_COMPRESSING: usize = 1400;
@@ -62,12 +62,12 @@ impl OpenApiDocument {
     pub(super) fn bytes(&self) -> Bytes {
         match &self.source {
             Some(Source::Ready(bytes)) => bytes.clone(),
-            Some(Source::Made(make)) => self.made(&**make),
+            Some(Source::Lazy(make)) => self.computed(&**make),
             None => self.packed.get().map(Packed::unpack).unwrap_or_default(),
         }
     }
 
-    fn made(&self, make: &dyn Fn() -> Bytes) -> Bytes {
+    fn computed(&self, make: &dyn Fn() -> Bytes) -> Bytes {
         let mut made = None;
         let packed = self.packed.get_or_init(|| {
             let bytes = make();
@@ -121,7 +121,7 @@ impl OpenApiDocument {
             }
             if gzip {
                 // All clients share the bytes.
-                response.extensions_mut().insert(Pinned::of(0));
+                response.extensions_mut().insert(RetainedMemory::of(0));
             }
             *response.body_mut() = Body::from(if gzip { self.compressed() } else { self.bytes() });
             response

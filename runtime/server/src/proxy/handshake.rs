@@ -7,7 +7,7 @@ use rustls::pki_types::{ServerName, UnixTime};
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage};
 
 /// A failed handshake in Go's words.
-pub(super) fn spoken(error: &io::Error) -> String {
+pub(super) fn go_message(error: &io::Error) -> String {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     match inner {
         Some(Error::InvalidCertificate(problem)) => {
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     fn said(error: Error) -> String {
-        spoken(&io::Error::new(io::ErrorKind::InvalidData, error))
+        go_message(&io::Error::new(io::ErrorKind::InvalidData, error))
     }
 
     fn not_valid_for(name: &str, presented: &[&str]) -> String {
@@ -201,9 +201,9 @@ mod tests {
             said(Error::AlertReceived(AlertDescription::Unknown(200))),
             "remote error: tls: alert(200)"
         );
-        assert_eq!(spoken(&io::ErrorKind::UnexpectedEof.into()), "EOF");
+        assert_eq!(go_message(&io::ErrorKind::UnexpectedEof.into()), "EOF");
         assert_eq!(
-            spoken(&io::ErrorKind::TimedOut.into()),
+            go_message(&io::ErrorKind::TimedOut.into()),
             "net/http: TLS handshake timeout"
         );
     }

@@ -38,7 +38,7 @@ pub struct Link {
 #[derive(Debug, Error)]
 pub enum LinkError {
     /// The connection could not be opened.
-    #[error("dial tcp {address}: {}", spoken(source))]
+    #[error("dial tcp {address}: {}", go_message(source))]
     Dial {
         /// `host:port`.
         address: String,
@@ -46,7 +46,7 @@ pub enum LinkError {
         source: io::Error,
     },
     /// The TLS handshake failed.
-    #[error("{}", handshake::spoken(.0))]
+    #[error("{}", handshake::go_message(.0))]
     Tls(io::Error),
     /// The connection broke, or the answer is not valid HTTP.
     #[error("{0}")]
@@ -97,7 +97,7 @@ impl Link {
 
     /// The same link with pooled connections, over HTTP/2 where the server supports it.
     #[must_use]
-    pub fn keeping(self) -> Self {
+    pub fn pooled(self) -> Self {
         let kept = Some(ConnectionPool::new(&self));
         Self { kept, ..self }
     }
@@ -128,9 +128,9 @@ impl Link {
         match target.secure {
             true => {
                 let stream = self.secure(stream, target.destination.host(), &self.tls).await?;
-                speak(stream, request).await
+                send_over(stream, request).await
             }
-            false => speak(stream, request).await,
+            false => send_over(stream, request).await,
         }
     }
 
@@ -184,7 +184,7 @@ pub(super) fn authority(host: &str, port: u16) -> String {
     }
 }
 
-async fn speak<IO>(stream: IO, request: Request<Body>) -> Result<http::Response<AnswerBody>, LinkError>
+async fn send_over<IO>(stream: IO, request: Request<Body>) -> Result<http::Response<AnswerBody>, LinkError>
 where
     IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -200,7 +200,7 @@ where
 }
 
 /// A connection failure in Go's words.
-fn spoken(error: &io::Error) -> String {
+fn go_message(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => "connect: connection refused".to_owned(),
         io::ErrorKind::HostUnreachable => "connect: no route to host".to_owned(),

@@ -19,7 +19,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
-use super::upgrade::{Switch, is_switched_to, switch};
+use super::upgrade::{UpgradeAnswer, is_switched_to, switch};
 use super::{Link, Target, leave_connection};
 use crate::endpoint::Call;
 use crate::features::PORT_FORWARD_WEBSOCKETS;
@@ -61,8 +61,8 @@ pub async fn tunnel_spdy(call: &Call, target: &Target, link: &Link) -> ApiResult
     let request = &call.parts;
     let headers = spdy_headers(&request.headers);
     let mut answer = match switch(call, target, link, &Method::POST, headers).await? {
-        Switch::Done(answer) => answer,
-        Switch::Refused(refusal) => return Ok(refusal),
+        UpgradeAnswer::Done(answer) => answer,
+        UpgradeAnswer::Refused(refusal) => return Ok(refusal),
     };
     if !is_switched_to(spdy::PROTOCOL, answer.headers()) {
         let why = "unable to upgrade: missing upgrade headers in response\n";

@@ -220,7 +220,7 @@ async fn a_destination_of_an_object_on_loopback_is_never_dialled() {
             let call = call(request(Method::GET, "/api/v1/nodes/n/proxy/x"));
             let error = forward(&call, Body::empty(), &target, &link()).await.unwrap_err();
             assert_eq!((error.code(), error.message()), (400, "address not allowed"), "{host}");
-            let error = fetch(&target, &link().keeping()).await.unwrap_err();
+            let error = fetch(&target, &link().pooled()).await.unwrap_err();
             assert_eq!(error.to_string(), "address not allowed", "{host}");
         }
     }

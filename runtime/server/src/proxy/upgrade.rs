@@ -29,8 +29,8 @@ pub async fn tunnel(call: &Call, target: &Target, link: &Link) -> ApiResult<Resp
     let mut headers = request.headers.clone();
     leave_connection(&mut headers);
     let mut answer = match switch(call, target, link, &request.method, headers).await? {
-        Switch::Done(answer) => answer,
-        Switch::Refused(refusal) => return Ok(refusal),
+        UpgradeAnswer::Done(answer) => answer,
+        UpgradeAnswer::Refused(refusal) => return Ok(refusal),
     };
     let backend = hyper::upgrade::on(&mut answer);
     let mut response = Response::new(Body::empty());
@@ -50,7 +50,7 @@ pub async fn tunnel(call: &Call, target: &Target, link: &Link) -> ApiResult<Resp
 }
 
 /// The answer of another server to an upgrade.
-pub(super) enum Switch {
+pub(super) enum UpgradeAnswer {
     /// The server has upgraded the connection.
     Done(http::Response<AnswerBody>),
     /// The server refuses; the answer is for the client.
@@ -68,7 +68,7 @@ pub(super) async fn switch(
     link: &Link,
     method: &Method,
     mut headers: HeaderMap,
-) -> ApiResult<Switch> {
+) -> ApiResult<UpgradeAnswer> {
     append_sender(call, &mut headers);
     if let Ok(host) = HeaderValue::try_from(target.authority()) {
         headers.entry(HOST).or_insert(host);
@@ -84,7 +84,7 @@ pub(super) async fn switch(
     })?;
     let status = answer.status();
     if status == StatusCode::SWITCHING_PROTOCOLS {
-        return Ok(Switch::Done(answer));
+        return Ok(UpgradeAnswer::Done(answer));
     }
     if status.as_u16() < 400 {
         let message = format!("invalid upgrade response: status code {}", status.as_u16());
@@ -94,7 +94,7 @@ pub(super) async fn switch(
     let mut response = Response::new(Body::new(body));
     *response.status_mut() = head.status;
     *response.headers_mut() = end_to_end(&head.headers);
-    Ok(Switch::Refused(response))
+    Ok(UpgradeAnswer::Refused(response))
 }
 
 /// True if the headers of an answer confirm the upgrade to `protocol`.

@@ -127,6 +127,10 @@ impl Representation for Custom {
         CustomKind::of(kind).is_some_and(CustomKind::has_converter)
     }
 
+    fn needs_converter(&self, bytes: &[u8], kind: &ResourceFacts) -> bool {
+        custom::needs_converter(bytes, kind)
+    }
+
     fn check_cost(&self, kind: &ResourceFacts, bytes: usize) -> u64 {
         CustomKind::of(kind).map_or(0, |custom| custom.check_cost(bytes))
     }

@@ -106,6 +106,10 @@ impl Representation for Declared {
         false
     }
 
+    fn needs_converter(&self, _: &[u8], _: &ResourceFacts) -> bool {
+        false
+    }
+
     fn check_cost(&self, kind: &ResourceFacts, bytes: usize) -> u64 {
         kind.hub().extensions.check_cost_per_byte.saturating_mul(bytes as u64)
     }

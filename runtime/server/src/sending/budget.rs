@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use planesmith_access::user::UserInfo;
 
-use super::Pinned;
+use super::RetainedMemory;
 use super::snapshots::{Snapshot, Snapshots};
 
 /// Bytes of small answers that are not charged to a user: enough for thousands of clients that read at a normal rate.
@@ -91,7 +91,7 @@ impl SendBudget {
 
     /// Charges an answer to `user`, unless a limit is reached. A user without unsent answers may have one of any size,
     /// whatever others do.
-    pub(crate) fn admit(&self, user: &Arc<UserInfo>, pinned: Pinned) -> Option<Charge> {
+    pub(crate) fn admit(&self, user: &Arc<UserInfo>, pinned: RetainedMemory) -> Option<Charge> {
         let reserve = if user.is_system() { 0 } else { self.limits.server / 4 };
         let mut charges = lock(&self.charges);
         let fits = match charges.users.get(&user.name) {
@@ -105,7 +105,7 @@ impl SendBudget {
     }
 
     /// Charges an answer to `user` regardless of limits: the answer to a completed write cannot be refused.
-    pub(crate) fn charge(&self, user: &Arc<UserInfo>, pinned: Pinned) -> Charge {
+    pub(crate) fn charge(&self, user: &Arc<UserInfo>, pinned: RetainedMemory) -> Charge {
         self.take(&mut lock(&self.charges), user, pinned)
     }
 
@@ -119,8 +119,8 @@ impl SendBudget {
         };
         let own = match (before.saturating_add(bytes) > COMMON, may_be_refused) {
             (false, _) => None,
-            (true, true) => Some(self.admit(user, Pinned::of(bytes))?),
-            (true, false) => Some(self.charge(user, Pinned::of(bytes))),
+            (true, true) => Some(self.admit(user, RetainedMemory::of(bytes))?),
+            (true, false) => Some(self.charge(user, RetainedMemory::of(bytes))),
         };
         Some(SmallCharge {
             _common: common,
@@ -134,7 +134,7 @@ impl SendBudget {
         self.small.load(Ordering::Relaxed)
     }
 
-    fn take(&self, charges: &mut Charges, user: &Arc<UserInfo>, pinned: Pinned) -> Charge {
+    fn take(&self, charges: &mut Charges, user: &Arc<UserInfo>, pinned: RetainedMemory) -> Charge {
         let charge = Charge {
             charges: Arc::clone(&self.charges),
             user: Arc::clone(user),
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn one_user_has_no_more_than_its_share() {
         let budget = SendBudget::new(SendLimits { server: 128, user: 50 });
-        let admit = |user, bytes| budget.admit(user, Pinned::of(bytes));
+        let admit = |user, bytes| budget.admit(user, RetainedMemory::of(bytes));
         let (ann, bob, cid) = (user("ann"), user("bob"), user("cid"));
         let first = admit(&ann, 40).expect("the first");
         assert!(admit(&ann, 11).is_none(), "more than her share");
@@ -218,7 +218,7 @@ mod tests {
         assert!(admit(&bob, 7).is_none(), "more than the server has for users");
         let large = admit(&cid, 1000).expect("everybody may have one");
         assert!(admit(&cid, 1).is_none());
-        let written = budget.charge(&ann, Pinned::of(7));
+        let written = budget.charge(&ann, RetainedMemory::of(7));
         drop((first, second, third, large, written));
         assert!(is_empty(&budget));
     }
@@ -227,10 +227,12 @@ mod tests {
     fn a_quarter_is_left_to_the_cluster() {
         let budget = SendBudget::new(SendLimits { server: 100, user: 80 });
         let (ann, scheduler) = (user("ann"), user("system:kube-scheduler"));
-        let own = [&ann, &scheduler].map(|user| budget.admit(user, Pinned::of(1)).expect("the first"));
-        let most = budget.admit(&ann, Pinned::of(73)).expect("three quarters");
-        assert!(budget.admit(&ann, Pinned::of(1)).is_none());
-        let reserved = budget.admit(&scheduler, Pinned::of(25)).expect("the last quarter");
+        let own = [&ann, &scheduler].map(|user| budget.admit(user, RetainedMemory::of(1)).expect("the first"));
+        let most = budget.admit(&ann, RetainedMemory::of(73)).expect("three quarters");
+        assert!(budget.admit(&ann, RetainedMemory::of(1)).is_none());
+        let reserved = budget
+            .admit(&scheduler, RetainedMemory::of(25))
+            .expect("the last quarter");
         drop((own, most, reserved));
         assert!(is_empty(&budget));
     }

@@ -124,7 +124,7 @@ struct Probe<'b, 'f> {
 
 impl<'b> Probe<'b, '_> {
     /// True if a label or field lies at or below the path.
-    fn leads_somewhere(&self) -> bool {
+    fn has_target(&self) -> bool {
         let path: Vec<&str> = self.path.iter().map(|part| &**part).collect();
         let starts =
             |whole: &str| whole.split('.').zip(&path).filter(|(part, step)| part == *step).count() == path.len();
@@ -152,7 +152,7 @@ impl<'b> DeserializeSeed<'b> for Probe<'b, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'b>>(self, json: D) -> Result<(), D::Error> {
-        if self.leads_somewhere() {
+        if self.has_target() {
             json.deserialize_any(self)
         } else {
             json.deserialize_ignored_any(IgnoredAny).map(|_| ())

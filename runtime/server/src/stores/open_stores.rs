@@ -7,6 +7,7 @@ use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::resource::ResourceFacts;
 
 use super::ResourceStore;
+use crate::representation;
 
 /// The open stores, by group and kind of the storage version. Those of custom kinds are open while they are used.
 #[derive(Debug, Default)]
@@ -22,7 +23,7 @@ impl OpenStores {
     pub(super) fn of(&mut self, hub: &ResourceFacts, open: impl FnOnce() -> ResourceStore) -> Arc<ResourceStore> {
         let name = hub.group_kind();
         let is_of = |store: &Arc<ResourceStore>| store.facts() == hub;
-        if hub.custom.is_none() {
+        if !representation::of(hub).is_redefinable() {
             let known = self.declared.get(&name).filter(|store| is_of(store)).cloned();
             return known.unwrap_or_else(|| {
                 let store = Arc::new(open());

@@ -35,7 +35,7 @@ pub struct Submission<'a> {
 
 /// The kinds that a subresource accepts.
 #[derive(Clone, Copy, Debug)]
-pub struct Posted {
+pub struct AcceptedKinds {
     /// Versions in which the object is accepted; the handler gets it in the first one.
     pub kinds: &'static [&'static ResourceFacts],
     /// True if the UID and the resourceVersion of the body are passed to the handler.
@@ -53,7 +53,7 @@ impl Endpoint {
     /// # Errors
     ///
     /// The object is not of an accepted kind, its names are not those of the path, or a plugin refuses it.
-    pub async fn posted<'a>(&'a self, call: &'a Call, body: Body, posted: Posted) -> ApiResult<Submission<'a>> {
+    pub async fn posted<'a>(&'a self, call: &'a Call, body: Body, posted: AcceptedKinds) -> ApiResult<Submission<'a>> {
         let format = crate::body::format(&call.parts)?;
         let body = self.read_bytes(call, body, BodyUse::Create).await?;
         let [first, others @ ..] = posted.kinds else {

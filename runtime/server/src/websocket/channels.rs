@@ -58,7 +58,7 @@ impl ChannelHandshake {
         if !has_key(&request.headers) {
             return Err(refused(StatusCode::BAD_REQUEST));
         }
-        let handshake = Handshake::agreeing(request, protocol).map_err(|_| refused(StatusCode::BAD_REQUEST))?;
+        let handshake = Handshake::accepting(request, protocol).map_err(|_| refused(StatusCode::BAD_REQUEST))?;
         Ok((upgrade(request)?, handshake.response()))
     }
 }

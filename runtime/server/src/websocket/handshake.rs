@@ -73,7 +73,7 @@ impl Handshake {
     }
 
     /// Accepts a key that was checked, and `protocol`.
-    pub(super) fn agreeing(request: &Parts, protocol: Option<HeaderValue>) -> Result<Self, Refusal> {
+    pub(super) fn accepting(request: &Parts, protocol: Option<HeaderValue>) -> Result<Self, Refusal> {
         let accept = accept(&request.headers)?;
         Ok(Self { accept, protocol })
     }

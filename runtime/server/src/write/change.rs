@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use planesmith_dynamic::custom;
 use planesmith_machinery::conversion::try_convert;
 use planesmith_machinery::heap_size;
 use planesmith_machinery::object::Object;
@@ -51,7 +50,7 @@ impl Changed {
 }
 
 /// The new object of a change, in the endpoint's version.
-struct Begun {
+struct PreparedChange {
     /// The old object in the endpoint's version, if that is not the version in which it was read.
     live: Option<Box<dyn Object>>,
     new: Defaulted,
@@ -111,7 +110,7 @@ impl Write<'_> {
             size,
         };
         let begin = || self.begin_change(existing, change);
-        let Begun { live, new } = self.run_or_convert(size, begin).await??;
+        let PreparedChange { live, new } = self.run_or_convert(size, begin).await??;
         let tracked = new.track_change(self, existing, live.as_deref().unwrap_or(&*old)).await;
         drop(live);
         let working = tracked.into_working_version(self).await?;
@@ -127,7 +126,7 @@ impl Write<'_> {
 
     /// The object of `entry`, in the version that the write works on.
     async fn old(&self, entry: &Entry, size: usize) -> ApiResult<Box<dyn Object>> {
-        if custom::needs_converter(entry.bytes(), self.endpoint.kind()) {
+        if self.endpoint.needs_converter(entry) {
             return self.endpoint.object_of(self.call, entry).await;
         }
         let read = || self.endpoint.store().decode_as(entry.bytes(), &self.working_kind());
@@ -135,7 +134,7 @@ impl Write<'_> {
     }
 
     /// The result of the change on a state.
-    fn begin_change(&self, existing: Existing<'_>, change: &Change<'_>) -> ApiResult<Begun> {
+    fn begin_change(&self, existing: Existing<'_>, change: &Change<'_>) -> ApiResult<PreparedChange> {
         let Existing { key, old, part, .. } = existing;
         let name = old.meta().name.as_str();
         if !change.uid.is_empty() && change.uid != old.meta().uid {
@@ -143,7 +142,7 @@ impl Write<'_> {
             let actual = &old.meta().uid;
             return Err(ApiError::wrong_uid_on_update(&resource, name, key, change.uid, actual));
         }
-        let converted = match self.works_as_sent() {
+        let converted = match self.uses_endpoint_version() {
             true => None,
             false => Some(try_convert(old, self.endpoint.kind())?),
         };
@@ -153,7 +152,7 @@ impl Write<'_> {
             new = new.with_metadata_of(live);
         }
         let live = converted;
-        Ok(Begun { live, new })
+        Ok(PreparedChange { live, new })
     }
 }
 

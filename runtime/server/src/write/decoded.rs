@@ -5,6 +5,7 @@ use planesmith_dynamic::custom;
 use planesmith_machinery::cbor;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::{GroupKind, GroupVersion};
+use planesmith_machinery::hex;
 use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};
 use planesmith_machinery::meta::TypeMeta;
 use planesmith_machinery::object::Object;
@@ -232,7 +233,7 @@ fn summary(body: &[u8]) -> String {
     let mut shown = match body.first() {
         None => return "<empty>".to_owned(),
         Some(b'{') => String::from_utf8_lossy(start).into_owned(),
-        Some(_) => start.iter().map(|byte| format!("{byte:02x}")).collect(),
+        Some(_) => hex::encode(start),
     };
     if body.len() > SHOWN {
         shown.push_str(" ...");

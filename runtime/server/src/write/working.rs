@@ -20,7 +20,7 @@ impl<P> Tracked<P> {
     /// 500 when it cannot be converted; 429 when that is expensive and too much work waits.
     pub(crate) async fn into_working_version(self, write: &Write<'_>) -> ApiResult<Working<P>> {
         let mut candidate = self.into_candidate();
-        if !write.works_as_sent() {
+        if !write.uses_endpoint_version() {
             let convert = || try_convert(&*candidate.object, &write.working_kind());
             candidate.object = write.run(candidate.size, convert).await??;
         }
@@ -59,7 +59,7 @@ impl Write<'_> {
     }
 
     /// True if the write works on the version of the endpoint.
-    pub(super) fn works_as_sent(&self) -> bool {
+    pub(super) fn uses_endpoint_version(&self) -> bool {
         self.working_kind() == *self.endpoint.kind()
     }
 }

@@ -10,7 +10,7 @@ use planesmith_store::Revision;
 use planesmith_store::log::LogError;
 
 use super::summary::Summary;
-use crate::checksummed::{self, Checksummed, Content};
+use crate::checksummed::{self, Checksummed, Content, hex};
 use crate::disk::Disk;
 use crate::errors::{damaged, failed, unknown_format};
 use crate::file_system::create_file;
@@ -121,7 +121,7 @@ impl Manifest {
             bytes,
             digest,
         } = self.summary;
-        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = hex(&digest);
         let mut text = format!("revision {through}\nkeys {keys}\nbytes {bytes}\nsha256 {digest}\n");
         for ManifestFile { name, bytes, checksum } in &self.files {
             text.push_str(&format!("file {bytes} {checksum:08x} {name}\n"));

@@ -24,7 +24,7 @@ pub(super) struct Files {
     /// The next file, opened ahead: writes continue when descriptors run out.
     spare: Option<File>,
     /// True if a file that was given up may have its name again after a loss of power.
-    has_ghost: bool,
+    has_unconfirmed_file: bool,
 }
 
 /// A file of the journal, by its name and its header.
@@ -48,7 +48,7 @@ impl Files {
             folder,
             disk,
             spare: None,
-            has_ghost: false,
+            has_unconfirmed_file: false,
         })
     }
 
@@ -57,14 +57,14 @@ impl Files {
     }
 
     /// True if a later start may find a file whose creation [`Files::create`] reported as failed.
-    pub(super) fn has_ghost(&self) -> bool {
-        self.has_ghost
+    pub(super) fn has_unconfirmed_file(&self) -> bool {
+        self.has_unconfirmed_file
     }
 
     /// Makes the names in the folder durable.
     pub(super) fn sync(&mut self) -> Result<(), LogError> {
         let synced = self.disk.sync_all(&self.folder, &self.path);
-        self.has_ghost &= synced.is_err();
+        self.has_unconfirmed_file &= synced.is_err();
         // Also for lack of space: the names on the disk are unknown then, so this error does not pass by itself.
         synced.map_err(|source| LogError::Io {
             context: format!("cannot sync {}", self.path.display()),
@@ -73,7 +73,7 @@ impl Files {
     }
 
     /// Creates the file `number` with `content`. Both are durable when this returns; on an error there is no such file,
-    /// unless [`Files::has_ghost`].
+    /// unless [`Files::has_unconfirmed_file`].
     pub(super) fn create(&mut self, number: u64, content: &[u8]) -> Result<File, LogError> {
         let (spare, path) = (self.path.join(SPARE), self.path(number));
         let file = match self.spare.take() {
@@ -87,7 +87,7 @@ impl Files {
         let written = written.map_err(failed("write", &path));
         // The name comes last: a file with a name has all of its content.
         let renamed = written.and_then(|()| std::fs::rename(&spare, &path).map_err(failed("rename", &spare)));
-        self.has_ghost |= renamed.is_ok();
+        self.has_unconfirmed_file |= renamed.is_ok();
         let made = renamed.and_then(|()| self.sync());
         if made.is_err() {
             // Its pages may differ from the disk, so the next attempt needs another file.

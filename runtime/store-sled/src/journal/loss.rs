@@ -125,7 +125,7 @@ pub(super) fn report(readable: Revision, start: Revision, damages: &[Damage]) {
 
 /// Moves damaged data to a folder that is never read again: a copy of the file that is continued before its damage, and
 /// the files in `whole`. Returns the folder. Nothing is deleted.
-pub(super) fn put_aside(
+pub(super) fn quarantine(
     root: &Path,
     files: &mut Files,
     damaged: Option<&Path>,

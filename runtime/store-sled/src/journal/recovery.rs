@@ -121,7 +121,7 @@ impl Recovery<'_> {
             follows.start = loss::unseen(follows.last.max(durable), &found.damages);
             loss::report(follows.last, follows.start, &found.damages);
             let damaged = last.as_ref().map(|last| &*last.path);
-            let aside = loss::put_aside(self.root, files, damaged, &found.lost, &self.disk)?;
+            let aside = loss::quarantine(self.root, files, damaged, &found.lost, &self.disk)?;
             tracing::error!(folder = %aside.display(), "the damaged files were moved aside");
             found.revisions.floor = follows.start;
         }

@@ -46,12 +46,12 @@ impl Journal {
     /// either, the error is [`LogError::Unknown`]. As in [`Journal::append`], the reserve may give way to the batch.
     pub(super) fn rescue(&mut self, batch: &Batch, is_in_active: bool, from_reserve: bool) -> Result<(), LogError> {
         let mut replaced = self.persist(|journal| journal.replace(Some(batch)));
-        if from_reserve && matches!(replaced, Err(LogError::Full)) && self.space.give_way(FILE_SIZE) {
+        if from_reserve && matches!(replaced, Err(LogError::Full)) && self.space.release_reserve(FILE_SIZE) {
             replaced = self.persist(|journal| journal.replace(Some(batch)));
         }
         if let Err(error) = replaced {
             let is_removed = !is_in_active || self.active.clean().is_ok();
-            if is_removed && !self.files.has_ghost() {
+            if is_removed && !self.files.has_unconfirmed_file() {
                 return Err(error);
             }
             let cause = Box::new(error);

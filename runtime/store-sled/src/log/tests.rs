@@ -110,9 +110,15 @@ fn upgrade(format: &str, opened_format: &str) {
         log.append(&Batch { at: 1, records }).unwrap();
     }
     assert_eq!(format_of(&folder), format!("planesmith-store {opened_format}\n"));
-    let home = lock(&log.settling).as_ref().unwrap().state.homes().next().cloned();
+    let generation_set = lock(&log.settling)
+        .as_ref()
+        .unwrap()
+        .state
+        .generation_sets()
+        .next()
+        .cloned();
     while log.compact(Revision(300)).unwrap() {}
-    let reads = home.unwrap().generations()[0].reads.load(Ordering::Relaxed);
+    let reads = generation_set.unwrap().generations()[0].reads.load(Ordering::Relaxed);
     assert_eq!(reads, 2, "it is read by the start, and once for all slots");
     let settled = lock(&log.settling).as_ref().map(|settling| settling.state.settled());
     let settled = settled.unwrap().0;
@@ -285,7 +291,7 @@ fn slots_of_checksums_are_replaced_by_slots_of_a_keyed_hash() {
     );
     assert!(log.compact(Revision(260)).unwrap());
     assert_ne!(with_state(&log, |state| state.hash()), KeyHash::Checksum);
-    let old = with_state(&log, |state| state.homes().next().cloned()).unwrap();
+    let old = with_state(&log, |state| state.generation_sets().next().cloned()).unwrap();
     let (mut known, mut halves) = (before, 0);
     while log.compact(Revision(260)).unwrap() {
         if list() == known {
@@ -318,7 +324,7 @@ fn slots_of_checksums_are_replaced_by_slots_of_a_keyed_hash() {
     let folders = std::fs::read_dir(folder.join("state")).unwrap().count();
     assert_eq!(
         folders,
-        with_state(&log, |state| state.homes().count()) + 1,
+        with_state(&log, |state| state.generation_sets().count()) + 1,
         "and the list"
     );
     check_crash(&folder, &expected);

@@ -6,7 +6,7 @@ use planesmith_store::Revision;
 use planesmith_store::log::LogError;
 
 use super::slot::{KeyHash, Slot};
-use crate::checksummed::{self, Checksummed, Content};
+use crate::checksummed::{self, Checksummed, Content, hex};
 use crate::disk::Disk;
 use crate::errors::{damaged, failed, unknown_format};
 
@@ -52,7 +52,7 @@ pub(super) struct ListedGeneration {
 
 /// The generations with the records of a slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum ListedHome {
+pub(super) enum ListedGenerationSet {
     /// There are no records.
     Nothing,
     /// One generation, which several slots may share.
@@ -69,7 +69,7 @@ pub(super) struct ListedSlot {
     pub(super) through: Revision,
     /// Approximate bytes of its records.
     pub(super) bytes: u64,
-    pub(super) home: ListedHome,
+    pub(super) generation_set: ListedGenerationSet,
 }
 
 impl List {
@@ -112,7 +112,7 @@ impl List {
     fn encode(&self) -> String {
         let secret = match self.hash {
             KeyHash::Checksum => NO_SECRET.to_owned(),
-            KeyHash::Keyed(secret) => secret.iter().map(|byte| format!("{byte:02x}")).collect(),
+            KeyHash::Keyed(secret) => hex(&secret),
         };
         let mut text = format!("settled {}\nkey {secret}\n", self.settled);
         for ListedGeneration { name, checksum } in &self.unsorted {
@@ -122,14 +122,16 @@ impl List {
             let ListedSlot {
                 slot, through, bytes, ..
             } = part;
-            let (home, checksum) = match &part.home {
-                ListedHome::Nothing => (NOTHING, 0),
-                ListedHome::Generation(home) => (home.name.as_str(), home.checksum),
-                ListedHome::Unsorted => (UNSORTED, 0),
+            let (generation_set, checksum) = match &part.generation_set {
+                ListedGenerationSet::Nothing => (NOTHING, 0),
+                ListedGenerationSet::Generation(generation_set) => {
+                    (generation_set.name.as_str(), generation_set.checksum)
+                }
+                ListedGenerationSet::Unsorted => (UNSORTED, 0),
             };
             let (bits, number) = (slot.bits, slot.number);
             text.push_str(&format!(
-                "part {bits} {number} {through} {bytes} {checksum:08x} {home}\n"
+                "part {bits} {number} {through} {bytes} {checksum:08x} {generation_set}\n"
             ));
         }
         let version = match self.unsorted.is_empty() {
@@ -167,11 +169,11 @@ impl List {
             let through = Revision(words.next()?.parse().ok()?);
             let bytes = words.next()?.parse().ok()?;
             let checksum = u32::from_str_radix(words.next()?, 16).ok()?;
-            let home = match words.next()? {
-                NOTHING => ListedHome::Nothing,
+            let generation_set = match words.next()? {
+                NOTHING => ListedGenerationSet::Nothing,
                 UNSORTED if unsorted.is_empty() => return None,
-                UNSORTED => ListedHome::Unsorted,
-                name => ListedHome::Generation(ListedGeneration {
+                UNSORTED => ListedGenerationSet::Unsorted,
+                name => ListedGenerationSet::Generation(ListedGeneration {
                     name: name.to_owned(),
                     checksum,
                 }),
@@ -180,7 +182,7 @@ impl List {
                 slot,
                 through,
                 bytes,
-                home,
+                generation_set,
             })
         });
         Some(Self {
@@ -196,7 +198,7 @@ impl List {
 mod tests {
     use planesmith_store::Revision;
 
-    use super::{FIRST, FORMAT, List, ListedGeneration, ListedHome, ListedSlot};
+    use super::{FIRST, FORMAT, List, ListedGeneration, ListedGenerationSet, ListedSlot};
     use crate::state::slot::{KeyHash, Slot};
 
     fn generation(name: &str) -> ListedGeneration {
@@ -206,12 +208,14 @@ mod tests {
         }
     }
 
-    fn part(bits: u8, number: u64, home: Option<&str>) -> ListedSlot {
+    fn part(bits: u8, number: u64, generation_set: Option<&str>) -> ListedSlot {
         ListedSlot {
             slot: Slot::new(bits, number).unwrap(),
             through: Revision(17),
             bytes: 4000,
-            home: home.map_or(ListedHome::Nothing, |home| ListedHome::Generation(generation(home))),
+            generation_set: generation_set.map_or(ListedGenerationSet::Nothing, |generation_set| {
+                ListedGenerationSet::Generation(generation(generation_set))
+            }),
         }
     }
 
@@ -221,12 +225,12 @@ mod tests {
             settled: Revision(12),
             hash: KeyHash::Keyed([0x5a; 16]),
             parts: vec![
-                part(1, 0, Some("home")),
+                part(1, 0, Some("first")),
                 part(2, 2, None),
                 ListedSlot {
-                    home: match unsorted.is_empty() {
-                        true => ListedHome::Generation(generation("home")),
-                        false => ListedHome::Unsorted,
+                    generation_set: match unsorted.is_empty() {
+                        true => ListedGenerationSet::Generation(generation("first")),
+                        false => ListedGenerationSet::Unsorted,
                     },
                     ..part(2, 3, None)
                 },
@@ -276,11 +280,11 @@ mod tests {
 
     #[test]
     fn a_list_of_the_first_version_has_slots_of_checksums() {
-        let lines = "settled 12\npart 0 0 17 4000 00000007 home\n";
+        let lines = "settled 12\npart 0 0 17 4000 00000007 first\n";
         let first = List::decode(&FORMAT.encode(FIRST, lines)).unwrap();
         assert_eq!(
             (first.hash, &first.parts),
-            (KeyHash::Checksum, &vec![part(0, 0, Some("home"))])
+            (KeyHash::Checksum, &vec![part(0, 0, Some("first"))])
         );
         assert_eq!(List::decode(&first.encode()), Some(first));
     }

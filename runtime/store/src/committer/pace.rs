@@ -58,7 +58,7 @@ impl Default for Pace {
 
 impl Pace {
     /// Records a write that arrives at `now`.
-    pub(super) fn came(&mut self, now: Instant) {
+    pub(super) fn record_arrival(&mut self, now: Instant) {
         let last = self.last.replace(now);
         self.newest = last.map_or(MAX_GAP, |last| now.saturating_duration_since(last).min(MAX_GAP));
         self.gap = average(self.gap, self.newest, WRITES);
@@ -100,7 +100,7 @@ mod tests {
         let mut now = Instant::now();
         for _ in 0..200 {
             now += gap;
-            pace.came(now);
+            pace.record_arrival(now);
             pace.taken(group);
             pace.synced(SYNC);
         }
@@ -127,7 +127,7 @@ mod tests {
         for (round, sync) in [SYNC * 2, SYNC / 8, SYNC * 2].into_iter().enumerate() {
             for write in 0..100 {
                 now += sync + Duration::from_micros(20);
-                pace.came(now);
+                pace.record_arrival(now);
                 assert_eq!(pace.patience(1), None, "write {write} of round {round}");
                 pace.taken(1);
                 pace.synced(sync);
@@ -142,7 +142,7 @@ mod tests {
             pace.synced(MAX_PATIENCE);
         }
         assert!(pace.patience(1).is_some());
-        pace.came(now + Duration::from_secs(1));
+        pace.record_arrival(now + Duration::from_secs(1));
         assert_eq!(pace.patience(1), None);
     }
 

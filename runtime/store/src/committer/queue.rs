@@ -263,7 +263,7 @@ impl Sequencer for Queue {
             let _ = waiting.submission.reply.send(Err(WriteError::Closed));
             return;
         }
-        state.pace.came(Instant::now());
+        state.pace.record_arrival(Instant::now());
         state.submissions.push(waiting);
         let count = state.submissions.len();
         let is_awaited = count == 1 || count == state.awaited;

@@ -101,7 +101,7 @@ fn watchers_of_a_group_without_a_task_are_woken_one_by_one() {
     wait(&subscribers, &early, &alarm);
     publish(&subscribers, "/a", 2);
     assert_eq!((alarm.rings(), task.rings()), (1, 1));
-    group.disband();
+    group.detach();
     assert_eq!(alarm.rings(), 2, "what the task had yet to do is done");
     wait(&subscribers, &early, &alarm);
     publish(&subscribers, "/a", 3);

@@ -37,7 +37,7 @@ impl WakeGroup {
     }
 
     /// Wakes watchers one by one from now on: the group is no longer polled.
-    pub fn disband(&self) {
+    pub fn detach(&self) {
         let mut state = self.lock();
         let task = state.task.take();
         let rung = std::mem::take(&mut state.rung);

@@ -7,6 +7,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 
 use super::CborError;
 use crate::go_format::quote;
+use crate::hex;
 use crate::json::{encode_text, encode_value};
 
 /// The depth to which lists and maps may be nested.
@@ -117,10 +118,7 @@ impl<'a> Reader<'a> {
             }
             (TAG_BASE64URL, 2) => URL_SAFE_NO_PAD.encode(self.bytes(head.argument)?),
             (TAG_BASE64, 2) => STANDARD.encode(self.bytes(head.argument)?),
-            (TAG_BASE16, 2) => {
-                let bytes = self.bytes(head.argument)?;
-                bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-            }
+            (TAG_BASE16, 2) => hex::encode(self.bytes(head.argument)?),
             _ => return Err(error(format!("unexpected tag {tag}"))),
         };
         encode_text(&shown, out);

@@ -21,7 +21,7 @@ pub(crate) fn run(input: &[u8]) {
         ("x", Ok(Value::Int(7))),
         ("n", Ok(Value::Int(-3))),
         ("s", Ok(Value::String(Text::Borrowed("a,b")))),
-        ("l", Ok(Value::List(List::Made(numbers)))),
+        ("l", Ok(Value::List(List::Owned(numbers)))),
     ];
     drop(program.evaluate(&variables, LIMIT));
 }

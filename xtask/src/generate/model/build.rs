@@ -180,7 +180,7 @@ impl Builder<'_> {
         let fields = fields.into_iter().filter_map(|mut facts| {
             if let Some(constant) = &facts.known_at {
                 let known = self.texts(module, at, path, &facts.ident, constant)?;
-                facts.rules.insert(0, RuleModel::Known(known));
+                facts.rules.insert(0, RuleModel::KnownValues(known));
             }
             let ty = self.field_type(at, &facts);
             if ty.is_none() {

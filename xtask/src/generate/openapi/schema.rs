@@ -246,7 +246,7 @@ pub(in crate::generate) fn constrain(schema: &mut Map<String, Value>, rule: &Rul
         _ => "Length",
     };
     let (key, value) = match rule {
-        RuleModel::Enum(texts) | RuleModel::Known(texts) => {
+        RuleModel::Enum(texts) | RuleModel::KnownValues(texts) => {
             let mut texts = texts.clone();
             texts.sort_unstable();
             let of_texts = match ty {

@@ -196,7 +196,7 @@ fn told(rule: &RuleModel, ty: &Type) -> String {
     };
     match rule {
         RuleModel::Enum(texts) => format!("One of {}.", quoted(texts)),
-        RuleModel::Known(texts) => format!("Usually one of {}.", quoted(texts)),
+        RuleModel::KnownValues(texts) => format!("Usually one of {}.", quoted(texts)),
         RuleModel::Minimum(number) => format!("At least {number}."),
         RuleModel::Maximum(number) => format!("At most {number}."),
         RuleModel::MinLength(length) => format!("At least {length} {unit}."),

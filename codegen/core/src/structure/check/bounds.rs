@@ -44,8 +44,8 @@ fn of_values(bounds: &Bounds, shape: &TypeRef, diagnostics: &Diagnostics) -> Vec
         ["min_length", "max_length"],
         diagnostics,
     );
-    choices("one_of", bounds.listed_one_of(), diagnostics);
-    choices("known", bounds.listed_known(), diagnostics);
+    choices("one_of", bounds.one_of_literals(), diagnostics);
+    choices("known", bounds.known_literals(), diagnostics);
     if let (Some(_), Some(known)) = (&bounds.one_of, &bounds.known) {
         let help = "`one_of` refuses other values, `known` only lists the usual ones; keep one";
         diagnostics.report(known.span, "`known` contradicts `one_of`", help);
@@ -56,8 +56,8 @@ fn of_values(bounds: &Bounds, shape: &TypeRef, diagnostics: &Diagnostics) -> Vec
         (!given.is_empty()).then(|| texts.collect())
     };
     let rules = [
-        texts(bounds.listed_one_of()).map(RuleModel::Enum),
-        texts(bounds.listed_known()).map(RuleModel::Known),
+        texts(bounds.one_of_literals()).map(RuleModel::Enum),
+        texts(bounds.known_literals()).map(RuleModel::KnownValues),
         bounds.minimum.as_ref().map(|number| RuleModel::Minimum(number.value)),
         bounds.maximum.as_ref().map(|number| RuleModel::Maximum(number.value)),
         bounds
@@ -82,13 +82,13 @@ fn of_values(bounds: &Bounds, shape: &TypeRef, diagnostics: &Diagnostics) -> Vec
 
 impl Bounds {
     /// Returns the texts of `one_of`; none without the key.
-    fn listed_one_of(&self) -> &[Spanned<String>] {
+    fn one_of_literals(&self) -> &[Spanned<String>] {
         self.one_of.as_ref().map_or(&[], |given| &given.value)
     }
 
     /// Returns the texts of `known`; none without the key, or if it names a constant.
-    fn listed_known(&self) -> &[Spanned<String>] {
-        self.known.as_ref().map_or(&[], |given| given.value.listed())
+    fn known_literals(&self) -> &[Spanned<String>] {
+        self.known.as_ref().map_or(&[], |given| given.value.literals())
     }
 }
 
@@ -234,7 +234,7 @@ fn default(attrs: &FieldAttrs, shape: &TypeRef, diagnostics: &Diagnostics) {
         diagnostics.report(default.span, problem, "change the default or the constraint");
     };
     let bounds = &attrs.bounds;
-    for (key, texts) in [("one_of", bounds.listed_one_of()), ("known", bounds.listed_known())] {
+    for (key, texts) in [("one_of", bounds.one_of_literals()), ("known", bounds.known_literals())] {
         if *shape.present() == TypeRef::String
             && !texts.is_empty()
             && !texts.iter().any(|text| json::string(&text.value) == json)

@@ -35,8 +35,8 @@ pub(super) fn check(field: &Field, attrs: FieldAttrs, diagnostics: &Diagnostics)
         listing: listing(&attrs, diagnostics),
         rules: bounds::rules(&attrs, &shape, diagnostics),
         known_at: match attrs.bounds.known.as_ref().map(|given| &given.value) {
-            Some(Texts::At(path)) => Some(path.clone()),
-            Some(Texts::Listed(_)) | None => None,
+            Some(Texts::Constant(path)) => Some(path.clone()),
+            Some(Texts::Literals(_)) | None => None,
         },
         list: list(&attrs, &shape, diagnostics),
         atomic: atomic(&attrs, &shape, diagnostics),

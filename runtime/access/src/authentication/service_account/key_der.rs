@@ -148,11 +148,7 @@ pub(super) fn rsa_public(der: &[u8]) -> Option<RsaPublic> {
 
 /// Reads a private ECDSA key (SEC 1), which contains its public key. Without a curve of its own it is on `curve`.
 pub(super) fn ec_private(der: &[u8], curve: Option<Curve>) -> Option<EcKey> {
-    let key = EcPrivateKey::from_der(der).ok()?;
-    let curve = match key.parameters {
-        Some(EcParameters::NamedCurve(id)) => Curve::of(id)?,
-        None => curve?,
-    };
+    let (curve, key) = ec_fields(der, curve)?;
     let point = key.public_key?;
     // Some programs leave out leading zeros.
     let missing = curve.size().checked_sub(key.private_key.len())?;
@@ -172,48 +168,65 @@ pub(super) fn ec_private(der: &[u8], curve: Option<Curve>) -> Option<EcKey> {
     })
 }
 
-/// Reads a private key (PKCS #8).
-pub(super) fn pkcs8(der: &[u8]) -> Option<Private> {
+/// Reads the curve and the fields of a private ECDSA key (SEC 1). Without a curve of its own it is on `curve`.
+fn ec_fields(der: &[u8], curve: Option<Curve>) -> Option<(Curve, EcPrivateKey<'_>)> {
+    let key = EcPrivateKey::from_der(der).ok()?;
+    let curve = match key.parameters {
+        Some(EcParameters::NamedCurve(id)) => Curve::of(id)?,
+        None => curve?,
+    };
+    Some((curve, key))
+}
+
+/// The key inside a PKCS #8 document, by its type.
+enum Inner<'a> {
+    /// PKCS #1.
+    Rsa(&'a [u8]),
+    /// SEC 1, and the curve of the key.
+    Ec(&'a [u8], Option<Curve>),
+}
+
+/// Reads the outer layer of a private key (PKCS #8).
+fn inner(der: &[u8]) -> Option<Inner<'_>> {
     let key = PrivateKeyInfo::from_der(der).ok()?;
     match key.algorithm.oid {
-        RSA => rsa_private(key.private_key).map(Private::Rsa),
+        RSA => Some(Inner::Rsa(key.private_key)),
         EC => {
-            let curve = key.algorithm.parameters_oid().ok().and_then(Curve::of)?;
-            ec_private(key.private_key, Some(curve)).map(Private::Ec)
+            let curve = key.algorithm.parameters_oid().ok().and_then(Curve::of);
+            Some(Inner::Ec(key.private_key, curve))
         }
         _ => None,
+    }
+}
+
+/// Reads a private key (PKCS #8).
+pub(super) fn pkcs8(der: &[u8]) -> Option<Private> {
+    match inner(der)? {
+        Inner::Rsa(der) => rsa_private(der).map(Private::Rsa),
+        // The curve of the document is required.
+        Inner::Ec(der, curve) => ec_private(der, Some(curve?)).map(Private::Ec),
     }
 }
 
 /// Reads the public half of a private key, which need not be fit for signing; `None` if the DER block is not a private key,
 /// `Some(None)` if it is unusable.
 pub(super) fn public_half(label: &str, der: &[u8]) -> Option<Option<Public>> {
-    let ec = |der: &[u8], curve: Option<Curve>| {
-        let key = EcPrivateKey::from_der(der).ok()?;
-        let curve = match key.parameters {
-            Some(EcParameters::NamedCurve(id)) => Curve::of(id)?,
-            None => curve?,
-        };
-        point(curve, key.public_key?)
+    let inner = match label {
+        "RSA PRIVATE KEY" => Some(Inner::Rsa(der)),
+        "EC PRIVATE KEY" => Some(Inner::Ec(der, None)),
+        "PRIVATE KEY" => inner(der),
+        _ => return None,
     };
-    let rsa = |der: &[u8]| {
-        let key = pkcs1::RsaPrivateKey::from_der(der).ok()?;
-        rsa_public(&key.public_key().to_der().ok()?).map(Public::Rsa)
-    };
-    match label {
-        "RSA PRIVATE KEY" => Some(rsa(der)),
-        "EC PRIVATE KEY" => Some(ec(der, None)),
-        "PRIVATE KEY" => Some(
-            PrivateKeyInfo::from_der(der)
-                .ok()
-                .and_then(|key| match key.algorithm.oid {
-                    RSA => rsa(key.private_key),
-                    EC => ec(key.private_key, key.algorithm.parameters_oid().ok().and_then(Curve::of)),
-                    _ => None,
-                }),
-        ),
-        _ => None,
-    }
+    Some(inner.and_then(|inner| match inner {
+        Inner::Rsa(der) => {
+            let key = pkcs1::RsaPrivateKey::from_der(der).ok()?;
+            rsa_public(&key.public_key().to_der().ok()?).map(Public::Rsa)
+        }
+        Inner::Ec(der, curve) => {
+            let (curve, key) = ec_fields(der, curve)?;
+            point(curve, key.public_key?)
+        }
+    }))
 }
 
 /// Returns the key of an uncompressed point.

@@ -36,7 +36,7 @@ impl KeyRing {
     /// # Errors
     ///
     /// The thread cannot be started.
-    pub fn in_the_making<M>(make: M, others: Vec<PublicKey>) -> io::Result<Self>
+    pub fn generating<M>(make: M, others: Vec<PublicKey>) -> io::Result<Self>
     where
         M: FnOnce() -> Result<SigningKey, KeyError> + Send + 'static,
     {

@@ -188,7 +188,7 @@ fn whoever_needs_a_key_waits_until_it_is_made() {
         gone.recv().unwrap();
         Ok(key())
     };
-    let ring = KeyRing::in_the_making(make, Vec::new()).unwrap();
+    let ring = KeyRing::generating(make, Vec::new()).unwrap();
     let issuer = TokenIssuer::new("https://issuer", ring);
     let signing = std::thread::spawn(move || issuer.sign(claims()).unwrap());
     go.send(()).unwrap();
@@ -197,7 +197,7 @@ fn whoever_needs_a_key_waits_until_it_is_made() {
 
 #[test]
 fn without_a_key_nothing_is_signed_and_nothing_is_valid() {
-    let ring = KeyRing::in_the_making(|| Err(KeyError::NotMade), Vec::new()).unwrap();
+    let ring = KeyRing::generating(|| Err(KeyError::NotMade), Vec::new()).unwrap();
     assert!(ring.public().is_empty());
     assert!(TokenIssuer::new("https://issuer", ring).sign(claims()).is_err());
 }

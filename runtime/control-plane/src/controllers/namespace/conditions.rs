@@ -9,7 +9,7 @@ use super::contents::Contents;
 /// one whose status is unchanged.
 pub(super) fn updated(conditions: &[Value], contents: &Contents, now: &str) -> Vec<Value> {
     let mut status = json!({"conditions": conditions});
-    for (name, verdict) in said(contents) {
+    for (name, verdict) in all_conditions(contents) {
         set_condition(&mut status, name, &verdict, now);
     }
     match status["conditions"].take() {
@@ -19,7 +19,7 @@ pub(super) fn updated(conditions: &[Value], contents: &Contents, now: &str) -> V
 }
 
 /// Returns all conditions about contents, in their order.
-fn said(contents: &Contents) -> [(&'static str, Verdict); 5] {
+fn all_conditions(contents: &Contents) -> [(&'static str, Verdict); 5] {
     let fine = |name, reason: &str, message: &str| (name, Verdict::no(reason, message));
     let wrong = |name, reason: &str, message: String| (name, Verdict::yes(reason, message));
     let removed = "All content successfully removed";

@@ -30,7 +30,7 @@ const REMEMBERED: usize = 1024;
 
 /// The user that impersonates, and its request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asking<'a> {
+pub(super) struct Impersonator<'a> {
     pub(super) user: &'a UserInfo,
     pub(super) info: &'a RequestInfo,
 }
@@ -75,7 +75,7 @@ impl Modes {
     /// # Errors
     ///
     /// 403 when no mode allows it, with the reason of the first mode that was tried.
-    pub(super) fn impersonate(&self, asking: &Asking<'_>, wanted: &UserInfo) -> ApiResult<UserInfo> {
+    pub(super) fn impersonate(&self, asking: &Impersonator<'_>, wanted: &UserInfo) -> ApiResult<UserInfo> {
         let last = self.last().get(&asking.user.name).copied();
         let others = MODES.into_iter().filter(|mode| Some(*mode) != last);
         let mut refused = None;
@@ -111,7 +111,7 @@ impl Modes {
         last.insert(user.to_owned(), mode);
     }
 
-    fn check(&self, mode: Mode, asking: &Asking<'_>, wanted: &UserInfo) -> ApiResult<UserInfo> {
+    fn check(&self, mode: Mode, asking: &Impersonator<'_>, wanted: &UserInfo) -> ApiResult<UserInfo> {
         let ask = Ask {
             authorizer: &*self.authorizer,
             user: &mode.requestor(asking.user),
@@ -214,13 +214,13 @@ impl Ask<'_> {
         Err(refusal(&self.user.name, &self.verb, &identity.target(), reason))
     }
 
-    fn is_narrow(&self) -> bool {
+    fn is_constrained(&self) -> bool {
         self.mode != Mode::Legacy
     }
 
     /// The API group of the resources that represent names of users and groups.
     fn group_of_names(&self) -> &'static str {
-        match self.is_narrow() {
+        match self.is_constrained() {
             true => AUTHENTICATION,
             false => "",
         }
@@ -235,7 +235,7 @@ impl Ask<'_> {
             namespace: "",
             name: &wanted.name,
         };
-        if let Some(node) = node_name(&wanted.name).filter(|_| self.is_narrow()) {
+        if let Some(node) = node_name(&wanted.name).filter(|_| self.is_constrained()) {
             identity.resource = "nodes";
             // One permission covers the node of every pod.
             identity.name = if self.mode == Mode::AssociatedNode { "*" } else { node };
@@ -261,7 +261,7 @@ impl Ask<'_> {
 
     fn groups(&self, groups: &[String]) -> ApiResult<()> {
         let identity = |name| Identity::of(self.group_of_names(), "groups", name);
-        if self.is_narrow() {
+        if self.is_constrained() {
             if groups.iter().any(String::is_empty) {
                 return self.refuse(&identity(""), "impersonating the empty string group is not allowed");
             }
@@ -281,7 +281,7 @@ impl Ask<'_> {
             subresource: key,
             ..Identity::of(AUTHENTICATION, "userextras", value)
         };
-        if self.is_narrow() && !extra.is_empty() {
+        if self.is_constrained() && !extra.is_empty() {
             if let Some(problem) = extra.iter().find_map(|(key, values)| problem_of_extra(key, values)) {
                 return self.refuse(&identity("", ""), &problem);
             }

@@ -43,7 +43,7 @@ fn taken_for(allowed: &'static [&'static str], headers: &[(&'static str, &str)])
         ..UserInfo::default()
     };
     let info = RequestInfo::new(&http::Method::GET, &"/apis".parse().unwrap());
-    let asking = Asking {
+    let asking = Impersonator {
         user: &alice,
         info: &info,
     };

@@ -147,7 +147,7 @@ async fn shared_backend() -> (u16, Arc<AtomicUsize>) {
 #[tokio::test]
 async fn watches_do_not_hold_up_other_requests() {
     let (port, connections) = shared_backend().await;
-    let link = link().keeping();
+    let link = link().pooled();
     let (watch, list) = (target(port, "/watch"), target(port, "/list"));
     let mut watches = Vec::new();
     for _ in 0..100 {

@@ -49,7 +49,7 @@ impl Bookmarks {
     }
 
     /// True if a bookmark of `revision` is new to the client.
-    pub(super) fn tells(&self, revision: Revision) -> bool {
+    pub(super) fn is_new(&self, revision: Revision) -> bool {
         revision > self.known
     }
 }
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn what_the_client_knows_is_not_told() {
         let bookmarks = Bookmarks::new(MINUTE, Instant::now(), Revision(7));
-        assert!(!bookmarks.tells(Revision(7)));
-        assert!(bookmarks.tells(Revision(8)));
+        assert!(!bookmarks.is_new(Revision(7)));
+        assert!(bookmarks.is_new(Revision(8)));
     }
 }

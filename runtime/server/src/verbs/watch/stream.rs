@@ -298,7 +298,7 @@ impl WatchStream {
         self.waiting().await?;
         let revision = self.watcher.progress();
         let bookmarks = self.bookmarks.as_ref();
-        if self.unsent.has_room() && bookmarks.is_some_and(|bookmarks| bookmarks.tells(revision)) {
+        if self.unsent.has_room() && bookmarks.is_some_and(|bookmarks| bookmarks.is_new(revision)) {
             let bookmark = self.frames.bookmark(revision, false)?;
             self.chunk.push(bookmark);
         }

@@ -182,7 +182,7 @@ mod tests {
         let fields = [Lifecycle::default().facts(), ContainerStatus::default().facts()];
         for facts in fields {
             let field = facts.field_named(STOP_SIGNAL).unwrap();
-            assert_eq!(field.rules, [Rule::Known(&STOP_SIGNALS)]);
+            assert_eq!(field.rules, [Rule::KnownValues(&STOP_SIGNALS)]);
         }
     }
 }

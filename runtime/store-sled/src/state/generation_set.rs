@@ -8,19 +8,19 @@ use crate::worker::Pulse;
 
 /// A generation, or several if their records are not sorted by slot.
 #[derive(Debug)]
-pub(crate) struct Home {
+pub(crate) struct GenerationSet {
     generations: Vec<Generation>,
 }
 
-impl Home {
-    /// Returns the home of slots whose records are in one generation.
+impl GenerationSet {
+    /// Returns the set for slots whose records are in one generation.
     pub(super) fn new(generation: Generation) -> Self {
         Self {
             generations: vec![generation],
         }
     }
 
-    /// Returns the home of slots each of whose records may be in any of `generations`; each key is in one of them.
+    /// Returns the set for slots each of whose records may be in any of `generations`; each key is in one of them.
     /// `None` if there are no generations.
     pub(super) fn unsorted(generations: Vec<Generation>) -> Option<Self> {
         (!generations.is_empty()).then_some(Self { generations })

@@ -9,11 +9,11 @@ pub type StructTable = Option<&'static StructFacts>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathUse {
     /// An integer: replicas, the order of rows.
-    WholeNumber,
+    Integer,
     /// A cell of the type `number`.
     Number,
     /// A cell of the type `boolean`.
-    Truth,
+    Boolean,
     /// A cell of the type `date`.
     Date,
     /// The selector of a scale.
@@ -26,11 +26,11 @@ pub enum PathUse {
 
 /// The reason for which a path is unsuitable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Misfit {
+pub enum PathError {
     /// The path has no field.
-    Nowhere,
+    NoSuchField,
     /// The field has another type.
-    OtherType,
+    WrongType,
 }
 
 /// Checks that `path` leads from `facts` to a value that suits `used`. Paths below nested structs, and paths without
@@ -38,8 +38,8 @@ pub enum Misfit {
 ///
 /// # Errors
 ///
-/// See [`Misfit`].
-pub const fn check_path(facts: StructTable, path: &str, used: PathUse) -> Result<(), Misfit> {
+/// See [`PathError`].
+pub const fn check_path(facts: StructTable, path: &str, used: PathUse) -> Result<(), PathError> {
     let Some(facts) = facts else { return Ok(()) };
     let path = path.as_bytes();
     let mut end = 0;
@@ -60,14 +60,14 @@ pub const fn check_path(facts: StructTable, path: &str, used: PathUse) -> Result
                 (false, TypeFacts::Map(inner)) => inner.present(),
                 (false, TypeFacts::Struct(_)) => return Ok(()),
                 (false, TypeFacts::Scalar(leaf)) if leaf.openapi_type.is_empty() => return Ok(()),
-                (false, _) => return Err(Misfit::Nowhere),
+                (false, _) => return Err(PathError::NoSuchField),
             };
-            return fitting(ty, used);
+            return check_type(ty, used);
         }
     }
     match has_inlined {
         true => Ok(()),
-        false => Err(Misfit::Nowhere),
+        false => Err(PathError::NoSuchField),
     }
 }
 
@@ -75,8 +75,8 @@ pub const fn check_path(facts: StructTable, path: &str, used: PathUse) -> Result
 ///
 /// # Errors
 ///
-/// See [`Misfit`].
-pub fn check_whole_path(facts: &StructFacts, path: &str, used: PathUse) -> Result<(), Misfit> {
+/// See [`PathError`].
+pub fn check_whole_path(facts: &StructFacts, path: &str, used: PathUse) -> Result<(), PathError> {
     let (name, rest) = match path.split_once('.') {
         Some((name, rest)) => (name, Some(rest)),
         None => (path, None),
@@ -85,25 +85,25 @@ pub fn check_whole_path(facts: &StructFacts, path: &str, used: PathUse) -> Resul
         let ty = field.ty.present();
         match (field.inline, ty, rest) {
             (true, TypeFacts::Struct(inner), _) => match check_whole_path(inner(), path, used) {
-                Err(Misfit::Nowhere) => {}
+                Err(PathError::NoSuchField) => {}
                 found => return found,
             },
             _ if field.name != name => {}
             (_, TypeFacts::Struct(inner), Some(rest)) => return check_whole_path(inner(), rest, used),
             // The rest of the path is the key of an entry.
-            (_, TypeFacts::Map(inner), Some(_)) => return fitting(inner.present(), used),
+            (_, TypeFacts::Map(inner), Some(_)) => return check_type(inner.present(), used),
             (_, TypeFacts::Scalar(leaf), Some(_)) if leaf.openapi_type.is_empty() => return Ok(()),
-            (_, _, Some(_)) => return Err(Misfit::Nowhere),
-            (_, ty, None) => return fitting(ty, used),
+            (_, _, Some(_)) => return Err(PathError::NoSuchField),
+            (_, ty, None) => return check_type(ty, used),
         }
     }
-    Err(Misfit::Nowhere)
+    Err(PathError::NoSuchField)
 }
 
-const fn fitting(ty: &TypeFacts, used: PathUse) -> Result<(), Misfit> {
+const fn check_type(ty: &TypeFacts, used: PathUse) -> Result<(), PathError> {
     match fits(ty, used) {
         true => Ok(()),
-        false => Err(Misfit::OtherType),
+        false => Err(PathError::WrongType),
     }
 }
 
@@ -129,9 +129,9 @@ const fn fits(ty: &TypeFacts, used: PathUse) -> bool {
         _ => None,
     };
     match used {
-        PathUse::WholeNumber => matches!(ty, TypeFacts::Int32 | TypeFacts::Int64),
+        PathUse::Integer => matches!(ty, TypeFacts::Int32 | TypeFacts::Int64),
         PathUse::Number => matches!(ty, TypeFacts::Int32 | TypeFacts::Int64 | TypeFacts::Double),
-        PathUse::Truth => matches!(ty, TypeFacts::Bool),
+        PathUse::Boolean => matches!(ty, TypeFacts::Bool),
         PathUse::Date => match leaf {
             Some(format) => is_part(b"date-time", format.as_bytes(), 0, format.len()),
             None => matches!(ty, TypeFacts::String),
@@ -181,26 +181,26 @@ mod tests {
         content: Content,
     }
 
-    const FOUND: Result<(), Misfit> = check_path(Content::FACTS, "size", PathUse::WholeNumber);
+    const FOUND: Result<(), PathError> = check_path(Content::FACTS, "size", PathUse::Integer);
 
     #[test]
     fn paths_are_followed_to_their_types() {
         assert_eq!(FOUND, Ok(()), "at compile time");
         for (path, used, expected) in [
-            ("size", PathUse::WholeNumber, Ok(())),
-            ("any", PathUse::WholeNumber, Ok(())),
-            ("any.size", PathUse::WholeNumber, Ok(())),
-            ("one.none", PathUse::WholeNumber, Ok(())),
+            ("size", PathUse::Integer, Ok(())),
+            ("any", PathUse::Integer, Ok(())),
+            ("any.size", PathUse::Integer, Ok(())),
+            ("one.none", PathUse::Integer, Ok(())),
             ("since", PathUse::Date, Ok(())),
             ("texts.a/b.c", PathUse::Selectable, Ok(())),
-            ("name", PathUse::WholeNumber, Err(Misfit::OtherType)),
-            ("texts.a", PathUse::WholeNumber, Err(Misfit::OtherType)),
-            ("more", PathUse::Selectable, Err(Misfit::OtherType)),
-            ("size", PathUse::Date, Err(Misfit::OtherType)),
-            ("size.more", PathUse::WholeNumber, Err(Misfit::Nowhere)),
-            ("more.name", PathUse::Selectable, Err(Misfit::Nowhere)),
-            ("siz", PathUse::WholeNumber, Err(Misfit::Nowhere)),
-            ("sizes", PathUse::WholeNumber, Err(Misfit::Nowhere)),
+            ("name", PathUse::Integer, Err(PathError::WrongType)),
+            ("texts.a", PathUse::Integer, Err(PathError::WrongType)),
+            ("more", PathUse::Selectable, Err(PathError::WrongType)),
+            ("size", PathUse::Date, Err(PathError::WrongType)),
+            ("size.more", PathUse::Integer, Err(PathError::NoSuchField)),
+            ("more.name", PathUse::Selectable, Err(PathError::NoSuchField)),
+            ("siz", PathUse::Integer, Err(PathError::NoSuchField)),
+            ("sizes", PathUse::Integer, Err(PathError::NoSuchField)),
         ] {
             assert_eq!(
                 check_path(<Option<Box<Content>>>::FACTS, path, used),
@@ -210,14 +210,14 @@ mod tests {
         }
         assert_eq!(check_path(Outer::FACTS, "siz", PathUse::Any), Ok(()), "perhaps inlined");
         for (path, used, expected) in [
-            ("size", PathUse::WholeNumber, Ok(())),
+            ("size", PathUse::Integer, Ok(())),
             ("one.one.since", PathUse::Date, Ok(())),
             ("one.texts.a/b.c", PathUse::Selectable, Ok(())),
-            ("one.any.size", PathUse::WholeNumber, Ok(())),
-            ("one.one.name", PathUse::WholeNumber, Err(Misfit::OtherType)),
-            ("one.none", PathUse::WholeNumber, Err(Misfit::Nowhere)),
-            ("one.more.size", PathUse::WholeNumber, Err(Misfit::Nowhere)),
-            ("siz", PathUse::Any, Err(Misfit::Nowhere)),
+            ("one.any.size", PathUse::Integer, Ok(())),
+            ("one.one.name", PathUse::Integer, Err(PathError::WrongType)),
+            ("one.none", PathUse::Integer, Err(PathError::NoSuchField)),
+            ("one.more.size", PathUse::Integer, Err(PathError::NoSuchField)),
+            ("siz", PathUse::Any, Err(PathError::NoSuchField)),
         ] {
             let facts = Outer::FACTS.expect("a struct");
             assert_eq!(check_whole_path(facts, path, used), expected, "{path}");
