@@ -225,10 +225,12 @@ const _: () = {
         ::planesmith_machinery::facts::PathUse::Integer,
     ) {
         ::core::result::Result::Ok(()) => {}
-        ::core::result::Result::Err(::planesmith_machinery::facts::PathError::NoSuchField) => {
-            ::core::panic!("`scale` names \"spec.lines\", which is not a field")
-        }
-        ::core::result::Result::Err(::planesmith_machinery::facts::PathError::WrongType) => {
+        ::core::result::Result::Err(
+            ::planesmith_machinery::facts::PathError::NoSuchField,
+        ) => ::core::panic!("`scale` names \"spec.lines\", where no field is"),
+        ::core::result::Result::Err(
+            ::planesmith_machinery::facts::PathError::WrongType,
+        ) => {
             ::core::panic!(
                 "`scale` needs an `i32` or `i64`, and \"spec.lines\" is of another type"
             )
@@ -240,10 +242,12 @@ const _: () = {
         ::planesmith_machinery::facts::PathUse::Integer,
     ) {
         ::core::result::Result::Ok(()) => {}
-        ::core::result::Result::Err(::planesmith_machinery::facts::PathError::NoSuchField) => {
-            ::core::panic!("`scale` names \"status.lines\", which is not a field")
-        }
-        ::core::result::Result::Err(::planesmith_machinery::facts::PathError::WrongType) => {
+        ::core::result::Result::Err(
+            ::planesmith_machinery::facts::PathError::NoSuchField,
+        ) => ::core::panic!("`scale` names \"status.lines\", where no field is"),
+        ::core::result::Result::Err(
+            ::planesmith_machinery::facts::PathError::WrongType,
+        ) => {
             ::core::panic!(
                 "`scale` needs an `i32` or `i64`, and \"status.lines\" is of another type"
             )
@@ -255,10 +259,12 @@ const _: () = {
         ::planesmith_machinery::facts::PathUse::Selector,
     ) {
         ::core::result::Result::Ok(()) => {}
-        ::core::result::Result::Err(::planesmith_machinery::facts::PathError::NoSuchField) => {
-            ::core::panic!("`scale` names \"status.selector\", which is not a field")
-        }
-        ::core::result::Result::Err(::planesmith_machinery::facts::PathError::WrongType) => {
+        ::core::result::Result::Err(
+            ::planesmith_machinery::facts::PathError::NoSuchField,
+        ) => ::core::panic!("`scale` names \"status.selector\", where no field is"),
+        ::core::result::Result::Err(
+            ::planesmith_machinery::facts::PathError::WrongType,
+        ) => {
             ::core::panic!(
                 "`scale` needs a `String` or a label selector, and \"status.selector\" is of another type"
             )
@@ -270,10 +276,12 @@ const _: () = {
         ::planesmith_machinery::facts::PathUse::Selectable,
     ) {
         ::core::result::Result::Ok(()) => {}
-        ::core::result::Result::Err(::planesmith_machinery::facts::PathError::NoSuchField) => {
-            ::core::panic!("`selectable` names \"spec.customer\", which is not a field")
-        }
-        ::core::result::Result::Err(::planesmith_machinery::facts::PathError::WrongType) => {
+        ::core::result::Result::Err(
+            ::planesmith_machinery::facts::PathError::NoSuchField,
+        ) => ::core::panic!("`selectable` names \"spec.customer\", where no field is"),
+        ::core::result::Result::Err(
+            ::planesmith_machinery::facts::PathError::WrongType,
+        ) => {
             ::core::panic!(
                 "`selectable` needs a `String`, `bool`, `i32` or `i64`, and \"spec.customer\" is of another type"
             )
@@ -285,10 +293,12 @@ const _: () = {
         ::planesmith_machinery::facts::PathUse::Number,
     ) {
         ::core::result::Result::Ok(()) => {}
-        ::core::result::Result::Err(::planesmith_machinery::facts::PathError::NoSuchField) => {
-            ::core::panic!("`column` names \"spec.lines\", which is not a field")
-        }
-        ::core::result::Result::Err(::planesmith_machinery::facts::PathError::WrongType) => {
+        ::core::result::Result::Err(
+            ::planesmith_machinery::facts::PathError::NoSuchField,
+        ) => ::core::panic!("`column` names \"spec.lines\", where no field is"),
+        ::core::result::Result::Err(
+            ::planesmith_machinery::facts::PathError::WrongType,
+        ) => {
             ::core::panic!(
                 "`column` needs an `i32`, `i64` or `f64`, and \"spec.lines\" is of another type"
             )

@@ -55,7 +55,9 @@ const _: () = {
                 name: "state",
                 ty: <String as ::planesmith_machinery::value::Shape>::TYPE,
                 listing: ::planesmith_machinery::facts::Listing::Required,
-                rules: &[::planesmith_machinery::facts::Rule::KnownValues(&["new", "old"])],
+                rules: &[
+                    ::planesmith_machinery::facts::Rule::KnownValues(&["new", "old"]),
+                ],
                 ..::planesmith_machinery::facts::FieldFacts::NONE
             },
             ::planesmith_machinery::facts::FieldFacts {
