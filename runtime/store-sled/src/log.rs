@@ -292,9 +292,9 @@ fn load_state(state: &State, space: &Space, loader: &mut dyn Loader) -> Result<(
     let space = space.clone();
     let (sender, records) = sync_channel(LOADING);
     let mut worker = Worker::start(move |pulse| {
-        homes.iter().try_for_each(|home| {
-            home.read(&space, pulse, |record| {
-                let sent = sender.send((Arc::clone(home), record));
+        generation_sets.iter().try_for_each(|generation_set| {
+            generation_set.read(&space, pulse, |record| {
+                let sent = sender.send((Arc::clone(generation_set), record));
                 sent.map_err(|_| other("the work was cancelled"))
             })
         })

@@ -227,7 +227,7 @@ const _: () = {
         ::core::result::Result::Ok(()) => {}
         ::core::result::Result::Err(
             ::planesmith_machinery::facts::PathError::NoSuchField,
-        ) => ::core::panic!("`scale` names \"spec.lines\", where no field is"),
+        ) => ::core::panic!("`scale` names \"spec.lines\", which is not a field"),
         ::core::result::Result::Err(
             ::planesmith_machinery::facts::PathError::WrongType,
         ) => {
@@ -244,7 +244,7 @@ const _: () = {
         ::core::result::Result::Ok(()) => {}
         ::core::result::Result::Err(
             ::planesmith_machinery::facts::PathError::NoSuchField,
-        ) => ::core::panic!("`scale` names \"status.lines\", where no field is"),
+        ) => ::core::panic!("`scale` names \"status.lines\", which is not a field"),
         ::core::result::Result::Err(
             ::planesmith_machinery::facts::PathError::WrongType,
         ) => {
@@ -261,7 +261,7 @@ const _: () = {
         ::core::result::Result::Ok(()) => {}
         ::core::result::Result::Err(
             ::planesmith_machinery::facts::PathError::NoSuchField,
-        ) => ::core::panic!("`scale` names \"status.selector\", where no field is"),
+        ) => ::core::panic!("`scale` names \"status.selector\", which is not a field"),
         ::core::result::Result::Err(
             ::planesmith_machinery::facts::PathError::WrongType,
         ) => {
@@ -278,7 +278,7 @@ const _: () = {
         ::core::result::Result::Ok(()) => {}
         ::core::result::Result::Err(
             ::planesmith_machinery::facts::PathError::NoSuchField,
-        ) => ::core::panic!("`selectable` names \"spec.customer\", where no field is"),
+        ) => ::core::panic!("`selectable` names \"spec.customer\", which is not a field"),
         ::core::result::Result::Err(
             ::planesmith_machinery::facts::PathError::WrongType,
         ) => {
@@ -295,7 +295,7 @@ const _: () = {
         ::core::result::Result::Ok(()) => {}
         ::core::result::Result::Err(
             ::planesmith_machinery::facts::PathError::NoSuchField,
-        ) => ::core::panic!("`column` names \"spec.lines\", where no field is"),
+        ) => ::core::panic!("`column` names \"spec.lines\", which is not a field"),
         ::core::result::Result::Err(
             ::planesmith_machinery::facts::PathError::WrongType,
         ) => {
