@@ -16,4 +16,5 @@ pub mod v1alpha1;
 pub mod v1beta1;
 
 pub(crate) use key_pair::key_pair_complaint;
+#[cfg(any(feature = "apiextensions", feature = "apiregistration"))]
 pub(crate) use pem::authorities_complaint;

@@ -15,7 +15,9 @@ pub mod admission;
 pub mod admissionregistration;
 #[cfg(feature = "kubernetes")]
 pub mod apidiscovery;
+#[cfg(feature = "apiextensions")]
 pub mod apiextensions;
+#[cfg(feature = "apiregistration")]
 pub mod apiregistration;
 #[cfg(feature = "kubernetes")]
 pub mod apiserverinternal;

@@ -444,7 +444,12 @@ pub const PROGRAM: Program = Program {
         v3: openapi::V3,
     },
     admission: planesmith_kubernetes::ADMISSION,
-    components: &[planesmith_kubernetes::COMPONENT],
+    components: &[
+        planesmith_aggregator::COMPONENT,
+        planesmith_extensions::COMPONENT,
+        planesmith_trace_export::COMPONENT,
+        planesmith_kubernetes::COMPONENT,
+    ],
 };
 
 /// Adds the kinds of all groups to `scheme`.

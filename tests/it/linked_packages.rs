@@ -21,7 +21,18 @@ fn linked_with(package: &str) -> Result<String> {
 
 #[test]
 fn a_server_with_a_private_group_is_linked_with_no_built_in_kinds() {
-    let built_in = ["planesmith-kubernetes v", "planesmith-api-defs feature \"kubernetes\""];
+    let built_in = [
+        "planesmith-kubernetes v",
+        "planesmith-api-defs feature \"kubernetes\"",
+        "planesmith-api-defs feature \"apiextensions\"",
+        "planesmith-api-defs feature \"apiregistration\"",
+        "planesmith-aggregator v",
+        "planesmith-extensions v",
+        "planesmith-expressions v",
+        "planesmith-trace-export v",
+        "opentelemetry v",
+        "tonic v",
+    ];
     let planesmith = linked_with("planesmith").unwrap();
     let shop = linked_with("planesmith-shop").unwrap();
     for part in built_in {

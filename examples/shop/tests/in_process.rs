@@ -7,9 +7,9 @@ use anyhow::Result;
 use clap::Parser as _;
 use http::Method;
 use http::header::ACCEPT;
-use planesmith_control_plane::Server;
 use planesmith_control_plane::descriptors::Descriptors;
 use planesmith_control_plane::options::Options;
+use planesmith_control_plane::{Program, Server};
 use planesmith_e2e::{Connection, Endpoint};
 use planesmith_server::lifecycle::{Signal, Signals};
 use planesmith_shop::generated::PROGRAM;
@@ -38,6 +38,11 @@ struct Shop {
 impl Shop {
     /// Starts a server in `folder`, with the certificates and keys in `certificates`, and with `flags`.
     async fn start(folder: &Path, certificates: &Path, flags: &[&str]) -> Self {
+        Self::start_program(&PROGRAM, folder, certificates, flags).await
+    }
+
+    /// Starts a server of `program`.
+    async fn start_program(program: &Program, folder: &Path, certificates: &Path, flags: &[&str]) -> Self {
         let tokens = folder.join("tokens.csv");
         std::fs::write(&tokens, "secret,admin,1,system:masters\n").expect("the folder is writable");
         let [data, certificates, tokens] = [
@@ -49,7 +54,7 @@ impl Shop {
         let own = [data.as_str(), &certificates, &tokens];
         let options = Options::try_parse_from(common.iter().chain(&own).chain(flags));
         let server = Server::open(
-            &PROGRAM,
+            program,
             &options.expect("the arguments are valid"),
             Descriptors::current(),
         )
@@ -188,4 +193,46 @@ async fn a_server_that_cannot_listen_leaves_its_store_closed() {
     let (signal, signals) = Signals::manual();
     signal.stop();
     server.run(signals).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_that_lists_their_components_has_definitions_and_api_services() {
+    const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
+    let program = Program {
+        components: &[planesmith_aggregator::COMPONENT, planesmith_extensions::COMPONENT],
+        ..PROGRAM
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let shop = Shop::start_program(&program, folder.path(), &folder.path().join("pki"), &[]).await;
+    shop.ready().await;
+    let definition = json!({
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}],
+        },
+    });
+    let call = |path, body: Value| shop.connection.call(Method::POST, path, body.to_string());
+    call(DEFINITIONS, definition).await.unwrap().expect(201).unwrap();
+    let widget = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}});
+    let served = async {
+        while call(WIDGETS, widget.clone()).await.unwrap().status != 201 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(READY_WITHIN, served)
+        .await
+        .expect("widgets are served");
+    for name in ["v1.shop.example.com", "v1.example.com"] {
+        let path = format!("/apis/apiregistration.k8s.io/v1/apiservices/{name}");
+        let registered = async {
+            while shop.connection.get(&path).await.unwrap().status != 200 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(READY_WITHIN, registered).await.expect(name);
+    }
+    shop.stop().await;
 }

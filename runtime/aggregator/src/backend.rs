@@ -22,9 +22,10 @@ use planesmith_server::response::plain_text;
 use planesmith_server::routes::VersionHandler;
 use tokio::sync::Notify;
 
-use crate::config::{AggregatorConfig, Resolver};
+use crate::config::AggregatorConfig;
 use crate::identity;
-use crate::registration::{Remote, RemoteTrust, ServicePort};
+use crate::registration::{Remote, RemoteTrust};
+use planesmith_control_plane::service_resolver::{Resolver, ServicePort};
 
 use documents::Documents;
 

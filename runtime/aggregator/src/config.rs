@@ -3,11 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use planesmith_control_plane::service_resolver::Resolver;
 use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::openapi::OpenApi;
-use planesmith_server::proxy::{ClientIdentity, Destination};
-
-use crate::registration::ServicePort;
+use planesmith_server::proxy::ClientIdentity;
 
 /// The dependencies and options of an aggregator.
 #[derive(Clone)]
@@ -22,16 +21,6 @@ pub struct AggregatorConfig {
     pub identity: Option<ClientIdentity>,
     /// If true, a redirect by another server is answered with 502.
     pub rejects_redirects: bool,
-}
-
-/// Resolves a service to one of its addresses.
-pub trait Resolver: Send + Sync {
-    /// Returns a destination for a port of a service.
-    ///
-    /// # Errors
-    ///
-    /// The reason for a failure, worded as kube-apiserver words it.
-    fn resolve(&self, service: &ServicePort) -> Result<Destination, String>;
 }
 
 impl fmt::Debug for AggregatorConfig {

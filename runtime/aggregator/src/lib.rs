@@ -1,12 +1,15 @@
 //! The aggregation server: the outermost one of the chain, in front of every group that another server answers for.
 //!
 //! Reading order: [`Registration`] (a group version and its server), [`Aggregator`] (all registrations), [`Backend`] (another
-//! server: requests, availability, documents), [`Claims`] (routes). This crate must not know what the other servers serve, nor
-//! the source of registrations. Unclaimed group versions go to the next server of the chain.
+//! server: requests, availability, documents), [`Claims`] (routes), then `api_services` (registrations that are stored as
+//! APIServices) and [`COMPONENT`], which a program lists to have this server. This crate must not know what the other servers
+//! serve. Unclaimed group versions go to the next server of the chain.
 
 mod aggregator;
+mod api_services;
 mod backend;
 mod claims;
+mod component;
 mod config;
 mod identity;
 mod openapi;
@@ -15,17 +18,9 @@ mod registration;
 pub use aggregator::Aggregator;
 pub use backend::Backend;
 pub use claims::Claims;
-pub use config::{AggregatorConfig, Resolver};
-pub use registration::{Registration, Remote, RemoteTrust, ServicePort};
-
-use planesmith_server::chain::ApiServer;
-use planesmith_server::routes::Routes;
+pub use component::COMPONENT;
+pub use config::AggregatorConfig;
+pub use registration::{Registration, Remote, RemoteTrust};
 
 /// The group of APIServices.
 pub const GROUP: &str = "apiregistration.k8s.io";
-
-/// Returns the server of `routes`, the declared kinds of [`GROUP`], without claimed group versions.
-#[must_use]
-pub fn server(routes: Routes) -> ApiServer {
-    ApiServer::new("aggregator", routes)
-}

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use planesmith_control_plane::service_resolver::ServicePort;
 use planesmith_machinery::group_version::compare_versions;
 use planesmith_server::discovery::{ListedGroup, VersionPriority};
 
@@ -27,17 +28,6 @@ pub struct Remote {
     pub is_available: bool,
 }
 
-/// A port of a service.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServicePort {
-    /// Namespace of the service.
-    pub namespace: String,
-    /// Name of the service.
-    pub name: String,
-    /// The port.
-    pub port: u16,
-}
-
 /// The trust in a server's certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RemoteTrust {
@@ -47,14 +37,6 @@ pub enum RemoteTrust {
     Bundle(Vec<u8>),
     /// Trusts certificates signed by the operating system's authorities.
     System,
-}
-
-impl ServicePort {
-    /// Returns the host name expected in the server's certificate.
-    #[must_use]
-    pub fn host_name(&self) -> String {
-        format!("{}.{}.svc", self.name, self.namespace)
-    }
 }
 
 /// Returns the groups for unaggregated discovery, by priority, then by registration name; each with its versions by priority.

@@ -21,8 +21,7 @@ use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
 use crate::options::Options;
 
-pub(crate) use configuration::read_document;
-pub use configuration::{Configuration, parse_configuration};
+pub use configuration::{Configuration, parse_configuration, read_document};
 pub use generic::{ALWAYS_ADMIT, ALWAYS_DENY, GENERIC, NAMESPACE_LIFECYCLE};
 pub use switches::{check_switches, is_on};
 

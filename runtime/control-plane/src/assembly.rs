@@ -17,15 +17,16 @@ use planesmith_server::filters::Flows;
 use planesmith_server::health::HealthCheck;
 use planesmith_server::metrics::SharedMetrics;
 use planesmith_server::openapi::OpenApi;
+use planesmith_server::routes::Routes;
 use planesmith_server::stores::{ObjectLister, Stores, StoresOptions};
+use planesmith_server::trace::Tracer;
 use planesmith_store::Storage;
 
 use crate::admission::{self, PluginInitializer};
-use crate::api_services::Aggregation;
 use crate::authentication::{authorizer, bearer_tokens};
 use crate::base_groups;
 use crate::bootstrap::Announcement;
-use crate::component::{Contribution, ServerContext};
+use crate::component::{ChainContext, ChainedServer, Contribution, ServerContext};
 use crate::enablement::Enablement;
 use crate::feature_gates::FeatureGates;
 use crate::identity::Identity;
@@ -37,7 +38,7 @@ use crate::server_routes::ServerRoutes;
 use crate::service_accounts::ServiceAccountKeys;
 use crate::service_resolver::NoServices;
 use crate::storage::{alarms_check, storage_check};
-use crate::{bootstrap, controllers, custom_resources, namespaces, service_accounts, subresources};
+use crate::{bootstrap, controllers, namespaces, service_accounts, subresources};
 
 /// The parts that the chain of servers shares with the server in front of it.
 pub(crate) struct Assembled {
@@ -49,6 +50,8 @@ pub(crate) struct Assembled {
     pub(crate) directory: GroupDirectory,
     /// The flows of requests; `None` without the kinds for that.
     pub(crate) flows: Option<Arc<dyn Flows>>,
+    /// Receives requests for a tracing system; `None` without one.
+    pub(crate) tracer: Option<Arc<dyn Tracer>>,
     pub(crate) tokens: Arc<BearerTokens>,
     pub(crate) authorizer: Arc<dyn Authorizer>,
     pub(crate) metrics: SharedMetrics,
@@ -119,27 +122,29 @@ pub(crate) fn assemble(
     let openapi = program.openapi.of(&served, &features);
     let services = added.services.unwrap_or_else(|| Arc::new(NoServices));
     let directory = GroupDirectory::default();
-    let extensions =
-        custom_resources::extensions(routes.extensions, &stores, loopback, (&openapi, &directory), &services);
-    let core = ApiServer::new("core", routes.core)
-        .in_front_of(extensions)
+    let chain_context = ChainContext {
+        server: context,
+        served: &served,
+        openapi: &openapi,
+        directory: &directory,
+        services: &services,
+        proxy_client: &identity.proxy_client(),
+    };
+    let further = FurtherServers::of(program, routes.components, &chain_context)?;
+    let core = ApiServer::new("core", routes.core);
+    let behind = further.behind.into_iter().rev();
+    let core = match behind.reduce(|behind, server| server.in_front_of(behind)) {
+        Some(behind) => core.in_front_of(behind),
+        None => core,
+    };
+    let core = core
         .with_check(storage_check("etcd", storage))
         .with_check(storage_check("etcd-readiness", storage).only_ready())
         .with_check(alarms_check(storage))
         // The data in memory is read when the store is opened, before anything is served.
         .with_check(HealthCheck::new("informer-sync", || Ok(())).only_ready());
-    let aggregation = Aggregation {
-        stores: &stores,
-        loopback,
-        served: &served,
-        directory: &directory,
-        openapi: &openapi,
-        services,
-        identity: Some(identity.proxy_client()),
-        rejects_redirects: options.aggregation.aggregator_reject_forwarding_redirect,
-    };
-    let aggregator = aggregation.add_to(planesmith_aggregator::server(routes.aggregator));
-    let tables = [aggregator.tables(), core.tables()].concat();
+    let front_tables = further.in_front.iter().flat_map(ApiServer::tables);
+    let tables: Vec<_> = front_tables.chain(core.tables()).collect();
     kinds.connect(&tables);
     let keys_url = options.service_accounts.service_account_jwks_uri.as_deref();
     let core = service_accounts::with_openid(core, &keys, &announcement.public_address(), keys_url);
@@ -155,18 +160,41 @@ pub(crate) fn assemble(
     let own = controllers::of_every_server((&stores, loopback), announcement, &gates, &keys.issuer, &directory);
     let controllers = own.into_iter().chain(added.controllers);
     let core = controllers::with_controllers(core, &tables, controllers, &options.embedded_controllers());
-    let chain = aggregator.in_front_of(core);
+    let in_front = further.in_front.into_iter().rev();
+    let chain = in_front.fold(core, |chain, server| server.in_front_of(chain));
     let assembled = Assembled {
         served,
         openapi,
         directory,
         flows: added.flows,
+        tracer: added.tracer,
         tokens: Arc::clone(&tokens),
         authorizer: Arc::clone(&authorizer),
         metrics: Arc::clone(&stores.options().metrics),
         features,
     };
     Ok((chain, assembled))
+}
+
+/// The servers of the components, by their place in the chain.
+#[derive(Default)]
+struct FurtherServers {
+    in_front: Vec<ApiServer>,
+    behind: Vec<ApiServer>,
+}
+
+impl FurtherServers {
+    fn of(program: &Program, routes: Vec<Routes>, context: &ChainContext<'_>) -> Result<Self> {
+        let mut servers = Self::default();
+        for (component, routes) in program.components.iter().zip(routes) {
+            match component.server(routes, context)? {
+                Some(ChainedServer::InFront(server)) => servers.in_front.push(server),
+                Some(ChainedServer::Behind(server)) => servers.behind.push(server),
+                None => {}
+            }
+        }
+        Ok(servers)
+    }
 }
 
 /// Returns the kinds of `program`, whose objects `features` determine.

@@ -29,14 +29,17 @@ pub const GROUPS: &[GroupVersion] = &[
     },
 ];
 
-/// Returns the group versions of the program, after those that it does not bring itself.
+/// Returns the group versions of the program, after those of every control plane and of its components that it does not bring
+/// itself.
 pub(crate) fn with_groups_of(program: &Program) -> impl Iterator<Item = &'static GroupVersion> {
     let groups = program.groups;
-    let brings = move |base: &GroupVersion| {
+    let brings = move |added: &GroupVersion| {
         let mut own = groups.iter();
-        own.any(|own| own.group == base.group && own.version == base.version)
+        own.any(|own| own.group == added.group && own.version == added.version)
     };
-    GROUPS.iter().filter(move |base| !brings(base)).chain(groups)
+    let of_components = program.components.iter().flat_map(|component| component.groups());
+    let added = GROUPS.iter().chain(of_components);
+    added.filter(move |added| !brings(added)).chain(groups)
 }
 
 fn register_core(scheme: &mut Scheme) {

@@ -10,9 +10,15 @@ use planesmith_access::admission::{Lister, Plugin};
 use planesmith_access::authentication::BearerTokens;
 use planesmith_access::authorization::Authorizer;
 use planesmith_machinery::feature::Feature;
+use planesmith_server::chain::ApiServer;
+use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::filters::Flows;
 use planesmith_server::hooks::Hook;
+use planesmith_server::openapi::OpenApi;
+use planesmith_server::proxy::ClientIdentity;
+use planesmith_server::routes::Routes;
 use planesmith_server::stores::Stores;
+use planesmith_server::trace::Tracer;
 
 use crate::admission::PluginInitializer;
 use crate::bootstrap::Announcement;
@@ -21,6 +27,7 @@ use crate::controllers::Controller;
 use crate::feature_gates::FeatureGates;
 use crate::loopback::Loopback;
 use crate::options::{ControllerName, Options};
+use crate::program::GroupVersion;
 use crate::service_resolver::ServiceResolver;
 
 /// A part of a program that does more than store and serve kinds: it handles subresources, creates objects at start,
@@ -81,6 +88,27 @@ pub trait Component: fmt::Debug + Sync {
         Vec::new()
     }
 
+    /// Lists the group versions that the component needs. They are served unless the program has them itself.
+    fn groups(&self) -> &'static [GroupVersion] {
+        &[]
+    }
+
+    /// Names the groups whose kinds the component's own [`server`](Self::server) serves, in place of the core server.
+    fn server_groups(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Returns the component's own server of the chain, with `routes`, the enabled kinds of
+    /// [`server_groups`](Self::server_groups).
+    ///
+    /// # Errors
+    ///
+    /// A flag whose value cannot be used.
+    fn server(&self, routes: Routes, context: &ChainContext<'_>) -> Result<Option<ChainedServer>> {
+        let _ = (routes, context);
+        Ok(None)
+    }
+
     /// Registers handlers of subresources in `context.stores`, and returns the component's contribution to the
     /// server. Kinds are registered, but none is served yet.
     ///
@@ -127,6 +155,40 @@ pub struct ServerContext<'a> {
     pub authorizer: &'a Arc<dyn Authorizer>,
 }
 
+/// The parts of a server that its chain is made of.
+#[derive(Clone, Copy)]
+pub struct ChainContext<'a> {
+    /// The parts that all components work with.
+    pub server: ServerContext<'a>,
+    /// The group versions that this program serves.
+    pub served: &'a [GroupVersion],
+    /// The published OpenAPI documents.
+    pub openapi: &'a OpenApi,
+    /// The groups published in discovery.
+    pub directory: &'a GroupDirectory,
+    /// Finds servers behind services.
+    pub services: &'a Arc<dyn ServiceResolver>,
+    /// The client certificate of this server, with which it passes requests on for their users.
+    pub proxy_client: &'a ClientIdentity,
+}
+
+impl fmt::Debug for ChainContext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChainContext")
+            .field("server", &self.server)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A further server of the chain, and its place.
+#[derive(Debug)]
+pub enum ChainedServer {
+    /// It gets requests before the core server. Of several, that of the first listed component gets them first.
+    InFront(ApiServer),
+    /// It gets the requests that no server before it has a route for.
+    Behind(ApiServer),
+}
+
 /// The parts that a component adds to a server.
 #[derive(Default)]
 pub struct Contribution<'a> {
@@ -141,6 +203,8 @@ pub struct Contribution<'a> {
     pub services: Option<Arc<dyn ServiceResolver>>,
     /// Classifies requests, for the headers of answers; `None` from a component without flow control.
     pub flows: Option<Arc<dyn Flows>>,
+    /// Receives requests for a tracing system; `None` from a component without one.
+    pub tracer: Option<Arc<dyn Tracer>>,
 }
 
 impl fmt::Debug for Contribution<'_> {
@@ -154,7 +218,7 @@ impl fmt::Debug for Contribution<'_> {
 }
 
 impl<'a> Contribution<'a> {
-    /// Adds the parts of `later`. The last resolver of services and the last classifier of requests count.
+    /// Adds the parts of `later`. Of resolvers, classifiers and tracers the last one counts.
     #[must_use]
     pub(crate) fn and(mut self, later: Contribution<'a>) -> Self {
         self.start_hooks.extend(later.start_hooks);
@@ -162,6 +226,7 @@ impl<'a> Contribution<'a> {
         self.controllers.extend(later.controllers);
         self.services = later.services.or(self.services);
         self.flows = later.flows.or(self.flows);
+        self.tracer = later.tracer.or(self.tracer);
         self
     }
 }

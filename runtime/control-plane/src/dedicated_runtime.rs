@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 /// # Errors
 ///
 /// If the work cannot be done, because no thread can be started for it or because it panicked.
-pub(crate) fn block_on<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
+pub fn block_on<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
     let (answer, answered) = mpsc::sync_channel(1);
     runtime()?.spawn(async move {
         // The caller is waiting.
@@ -36,7 +36,7 @@ pub(crate) fn block_on<T: Send + 'static>(work: impl Future<Output = T> + Send +
 /// # Errors
 ///
 /// As [`block_on`].
-pub(crate) async fn run<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
+pub async fn run<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
     let mut only = JoinSet::new();
     only.spawn_on(work, runtime()?.handle());
     let done = only.join_next().await.and_then(Result::ok);

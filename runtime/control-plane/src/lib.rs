@@ -7,7 +7,6 @@
 
 pub mod admission;
 mod allocator;
-mod api_services;
 mod assembly;
 pub mod authentication;
 pub mod base_groups;
@@ -15,16 +14,17 @@ pub mod bootstrap;
 pub mod certificates;
 mod commands;
 pub mod component;
+pub mod conditions;
 pub mod controllers;
-mod custom_resources;
 mod data_folder;
-mod dedicated_runtime;
+pub mod dedicated_runtime;
 pub mod delaying_queue;
 mod delegation;
 pub mod descriptors;
 pub mod enablement;
 pub mod event_post;
 pub mod feature_gates;
+pub mod group_priorities;
 mod host_address;
 pub mod identity;
 pub mod kubeconfig;
@@ -46,7 +46,6 @@ pub mod service_accounts;
 pub mod service_resolver;
 mod storage;
 mod subresources;
-mod trace_export;
 mod work_queue;
 mod workers;
 

@@ -145,10 +145,6 @@ pub struct Options {
     #[arg(long, value_delimiter = ',', value_parser = parse_watch_cache_size, value_name = "RESOURCE#SIZE,...")]
     pub watch_cache_sizes: Vec<String>,
 
-    /// File that configures the export of traces (a TracingConfiguration).
-    #[arg(long, value_name = "FILE")]
-    pub tracing_config_file: Option<PathBuf>,
-
     /// Log level: 0 warnings, 2 normal operation, 4 also every request, 8 everything.
     #[arg(short = 'v', long = "v", default_value_t = 2, value_name = "LEVEL")]
     pub verbosity: u8,
@@ -251,7 +247,6 @@ impl Options {
             ("--client-ca-file", &self.client_ca_file),
             ("--token-auth-file", &self.token_auth_file),
             ("--admission-control-config-file", &self.admission_control_config_file),
-            ("--tracing-config-file", &self.tracing_config_file),
             ("--proxy-client-cert-file", &self.aggregation.proxy_client_cert_file),
             ("--proxy-client-key-file", &self.aggregation.proxy_client_key_file),
             (

@@ -15,7 +15,6 @@ use planesmith_server::listener::{Listener, Tls};
 use planesmith_server::trace::Tracer;
 use planesmith_store::Storage;
 
-use crate::api_services;
 use crate::assembly::{Assembled, assemble};
 use crate::authentication::authenticator;
 use crate::bootstrap::Announcement;
@@ -23,13 +22,13 @@ use crate::certificates::renewal::Renewal;
 use crate::data_folder::DataFolder;
 use crate::delegation::{Host, Lookup, TrustedProxies};
 use crate::descriptors::Descriptors;
+use crate::group_priorities;
 use crate::identity::Identity;
 use crate::loopback::Loopback;
 use crate::options::{Options, StorageKind, VersionFlag};
 use crate::program::{GroupVersion, Program};
 use crate::running::Running;
 use crate::storage::{open_storage, store_dir};
-use crate::trace_export::TraceExport;
 
 /// A server that is ready to run: its store is open, its address is bound, and its parts are put together.
 ///
@@ -39,7 +38,7 @@ pub struct Server {
     listener: Listener,
     storage: Storage,
     renewal: Option<Renewal>,
-    traces: Option<Arc<TraceExport>>,
+    tracer: Option<Arc<dyn Tracer>>,
     record: Running,
     data_dir: PathBuf,
     served: Vec<GroupVersion>,
@@ -126,8 +125,8 @@ impl Server {
         if let Some(renewal) = renewal {
             renewal.abort();
         }
-        if let Some(traces) = self.traces {
-            traces.close().await;
+        if let Some(tracer) = self.tracer {
+            finish(tracer).await;
         }
         self.storage.close().await;
         Running::remove(&self.data_dir);
@@ -151,6 +150,13 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T> {
     let options = options.clone();
     tokio::task::spawn_blocking(move || open(&options)).await?
+}
+
+/// Sends the last requests to the tracing system, which may wait for the network.
+async fn finish(tracer: Arc<dyn Tracer>) {
+    if let Err(error) = tokio::task::spawn_blocking(move || tracer.finish()).await {
+        tracing::error!(%error, "the export of the last traces panicked");
+    }
 }
 
 /// The files of a server.
@@ -177,11 +183,7 @@ impl Opened {
 
         let loopback = Loopback::new();
         let (chain, assembled) = assemble(program, options, storage, &loopback, &announcement, identity)?;
-        let traces = options
-            .tracing_config_file
-            .as_deref()
-            .map(TraceExport::open)
-            .transpose()?;
+        let tracer = assembled.tracer.clone();
         let served = assembled.served.clone();
         let proxies = RequestHeaderAuthenticator::new(identity.request_headers().clone(), SystemTime::now);
         let trusted = trusted_proxies(options, identity, &listener, &proxies)?;
@@ -192,7 +194,7 @@ impl Opened {
         let mut config = config(options, &proxies, assembled);
         config.connections.connections = descriptors.connections(config.connections.connections);
         config.public_address = announcement.public_address();
-        config.tracer = traces.clone().map(|traces| traces as Arc<dyn Tracer>);
+        config.tracer.clone_from(&tracer);
         config.metrics.show_storage(storage.clone());
         let prepared = config.complete()?.prepare(chain)?;
         loopback.connect(&prepared.front());
@@ -203,7 +205,7 @@ impl Opened {
             renewal: listener.tls().and_then(|tls| identity.renewal(Arc::clone(tls))),
             listener,
             storage: storage.clone(),
-            traces,
+            tracer,
             record: record(program, options, identity, &url),
             data_dir: options.data_dir.clone(),
             served,
@@ -249,7 +251,7 @@ fn config(options: &Options, proxies: &RequestHeaderAuthenticator, assembled: As
     config.openapi = assembled.openapi;
     config.metrics = assembled.metrics;
     config.features = assembled.features;
-    config.priorities = api_services::priorities();
+    config.priorities = group_priorities::priorities();
     config.directory = assembled.directory;
     config.flags.clone_from(&options.listed);
     for (name, stage, on) in options.features().all() {

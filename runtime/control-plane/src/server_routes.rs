@@ -7,12 +7,11 @@ use crate::base_groups;
 use crate::enablement::Enablement;
 use crate::program::{GroupVersion, Program};
 
-/// The routes of the servers of a chain. Each server has the kinds that it works with: APIServices are served by the
-/// aggregator, definitions by the extensions server, and all others by the core server.
+/// The routes of the servers of a chain. A component's own server has the kinds of its groups, the core server all others.
 pub(crate) struct ServerRoutes {
-    pub(crate) aggregator: Routes,
     pub(crate) core: Routes,
-    pub(crate) extensions: Routes,
+    /// Those of the components' own servers, in the order of the program's components.
+    pub(crate) components: Vec<Routes>,
 }
 
 impl ServerRoutes {
@@ -23,16 +22,16 @@ impl ServerRoutes {
             Routes::new().only(move |facts| enablement.resource(facts))
         };
         let mut routes = Self {
-            aggregator: empty(),
             core: empty(),
-            extensions: empty(),
+            components: program.components.iter().map(|_| empty()).collect(),
         };
         let groups = base_groups::with_groups_of(program);
         for group_version in groups.filter(|group| enablement.version(group)) {
-            let server = match group_version.group {
-                planesmith_aggregator::GROUP => &mut routes.aggregator,
-                planesmith_extensions::GROUP => &mut routes.extensions,
-                _ => &mut routes.core,
+            let mut components = program.components.iter();
+            let own = components.position(|component| component.server_groups().contains(&group_version.group));
+            let server = match own {
+                Some(own) => &mut routes.components[own],
+                None => &mut routes.core,
             };
             (group_version.install)(server, stores);
         }
@@ -47,8 +46,8 @@ impl ServerRoutes {
 
     /// True if a resource of a group version is served.
     pub(crate) fn serves(&self, group: &str, version: &str) -> bool {
-        let all = [&self.aggregator, &self.core, &self.extensions];
-        all.iter().any(|routes| routes.serves(group, version))
+        let mut all = self.components.iter().chain([&self.core]);
+        all.any(|routes| routes.serves(group, version))
     }
 }
 
@@ -56,45 +55,37 @@ impl ServerRoutes {
 mod tests {
     use std::sync::Arc;
 
-    use planesmith_api_defs::apiextensions::v1::CustomResourceDefinition;
-    use planesmith_api_defs::apiregistration::v1::APIService;
     use planesmith_machinery::scheme::Scheme;
     use planesmith_store::{MemoryLog, Storage, StorageOptions};
 
     use super::*;
+    use crate::component::Component;
     use crate::feature_gates::FeatureGates;
     use crate::options::Switches;
     use crate::program::Documents;
 
-    const GROUPS: &[GroupVersion] = &[
-        GroupVersion {
-            group: "apiregistration.k8s.io",
-            version: "v1",
-            on_by_default: true,
-            register: |scheme| {
-                scheme.add::<APIService>();
-            },
-            install: |routes, stores| routes.serve::<APIService>(stores),
-        },
-        GroupVersion {
-            group: "apiextensions.k8s.io",
-            version: "v1",
-            on_by_default: true,
-            register: |scheme| {
-                scheme.add::<CustomResourceDefinition>();
-            },
-            install: |routes, stores| routes.serve::<CustomResourceDefinition>(stores),
-        },
-    ];
+    #[derive(Debug)]
+    struct LeaseServer;
+
+    impl Component for LeaseServer {
+        fn server_groups(&self) -> &'static [&'static str] {
+            &["coordination.k8s.io"]
+        }
+    }
+
+    #[derive(Debug)]
+    struct WithoutServer;
+
+    impl Component for WithoutServer {}
 
     #[test]
     fn each_server_of_the_chain_serves_its_own_kinds() {
         let program = Program {
             name: "test",
-            groups: GROUPS,
+            groups: &[],
             openapi: Documents::default(),
             admission: &[],
-            components: &[],
+            components: &[&WithoutServer, &LeaseServer],
         };
         let mut scheme = Scheme::new();
         for group_version in base_groups::with_groups_of(&program) {
@@ -105,15 +96,16 @@ mod tests {
         let groups = base_groups::with_groups_of(&program);
         let enablement = Enablement::new(groups, &[], &Switches::default(), &FeatureGates::default()).unwrap();
         let routes = ServerRoutes::install(&program, &stores, &enablement);
-        let servers = [&routes.aggregator, &routes.core, &routes.extensions];
+        let [without, of_leases] = &routes.components[..] else {
+            panic!("{} servers", routes.components.len())
+        };
+        let servers = [&routes.core, without, of_leases];
         for (group, expected) in [
-            ("apiregistration.k8s.io", [true, false, false]),
-            ("", [false, true, false]),
-            ("coordination.k8s.io", [false, true, false]),
-            ("apiextensions.k8s.io", [false, false, true]),
+            ("", [true, false, false]),
+            ("coordination.k8s.io", [false, false, true]),
         ] {
             assert_eq!(servers.map(|server| server.serves(group, "v1")), expected, "{group}");
         }
-        assert_eq!(routes.served(&program).len(), 4);
+        assert_eq!(routes.served(&program).len(), 2);
     }
 }

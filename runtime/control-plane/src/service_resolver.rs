@@ -1,11 +1,39 @@
 //! Servers behind services, which aggregation and conversion webhooks refer to.
 
-use planesmith_aggregator::{Resolver, ServicePort};
 use planesmith_machinery::go_format::quote;
 use planesmith_server::proxy::Destination;
 
 /// The label of an EndpointSlice that names its service.
 pub const SERVICE_NAME: &str = "kubernetes.io/service-name";
+
+/// A port of a service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServicePort {
+    /// Namespace of the service.
+    pub namespace: String,
+    /// Name of the service.
+    pub name: String,
+    /// The port.
+    pub port: u16,
+}
+
+impl ServicePort {
+    /// Returns the host name expected in the server's certificate.
+    #[must_use]
+    pub fn host_name(&self) -> String {
+        format!("{}.{}.svc", self.name, self.namespace)
+    }
+}
+
+/// Resolves a service to one of its addresses.
+pub trait Resolver: Send + Sync {
+    /// Returns a destination for a port of a service.
+    ///
+    /// # Errors
+    ///
+    /// The reason for a failure, worded as kube-apiserver words it.
+    fn resolve(&self, service: &ServicePort) -> Result<Destination, String>;
+}
 
 /// Finds servers behind services.
 pub trait ServiceResolver: Resolver {
@@ -40,7 +68,7 @@ impl Unreachable {
 
 /// The resolver of a program without services.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NoServices;
+pub struct NoServices;
 
 impl Resolver for NoServices {
     fn resolve(&self, service: &ServicePort) -> Result<Destination, String> {

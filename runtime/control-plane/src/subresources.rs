@@ -62,9 +62,8 @@ mod tests {
             let mut core = Routes::new();
             core.serve::<Order>(&stores);
             ServerRoutes {
-                aggregator: Routes::new(),
                 core,
-                extensions: Routes::new(),
+                components: Vec::new(),
             }
         };
         let refused = check(&stores, &routes()).unwrap_err().to_string();

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use planesmith_machinery::go_format::quote;
 use serde_json::{Map, Value, json};
 
-use crate::conditions::Verdict;
 use crate::definition::Definition;
+use planesmith_control_plane::conditions::Verdict;
 
 /// The accepted names of a group's definitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

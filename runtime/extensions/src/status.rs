@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::conditions::{Verdict, set_condition};
 use crate::definition::Definition;
 use crate::names::{TakenNames, accept_names};
+use planesmith_control_plane::conditions::{Verdict, set_condition};
 
 /// Returns the new status of a definition; `taken` are the names of its group, `now` is the time.
 ///

@@ -119,6 +119,7 @@ impl Component for Kubernetes {
                 options.aggregation.enable_aggregator_routing,
             ))),
             flows: has_flows.then(|| Arc::new(StoredFlows::new(stores)) as Arc<dyn Flows>),
+            ..Contribution::default()
         })
     }
 }

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use planesmith_aggregator::{Resolver, ServicePort};
 use planesmith_api_defs::core::v1::{Endpoints, Service};
 use planesmith_api_defs::discovery::v1::EndpointSlice;
-use planesmith_control_plane::service_resolver::{SERVICE_NAME, ServiceResolver, Unreachable};
+use planesmith_control_plane::service_resolver::{Resolver, SERVICE_NAME, ServicePort, ServiceResolver, Unreachable};
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::object::Resource;
 use planesmith_server::proxy::Destination;

@@ -81,6 +81,9 @@ pub trait Tracer: Send + Sync + fmt::Debug {
 
     /// Records a request.
     fn record(&self, request: TracedRequest);
+
+    /// Sends what is recorded. Called once, after the last request; it may block for some seconds.
+    fn finish(&self);
 }
 
 #[cfg(test)]

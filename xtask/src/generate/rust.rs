@@ -169,10 +169,18 @@ fn admission(package: &PackageModel) -> &'static str {
     }
 }
 
-/// Returns the components: that of the built-in kinds for these, the crate's own if it has a module `components`, else none.
+/// The components of the server with the built-in kinds, outermost server first.
+const BUILT_IN_COMPONENTS: &str = "&[
+        planesmith_aggregator::COMPONENT,
+        planesmith_extensions::COMPONENT,
+        planesmith_trace_export::COMPONENT,
+        planesmith_kubernetes::COMPONENT,
+    ]";
+
+/// Returns the components: those of the server with the built-in kinds for these, the crate's own if it has a module `components`, else none.
 fn components(package: &PackageModel) -> &'static str {
     match package.package.role {
-        Role::Library | Role::BuiltIn => "&[planesmith_kubernetes::COMPONENT]",
+        Role::Library | Role::BuiltIn => BUILT_IN_COMPONENTS,
         Role::Own if package.package.has_components => "crate::components::COMPONENTS",
         Role::Own => "&[]",
     }

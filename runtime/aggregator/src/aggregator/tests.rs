@@ -1,11 +1,12 @@
+use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::{GroupDirectory, VersionPriority};
 use planesmith_server::openapi::OpenApi;
 use planesmith_server::proxy::Destination;
 use planesmith_server::routes::Routes;
 
 use super::*;
-use crate::config::Resolver;
-use crate::registration::{RemoteTrust, ServicePort};
+use crate::registration::RemoteTrust;
+use planesmith_control_plane::service_resolver::{Resolver, ServicePort};
 
 struct NoServices;
 
@@ -27,7 +28,7 @@ fn aggregator(directory: &GroupDirectory) -> Aggregator {
         identity: None,
         rejects_redirects: false,
     };
-    Aggregator::new(&mut crate::server(Routes::new()), own, config)
+    Aggregator::new(&mut ApiServer::new("aggregator", Routes::new()), own, config)
 }
 
 /// Returns a registration of the server at `port`.

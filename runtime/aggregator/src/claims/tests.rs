@@ -36,7 +36,7 @@ async fn a_claimed_version_hides_what_is_further_in() {
     let mut inner = Routes::new();
     inner.claim("metrics.example.com", "v1", Arc::new(Remote("inner")));
     inner.claim("metrics.example.com", "v2", Arc::new(Remote("inner")));
-    let mut aggregator = crate::server(Routes::new());
+    let mut aggregator = ApiServer::new("aggregator", Routes::new());
     let claims = Claims::of(&mut aggregator);
     let chain = aggregator.in_front_of(ApiServer::new("core", inner));
     let config = Config::new(Arc::new(Chain::new(vec![], true)), Arc::new(AlwaysAllow));

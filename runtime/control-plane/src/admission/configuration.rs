@@ -83,7 +83,11 @@ impl Configuration {
 }
 
 /// Reads a YAML or JSON document.
-pub(crate) fn read_document(path: &Path) -> Result<Value> {
+///
+/// # Errors
+///
+/// The file cannot be read, or is neither.
+pub fn read_document(path: &Path) -> Result<Value> {
     let text = fs::read(path)?;
     let document = yaml::to_json(&text)?;
     Ok(serde_json::from_slice(&document.json)?)

@@ -7,6 +7,7 @@ use http::Request;
 use planesmith_access::authentication::Chain;
 use planesmith_access::authorization::AlwaysAllow;
 use planesmith_machinery::resource::Scope;
+use planesmith_server::chain::ApiServer;
 use planesmith_server::connection::Connection;
 use planesmith_server::discovery::ServedResource;
 use planesmith_server::lifecycle::{Config, PreparedServer};
@@ -55,7 +56,7 @@ async fn ask(server: &PreparedServer, path: &str) -> String {
 
 #[tokio::test]
 async fn resources_come_and_go_while_serving() {
-    let mut server = crate::server(Routes::new());
+    let mut server = ApiServer::new("extensions", Routes::new());
     let custom = CustomResources::of(&mut server);
     let config = Config::new(Arc::new(Chain::new(vec![], true)), Arc::new(AlwaysAllow));
     let mut server = config.complete().unwrap().prepare(server).unwrap();

@@ -8,6 +8,7 @@ use planesmith_dynamic::custom::{Checks, CustomKind, CustomObject};
 use planesmith_dynamic::structural::Structural;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::scheme::Scheme;
+use planesmith_server::chain::ApiServer;
 use planesmith_server::connection::Connection;
 use planesmith_server::lifecycle::{Config, PreparedServer};
 use planesmith_server::routes::Routes;
@@ -71,7 +72,7 @@ async fn facts_go_with_their_definition_and_the_requests_for_it() {
     let stores = Stores::new(storage.clone(), Arc::new(Scheme::new()));
     let of_definitions = ResourceFacts::defined(vec![CustomKind::FACTS], 0).remove(0);
     let store = Arc::new(ResourceStore::with_versions(&storage, &of_definitions, &Scheme::new()));
-    let mut server = crate::server(Routes::new());
+    let mut server = ApiServer::new("extensions", Routes::new());
     let templates = Templates {
         definitions: "apis/apiextensions.k8s.io/v1",
         scales: &[],

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use planesmith_api_defs::networking::v1::ServiceCIDR;
+use planesmith_control_plane::conditions::{Verdict, set_condition};
 use planesmith_control_plane::loopback::{Loopback, LoopbackError, retry_on_conflict};
-use planesmith_extensions::conditions::{Verdict, set_condition};
 use planesmith_machinery::object::Resource as _;
 use planesmith_machinery::time::Time;
 use planesmith_server::hooks::Hook;

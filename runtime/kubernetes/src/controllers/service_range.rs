@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use planesmith_api_defs::networking::v1::{IPAddress, ServiceCIDR};
+use planesmith_control_plane::conditions::{Verdict, set_condition};
 use planesmith_control_plane::controllers::MANAGER;
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
-use planesmith_extensions::conditions::{Verdict, set_condition};
 use planesmith_machinery::ip::{IpRange, parse_range};
 use planesmith_machinery::object::Resource as _;
 use planesmith_machinery::time::Time;

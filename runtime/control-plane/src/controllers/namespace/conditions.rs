@@ -1,6 +1,6 @@
 //! The conditions of a terminating namespace.
 
-use planesmith_extensions::conditions::{Verdict, set_condition};
+use crate::conditions::{Verdict, set_condition};
 use serde_json::{Value, json};
 
 use super::contents::Contents;

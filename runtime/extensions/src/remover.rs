@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
+use planesmith_control_plane::resource_client::text;
 use planesmith_dynamic::custom;
-use planesmith_extensions::Definitions;
 use planesmith_machinery::json;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::time::Time;
@@ -15,13 +15,13 @@ use planesmith_server::stores::{ResourceStore, row_of};
 use planesmith_store::{Draft, Entry, Expect, Op};
 use serde_json::Value;
 
-use crate::resource_client::text;
+use crate::definitions::Definitions;
 
 /// The number of objects that are removed at once: writes that wait together become durable together.
 const AT_ONCE: usize = 256;
 
 /// Removes the objects of a kind. Those with finalizers are marked, and deleted once they have none.
-pub(super) async fn remove_all(definitions: &Definitions, kind: &ResourceFacts) {
+pub(crate) async fn remove_all(definitions: &Definitions, kind: &ResourceFacts) {
     let store = &definitions.stores().resource(kind);
     let now = definitions.stores().options().clock.now() / 1000;
     let now = Time::from_second(i64::try_from(now).unwrap_or(i64::MAX));
@@ -84,8 +84,8 @@ fn removal(store: &ResourceStore, kind: &ResourceFacts, entry: &Entry, now: Time
 
 #[cfg(test)]
 mod tests {
-    use planesmith_extensions::definition::Definition;
-    use planesmith_extensions::{KnownFacts, SchemaChecks};
+    use crate::definition::Definition;
+    use crate::{KnownFacts, SchemaChecks};
     use planesmith_machinery::scheme::Scheme;
     use planesmith_server::stores::Stores;
     use planesmith_store::{MemoryLog, Row, Storage, StorageOptions};

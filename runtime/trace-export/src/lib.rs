@@ -1,4 +1,8 @@
-//! Requests as OpenTelemetry traces, sent to a collector: `--tracing-config-file`.
+//! Requests as OpenTelemetry traces, sent to a collector: `--tracing-config-file`. A program lists [`COMPONENT`] to have this flag.
+
+mod component;
+
+pub use component::COMPONENT;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,10 +17,9 @@ use opentelemetry::{Context, KeyValue};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig as _};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{Sampler, SdkTracer, SdkTracerProvider};
+use planesmith_control_plane::admission::{parse_configuration, read_document};
 use planesmith_server::trace::{TraceParent, TracedRequest, Tracer};
 use serde::Deserialize;
-
-use crate::admission::{parse_configuration, read_document};
 
 /// Versions of the file that are accepted; they have the same fields.
 const VERSIONS: [&str; 3] = [
@@ -72,7 +75,7 @@ impl TracingConfiguration {
 
 /// Sends traces to a collector.
 #[derive(Debug)]
-pub(crate) struct TraceExport {
+struct TraceExport {
     provider: SdkTracerProvider,
     tracer: SdkTracer,
     rate: f64,
@@ -84,7 +87,7 @@ impl TraceExport {
     /// # Errors
     ///
     /// If the file is not a `TracingConfiguration`.
-    pub(crate) fn open(path: &Path) -> Result<Arc<Self>> {
+    fn open(path: &Path) -> Result<Arc<Self>> {
         let shown = path.display();
         let configuration =
             TracingConfiguration::open(path).with_context(|| format!("--tracing-config-file {shown}"))?;
@@ -108,17 +111,6 @@ impl TraceExport {
             provider,
             rate: configuration.rate(),
         }))
-    }
-
-    /// Exports the remaining spans.
-    pub(crate) async fn close(self: Arc<Self>) {
-        // It waits for the network.
-        let close = move || self.provider.shutdown_with_timeout(FAREWELL);
-        match tokio::task::spawn_blocking(close).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "the last traces were not sent"),
-            Err(error) => tracing::error!(%error, "the export of the last traces panicked"),
-        }
     }
 }
 
@@ -159,6 +151,12 @@ impl Tracer for TraceExport {
         }
         let end = later(request.received_at, request.received, request.answered);
         context.span().end_with_timestamp(end);
+    }
+
+    fn finish(&self) {
+        if let Err(error) = self.provider.shutdown_with_timeout(FAREWELL) {
+            tracing::warn!(%error, "the last traces were not sent");
+        }
     }
 }
 

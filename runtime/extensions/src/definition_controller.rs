@@ -6,10 +6,8 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use planesmith_api_defs::apiextensions::v1::{ApprovalState, CustomResourceDefinition};
-use planesmith_extensions::conditions::{Verdict, remove_condition, set_condition};
-use planesmith_extensions::definition::Definition;
-use planesmith_extensions::names::TakenNames;
-use planesmith_extensions::{Definitions, settled};
+use planesmith_control_plane::conditions::{Verdict, remove_condition, set_condition};
+use planesmith_control_plane::loopback::{Loopback, LoopbackError};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::time::Time;
 use planesmith_server::discovery::GroupDirectory;
@@ -20,8 +18,11 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
-use super::{relocation, remover};
-use crate::loopback::{Loopback, LoopbackError};
+use crate::definition::Definition;
+use crate::definitions::Definitions;
+use crate::names::TakenNames;
+use crate::status::settled;
+use crate::{relocation, remover};
 
 /// The finalizer of definitions with objects.
 const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
@@ -34,7 +35,7 @@ const RETRY: Duration = Duration::from_secs(1);
 const LISTED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Serves the resources of stored definitions.
-pub(super) struct DefinitionController {
+pub(crate) struct DefinitionController {
     store: Arc<ResourceStore>,
     definitions: Definitions,
     loopback: Loopback,
@@ -60,7 +61,7 @@ struct DefinitionState {
 }
 
 impl DefinitionController {
-    pub(super) fn new(
+    pub(crate) fn new(
         store: Arc<ResourceStore>,
         definitions: Definitions,
         loopback: &Loopback,
@@ -80,7 +81,7 @@ impl DefinitionController {
     }
 
     /// Serves the stored definitions, and then follows changes in the background.
-    pub(super) async fn start(mut self, shutdown: Shutdown) {
+    pub(crate) async fn start(mut self, shutdown: Shutdown) {
         let (entries, watcher) = self.list_and_watch();
         let mut unfinished = BTreeSet::new();
         for entry in entries {

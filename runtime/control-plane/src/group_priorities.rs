@@ -53,7 +53,8 @@ const PRIORITIES: [(&str, &str, i32, i32); 43] = [
 const CUSTOM: (i32, i32) = (1000, 100);
 
 /// Returns the priorities in the form of the server's configuration.
-pub(crate) fn priorities() -> Vec<VersionPriority> {
+#[must_use]
+pub fn priorities() -> Vec<VersionPriority> {
     let places = PRIORITIES
         .iter()
         .map(|(group, version, group_priority, version_priority)| VersionPriority {
@@ -66,7 +67,8 @@ pub(crate) fn priorities() -> Vec<VersionPriority> {
 }
 
 /// Returns the priorities of a group version: of the group, and of the version in it.
-pub(super) fn place(group: &str, version: &str) -> (i32, i32) {
+#[must_use]
+pub fn place(group: &str, version: &str) -> (i32, i32) {
     let found = PRIORITIES.iter().find(|place| (place.0, place.1) == (group, version));
     found.map_or(CUSTOM, |place| (place.2, place.3))
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use planesmith_control_plane::resource_client::text;
 use planesmith_dynamic::custom;
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::json;
@@ -17,8 +18,6 @@ use planesmith_store::{
 };
 use serde_json::Value;
 
-use crate::resource_client::text;
-
 /// Number of objects that are moved concurrently: writes that wait together become durable together.
 const CONCURRENT: usize = 64;
 
@@ -29,7 +28,7 @@ const CONCURRENT: usize = 64;
 /// # Errors
 ///
 /// If an object could not be written or deleted. Another call continues.
-pub(super) async fn relocate(stores: &Stores, kind: &ResourceFacts) -> Result<(), WriteError> {
+pub(crate) async fn relocate(stores: &Stores, kind: &ResourceFacts) -> Result<(), WriteError> {
     // A definition whose names were never accepted has no objects.
     if !kind.group.ends_with(".k8s.io") || kind.plural.is_empty() || is_built_in(stores.scheme(), kind) {
         return Ok(());

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use planesmith_aggregator::{Aggregator, Backend, Registration, Remote, RemoteTrust, ServicePort};
+use crate::{Aggregator, Backend, Registration, Remote, RemoteTrust};
 use planesmith_api_defs::apiregistration::v1::APIService;
+use planesmith_control_plane::service_resolver::ServicePort;
 use planesmith_server::discovery::VersionPriority;
 use planesmith_server::metrics::SharedMetrics;
 use planesmith_server::shutdown::Shutdown;
@@ -15,10 +16,10 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 use super::availability::Availability;
-use crate::loopback::LoopbackError;
-use crate::reconciler::Reconcile;
-use crate::resource_client::ResourceClient;
-use crate::service_resolver::{SERVICE_NAME, ServiceResolver};
+use planesmith_control_plane::loopback::LoopbackError;
+use planesmith_control_plane::reconciler::Reconcile;
+use planesmith_control_plane::resource_client::ResourceClient;
+use planesmith_control_plane::service_resolver::{SERVICE_NAME, ServiceResolver};
 
 /// The time between probes of a server that answers, or that only a change of objects can bring back.
 const RARELY: Duration = Duration::from_secs(10);

@@ -5,7 +5,7 @@ use planesmith_machinery::resource::ResourceTable;
 use serde_json::json;
 
 use super::*;
-use crate::service_resolver::NoServices;
+use planesmith_control_plane::service_resolver::NoServices;
 
 static V2_TABLE: ResourceTable = ResourceTable {
     api_version: Cow::Borrowed("shop.example.com/v2"),

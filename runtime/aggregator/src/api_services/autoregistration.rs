@@ -4,17 +4,17 @@
 //! follow the definitions: changes are undone.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use planesmith_server::stores::Stores;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::priorities::place;
-use crate::loopback::{Loopback, LoopbackError};
-use crate::program::GroupVersion;
-use crate::reconciler::Reconcile;
-use crate::resource_client::{ResourceClient, text};
+use planesmith_control_plane::group_priorities::place;
+use planesmith_control_plane::loopback::{Loopback, LoopbackError};
+use planesmith_control_plane::program::GroupVersion;
+use planesmith_control_plane::reconciler::Reconcile;
+use planesmith_control_plane::resource_client::{ResourceClient, text};
 
 /// The label of APIServices that are created here, and its values.
 const MANAGED: &str = "kube-aggregator.kubernetes.io/automanaged";
@@ -22,7 +22,7 @@ const MANAGED_AT_START: &str = "onstart";
 const MANAGED_ALWAYS: &str = "true";
 
 /// Creates and deletes APIServices.
-pub(super) struct Registration {
+pub(super) struct AutoRegistration {
     api_services: ResourceClient,
     definitions: Option<ResourceClient>,
     /// APIServices of built-in group versions, by name.
@@ -61,7 +61,7 @@ struct DefinitionVersion {
     served: bool,
 }
 
-impl Registration {
+impl AutoRegistration {
     /// APIServices for `served`, and for definitions.
     pub(super) fn new(
         stores: &Stores,
@@ -69,7 +69,7 @@ impl Registration {
         api_services: &ResourceClient,
         served: &[GroupVersion],
     ) -> Self {
-        let built_in = served.iter().filter(|version| version.group != super::GROUP);
+        let built_in = served.iter().filter(|version| version.group != crate::GROUP);
         let built_in = built_in.map(|version| {
             let object = api_service(version.group, version.version, MANAGED_AT_START);
             (text(&object, "/metadata/name").to_owned(), object)
@@ -139,7 +139,7 @@ impl State {
     }
 }
 
-impl Reconcile for Arc<Registration> {
+impl Reconcile for AutoRegistration {
     const NAME: &'static str = "registration of a group version";
 
     fn watched(&self) -> Vec<&ResourceClient> {
@@ -169,7 +169,7 @@ impl Reconcile for Arc<Registration> {
     }
 }
 
-impl Registration {
+impl AutoRegistration {
     /// Creates, restores or deletes one APIService; those that are managed at start are restored only once.
     async fn settle(&self, name: &str, is_settled: bool) -> Result<(), LoopbackError> {
         let desired = self.desired(name);

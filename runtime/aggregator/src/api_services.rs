@@ -1,18 +1,21 @@
 //! APIServices: the group versions, and the servers that serve them.
 //!
-//! Reading order: [`registration`] (APIServices of this chain of servers), [`follower`] (routes and probes for all
+//! Reading order: [`autoregistration`] (APIServices of this chain of servers), [`follower`] (routes and probes for all
 //! APIServices), [`availability`] (the state of an external server).
 
+mod autoregistration;
 mod availability;
 mod follower;
-mod priorities;
-mod registration;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use planesmith_aggregator::{Aggregator, AggregatorConfig, GROUP};
 use planesmith_api_defs::apiregistration::v1::APIService;
+use planesmith_control_plane::loopback::Loopback;
+use planesmith_control_plane::program::GroupVersion;
+use planesmith_control_plane::reconciler;
+use planesmith_control_plane::resource_client::ResourceClient;
+use planesmith_control_plane::service_resolver::ServiceResolver;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::{GroupDirectory, ListedGroup};
 use planesmith_server::health::HealthCheck;
@@ -21,14 +24,9 @@ use planesmith_server::openapi::OpenApi;
 use planesmith_server::proxy::ClientIdentity;
 use planesmith_server::stores::{ResourceStore, Stores};
 
+use self::autoregistration::AutoRegistration;
 use self::follower::{Follower, NamesService};
-pub(crate) use self::priorities::priorities;
-use self::registration::Registration;
-use crate::loopback::Loopback;
-use crate::program::GroupVersion;
-use crate::reconciler;
-use crate::resource_client::ResourceClient;
-use crate::service_resolver::ServiceResolver;
+use crate::{Aggregator, AggregatorConfig, GROUP};
 
 const API_VERSION: &str = "apiregistration.k8s.io/v1";
 
@@ -78,8 +76,7 @@ impl Aggregation<'_> {
         ];
         let ways = ways.into_iter().filter_map(|(objects, names)| Some((objects?, names)));
         let ways = ways.collect();
-        let registration = Registration::new(self.stores, self.loopback, &api_services, self.served);
-        let registration = Arc::new(registration);
+        let registration = AutoRegistration::new(self.stores, self.loopback, &api_services, self.served);
         let check = completion_check(registration.built_in(), Arc::clone(&store));
         let (services, following) = (self.services, aggregator.clone());
         let metrics = Arc::clone(&self.stores.options().metrics);

@@ -6,23 +6,22 @@ mod review;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planesmith_aggregator::ServicePort;
+use planesmith_control_plane::dedicated_runtime;
+use planesmith_control_plane::service_resolver::{ServicePort, ServiceResolver};
 use planesmith_dynamic::custom::{Converter, Converting};
-use planesmith_extensions::definition::Definition;
 use planesmith_machinery::go_base64;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_server::proxy::{Destination, Link, LinkError, Target, client_tls_by, post};
 use serde_json::Value;
 
 use self::review::Review;
-use crate::dedicated_runtime;
-use crate::service_resolver::ServiceResolver;
+use crate::definition::Definition;
 
 /// The time limit of a webhook, which is part of its URL.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Calls the webhook of a definition.
-pub(super) struct Webhook {
+pub(crate) struct Webhook {
     client: Arc<WebhookClient>,
 }
 
@@ -51,7 +50,7 @@ struct Address {
 
 impl Webhook {
     /// Returns the webhook of a definition; `None` if it has none.
-    pub(super) fn of(definition: Definition<'_>, services: &Arc<dyn ServiceResolver>) -> Option<Arc<dyn Converter>> {
+    pub(crate) fn of(definition: Definition<'_>, services: &Arc<dyn ServiceResolver>) -> Option<Arc<dyn Converter>> {
         let conversion = definition.spec().get("conversion")?;
         if conversion.get("strategy").and_then(Value::as_str) != Some("Webhook") {
             return None;

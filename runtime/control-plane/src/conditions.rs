@@ -1,4 +1,4 @@
-//! Status conditions of definitions.
+//! Conditions in the status of an object.
 
 use serde_json::{Value, json};
 
