@@ -16,6 +16,7 @@ use steady::Steady;
 use subject::{Program, Subject};
 
 mod budget;
+mod churn;
 mod definitions;
 mod growth;
 mod heavy_lists;
@@ -38,6 +39,8 @@ mod watchers;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Bench {
     /// Measure only this row, such as `get` or `create`; can be repeated. A name that is not a row prints the names of all rows.
+    /// Rows that take minutes are only measured when they are named: `definitions-churn` creates and deletes 1,000 definitions ten
+    /// times, and compares the memory after the tenth round with that after the second.
     #[arg(long, value_name = "ROW")]
     only: Vec<String>,
 
@@ -136,7 +139,10 @@ impl Bench {
     }
 
     fn wanted(&self, row: &Row) -> bool {
-        self.only.is_empty() || self.only.iter().any(|name| name == row.name)
+        match self.only.is_empty() {
+            true => !row.is_long,
+            false => self.only.iter().any(|name| name == row.name),
+        }
     }
 
     fn programs(&self) -> Result<(Option<Program>, Program)> {
@@ -239,6 +245,13 @@ impl Bench {
         if let Some(row) = row("definitions-install") {
             eprintln!("{}", row.title);
             match definitions::many(program).await {
+                Ok(values) => report.add(Side::Ours, &values),
+                Err(error) => report.fail(Side::Ours, row, &error),
+            }
+        }
+        if let Some(row) = row("definitions-churn").or_else(|| row("definitions-churn-memory")) {
+            eprintln!("{}", row.title);
+            match churn::measure(program, self.quick).await {
                 Ok(values) => report.add(Side::Ours, &values),
                 Err(error) => report.fail(Side::Ours, row, &error),
             }

@@ -50,6 +50,8 @@ pub(crate) struct Row {
     pub(crate) reference: Option<f64>,
     /// The budget of the measured server on that machine.
     pub(crate) budget: f64,
+    /// True if the row takes minutes: it is only measured when it is named.
+    pub(crate) is_long: bool,
 }
 
 impl Row {
@@ -61,7 +63,12 @@ impl Row {
             unit,
             reference,
             budget,
+            is_long: false,
         }
+    }
+
+    const fn long(self) -> Self {
+        Self { is_long: true, ..self }
     }
 
     const fn against(self, reference: f64) -> Self {
@@ -81,6 +88,20 @@ pub(crate) const ROWS: &[Row] = &[
     Row::new("definitions-memory", "memory, 64 real definitions", Megabytes, 64.0),
     Row::new("definitions-install", "1,000 definitions, installed", Millis, 30_000.0),
     Row::new("definitions-many", "memory, 1,000 definitions", Megabytes, 300.0),
+    Row::new(
+        "definitions-churn",
+        "memory, 10 rounds of definitions over 2",
+        Times,
+        1.05,
+    )
+    .long(),
+    Row::new(
+        "definitions-churn-memory",
+        "memory after 10,000 deleted definitions",
+        Megabytes,
+        130.0,
+    )
+    .long(),
     Row::new("custom-create", "create custom object, 16 writers", CpuMicros, 150.0),
     Row::new("custom-objects", "memory, 100,000 custom objects", Megabytes, 500.0),
     Row::new("custom-list", "LIST 100,000 custom objects", CpuMillis, 100.0),

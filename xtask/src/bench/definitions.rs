@@ -16,13 +16,17 @@ use super::load::{Pool, Read, read};
 use super::subject::{Program, Subject};
 use crate::import::documents;
 
-const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+/// The collection of definitions.
+pub(super) const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 /// The number of real definitions for which the budget applies. The measured growth is scaled to it.
 const REAL: usize = 64;
 
 /// The number of synthetic definitions, each in a group of its own.
 const MADE_UP: usize = 1_000;
+
+/// The parts of the schema of each synthetic definition, for a typical size of about 20 KB.
+const PARTS: usize = 16;
 
 /// The number of custom objects.
 const OBJECTS: usize = 100_000;
@@ -36,7 +40,7 @@ const SETTLE: Duration = Duration::from_secs(2);
 /// The timeout for the next of many objects.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-const MEGABYTE: f64 = 1_000_000.0;
+pub(super) const MEGABYTE: f64 = 1_000_000.0;
 
 /// Returns the memory growth of a fresh server in megabytes, for [`REAL`] popular definitions.
 pub(crate) async fn real_memory(program: &Program, folder: &Path) -> Result<f64> {
@@ -58,7 +62,7 @@ pub(crate) async fn many(program: &Program) -> Result<Vec<(&'static str, f64)>> 
     let (subject, _) = program.start().await?;
     let pool = Pool::open(&subject.endpoint, 4).await?;
     let start = Instant::now();
-    install(&pool, (0..MADE_UP).map(made_up).collect()).await?;
+    install(&pool, (0..MADE_UP).map(|number| made_up(number, PARTS)).collect()).await?;
     let installed = start.elapsed();
     let with_definitions = settled(&subject).await?;
     let bodies = (0..OBJECTS).map(|number| (path_of(0), object(number))).collect();
@@ -168,16 +172,18 @@ fn served_at(definition: &Value) -> Option<String> {
     Some(format!("/apis/{group}/{}/{plural}", version["name"].as_str()?))
 }
 
-fn group(number: usize) -> String {
+/// Returns the group of synthetic definition `number`.
+pub(super) fn group(number: usize) -> String {
     format!("group-{number}.bench.example.com")
 }
 
-fn path_of(number: usize) -> String {
+/// Returns the collection of objects of synthetic definition `number`.
+pub(super) fn path_of(number: usize) -> String {
     format!("/apis/{}/v1/namespaces/default/things", group(number))
 }
 
-/// Returns a definition of typical size, about 20 KB; no two are equal.
-fn made_up(number: usize) -> Value {
+/// Returns a definition whose schema has `parts` parts of about 1.3 KB; no two are equal.
+pub(super) fn made_up(number: usize, parts: usize) -> Value {
     let doc = "What the controller makes of this field, and what it does when the field is absent.";
     let leaf = |field: usize| json!({"type": "string", "description": doc, "maxLength": 100 + number % 100 + field});
     let part = |part: usize| {
@@ -188,7 +194,7 @@ fn made_up(number: usize) -> Value {
             json!({"type": "object", "description": doc, "properties": fields}),
         )
     };
-    let parts: serde_json::Map<String, Value> = (0..16).map(part).collect();
+    let parts: serde_json::Map<String, Value> = (0..parts).map(part).collect();
     let schema = json!({"type": "object", "properties": {
         "spec": {"type": "object", "properties": parts},
         "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}});

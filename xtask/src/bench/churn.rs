@@ -1,0 +1,177 @@
+//! The memory that definitions leave behind when they are deleted.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use bytes::Bytes;
+use http::Method;
+use planesmith_e2e::Connection;
+use tokio::task::JoinSet;
+
+use super::definitions::{DEFINITIONS, MEGABYTE, group, made_up, path_of};
+use super::load::Pool;
+use super::subject::{Program, Subject};
+
+/// The number of definitions that are created and deleted per round. No name is used twice.
+const DEFINITIONS_PER_ROUND: usize = 1_000;
+
+/// The parts of each schema: a definition has about 6 KB.
+const PARTS: usize = 4;
+
+/// The number of rounds, and that of a quick run.
+const ROUNDS: usize = 10;
+const QUICK_ROUNDS: usize = 4;
+
+/// The round whose memory the last one is compared with. After it the store's history is full: it is bounded in bytes, and the
+/// states of one round exceed the bound.
+const FIRST_COMPARED: usize = 2;
+
+/// The number of concurrent requests.
+const AT_ONCE: usize = 16;
+
+/// The timeout for one definition to be served, and for all of a round to be gone.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The interval of questions for one definition, and for all of them: an answer about many groups is not cheap.
+const PAUSE: Duration = Duration::from_millis(20);
+const LONG_PAUSE: Duration = Duration::from_millis(200);
+
+/// Memory is settled when this number of readings, one per interval, differ by at most the tolerance. The allocator returns unused
+/// memory after a second, and a merge of the store takes less.
+const READINGS: usize = 4;
+const INTERVAL: Duration = Duration::from_secs(1);
+const TOLERANCE: f64 = 0.005;
+
+/// Maximum number of readings per round; then the last one counts.
+const MOST_READINGS: usize = 20;
+
+/// Measures the row `definitions-churn` and the one that depends on it: the resident memory after the last round, divided by that
+/// after round [`FIRST_COMPARED`], and in megabytes.
+pub(super) async fn measure(program: &Program, quick: bool) -> Result<Vec<(&'static str, f64)>> {
+    let (subject, _) = program.start().await?;
+    let pool = Pool::open(&subject.endpoint, 4).await?;
+    let mut memory = Vec::new();
+    for round in 0..if quick { QUICK_ROUNDS } else { ROUNDS } {
+        let numbers = round * DEFINITIONS_PER_ROUND..(round + 1) * DEFINITIONS_PER_ROUND;
+        let began = Instant::now();
+        each(&pool, numbers.clone(), create).await?;
+        let served = began.elapsed();
+        each(&pool, numbers, delete).await?;
+        all_gone(pool.connection(0)).await?;
+        let gone = began.elapsed();
+        memory.push(settled(&subject).await?);
+        eprintln!(
+            "    round {}: {:.1} MB; served after {:.1} s, gone after {:.1} s, settled after {:.1} s",
+            round + 1,
+            memory[round],
+            served.as_secs_f64(),
+            gone.as_secs_f64(),
+            began.elapsed().as_secs_f64()
+        );
+    }
+    let (first, last) = (memory.get(FIRST_COMPARED - 1), memory.last());
+    let (first, last) = first
+        .zip(last)
+        .context("there are more rounds than the compared ones")?;
+    Ok(vec![
+        ("definitions-churn", last / first),
+        ("definitions-churn-memory", *last),
+    ])
+}
+
+/// Creates a definition, and lists its objects once they are served: from then on it is established.
+async fn create(connection: Connection, number: usize) -> Result<()> {
+    let body = Bytes::from(made_up(number, PARTS).to_string());
+    connection.call(Method::POST, DEFINITIONS, body).await?.expect(201)?;
+    let (path, began) = (path_of(number), Instant::now());
+    while connection.get(&path).await?.status != 200 {
+        ensure!(began.elapsed() < PATIENCE, "{path} is not served");
+        tokio::time::sleep(PAUSE).await;
+    }
+    Ok(())
+}
+
+async fn delete(connection: Connection, number: usize) -> Result<()> {
+    let path = format!("{DEFINITIONS}/things.{}", group(number));
+    connection.call(Method::DELETE, &path, "").await?.expect(200)?;
+    Ok(())
+}
+
+/// Waits until no definition is stored, and discovery has none of their groups.
+async fn all_gone(connection: &Connection) -> Result<()> {
+    let began = Instant::now();
+    let domain = group(0).split_once('.').map(|(_, domain)| domain.to_owned());
+    let domain = domain.context("groups have a domain")?;
+    loop {
+        let stored = connection.get(&format!("{DEFINITIONS}?limit=1")).await?.expect(200)?;
+        let groups = connection.get("/apis").await?.expect(200)?;
+        let is_stored = stored.json()?["items"].as_array().is_none_or(|items| !items.is_empty());
+        if !is_stored && !String::from_utf8_lossy(&groups.body).contains(&domain) {
+            return Ok(());
+        }
+        ensure!(began.elapsed() < PATIENCE, "deleted definitions are still served");
+        tokio::time::sleep(LONG_PAUSE).await;
+    }
+}
+
+/// Returns the resident memory in megabytes once it no longer changes, or after [`MOST_READINGS`].
+async fn settled(subject: &Subject) -> Result<f64> {
+    let mut readings: Vec<f64> = Vec::new();
+    loop {
+        tokio::time::sleep(INTERVAL).await;
+        let now = subject.processes.memory()?.now as f64 / MEGABYTE;
+        readings.push(now);
+        if is_steady(&readings) || readings.len() >= MOST_READINGS {
+            return Ok(now);
+        }
+    }
+}
+
+/// True if the last [`READINGS`] differ by at most [`TOLERANCE`].
+fn is_steady(readings: &[f64]) -> bool {
+    let Some(last) = readings.len().checked_sub(READINGS).map(|start| &readings[start..]) else {
+        return false;
+    };
+    let most = last.iter().copied().fold(f64::MIN, f64::max);
+    let least = last.iter().copied().fold(f64::MAX, f64::min);
+    most - least <= most * TOLERANCE
+}
+
+/// Runs `work` for each of `numbers`, [`AT_ONCE`] at a time.
+async fn each<Done>(pool: &Pool, numbers: Range<usize>, work: fn(Connection, usize) -> Done) -> Result<()>
+where
+    Done: Future<Output = Result<()>> + Send + 'static,
+{
+    let mut running = JoinSet::new();
+    for number in numbers {
+        if running.len() == AT_ONCE
+            && let Some(done) = running.join_next().await
+        {
+            done??;
+        }
+        running.spawn(work(pool.connection(number).clone(), number));
+    }
+    while let Some(done) = running.join_next().await {
+        done??;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_steady_once_the_last_readings_are_close() {
+        assert!(!is_steady(&[100.0, 100.0, 100.0]));
+        assert!(!is_steady(&[100.0, 101.0, 100.0, 100.0]));
+        assert!(is_steady(&[130.0, 100.0, 100.2, 100.0, 100.4]));
+    }
+
+    #[test]
+    fn a_definition_has_a_few_kilobytes() {
+        let length = made_up(7, PARTS).to_string().len();
+        assert!((4_000..8_000).contains(&length), "{length} bytes");
+    }
+}
