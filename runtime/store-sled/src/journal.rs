@@ -34,7 +34,7 @@ pub(crate) const FILE_SIZE: u64 = 8 << 20;
 const SMALLEST_FILE: u64 = 512 << 10;
 
 /// Bytes that the start of a file takes.
-const START: u64 = 64 << 10;
+pub(crate) const START: u64 = 64 << 10;
 
 /// Number of files that the space for the journal is divided into, where it is short.
 const FILES: u64 = 16;
@@ -183,8 +183,8 @@ impl Journal {
         let position = self.active.position();
         let has_content = position.end > START;
         if has_content && position.last <= floor && self.read_only.is_none() && !self.is_untrusted {
-            // Another program may have taken all space but the reserve.
-            self.space.check_for_writing(START, true)?;
+            // Part of settling: writes may have used all of their reserve.
+            self.space.claim(START)?;
             self.roll()?;
         }
         Ok(())

@@ -14,7 +14,7 @@ use crate::disk::{Disk, DiskFault};
 use crate::folder::Folder;
 use crate::journal::{self, FILE_SIZE, Journal, Recovery, Sealed};
 use crate::merge;
-use crate::settling::{Progress, Settling};
+use crate::settling::{FOR_ROUND, Progress, Settling};
 use crate::space::{FileSystem, Meter, Space};
 use crate::state::{GenerationSet, State};
 use crate::worker::{self, Outcome, Worker, other};
@@ -96,7 +96,7 @@ impl SledLog {
         let folder = Folder::claim(path, &disk)?;
         let state = State::open(&path.join("state"), disk.clone())?;
         let space = Space::measured_by(path, meter)?;
-        space.reserve_for(merge::needed_for_slot(space.slot()));
+        space.reserve_for(merge::needed_for_slot(space.slot()) + FOR_ROUND);
         Ok(Self {
             path: path.to_owned(),
             disk,
@@ -183,7 +183,7 @@ impl SledLog {
         self.note_state_size(state);
         // A slot may be larger than its limit if its objects are.
         let largest = self.space.slot().max(state.largest());
-        self.space.reserve_for(merge::needed_for_slot(largest));
+        self.space.reserve_for(merge::needed_for_slot(largest) + FOR_ROUND);
         if let Some(journal) = lock(&self.journal).as_mut() {
             self.note_journal_limit(journal);
         }

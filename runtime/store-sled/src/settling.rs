@@ -1,6 +1,6 @@
 //! Rounds of settling: the changes of full journal files are merged into the state, slot by slot.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use planesmith_store::log::LogError;
 use crate::changes::Changes;
 use crate::format;
 use crate::generation::{self, UnpublishedGeneration};
-use crate::journal::Sealed;
+use crate::journal::{START, Sealed};
 use crate::merge::{self, Merge};
 use crate::space::Space;
 use crate::split::{Sorted, Sorting};
-use crate::state::{Job, Part, State};
+use crate::state::{Home, Job, Part, State};
 use crate::worker::{self, Outcome, Worker};
 
 /// Time that a step waits for the working thread.
@@ -26,6 +26,9 @@ const CLOSE: Duration = Duration::from_secs(5);
 
 /// Bytes for the list of slots and for changes of folders.
 const FOR_LISTS: u64 = 128 << 10;
+
+/// Bytes that a round needs beside its slots: for the next journal file, so that the last one can be settled, and for lists.
+pub(crate) const FOR_ROUND: u64 = START + 2 * FOR_LISTS;
 
 /// The state, and the work on it.
 #[derive(Debug)]
@@ -47,6 +50,8 @@ pub(crate) struct Settling {
 struct Round {
     changes: Arc<Changes>,
     jobs: VecDeque<Job>,
+    /// Bytes that each of the jobs needs, with those after it.
+    needs: VecDeque<u64>,
     /// Records of a generation that many of the jobs share.
     sorted: Option<Arc<Sorted>>,
 }
@@ -133,6 +138,7 @@ impl Settling {
 
     fn abandon_round(&mut self) {
         (self.round, self.most_files) = (None, None);
+        self.space.keep_for_round(0);
         self.state.abandon_keyed_hash();
     }
 
@@ -152,6 +158,7 @@ impl Settling {
         if let Some(round) = &mut self.round
             && let Some(job) = round.jobs.pop_front()
         {
+            self.space.keep_for_round(round.needs.pop_front().unwrap_or(0));
             let merge = Merge {
                 job: job.clone(),
                 changes: Arc::clone(&round.changes),
@@ -220,16 +227,23 @@ impl Settling {
                 self.state.ensure_list(|| format::upgrade(&self.path, &disk))?;
                 let jobs = self.state.plan(self.space.slot(), |part| changes.bytes_in(part));
                 // A round that stops half way has used space and freed none.
-                let most = jobs.iter().map(|job| merge::needed(job, &changes)).max();
-                let needed = growth.min(growth_by(&jobs, &changes)) + most.unwrap_or(0);
-                if let Err(error) = self.space.check(needed) {
+                let needs = needs_of(&jobs, &changes);
+                if let Err(error) = self.space.check(needs.front().copied().unwrap_or(0)) {
                     // Each file that is settled and removed makes space for the next ones.
-                    self.most_files = Some(changes.fewer_files(self.state.newest()).ok_or(error)?);
-                    return Ok(Progress::Working);
+                    if let Some(fewer) = changes.fewer_files(self.state.newest()) {
+                        self.most_files = Some(fewer);
+                        return Ok(Progress::Working);
+                    }
+                    // What the changes replace may be enough.
+                    let most = jobs.iter().map(|job| merge::needed(job, &changes)).max();
+                    let least = growth.min(growth_by(&jobs, &changes)) + most.unwrap_or(0);
+                    self.space.check(least).map_err(|_| error)?;
                 }
+                self.space.keep_for_round(needs.front().copied().unwrap_or(0));
                 self.round = Some(Round {
                     changes: Arc::new(changes),
                     jobs: jobs.into(),
+                    needs,
                     sorted: None,
                 });
             }
@@ -250,6 +264,7 @@ impl Settling {
         let Some(round) = self.round.take_if(|round| round.jobs.is_empty()) else {
             return Ok(Progress::Working);
         };
+        self.space.keep_for_round(0);
         self.space.claim(FOR_LISTS)?;
         self.state.settle(round.changes.through())?;
         self.most_files = None;
@@ -274,6 +289,41 @@ impl Settling {
     pub(crate) fn close(&mut self) {
         self.work.iter().for_each(Work::cancel);
         let _ = self.wait(CLOSE);
+    }
+}
+
+/// Maximum bytes that each of `jobs` needs together with those after it, in this order: the generations of earlier ones are on
+/// the disk beside it, and a generation that jobs share stays until the last of them is done.
+fn needs_of(jobs: &[Job], changes: &Changes) -> VecDeque<u64> {
+    let homes = |job: &Job| -> Vec<Arc<Home>> {
+        let homes = job.sources.iter().filter_map(|part| part.home.as_ref());
+        homes.map(Arc::clone).collect()
+    };
+    let mut later = HashSet::new();
+    let mut needs = VecDeque::with_capacity(jobs.len());
+    let mut after = 0;
+    for job in jobs.iter().rev() {
+        // Backwards, a generation appears first with the job that frees it.
+        let freed = homes(job).into_iter().filter(|home| later.insert(Arc::as_ptr(home)));
+        let freed = freed.map(|home| home.size()).sum::<u64>();
+        after = merge::needed(job, changes).max((new_size(job, changes) + after).saturating_sub(freed));
+        needs.push_front(after);
+    }
+    needs
+}
+
+/// Maximum size of the generation that `job` writes.
+fn new_size(job: &Job, changes: &Changes) -> u64 {
+    let size = merge::size_of(job, changes);
+    match job.sources.as_slice() {
+        // The overhead of the old generation is that of the new one.
+        [part] => match &part.home {
+            Some(home) if !home.is_unsorted() && home.bytes() == part.bytes => {
+                size.min(home.size() + generation::growth_for(changes.bytes_in(part).unwrap_or(0)))
+            }
+            Some(_) | None => size,
+        },
+        _ => size,
     }
 }
 

@@ -74,6 +74,8 @@ pub(crate) struct Space {
     target: Arc<AtomicU64>,
     /// Bytes that running work may still write.
     reserved: Arc<AtomicU64>,
+    /// Bytes that the running round of settling still needs.
+    round: Arc<AtomicU64>,
 }
 
 /// Space that is reserved for its owner, until this is dropped.
@@ -96,6 +98,7 @@ impl Space {
             reserve: Arc::new(Mutex::new(Reserve::open(path)?)),
             target: Arc::default(),
             reserved: Arc::default(),
+            round: Arc::default(),
         };
         Ok(space)
     }
@@ -130,11 +133,20 @@ impl Space {
         available.saturating_sub(target)
     }
 
+    /// Keeps writes in the reserve from the `bytes` that the running round of settling still needs; 0 when it ends. Otherwise the
+    /// round would stop half way, with space used and none freed.
+    pub(crate) fn keep_for_round(&self, bytes: u64) {
+        self.round.store(bytes, Ordering::Relaxed);
+    }
+
     /// Checks that a file of the journal may grow by `bytes`: for any write, or for one that does not make the state
-    /// larger, which may use the reserve.
+    /// larger, which may use the reserve, but nothing that settling needs.
     pub(crate) fn check_for_writing(&self, bytes: u64, from_reserve: bool) -> Result<(), LogError> {
         let target = self.target.load(Ordering::Relaxed);
-        let kept = if from_reserve { target - FOR_WRITES } else { target };
+        let kept = match from_reserve {
+            true => (target - FOR_WRITES).max(self.round.load(Ordering::Relaxed)),
+            false => target,
+        };
         if self.available()? < kept + bytes {
             return Err(LogError::Full);
         }
@@ -282,6 +294,12 @@ mod tests {
         assert_eq!(lack.reason(), expected);
 
         meter.0.store(50 * MB, Ordering::SeqCst);
+        space.keep_for_round(49 * MB);
+        space.check_for_writing(MB, true).unwrap();
+        assert!(matches!(space.check_for_writing(MB + 1, true), Err(LogError::Full)));
+        space.keep_for_round(0);
+        space.check_for_writing(2 * MB, true).unwrap();
+
         space.reserve_for(12 * MB);
         assert_eq!(
             reserve(),

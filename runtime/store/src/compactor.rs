@@ -94,11 +94,15 @@ impl Marks {
         self.disk_limit.min(self.log.history_limit())
     }
 
-    /// Forgets at once the history that exceeds the limit of the disk. Returns the resulting floor.
-    pub(crate) fn forget_for_space(&self) -> Revision {
+    /// Forgets at once the history that exceeds the limit of the disk, or all of it when the space is needed by writes that have
+    /// no other (`urgent`). Returns the resulting floor.
+    pub(crate) fn forget_for_space(&self, urgent: bool) -> Revision {
         let oldest = self.clock.now().saturating_sub(self.window);
         let mut state = self.lock();
-        let floor = state.forget(oldest, self.memory_limit, self.disk_limit());
+        // In a backend that does not limit history, forgetting it frees nothing.
+        let is_limited = self.log.history_limit() < u64::MAX;
+        let disk_limit = if urgent && is_limited { 0 } else { self.disk_limit() };
+        let floor = state.forget(oldest, self.memory_limit, disk_limit);
         // Readers, and the events that they would read, are left to the compactor's thread.
         state.wanted = state.wanted.max(floor);
         self.changed.notify_one();
@@ -202,9 +206,10 @@ pub(crate) struct Retention {
 }
 
 impl Retention {
-    /// Forgets and settles history until `has_room`, within a time limit. True if there is room.
+    /// Forgets and settles history until `has_room`, within a time limit. True if there is room. When it is `urgent`, no history is
+    /// kept: the deletions in it may take the space that the next one needs.
     pub(crate) fn make_room(&self, urgent: bool, has_room: impl Fn() -> bool) -> bool {
-        let floor = self.marks.forget_for_space();
+        let floor = self.marks.forget_for_space(urgent);
         // New readers are refused before history is dropped.
         self.revisions.raise_floor(floor);
         self.settling.advance(floor);
@@ -251,5 +256,58 @@ impl Compactor {
             self.settling.advance(floor);
         }
         self.settling.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Mark, Marks};
+    use crate::log::{Batch, Loader, Log, LogError, Opened};
+    use crate::{Revision, StorageOptions};
+
+    /// A backend with space for so many bytes of history.
+    struct Limited(u64);
+
+    impl Log for Limited {
+        fn load(&self, _loader: &mut dyn Loader) -> Result<Opened, LogError> {
+            Ok(Opened::default())
+        }
+
+        fn append(&self, _batch: &Batch) -> Result<(), LogError> {
+            Ok(())
+        }
+
+        fn compact(&self, _floor: Revision) -> Result<bool, LogError> {
+            Ok(false)
+        }
+
+        fn history_limit(&self) -> u64 {
+            self.0
+        }
+
+        fn size(&self) -> u64 {
+            0
+        }
+    }
+
+    fn floor(history_limit: u64, urgent: bool) -> Revision {
+        let options = StorageOptions::default();
+        let mark = |revision| Mark {
+            revision: Revision(revision),
+            at: options.clock.now(),
+            memory: 1,
+            disk: 1,
+        };
+        let loaded = (1..=3).map(mark).collect();
+        Marks::new(&options, loaded, Arc::new(Limited(history_limit))).forget_for_space(urgent)
+    }
+
+    #[test]
+    fn writes_that_have_no_other_space_get_that_of_all_history() {
+        assert_eq!(floor(2, false), Revision(1));
+        assert_eq!(floor(2, true), Revision(3));
+        assert_eq!(floor(u64::MAX, true), Revision::ZERO, "nothing would become free");
     }
 }

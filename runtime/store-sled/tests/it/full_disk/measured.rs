@@ -12,18 +12,30 @@ use planesmith_store_sled::{DiskSize, Meter, SledLog};
 
 const MB: u64 = 1 << 20;
 
+/// Bytes for the small files of a store: its format, lock, mark and folders.
+const FOR_FILES: u64 = 64 << 10;
+
 /// Measures the folder of the store.
 #[derive(Debug)]
 struct Small {
     total: AtomicU64,
     /// The largest measured size.
     most: AtomicU64,
+    /// The largest size of the reserve.
+    reserve: AtomicU64,
 }
 
 impl Small {
     fn new(total: u64) -> Arc<Self> {
-        let (total, most) = (AtomicU64::new(total), AtomicU64::new(0));
-        Arc::new(Self { total, most })
+        let [total, most, reserve] = [total, 0, 0].map(AtomicU64::new);
+        Arc::new(Self { total, most, reserve })
+    }
+
+    /// Lets others take what is free, so that nothing is free but the whole reserve. Running work may have parts of it now.
+    fn take_all_but_the_reserve(&self, folder: &Path) {
+        let files = ["journal", "state"].map(|name| used(&folder.join(name)));
+        let total = files.iter().sum::<u64>() + self.reserve.load(Ordering::SeqCst) + FOR_FILES;
+        self.total.fetch_min(total, Ordering::SeqCst);
     }
 }
 
@@ -31,6 +43,7 @@ impl Meter for Small {
     fn measure(&self, folder: &Path) -> std::io::Result<DiskSize> {
         let (total, used) = (self.total.load(Ordering::SeqCst), used(folder));
         self.most.fetch_max(used, Ordering::SeqCst);
+        self.reserve.fetch_max(reserve(folder), Ordering::SeqCst);
         let free = total.saturating_sub(used);
         Ok(DiskSize { total, free })
     }
@@ -45,6 +58,12 @@ fn used(folder: &Path) -> u64 {
         Err(_) => 0,
     });
     used.sum()
+}
+
+/// Bytes of the reserve in `folder`.
+fn reserve(folder: &Path) -> u64 {
+    let found = folder.join("reserve").metadata();
+    found.map_or(0, |found| found.blocks() * 512)
 }
 
 fn open(folder: &Path, disk: &Arc<Small>) -> (Storage, Arc<Collection>) {
@@ -181,8 +200,7 @@ async fn a_full_store_deletes_large_objects_and_many_at_once() {
         count += 20;
     }
     assert!(count > 64, "{count} objects fill the disk");
-    // Nothing is free but the reserve.
-    disk.total.store(used(&folder), Ordering::SeqCst);
+    disk.take_all_but_the_reserve(&folder);
     delete(&things, "large", Expect::Present).await.unwrap();
     let deletions = (0..64).map(|number| {
         let things = Arc::clone(&things);
