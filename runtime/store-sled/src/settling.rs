@@ -15,7 +15,7 @@ use crate::journal::{START, Sealed};
 use crate::merge::{self, Merge};
 use crate::space::Space;
 use crate::split::{Sorted, Sorting};
-use crate::state::{Home, Job, Part, State};
+use crate::state::{GenerationSet, Job, Part, State};
 use crate::worker::{self, Outcome, Worker};
 
 /// Time that a step waits for the working thread.
@@ -295,17 +295,19 @@ impl Settling {
 /// Maximum bytes that each of `jobs` needs together with those after it, in this order: the generations of earlier ones are on
 /// the disk beside it, and a generation that jobs share stays until the last of them is done.
 fn needs_of(jobs: &[Job], changes: &Changes) -> VecDeque<u64> {
-    let homes = |job: &Job| -> Vec<Arc<Home>> {
-        let homes = job.sources.iter().filter_map(|part| part.home.as_ref());
-        homes.map(Arc::clone).collect()
+    let generations_of = |job: &Job| -> Vec<Arc<GenerationSet>> {
+        let sets = job.sources.iter().filter_map(|part| part.generation_set.as_ref());
+        sets.map(Arc::clone).collect()
     };
     let mut later = HashSet::new();
     let mut needs = VecDeque::with_capacity(jobs.len());
     let mut after = 0;
     for job in jobs.iter().rev() {
         // Backwards, a generation appears first with the job that frees it.
-        let freed = homes(job).into_iter().filter(|home| later.insert(Arc::as_ptr(home)));
-        let freed = freed.map(|home| home.size()).sum::<u64>();
+        let freed = generations_of(job)
+            .into_iter()
+            .filter(|set| later.insert(Arc::as_ptr(set)));
+        let freed = freed.map(|set| set.size()).sum::<u64>();
         after = merge::needed(job, changes).max((new_size(job, changes) + after).saturating_sub(freed));
         needs.push_front(after);
     }
@@ -317,9 +319,9 @@ fn new_size(job: &Job, changes: &Changes) -> u64 {
     let size = merge::size_of(job, changes);
     match job.sources.as_slice() {
         // The overhead of the old generation is that of the new one.
-        [part] => match &part.home {
-            Some(home) if !home.is_unsorted() && home.bytes() == part.bytes => {
-                size.min(home.size() + generation::growth_for(changes.bytes_in(part).unwrap_or(0)))
+        [part] => match &part.generation_set {
+            Some(set) if !set.is_unsorted() && set.bytes() == part.bytes => {
+                size.min(set.size() + generation::growth_for(changes.bytes_in(part).unwrap_or(0)))
             }
             Some(_) | None => size,
         },
