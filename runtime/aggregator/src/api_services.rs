@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use planesmith_api_defs::apiregistration::v1::APIService;
+use planesmith_control_plane::group_version::GroupVersion;
 use planesmith_control_plane::loopback::Loopback;
-use planesmith_control_plane::program::GroupVersion;
 use planesmith_control_plane::reconciler;
 use planesmith_control_plane::resource_client::ResourceClient;
 use planesmith_control_plane::service_resolver::ServiceResolver;

@@ -50,6 +50,6 @@ impl Component for AggregatorComponent {
             rejects_redirects: context.server.options.aggregation.aggregator_reject_forwarding_redirect,
         };
         let server = aggregation.add_to(ApiServer::new("aggregator", routes));
-        Ok(Some(ChainedServer::InFront(server)))
+        Ok(Some(ChainedServer::BeforeCore(server)))
     }
 }

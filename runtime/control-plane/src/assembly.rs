@@ -29,11 +29,12 @@ use crate::bootstrap::Announcement;
 use crate::component::{ChainContext, ChainedServer, Contribution, ServerContext};
 use crate::enablement::Enablement;
 use crate::feature_gates::FeatureGates;
+use crate::group_version::GroupVersion;
 use crate::identity::Identity;
 use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
 use crate::options::Options;
-use crate::program::{GroupVersion, Program};
+use crate::program::Program;
 use crate::server_routes::ServerRoutes;
 use crate::service_accounts::ServiceAccountKeys;
 use crate::service_resolver::NoServices;
@@ -188,8 +189,8 @@ impl FurtherServers {
         let mut servers = Self::default();
         for (component, routes) in program.components.iter().zip(routes) {
             match component.server(routes, context)? {
-                Some(ChainedServer::InFront(server)) => servers.in_front.push(server),
-                Some(ChainedServer::Behind(server)) => servers.behind.push(server),
+                Some(ChainedServer::BeforeCore(server)) => servers.in_front.push(server),
+                Some(ChainedServer::AfterCore(server)) => servers.behind.push(server),
                 None => {}
             }
         }

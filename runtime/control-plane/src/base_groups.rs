@@ -7,7 +7,8 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_server::routes::Routes;
 use planesmith_server::stores::Stores;
 
-use crate::program::{GroupVersion, Program};
+use crate::group_version::GroupVersion;
+use crate::program::Program;
 
 /// The group versions that are served in addition to those of a program that does not bring them itself.
 pub const GROUPS: &[GroupVersion] = &[

@@ -25,9 +25,9 @@ use crate::bootstrap::Announcement;
 use crate::certificates::Authority;
 use crate::controllers::Controller;
 use crate::feature_gates::FeatureGates;
+use crate::group_version::GroupVersion;
 use crate::loopback::Loopback;
 use crate::options::{ControllerName, Options};
-use crate::program::GroupVersion;
 use crate::service_resolver::ServiceResolver;
 
 /// A part of a program that does more than store and serve kinds: it handles subresources, creates objects at start,
@@ -184,9 +184,9 @@ impl fmt::Debug for ChainContext<'_> {
 #[derive(Debug)]
 pub enum ChainedServer {
     /// It gets requests before the core server. Of several, that of the first listed component gets them first.
-    InFront(ApiServer),
+    BeforeCore(ApiServer),
     /// It gets the requests that no server before it has a route for.
-    Behind(ApiServer),
+    AfterCore(ApiServer),
 }
 
 /// The parts that a component adds to a server.

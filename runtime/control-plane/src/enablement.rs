@@ -6,8 +6,8 @@ use planesmith_machinery::resource::ResourceFacts;
 
 use crate::component::GatedResource;
 use crate::feature_gates::FeatureGates;
+use crate::group_version::GroupVersion;
 use crate::options::Switches;
-use crate::program::GroupVersion;
 
 /// The switches for many group versions at once, in the order in which they are applied.
 const MATCHERS: [(&str, Option<Maturity>); 4] = [

@@ -25,6 +25,7 @@ pub mod enablement;
 pub mod event_post;
 pub mod feature_gates;
 pub mod group_priorities;
+pub mod group_version;
 mod host_address;
 pub mod identity;
 pub mod kubeconfig;
@@ -51,6 +52,7 @@ mod workers;
 
 pub use allocator::{ALLOCATOR, Allocator};
 pub use component::Component;
-pub use program::{Documents, GroupVersion, Program};
+pub use group_version::GroupVersion;
+pub use program::{Documents, Program};
 pub use run::run;
 pub use server::Server;

@@ -1,13 +1,11 @@
 //! The parts that a server binary is made of.
 
 use planesmith_machinery::feature::Features;
-use planesmith_machinery::scheme::Scheme;
 use planesmith_server::openapi::{OpenApi, Part};
-use planesmith_server::routes::Routes;
-use planesmith_server::stores::Stores;
 
 use crate::admission::Registration;
 use crate::component::Component;
+use crate::group_version::GroupVersion;
 
 /// A server binary: its name and the group versions that it can serve. Written by `cargo xtask generate`.
 #[derive(Clone, Copy, Debug)]
@@ -53,39 +51,5 @@ impl Documents {
         };
         let (v2, v3) = (self.v2.iter(), self.v3.iter());
         OpenApi::new(v2.filter(of_served).copied(), v3.filter(of_served).copied(), features)
-    }
-}
-
-/// One group version that a program can serve.
-#[derive(Clone, Copy, Debug)]
-pub struct GroupVersion {
-    /// API group; empty for the core group.
-    pub group: &'static str,
-    /// Version in the group.
-    pub version: &'static str,
-    /// False if the version is served only when `--runtime-config` names it.
-    pub on_by_default: bool,
-    /// Adds its kinds to a scheme.
-    pub register: fn(&mut Scheme),
-    /// Serves its kinds.
-    pub install: fn(&mut Routes, &Stores),
-}
-
-impl GroupVersion {
-    /// `v1` or `group/version`.
-    #[must_use]
-    pub fn api_version(&self) -> String {
-        if self.group.is_empty() {
-            self.version.to_owned()
-        } else {
-            format!("{}/{}", self.group, self.version)
-        }
-    }
-
-    /// `api/v1` or `apis/group/version`.
-    #[must_use]
-    pub fn path(&self) -> String {
-        let root = if self.group.is_empty() { "api" } else { "apis" };
-        format!("{root}/{}", self.api_version())
     }
 }

@@ -23,10 +23,11 @@ use crate::data_folder::DataFolder;
 use crate::delegation::{Host, Lookup, TrustedProxies};
 use crate::descriptors::Descriptors;
 use crate::group_priorities;
+use crate::group_version::GroupVersion;
 use crate::identity::Identity;
 use crate::loopback::Loopback;
 use crate::options::{Options, StorageKind, VersionFlag};
-use crate::program::{GroupVersion, Program};
+use crate::program::Program;
 use crate::running::Running;
 use crate::storage::{open_storage, store_dir};
 

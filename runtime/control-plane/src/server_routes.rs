@@ -5,7 +5,8 @@ use planesmith_server::stores::Stores;
 
 use crate::base_groups;
 use crate::enablement::Enablement;
-use crate::program::{GroupVersion, Program};
+use crate::group_version::GroupVersion;
+use crate::program::Program;
 
 /// The routes of the servers of a chain. A component's own server has the kinds of its groups, the core server all others.
 pub(crate) struct ServerRoutes {

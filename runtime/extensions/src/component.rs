@@ -69,7 +69,7 @@ impl Component for ExtensionsComponent {
             });
             server = server.with_start_hook(hook.installs_paths());
         }
-        Ok(Some(ChainedServer::Behind(server)))
+        Ok(Some(ChainedServer::AfterCore(server)))
     }
 }
 

@@ -11,8 +11,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use planesmith_control_plane::group_priorities::place;
+use planesmith_control_plane::group_version::GroupVersion;
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
-use planesmith_control_plane::program::GroupVersion;
 use planesmith_control_plane::reconciler::Reconcile;
 use planesmith_control_plane::resource_client::{ResourceClient, text};
 
