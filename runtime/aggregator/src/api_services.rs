@@ -11,18 +11,14 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use planesmith_api_defs::apiregistration::v1::APIService;
-use planesmith_control_plane::group_version::GroupVersion;
-use planesmith_control_plane::loopback::Loopback;
+use planesmith_control_plane::component::ChainContext;
 use planesmith_control_plane::reconciler;
 use planesmith_control_plane::resource_client::ResourceClient;
-use planesmith_control_plane::service_resolver::ServiceResolver;
 use planesmith_server::chain::ApiServer;
-use planesmith_server::discovery::{GroupDirectory, ListedGroup};
+use planesmith_server::discovery::ListedGroup;
 use planesmith_server::health::HealthCheck;
 use planesmith_server::hooks::Hook;
-use planesmith_server::openapi::OpenApi;
-use planesmith_server::proxy::ClientIdentity;
-use planesmith_server::stores::{ResourceStore, Stores};
+use planesmith_server::stores::ResourceStore;
 
 use self::autoregistration::AutoRegistration;
 use self::follower::{Follower, NamesService};
@@ -30,84 +26,70 @@ use crate::{Aggregator, AggregatorConfig, GROUP};
 
 const API_VERSION: &str = "apiregistration.k8s.io/v1";
 
-/// The parts of a server that the aggregation server works with.
-pub(crate) struct Aggregation<'a> {
-    pub(crate) stores: &'a Stores,
-    pub(crate) loopback: &'a Loopback,
-    /// The group versions of the servers behind the aggregator.
-    pub(crate) served: &'a [GroupVersion],
-    pub(crate) directory: &'a GroupDirectory,
-    pub(crate) openapi: &'a OpenApi,
-    pub(crate) services: Arc<dyn ServiceResolver>,
-    pub(crate) identity: Option<ClientIdentity>,
-    pub(crate) rejects_redirects: bool,
-}
-
-impl Aggregation<'_> {
-    /// Adds the group versions of other servers to `server`, the aggregator. Without APIServices it passes everything on.
-    pub(crate) fn add_to(self, mut server: ApiServer) -> ApiServer {
-        let Some(facts) = self.stores.scheme().resource(GROUP, "v1", "apiservices") else {
-            return server;
+/// Adds the group versions of other servers to `server`, the aggregator. Without APIServices it passes everything on.
+pub(crate) fn aggregating(mut server: ApiServer, context: &ChainContext<'_>) -> ApiServer {
+    let stores = context.server.stores;
+    let Some(facts) = stores.scheme().resource(GROUP, "v1", "apiservices") else {
+        return server;
+    };
+    let of = |group, version, plural| ResourceClient::of(stores, context.server.loopback, group, version, plural);
+    let Some(api_services) = of(GROUP, "v1", "apiservices") else {
+        return server;
+    };
+    let store = stores.resource(facts);
+    let own = context.served.iter().filter(|version| version.group == GROUP);
+    let own = ListedGroup {
+        name: GROUP.to_owned(),
+        versions: own.map(|version| version.version.to_owned()).collect(),
+    };
+    let config = AggregatorConfig {
+        directory: context.directory.clone(),
+        openapi: context.openapi.clone(),
+        resolver: Arc::clone(context.services) as Arc<_>,
+        identity: Some(context.proxy_client.clone()),
+        rejects_redirects: context.server.options.aggregation.aggregator_reject_forwarding_redirect,
+    };
+    let aggregator = Aggregator::new(&mut server, own, config);
+    // Before the first request: group versions of external servers must not be missing.
+    register_all(&aggregator, &store);
+    let ways = [
+        (of("", "v1", "services"), NamesService::Itself),
+        (of("", "v1", "endpoints"), NamesService::Itself),
+        (of("discovery.k8s.io", "v1", "endpointslices"), NamesService::InLabel),
+    ];
+    let ways = ways.into_iter().filter_map(|(objects, names)| Some((objects?, names)));
+    let ways = ways.collect();
+    let registration = AutoRegistration::new(stores, context.server.loopback, &api_services, context.served);
+    let check = completion_check(registration.built_in(), Arc::clone(&store));
+    let (services, following) = (Arc::clone(context.services), aggregator.clone());
+    let metrics = Arc::clone(&stores.options().metrics);
+    let stored = Arc::clone(&store);
+    let following_hook = Hook::new("apiservice-registration-controller", move |shutdown| async move {
+        let follower = Follower {
+            api_services,
+            store,
+            ways,
+            aggregator: following,
+            services,
+            metrics,
+            shutdown: shutdown.clone(),
+            probes: Mutex::default(),
         };
-        let of = |group, version, plural| ResourceClient::of(self.stores, self.loopback, group, version, plural);
-        let Some(api_services) = of(GROUP, "v1", "apiservices") else {
-            return server;
-        };
-        let store = self.stores.resource(facts);
-        let own = self.served.iter().filter(|version| version.group == GROUP);
-        let own = ListedGroup {
-            name: GROUP.to_owned(),
-            versions: own.map(|version| version.version.to_owned()).collect(),
-        };
-        let ways = AggregatorConfig {
-            directory: self.directory.clone(),
-            openapi: self.openapi.clone(),
-            resolver: Arc::clone(&self.services) as Arc<_>,
-            identity: self.identity,
-            rejects_redirects: self.rejects_redirects,
-        };
-        let aggregator = Aggregator::new(&mut server, own, ways);
-        // Before the first request: group versions of external servers must not be missing.
-        register_all(&aggregator, &store);
-        let ways = [
-            (of("", "v1", "services"), NamesService::Itself),
-            (of("", "v1", "endpoints"), NamesService::Itself),
-            (of("discovery.k8s.io", "v1", "endpointslices"), NamesService::InLabel),
-        ];
-        let ways = ways.into_iter().filter_map(|(objects, names)| Some((objects?, names)));
-        let ways = ways.collect();
-        let registration = AutoRegistration::new(self.stores, self.loopback, &api_services, self.served);
-        let check = completion_check(registration.built_in(), Arc::clone(&store));
-        let (services, following) = (self.services, aggregator.clone());
-        let metrics = Arc::clone(&self.stores.options().metrics);
-        let stored = Arc::clone(&store);
-        let following_hook = Hook::new("apiservice-registration-controller", move |shutdown| async move {
-            let follower = Follower {
-                api_services,
-                store,
-                ways,
-                aggregator: following,
-                services,
-                metrics,
-                shutdown: shutdown.clone(),
-                probes: Mutex::default(),
-            };
-            reconciler::start(follower, shutdown).await;
-            Ok(())
-        });
-        server
-            .with_start_hook(following_hook.installs_paths())
-            .with_start_hook(Hook::new(
-                "kube-apiserver-autoregistration",
-                move |shutdown| async move {
-                    reconciler::start(registration, shutdown).await;
-                    register_all(&aggregator, &stored);
-                    aggregator.complete();
-                    Ok(())
-                },
-            ))
-            .with_check(check)
-    }
+        reconciler::start(follower, shutdown).await;
+        Ok(())
+    });
+    server
+        .with_start_hook(following_hook.installs_paths())
+        .with_start_hook(Hook::new(
+            "kube-apiserver-autoregistration",
+            move |shutdown| async move {
+                reconciler::start(registration, shutdown).await;
+                register_all(&aggregator, &stored);
+                aggregator.complete();
+                Ok(())
+            },
+        ))
+        .with_check(check)
 }
 
 /// Registers all stored APIServices with the aggregator, without waiting for the follower.

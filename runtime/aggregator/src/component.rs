@@ -1,7 +1,5 @@
 //! The contribution of this crate to a server.
 
-use std::sync::Arc;
-
 use anyhow::Result;
 use planesmith_api_defs::apiregistration::v1::APIService;
 use planesmith_control_plane::component::{ChainContext, ChainedServer};
@@ -9,22 +7,13 @@ use planesmith_control_plane::{Component, GroupVersion};
 use planesmith_server::chain::ApiServer;
 use planesmith_server::routes::Routes;
 
-use crate::GROUP;
-use crate::api_services::Aggregation;
+use crate::{GROUP, api_services};
 
 /// The component of a program that aggregates: its aggregation server serves APIServices, and passes requests for their group
 /// versions on.
 pub const COMPONENT: &dyn Component = &AggregatorComponent;
 
-const GROUPS: [GroupVersion; 1] = [GroupVersion {
-    group: GROUP,
-    version: "v1",
-    on_by_default: true,
-    register: |scheme| {
-        scheme.add::<APIService>();
-    },
-    install: |routes, stores| routes.serve::<APIService>(stores),
-}];
+const GROUPS: [GroupVersion; 1] = [GroupVersion::of_kind::<APIService>(GROUP, "v1")];
 
 #[derive(Clone, Copy, Debug)]
 struct AggregatorComponent;
@@ -39,17 +28,7 @@ impl Component for AggregatorComponent {
     }
 
     fn server(&self, routes: Routes, context: &ChainContext<'_>) -> Result<Option<ChainedServer>> {
-        let aggregation = Aggregation {
-            stores: context.server.stores,
-            loopback: context.server.loopback,
-            served: context.served,
-            directory: context.directory,
-            openapi: context.openapi,
-            services: Arc::clone(context.services),
-            identity: Some(context.proxy_client.clone()),
-            rejects_redirects: context.server.options.aggregation.aggregator_reject_forwarding_redirect,
-        };
-        let server = aggregation.add_to(ApiServer::new("aggregator", routes));
+        let server = api_services::aggregating(ApiServer::new("aggregator", routes), context);
         Ok(Some(ChainedServer::BeforeCore(server)))
     }
 }

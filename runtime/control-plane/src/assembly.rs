@@ -159,7 +159,8 @@ pub(crate) fn assemble(
     );
     let core = added.stop_hooks.into_iter().fold(core, ApiServer::with_stop_hook);
     let own = controllers::of_every_server((&stores, loopback), announcement, &gates, &keys.issuer, &directory);
-    let controllers = own.into_iter().chain(added.controllers);
+    let controllers: Vec<_> = own.into_iter().chain(added.controllers).collect();
+    controllers::check_names(&program.controller_names(), &controllers)?;
     let core = controllers::with_controllers(core, &tables, controllers, &options.embedded_controllers());
     let in_front = further.in_front.into_iter().rev();
     let chain = in_front.fold(core, |chain, server| server.in_front_of(chain));

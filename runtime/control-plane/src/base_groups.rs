@@ -19,15 +19,7 @@ pub const GROUPS: &[GroupVersion] = &[
         register: register_core,
         install: install_core,
     },
-    GroupVersion {
-        group: "coordination.k8s.io",
-        version: "v1",
-        on_by_default: true,
-        register: |scheme| {
-            scheme.add::<Lease>();
-        },
-        install: |routes, stores| routes.serve::<Lease>(stores),
-    },
+    GroupVersion::of_kind::<Lease>("coordination.k8s.io", "v1"),
 ];
 
 /// Returns the group versions of the program, after those of every control plane and of its components that it does not bring

@@ -14,7 +14,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use planesmith_server::version::Version;
 
-use crate::options::{CONTROLLERS, Controllers, Options, VersionFlag};
+use crate::options::{Controllers, Options, VersionFlag};
 use crate::program::Program;
 
 /// Serves the Kubernetes API from one binary, on an embedded store.
@@ -96,11 +96,8 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
 fn command(program: &Program) -> clap::Command {
     let command = CommandLine::command().name(program.name);
     let components = program.components.iter();
-    let command = components
-        .clone()
-        .fold(command, |command, component| component.flags(command));
-    let mut known = CONTROLLERS.to_vec();
-    known.extend(components.flat_map(|component| component.controller_names()));
+    let command = components.fold(command, |command, component| component.flags(command));
+    let known = program.controller_names();
     command.mut_arg("controllers", |flag| {
         flag.value_parser(move |text: &str| Controllers::parse(text, &known))
     })

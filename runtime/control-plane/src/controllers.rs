@@ -20,6 +20,7 @@ mod unused_tokens;
 use std::fmt;
 use std::sync::Arc;
 
+use anyhow::{Result, ensure};
 use futures_util::future::BoxFuture;
 use planesmith_access::authentication::service_account::TokenIssuer;
 use planesmith_server::chain::{ApiServer, SharedTable};
@@ -40,7 +41,7 @@ use self::unused_tokens::UnusedTokens;
 use crate::bootstrap::Announcement;
 use crate::feature_gates::FeatureGates;
 use crate::loopback::Loopback;
-use crate::options::Controllers;
+use crate::options::{ControllerName, Controllers};
 use crate::periodic::{self, Periodic};
 use crate::reconciler::{self, Reconcile};
 use crate::resource_client::{ResourceClient, text};
@@ -122,6 +123,22 @@ impl fmt::Debug for Controller<'_> {
     }
 }
 
+/// Checks that `--controllers` can switch each of `controllers`: that their names are `known`.
+///
+/// # Errors
+///
+/// The controller whose name is missing.
+pub(crate) fn check_names(known: &[ControllerName], controllers: &[Controller<'_>]) -> Result<()> {
+    for controller in controllers {
+        let name = controller.name();
+        ensure!(
+            known.iter().any(|known| known.name == name),
+            "the controller {name} cannot be switched; add it to `Component::controller_names`"
+        );
+    }
+    Ok(())
+}
+
 /// Returns the controllers of every server.
 pub(crate) fn of_every_server<'a>(
     (stores, loopback): (&'a Stores, &'a Loopback),
@@ -181,4 +198,21 @@ pub fn with_controllers<'a>(
 fn is_active(namespaces: &ResourceClient, name: &str) -> bool {
     let namespace = namespaces.get("", name);
     namespace.is_some_and(|namespace| text(&namespace, "/status/phase") == "Active")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_controller_that_no_flag_can_switch_is_refused() {
+        let controller = Controller::new("start-a", |_| None::<fn(Shutdown) -> std::future::Ready<()>>);
+        let controllers = [controller];
+        assert!(check_names(&[ControllerName::new("a")], &controllers).is_ok());
+        let refused = check_names(&[ControllerName::new("b")], &controllers).unwrap_err();
+        assert!(
+            refused.to_string().starts_with("the controller a cannot be switched"),
+            "{refused}"
+        );
+    }
 }

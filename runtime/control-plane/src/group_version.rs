@@ -1,5 +1,6 @@
 //! A group version that a program can serve.
 
+use planesmith_machinery::object::Resource;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::routes::Routes;
 use planesmith_server::stores::Stores;
@@ -20,6 +21,20 @@ pub struct GroupVersion {
 }
 
 impl GroupVersion {
+    /// A group version with one kind, which is on by default.
+    #[must_use]
+    pub const fn of_kind<R: Resource>(group: &'static str, version: &'static str) -> Self {
+        Self {
+            group,
+            version,
+            on_by_default: true,
+            register: |scheme| {
+                scheme.add::<R>();
+            },
+            install: |routes, stores| routes.serve::<R>(stores),
+        }
+    }
+
     /// `v1` or `group/version`.
     #[must_use]
     pub fn api_version(&self) -> String {

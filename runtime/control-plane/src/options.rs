@@ -8,8 +8,9 @@ mod service_accounts;
 mod version;
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{ArgAction, ArgMatches, Parser, ValueEnum};
@@ -222,6 +223,16 @@ pub enum LogFormat {
     Json,
 }
 
+/// Checks that the file of a flag can be read.
+///
+/// # Errors
+///
+/// The flag, its file and the reason.
+pub fn check_readable(flag: &str, file: &Path) -> Result<(), String> {
+    let opened = File::open(file).map(drop);
+    opened.map_err(|error| format!("{flag} is {}, which cannot be read: {error}", file.display()))
+}
+
 /// Checks of flags in combination.
 impl Options {
     /// Checks the flags in combination.
@@ -260,10 +271,8 @@ impl Options {
             ("--authorization-kubeconfig", &self.aggregation.authorization_kubeconfig),
             ("--kubeconfig", &self.aggregation.kubeconfig),
         ] {
-            if let Some(file) = file
-                && let Err(error) = std::fs::File::open(file)
-            {
-                return Err(format!("{flag} is {}, which cannot be read: {error}", file.display()));
+            if let Some(file) = file {
+                check_readable(flag, file)?;
             }
         }
         Ok(())

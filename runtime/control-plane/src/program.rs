@@ -6,6 +6,7 @@ use planesmith_server::openapi::{OpenApi, Part};
 use crate::admission::Registration;
 use crate::component::Component;
 use crate::group_version::GroupVersion;
+use crate::options::{CONTROLLERS, ControllerName};
 
 /// A server binary: its name and the group versions that it can serve. Written by `cargo xtask generate`.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +21,15 @@ pub struct Program {
     pub admission: &'static [Registration],
     /// The behaviour of the program beyond storing and serving its kinds.
     pub components: &'static [&'static dyn Component],
+}
+
+impl Program {
+    /// Returns the names of all controllers that `--controllers` can switch.
+    pub(crate) fn controller_names(&self) -> Vec<ControllerName> {
+        let components = self.components.iter();
+        let of_components = components.flat_map(|component| component.controller_names());
+        CONTROLLERS.iter().chain(of_components).copied().collect()
+    }
 }
 
 /// OpenAPI documents of group versions, each with its path (`api/v1`, `apis/apps/v1`).

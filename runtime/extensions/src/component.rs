@@ -30,15 +30,7 @@ const TEMPLATES: Templates = Templates {
     scales: &["apis/autoscaling/v1", "apis/apps/v1"],
 };
 
-const GROUPS: [GroupVersion; 1] = [GroupVersion {
-    group: GROUP,
-    version: "v1",
-    on_by_default: true,
-    register: |scheme| {
-        scheme.add::<CustomResourceDefinition>();
-    },
-    install: |routes, stores| routes.serve::<CustomResourceDefinition>(stores),
-}];
+const GROUPS: [GroupVersion; 1] = [GroupVersion::of_kind::<CustomResourceDefinition>(GROUP, "v1")];
 
 #[derive(Clone, Copy, Debug)]
 struct ExtensionsComponent;

@@ -1,6 +1,5 @@
 //! The contribution of this crate to a server.
 
-use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,6 +7,7 @@ use anyhow::Result;
 use clap::{ArgMatches, Args, Command, FromArgMatches as _};
 use planesmith_control_plane::Component;
 use planesmith_control_plane::component::{Contribution, ServerContext};
+use planesmith_control_plane::options::check_readable;
 use planesmith_server::trace::Tracer;
 
 use crate::TraceExport;
@@ -32,13 +32,8 @@ impl Component for TraceExportComponent {
 
     fn check_flags(&self, matches: &ArgMatches) -> Result<(), String> {
         let options = TraceOptions::from_arg_matches(matches).map_err(|error| error.to_string())?;
-        let Some(file) = options.tracing_config_file else {
-            return Ok(());
-        };
-        let shown = file.display();
-        File::open(&file)
-            .map(drop)
-            .map_err(|error| format!("--tracing-config-file is {shown}, which cannot be read: {error}"))
+        let file = options.tracing_config_file.as_deref();
+        file.map_or(Ok(()), |file| check_readable("--tracing-config-file", file))
     }
 
     fn install<'a>(&self, context: &ServerContext<'a>) -> Result<Contribution<'a>> {

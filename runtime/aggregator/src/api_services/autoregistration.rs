@@ -6,15 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use planesmith_server::stores::Stores;
-use serde::Deserialize;
-use serde_json::{Value, json};
-
 use planesmith_control_plane::group_priorities::place;
 use planesmith_control_plane::group_version::GroupVersion;
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
 use planesmith_control_plane::reconciler::Reconcile;
 use planesmith_control_plane::resource_client::{ResourceClient, text};
+use planesmith_server::stores::Stores;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 /// The label of APIServices that are created here, and its values.
 const MANAGED: &str = "kube-aggregator.kubernetes.io/automanaged";

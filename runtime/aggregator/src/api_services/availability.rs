@@ -1,14 +1,14 @@
 //! The availability of servers behind services, and the condition that reports it.
 
-use crate::Backend;
 use planesmith_control_plane::conditions::{Verdict, set_condition};
+use planesmith_control_plane::loopback::LoopbackError;
+use planesmith_control_plane::resource_client::ResourceClient;
 use planesmith_control_plane::service_resolver::ServicePort;
+use planesmith_control_plane::service_resolver::ServiceResolver;
 use planesmith_machinery::time::Time;
 use serde_json::Value;
 
-use planesmith_control_plane::loopback::LoopbackError;
-use planesmith_control_plane::resource_client::ResourceClient;
-use planesmith_control_plane::service_resolver::ServiceResolver;
+use crate::Backend;
 
 /// The number of attempts to write a status that others change at the same time.
 const ATTEMPTS: usize = 5;

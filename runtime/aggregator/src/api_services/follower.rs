@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::{Aggregator, Backend, Registration, Remote, RemoteTrust};
 use planesmith_api_defs::apiregistration::v1::APIService;
+use planesmith_control_plane::loopback::LoopbackError;
+use planesmith_control_plane::reconciler::Reconcile;
+use planesmith_control_plane::resource_client::ResourceClient;
 use planesmith_control_plane::service_resolver::ServicePort;
+use planesmith_control_plane::service_resolver::{SERVICE_NAME, ServiceResolver};
 use planesmith_server::discovery::VersionPriority;
 use planesmith_server::metrics::SharedMetrics;
 use planesmith_server::shutdown::Shutdown;
@@ -16,10 +19,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 use super::availability::Availability;
-use planesmith_control_plane::loopback::LoopbackError;
-use planesmith_control_plane::reconciler::Reconcile;
-use planesmith_control_plane::resource_client::ResourceClient;
-use planesmith_control_plane::service_resolver::{SERVICE_NAME, ServiceResolver};
+use crate::{Aggregator, Backend, Registration, Remote, RemoteTrust};
 
 /// The time between probes of a server that answers, or that only a change of objects can bring back.
 const RARELY: Duration = Duration::from_secs(10);

@@ -29,7 +29,7 @@ impl ControllerName {
 }
 
 /// The controllers of every server.
-pub(crate) const CONTROLLERS: [ControllerName; 7] = [
+pub(crate) const CONTROLLERS: [ControllerName; 8] = [
     ControllerName::renamed("garbage-collector-controller", "garbagecollector"),
     ControllerName::renamed(
         "legacy-serviceaccount-token-cleaner-controller",
@@ -39,6 +39,7 @@ pub(crate) const CONTROLLERS: [ControllerName; 7] = [
     ControllerName::renamed("root-ca-certificate-publisher-controller", "root-ca-cert-publisher"),
     ControllerName::renamed("serviceaccount-controller", "serviceaccount"),
     ControllerName::renamed("serviceaccount-token-controller", "serviceaccount-token"),
+    ControllerName::new("storage-version-migrator-controller"),
     ControllerName::renamed("storageversion-garbage-collector-controller", "storage-version-gc"),
 ];
 
