@@ -10,6 +10,7 @@
 //! This crate knows nothing of the meaning of the bytes, nor of kinds, HTTP or the syntax of selectors.
 
 mod alarm;
+mod backup;
 mod clock;
 mod collection;
 mod collections;
@@ -31,10 +32,12 @@ mod row;
 mod settler;
 mod storage;
 mod subscribers;
+mod transfer;
 mod watcher;
 mod write;
 
 pub use alarm::{Alarm, AlarmKind, Alarms};
+pub use backup::{BackupEncoder, BackupError, BackupHeader, BackupReader};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use collection::{At, Collection, CollectionStats, Compacted, ListQuery, Page, Sequencer, Submission};
 pub use draft::Draft;
@@ -47,7 +50,10 @@ pub use options::StorageOptions;
 pub use revision::Revision;
 pub use revision_window::RevisionWindow;
 pub use row::{Indexer, Loaded, NoIndex, Row};
-pub use storage::{OpenError, Storage, StorageStats};
+pub use storage::{OpenError, Storage, StorageContent, StorageStats};
 pub use subscribers::WakeGroup;
+pub use transfer::{
+    Amount, Ledger, LogSource, LogTarget, Mismatch, RevisionShift, Source, Target, TransferError, transfer,
+};
 pub use watcher::{WatchError, WatchFrom, Watcher};
 pub use write::{Expect, Op, WriteError, WriteResult, Written};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::draft::Encoded;
 use crate::{Alarm, Revision};
 
 /// One write as a backend stores it.
@@ -28,6 +29,27 @@ impl Record {
     /// Approximate bytes that the state of `key` takes in a backend, with an object of `bytes` bytes.
     pub(crate) fn stored_size(key: &str, bytes: usize) -> u64 {
         (key.len() + bytes + OVERHEAD) as u64
+    }
+
+    /// Bytes of the key and the object.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        (self.key.len() + self.bytes.len()) as u64
+    }
+
+    /// The same write with another revision, in its bytes, too.
+    pub(crate) fn restamped(self, revision: Revision) -> Self {
+        let stored = Encoded {
+            bytes: self.bytes,
+            gap: self.gap,
+        };
+        let Encoded { bytes, gap } = stored.restamped(self.revision, revision);
+        Self {
+            revision,
+            bytes,
+            gap,
+            ..self
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The embedded store: a log, the engine's threads, and the collections.
 
+mod content;
 mod unclaimed;
 
 use std::collections::BTreeMap;
@@ -8,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+pub use self::content::StorageContent;
 use self::unclaimed::Unclaimed;
 use crate::collection::{CollectionStats, Sequencer};
 use crate::collections::Collections;

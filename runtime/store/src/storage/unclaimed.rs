@@ -100,13 +100,17 @@ impl Unclaimed {
 
     /// Bytes of the newest states of all keys.
     pub(crate) fn bytes(&self) -> u64 {
-        let newest = self.keys.values().filter_map(|loaded| match loaded.changes.last() {
-            Some(last) => (last.change != Change::Delete).then_some(last),
-            None => loaded.state.as_ref(),
-        });
-        newest
+        self.newest()
             .map(|record| Record::stored_size(&record.key, record.bytes.len()))
             .sum()
+    }
+
+    /// The newest states of all keys.
+    pub(crate) fn newest(&self) -> impl Iterator<Item = &Record> {
+        self.keys.values().filter_map(|loaded| match loaded.changes.last() {
+            Some(last) => (last.change != Change::Delete).then_some(last),
+            None => loaded.state.as_ref(),
+        })
     }
 
     fn forget(&mut self) {

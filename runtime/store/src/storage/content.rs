@@ -1,0 +1,136 @@
+//! The whole content of an open store at one revision, beside writers.
+
+use std::sync::Arc;
+
+use super::Storage;
+use crate::collection::{At, Compacted, ListQuery};
+use crate::log::{Change, Record};
+use crate::{Entry, Revision};
+
+/// Attempts to read all collections at one revision, which fails while history is forgotten up to the newest one.
+const ATTEMPTS: u32 = 100;
+
+/// All objects of a store in the state right after one revision. Writers continue; objects that they replace stay in
+/// memory while this exists.
+#[derive(Debug)]
+pub struct StorageContent {
+    revision: Revision,
+    /// In the order of the revisions.
+    objects: Vec<StoredObject>,
+    bytes: u64,
+}
+
+#[derive(Debug)]
+enum StoredObject {
+    Entry(Arc<Entry>),
+    /// Of a kind that nobody has opened.
+    Record(Record),
+}
+
+impl StoredObject {
+    fn revision(&self) -> Revision {
+        match self {
+            Self::Entry(entry) => entry.revision(),
+            Self::Record(record) => record.revision,
+        }
+    }
+
+    fn size(&self) -> u64 {
+        match self {
+            Self::Entry(entry) => (entry.key().len() + entry.bytes().len()) as u64,
+            Self::Record(record) => record.size(),
+        }
+    }
+}
+
+impl StorageContent {
+    /// The revision whose state this is.
+    #[must_use]
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// Number of objects.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// True if there are no objects.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// Bytes of all objects and their keys.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The object at `index`, in the order of the revisions.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<Record> {
+        let record = match self.objects.get(index)? {
+            StoredObject::Record(record) => record.clone(),
+            StoredObject::Entry(entry) => Record {
+                revision: entry.revision(),
+                key: Arc::clone(entry.key()),
+                change: Change::Put {
+                    expires: entry.expires_millis(),
+                },
+                bytes: entry.bytes().clone(),
+                gap: entry.encoded().gap,
+            },
+        };
+        Some(record)
+    }
+}
+
+impl Storage {
+    /// The content of the whole store at one revision, the newest visible one. Costs a few machine words per object; blocks
+    /// neither readers nor writers.
+    ///
+    /// # Errors
+    ///
+    /// [`Compacted`] if history is forgotten faster than all collections can be read.
+    pub fn content(&self) -> Result<StorageContent, Compacted> {
+        let mut attempt = 1;
+        loop {
+            match self.content_at(self.revision()) {
+                Err(_) if attempt < ATTEMPTS => attempt += 1,
+                result => return result,
+            }
+        }
+    }
+
+    fn content_at(&self, revision: Revision) -> Result<StorageContent, Compacted> {
+        // Locked, so that no collection is opened meanwhile: every key is in one place.
+        let unclaimed = self.shared.unclaimed();
+        let mut objects: Vec<StoredObject> = unclaimed.newest().cloned().map(StoredObject::Record).collect();
+        for collection in self.shared.collections.all() {
+            let query = ListQuery {
+                at: At::Exact(revision),
+                ..ListQuery::all(collection.prefix())
+            };
+            let entries = collection.list(&query)?.entries;
+            objects.extend(entries.into_iter().map(StoredObject::Entry));
+        }
+        drop(unclaimed);
+        // A collection without entries and history goes; at this revision it may have had entries.
+        let oldest = self.oldest();
+        if oldest > revision {
+            return Err(Compacted { oldest });
+        }
+        objects.sort_unstable_by_key(StoredObject::revision);
+        let bytes = objects.iter().map(StoredObject::size).sum();
+        Ok(StorageContent {
+            revision,
+            objects,
+            bytes,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
