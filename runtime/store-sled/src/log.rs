@@ -65,6 +65,8 @@ pub struct SledLog {
     live: AtomicU64,
     /// True if the operating system refused the last write for lack of space that the measurement did not show.
     is_refused: AtomicBool,
+    /// True if the next settling does not wait for a worthwhile amount.
+    is_settling_requested: AtomicBool,
     alarms: Alarms,
 }
 
@@ -113,6 +115,7 @@ impl SledLog {
             history_limit: AtomicU64::new(u64::MAX),
             live: AtomicU64::new(0),
             is_refused: AtomicBool::new(false),
+            is_settling_requested: AtomicBool::new(false),
             settling: Mutex::new(Some(Settling::new(path.to_owned(), state, space))),
             alarms: Alarms::default(),
         })
@@ -202,12 +205,17 @@ impl SledLog {
         let mut journal = lock(&self.journal);
         let journal = journal.as_mut()?;
         self.note_journal_limit(journal);
-        if self.space.free() == 0
+        let is_requested = self.is_settling_requested.load(Ordering::Relaxed);
+        if (self.space.free() == 0 || is_requested)
             && let Err(error) = journal.seal(floor)
         {
             tracing::debug!(%error, "the newest file of the journal is not settled");
         }
         let files = journal.behind(floor);
+        if is_requested {
+            self.is_settling_requested.store(!files.is_empty(), Ordering::Relaxed);
+            return (!files.is_empty()).then_some(files);
+        }
         let bytes: u64 = files.iter().map(|file| file.bytes).sum();
         let patience = patience(state.bytes(), self.worthwhile, self.journal_limit(journal));
         (!files.is_empty() && bytes >= patience).then_some(files)
@@ -380,6 +388,10 @@ impl Log for SledLog {
             return true;
         }
         self.space.free() >= bytes + GROWTH + self.debt()
+    }
+
+    fn settle_everything(&self) {
+        self.is_settling_requested.store(true, Ordering::Relaxed);
     }
 
     fn note_full(&self) {

@@ -119,6 +119,9 @@ pub trait Log: Send + Sync {
     /// even if nothing is written.
     fn compact(&self, floor: Revision) -> Result<bool, LogError>;
 
+    /// Lets the next [`Self::compact`] free all that it can, however little that is. Default: it always does.
+    fn settle_everything(&self) {}
+
     /// Called when writes were refused for lack of space, after all attempts to free some: a reason for an alarm.
     fn note_full(&self) {}
 
@@ -181,6 +184,10 @@ impl Log for Box<dyn Log> {
 
     fn compact(&self, floor: Revision) -> Result<bool, LogError> {
         (**self).compact(floor)
+    }
+
+    fn settle_everything(&self) {
+        (**self).settle_everything();
     }
 
     fn note_full(&self) {

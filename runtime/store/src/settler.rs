@@ -121,6 +121,20 @@ impl Settling {
         found
     }
 
+    /// Lets the backend free what it can, and waits until it has. True if it did not fail.
+    pub(crate) fn run_now(&self) -> bool {
+        let mut state = self.lock();
+        state.retry = None;
+        state.wanted += 1;
+        // A running run may have checked before there was anything to settle.
+        let awaited = state.begun + 1;
+        self.changed.notify_all();
+        while !state.closed && state.ended < awaited {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        !state.closed && state.failures == 0
+    }
+
     /// Settles with `log` until the store closes.
     pub(crate) fn run(&self, log: &Arc<dyn Log>, alarms: &Alarms) {
         while let Some(floor) = self.next() {

@@ -192,6 +192,20 @@ impl Storage {
         self.shared.settling.done(revision).await;
     }
 
+    /// Forgets history up to and including `revision`, and waits until the backend has freed all the space that it can,
+    /// however little that is. True if it did not fail; otherwise the alarm
+    /// [`AlarmKind::Settling`](crate::AlarmKind::Settling) has the reason, and it tries again later.
+    pub async fn compact_fully(&self, revision: Revision) -> bool {
+        let revision = revision.min(self.revision());
+        self.compact(revision);
+        self.compacted(revision).await;
+        self.shared.log.settle_everything();
+        let settling = Arc::clone(&self.shared.settling);
+        tokio::task::spawn_blocking(move || settling.run_now())
+            .await
+            .unwrap_or(false)
+    }
+
     /// Reads the clock again, and handles what is due. Needed only after a [`Clock`](crate::Clock) jumped.
     pub fn recheck_clock(&self) {
         self.shared.queue.nudge();

@@ -12,6 +12,7 @@ mod full_disk;
 mod loss;
 mod patience;
 mod power;
+mod transfer;
 mod upgrade;
 
 use std::path::{Path, PathBuf};
