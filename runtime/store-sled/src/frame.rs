@@ -229,7 +229,20 @@ pub(crate) fn decode_record_alone(bytes: &Bytes) -> Option<Record> {
     reader.rest.is_empty().then_some(record)
 }
 
+/// Reads a write that consists of all `bytes`. Its object has memory of its own, of exactly its size: records outlive each
+/// other, and caches keep the object.
+pub(crate) fn decode_record_detached(bytes: &[u8]) -> Option<Record> {
+    let mut reader = Reader { rest: bytes };
+    let record = decode_record_with(Bytes::copy_from_slice, &mut reader)?;
+    reader.rest.is_empty().then_some(record)
+}
+
 fn decode_record(frame: &Bytes, reader: &mut Reader<'_>) -> Option<Record> {
+    decode_record_with(|object| frame.slice_ref(object), reader)
+}
+
+/// Reads a write whose object is the result of `take` for its bytes.
+fn decode_record_with(take: impl FnOnce(&[u8]) -> Bytes, reader: &mut Reader<'_>) -> Option<Record> {
     let mut header = Reader {
         rest: reader.take(WRITE_HEADER)?,
     };
@@ -240,7 +253,7 @@ fn decode_record(frame: &Bytes, reader: &mut Reader<'_>) -> Option<Record> {
     let expires = header.u64()?;
     let length = header.u32()? as usize;
     let key = std::str::from_utf8(reader.take(usize::from(key_length))?).ok()?;
-    let bytes = frame.slice_ref(reader.take(length)?);
+    let bytes = take(reader.take(length)?);
     let change = match code {
         1 => Change::Put { expires },
         2 => Change::Delete,
@@ -302,6 +315,19 @@ mod tests {
         assert_eq!(read.length, length);
         assert!(matches!(decode(&bytes.slice(length..), &file(5)), Frame::End));
         assert!(matches!(decode(&bytes, &file(6)), Frame::Broken), "the salt counts");
+    }
+
+    #[test]
+    fn a_detached_object_has_memory_of_exactly_its_size() {
+        let [put, _] = &batch().records[..] else {
+            panic!("two records");
+        };
+        let mut bytes = Vec::new();
+        encode_record(put, &mut bytes);
+        let detached = decode_record_detached(&bytes).unwrap();
+        assert_eq!(detached, *put);
+        assert_eq!(detached.bytes.try_into_mut().unwrap().capacity(), put.bytes.len());
+        assert_eq!(decode_record_detached(&bytes[1..]), None);
     }
 
     #[test]

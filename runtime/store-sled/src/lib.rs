@@ -12,6 +12,7 @@ mod format;
 mod frame;
 mod generation;
 mod journal;
+mod loading;
 mod log;
 mod merge;
 mod random;

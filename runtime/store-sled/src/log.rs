@@ -2,9 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use bytes::Bytes;
 use planesmith_store::log::{Batch, Loader, Log, LogError, Opened, Record};
@@ -13,14 +11,11 @@ use planesmith_store::{Alarm, AlarmKind, Alarms, Revision};
 use crate::disk::{Disk, DiskFault};
 use crate::folder::Folder;
 use crate::journal::{self, FILE_SIZE, Journal, Recovery, Sealed};
+use crate::loading;
 use crate::merge;
 use crate::settling::{FOR_ROUND, Progress, Settling};
 use crate::space::{FileSystem, Meter, Space};
-use crate::state::{GenerationSet, State};
-use crate::worker::{self, Outcome, Worker, other};
-
-/// Time that loading waits for a record before it checks that sled makes progress.
-const STEP: Duration = Duration::from_millis(50);
+use crate::state::State;
 
 /// Minimum bytes of journal files for a merge, however small the state is. Reading them at a start takes 0.2 s.
 const WORTHWHILE: u64 = 64 << 20;
@@ -33,9 +28,6 @@ const PART_FOR_HISTORY: u64 = 2;
 
 /// Bytes that the journal may grow by in addition to a batch: it grows in steps, and starts new files.
 const GROWTH: u64 = (512 << 10) + 4096;
-
-/// Maximum number of records that wait between sled and the engine at the start.
-const LOADING: usize = 64;
 
 /// The store in a folder.
 #[derive(Debug)]
@@ -294,56 +286,11 @@ fn patience(state: u64, worthwhile: u64, limit: u64) -> u64 {
     state.max(worthwhile).min(limit / PART_OF_LIMIT)
 }
 
-/// Passes the records of the state to `loader`. They are read in a thread of their own, because sled may hang.
-fn load_state(state: &State, space: &Space, loader: &mut dyn Loader) -> Result<(), LogError> {
-    let generation_sets: Vec<_> = state.generation_sets().map(Arc::clone).collect();
-    let space = space.clone();
-    let (sender, records) = sync_channel(LOADING);
-    let mut worker = Worker::start(move |pulse| {
-        generation_sets.iter().try_for_each(|generation_set| {
-            generation_set.read(&space, pulse, |record| {
-                let sent = sender.send((Arc::clone(generation_set), record));
-                sent.map_err(|_| other("the work was cancelled"))
-            })
-        })
-    })?;
-    let mut take = |(generation_set, record): (Arc<GenerationSet>, Record)| {
-        // A generation may have records of slots that were rewritten since.
-        let part = state.part_of(&record.key);
-        let current = part.and_then(|part| part.generation_set.as_ref());
-        if current.is_some_and(|current| Arc::ptr_eq(current, &generation_set)) {
-            loader.state(record);
-        }
-    };
-    loop {
-        match records.recv_timeout(STEP) {
-            Ok(record) => take(record),
-            // The result follows below.
-            Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) => match worker.wait(Duration::ZERO) {
-                Outcome::Running => {}
-                Outcome::Done(result) => {
-                    records.try_iter().for_each(take);
-                    return result;
-                }
-                Outcome::Stuck => return Err(worker::stuck()),
-            },
-        }
-    }
-    loop {
-        match worker.wait(STEP) {
-            Outcome::Running => {}
-            Outcome::Done(result) => return result,
-            Outcome::Stuck => return Err(worker::stuck()),
-        }
-    }
-}
-
 impl Log for SledLog {
     fn load(&self, loader: &mut dyn Loader) -> Result<Opened, LogError> {
         let mut settling = lock(&self.settling);
         let state = &settling.as_mut().ok_or_else(|| self.closed())?.state;
-        load_state(state, &self.space, loader)?;
+        loading::load(state, &self.space, loader)?;
         // Slots include the first writes of the journal, each up to another revision.
         let is_news = |record: &Record| {
             let part = state.part_of(&record.key);

@@ -5,6 +5,7 @@ mod list;
 mod slot;
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -272,6 +273,15 @@ impl State {
         let generation_sets = self.parts.iter().filter_map(|part| part.generation_set.as_ref());
         let mut seen = HashSet::new();
         generation_sets.filter(move |generation_set| seen.insert(Arc::as_ptr(generation_set)))
+    }
+
+    /// The hashes of the slots whose records are in `generation_set`, in ascending order.
+    pub(crate) fn hashes_in(&self, generation_set: &Arc<GenerationSet>) -> impl Iterator<Item = RangeInclusive<u64>> {
+        let is_own = |part: &&Part| {
+            let own = part.generation_set.as_ref();
+            own.is_some_and(|own| Arc::ptr_eq(own, generation_set))
+        };
+        self.parts.iter().filter(is_own).map(|part| part.slot.hashes())
     }
 
     /// Approximate bytes of all records.

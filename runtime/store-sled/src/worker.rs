@@ -78,10 +78,14 @@ impl<T: Send + 'static> Worker<T> {
     /// Waits up to `patience` for the end of the work.
     pub(crate) fn wait(&mut self, patience: Duration) -> Outcome<T> {
         match self.result.recv_timeout(patience) {
-            Ok(result) => return Outcome::Done(result),
-            Err(RecvTimeoutError::Disconnected) => return Outcome::Done(Err(other("sled panicked"))),
-            Err(RecvTimeoutError::Timeout) => {}
+            Ok(result) => Outcome::Done(result),
+            Err(RecvTimeoutError::Disconnected) => Outcome::Done(Err(other("sled panicked"))),
+            Err(RecvTimeoutError::Timeout) => self.progress(),
         }
+    }
+
+    /// The progress of work that has not ended.
+    fn progress(&mut self) -> Outcome<T> {
         let beats = self.pulse.beats.load(Ordering::Relaxed);
         if std::mem::replace(&mut self.beats, beats) != beats {
             self.seen = Instant::now();
@@ -91,6 +95,11 @@ impl<T: Send + 'static> Worker<T> {
         } else {
             Outcome::Stuck
         }
+    }
+
+    /// True if the work neither ends nor makes progress. Does not wait.
+    pub(crate) fn is_stuck(&mut self) -> bool {
+        matches!(self.progress(), Outcome::Stuck)
     }
 
     /// Requests the work to stop.

@@ -87,6 +87,10 @@ pub struct Opened {
 pub trait Loader {
     /// Receives a state that is older than the history. States come first, in any order.
     fn state(&mut self, record: Record);
+    /// Receives several such states. Those that are in the order of their keys are indexed faster.
+    fn states(&mut self, records: Vec<Record>) {
+        records.into_iter().for_each(|record| self.state(record));
+    }
     /// Receives changes, in the order of their revisions, all newer than the states.
     fn batch(&mut self, batch: Batch);
 }

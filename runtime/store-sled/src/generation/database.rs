@@ -7,7 +7,6 @@ use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::time::Duration;
 
-use bytes::Bytes;
 use planesmith_store::log::{LogError, Record};
 
 use super::summary::{Sum, Summary};
@@ -139,8 +138,7 @@ pub(super) fn read(
             && let Some(bytes) = rest[start..].get(..length)
         {
             sum.add(bytes);
-            // Each record has memory of its own, because records outlive each other.
-            let record = frame::decode_record_alone(&Bytes::copy_from_slice(bytes));
+            let record = frame::decode_record_detached(bytes);
             visit(record.ok_or_else(|| damaged(path, "a record cannot be read"))?)?;
             start += length;
         }

@@ -344,3 +344,48 @@ fn merges_wait_for_what_is_worth_them_unless_space_is_short() {
         assert_eq!(patience(state, WORTHWHILE, limit), expected, "{state} of {limit}");
     }
 }
+
+/// Records the keys that are passed on together.
+#[derive(Default)]
+struct Together(Vec<Vec<String>>);
+
+impl Loader for Together {
+    fn state(&mut self, _: Record) {
+        panic!("states come together");
+    }
+
+    fn states(&mut self, records: Vec<Record>) {
+        self.0
+            .push(records.iter().map(|record| record.key.to_string()).collect());
+    }
+
+    fn batch(&mut self, _: Batch) {}
+}
+
+#[test]
+fn a_start_reads_each_generation_once_and_sorts_its_records_in_the_threads_that_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || SledLog::open(folder.path()).unwrap().settling_at(0).rolling_at(1 << 20);
+    let log = open();
+    log.load(&mut Seen::default()).unwrap();
+    write(&log, 1..101, |revision| (revision, true), &mut Writes::new());
+    while log.compact(Revision(100)).unwrap() {}
+    log.close().unwrap();
+    let (log, mut together) = (open(), Together::default());
+    log.load(&mut together).unwrap();
+    let reads = with_state(&log, |state| {
+        let generations = state.generation_sets().flat_map(|set| set.generations().to_vec());
+        generations
+            .map(|generation| generation.reads.load(Ordering::Relaxed))
+            .collect::<Vec<_>>()
+    });
+    assert!(reads.len() > 1, "there are several slots");
+    assert!(reads.iter().all(|reads| *reads == 1), "{reads:?}");
+    assert_eq!(together.0.len(), reads.len());
+    assert!(together.0.iter().all(|keys| keys.is_sorted()));
+    let mut keys = together.0.concat();
+    keys.sort_unstable();
+    keys.dedup();
+    assert!((80..=100).contains(&keys.len()), "all but those of the newest file");
+    log.close().unwrap();
+}

@@ -27,6 +27,8 @@ const OVERHEAD: usize = 200;
 #[derive(Debug)]
 pub(crate) struct Unclaimed {
     keys: BTreeMap<Arc<str>, Loaded>,
+    /// States that are not among the keys yet: all together cost less than one after the other.
+    states: Vec<(Arc<str>, Loaded)>,
     marks: VecDeque<Mark>,
     memory: usize,
     disk: u64,
@@ -49,10 +51,15 @@ struct Loaded {
 impl Loader for Unclaimed {
     fn state(&mut self, record: Record) {
         let key = Arc::clone(&record.key);
-        self.keys.entry(key).or_default().state = Some(record);
+        let loaded = Loaded {
+            state: Some(record),
+            changes: Vec::new(),
+        };
+        self.states.push((key, loaded));
     }
 
     fn batch(&mut self, batch: Batch) {
+        self.index();
         let mark = Mark::of(&batch, 0);
         let mut superseded = 0;
         for record in batch.records {
@@ -81,6 +88,7 @@ impl Unclaimed {
         let window = u64::try_from(options.window.as_millis()).unwrap_or(u64::MAX);
         Self {
             keys: BTreeMap::new(),
+            states: Vec::new(),
             marks: VecDeque::new(),
             memory: 0,
             disk: 0,
@@ -94,8 +102,40 @@ impl Unclaimed {
 
     /// Ends loading. Returns the times of the loaded changes, and the floor.
     pub(crate) fn finish(&mut self) -> (VecDeque<Mark>, Revision) {
+        self.index();
         self.fold();
         (std::mem::take(&mut self.marks), self.floor)
+    }
+
+    /// Moves the states to the keys.
+    fn index(&mut self) {
+        let states = std::mem::take(&mut self.states).into_iter();
+        match self.keys.is_empty() {
+            // Sorts them, which is quick if they are in order for the most part, and builds all nodes at once.
+            true => self.keys = states.collect(),
+            false => self.keys.extend(states),
+        }
+    }
+
+    /// Removes all keys that start with `prefix`.
+    fn take(&mut self, prefix: &str) -> Vec<Loaded> {
+        let keys = self.keys.range::<str, _>((Bound::Included(prefix), Bound::Unbounded));
+        let keys = keys.map(|(key, _)| key).take_while(|key| key.starts_with(prefix));
+        if 2 * keys.clone().count() < self.keys.len() {
+            let keys: Vec<_> = keys.map(Arc::clone).collect();
+            return keys.iter().filter_map(|key| self.keys.remove(key)).collect();
+        }
+        // Most of them: moving the others costs less than removing each of these.
+        let all = std::mem::take(&mut self.keys);
+        let (mut taken, mut others) = (Vec::with_capacity(all.len()), Vec::new());
+        for (key, loaded) in all {
+            match key.starts_with(prefix) {
+                true => taken.push(loaded),
+                false => others.push((key, loaded)),
+            }
+        }
+        self.keys = others.into_iter().collect();
+        taken
     }
 
     /// Bytes of the newest states of all keys.
@@ -147,12 +187,7 @@ impl Unclaimed {
     /// Returns the states that expire.
     pub(crate) fn claim(&mut self, collection: &Collection) -> Vec<Expiry> {
         let prefix = collection.prefix();
-        let keys = self.keys.range::<str, _>((Bound::Included(prefix), Bound::Unbounded));
-        let keys: Vec<_> = keys
-            .map(|(key, _)| Arc::clone(key))
-            .take_while(|key| key.starts_with(prefix))
-            .collect();
-        let loaded: Vec<_> = keys.iter().filter_map(|key| self.keys.remove(key)).collect();
+        let loaded = self.take(prefix);
         let mut all = Claimed::default();
         for claimed in read_all(&*collection.indexer(), loaded) {
             all.states.extend(claimed.states);
@@ -284,5 +319,35 @@ mod tests {
         );
         let cores = std::thread::available_parallelism().unwrap().get();
         assert_eq!(threads.0.lock().unwrap().len(), cores.min(5));
+    }
+
+    #[test]
+    fn a_collection_takes_its_keys_and_leaves_those_of_others() {
+        let key = |prefix: &str, number: usize| -> Arc<str> { format!("/{prefix}/{number}").into() };
+        let mut unclaimed = Unclaimed::new(&StorageOptions::default());
+        for prefix in ["many", "few", "others"] {
+            let count = if prefix == "many" { 9 } else { 2 };
+            // Not in the order of the keys.
+            let states = (0..count).rev().map(|number| Record {
+                revision: Revision(1),
+                key: key(prefix, number),
+                change: Change::Put { expires: 0 },
+                bytes: Bytes::from_static(b"object"),
+                gap: None,
+            });
+            unclaimed.states(states.collect());
+        }
+        unclaimed.finish();
+        let mut take = |prefix: &str| -> Vec<Arc<str>> {
+            let taken = unclaimed.take(prefix).into_iter();
+            taken.filter_map(|loaded| Some(loaded.state?.key)).collect()
+        };
+        assert_eq!(take("/few/"), [key("few", 0), key("few", 1)]);
+        assert_eq!(
+            take("/many/"),
+            (0..9).map(|number| key("many", number)).collect::<Vec<_>>()
+        );
+        assert_eq!(take("/many/"), []);
+        assert_eq!(take("/others/"), [key("others", 0), key("others", 1)]);
     }
 }

@@ -1,0 +1,295 @@
+//! Measures a large state: its start, its memory, its reads, and the bytes that updates write.
+//!
+//! `cargo run --release -p planesmith-store-sled --example state -- fill FOLDER OBJECTS BYTES`, then with the same folder
+//! `open FOLDER`, `update FOLDER WRITES uniform|hot|grow` or `read OBJECTS BYTES` (without a folder).
+
+#![expect(clippy::print_stdout, reason = "the figures are what this program is for")]
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use planesmith_store::{Collection, Draft, Expect, Indexer, ListQuery, MemoryLog, Op, Row, Storage, StorageOptions};
+use planesmith_store_sled::SledLog;
+
+/// The allocator of the server.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+const PREFIX: &str = "/registry/configmaps/";
+const WRITERS: usize = 64;
+
+/// Makes the rows that a server has for a ConfigMap with a label.
+struct Names;
+
+impl Indexer for Names {
+    fn row(&self, key: &str, _bytes: &[u8]) -> Row {
+        row(key)
+    }
+}
+
+fn row(key: &str) -> Row {
+    let name = key.rsplit('/').next().unwrap_or_default();
+    Row::new([("app", "shop")], ["default", name])
+}
+
+fn key(number: usize) -> String {
+    format!("{PREFIX}default/object-{number:07}")
+}
+
+fn draft(number: usize, round: usize, size: usize) -> Draft {
+    let mut bytes = br#"{"kind":"ConfigMap","metadata":{"resourceVersion":""},"data":{"a":""#.to_vec();
+    let mut state = (number * 31 + round) as u64 | 1;
+    while bytes.len() < size - 10 {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        bytes.push(b'a' + (state % 26) as u8);
+    }
+    bytes.extend_from_slice(br#""}}"#);
+    Draft::new(bytes, 50)
+}
+
+async fn put(things: &Arc<Collection>, number: usize, round: usize, size: usize) -> Result<Duration, Failure> {
+    let key = key(number);
+    let (row, draft) = (row(&key), draft(number, round, size));
+    let started = Instant::now();
+    let op = Op::Put {
+        key: key.into(),
+        draft,
+        row,
+        expect: Expect::Any,
+        ttl: None,
+    };
+    things.write(op).await?;
+    Ok(started.elapsed())
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["fill", folder, objects, bytes] => fill(folder, objects.parse()?, bytes.parse()?).await,
+        ["open", folder] => open(folder).await,
+        ["update", folder, writes, pattern] => update(folder, writes.parse()?, pattern).await,
+        ["read", objects, bytes] => read(objects.parse()?, bytes.parse()?).await,
+        _ => Err("fill FOLDER OBJECTS BYTES, open FOLDER, update FOLDER WRITES PATTERN or read OBJECTS BYTES".into()),
+    }
+}
+
+fn start(folder: &str) -> Result<(Storage, Arc<Collection>), Failure> {
+    let storage = Storage::open(SledLog::open(folder)?, &StorageOptions::default())?;
+    let things = storage.collection(PREFIX, Arc::new(Names));
+    Ok((storage, things))
+}
+
+/// Writes `objects` with `WRITERS` writers, and settles them.
+async fn fill(folder: &str, objects: usize, size: usize) -> Result<(), Failure> {
+    let (storage, things) = start(folder)?;
+    write(&things, objects, move |number| (number, 0, size)).await?;
+    report("filled", &things)?;
+    storage.compact(storage.revision());
+    storage.compacted(storage.revision()).await;
+    println!("settled: {} bytes on disk", storage.stats().disk_bytes);
+    report("settled", &things)?;
+    storage.close().await;
+    Ok(())
+}
+
+async fn write(
+    things: &Arc<Collection>,
+    writes: usize,
+    of: impl Fn(usize) -> (usize, usize, usize) + Send + Copy + 'static,
+) -> Result<Vec<(Instant, Duration)>, Failure> {
+    let tasks = (0..WRITERS).map(|writer| {
+        let things = Arc::clone(things);
+        tokio::spawn(async move {
+            let mut latencies = Vec::new();
+            for number in (writer..writes).step_by(WRITERS) {
+                let (number, round, size) = of(number);
+                let latency = put(&things, number, round, size).await?;
+                latencies.push((Instant::now(), latency));
+            }
+            Ok::<_, Failure>(latencies)
+        })
+    });
+    let mut all = Vec::new();
+    for task in tasks.collect::<Vec<_>>() {
+        all.extend(task.await??);
+    }
+    Ok(all)
+}
+
+async fn open(folder: &str) -> Result<(), Failure> {
+    let (started, busy) = (Instant::now(), processor_time()?);
+    let storage = Storage::open(SledLog::open(folder)?, &StorageOptions::default())?;
+    println!(
+        "loaded: {:?}, {:?} of processor time, {}",
+        started.elapsed(),
+        processor_time()? - busy,
+        memory("VmRSS")?
+    );
+    let things = storage.collection(PREFIX, Arc::new(Names));
+    println!(
+        "open: {:?}, {:?} of processor time",
+        started.elapsed(),
+        processor_time()? - busy
+    );
+    report("open", &things)?;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    report("after 2 s", &things)?;
+    println!("{}", memory("VmHWM")?);
+    storage.close().await;
+    Ok(())
+}
+
+async fn update(folder: &str, writes: usize, pattern: &str) -> Result<(), Failure> {
+    let (storage, things) = start(folder)?;
+    let stats = things.stats();
+    let (count, size) = (stats.entries, stats.bytes / stats.entries);
+    let hot = match pattern {
+        "uniform" => count,
+        "hot" => count / 100,
+        "grow" => 0,
+        _ => return Err("uniform, hot or grow".into()),
+    };
+    let pick = move |number: usize| match hot {
+        0 => (count + number, 1, size),
+        hot => ((number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20) % hot, number, size),
+    };
+    let (started, busy, before) = (Instant::now(), processor_time()?, written()?);
+    let most = Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let watch = {
+        let (storage, most) = (storage.clone(), Arc::clone(&most));
+        tokio::spawn(async move {
+            loop {
+                most.fetch_max(storage.stats().disk_bytes, std::sync::atomic::Ordering::Relaxed);
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        })
+    };
+    let mut latencies = write(&things, writes, pick).await?;
+    watch.abort();
+    let changed = (writes * size) as f64;
+    let after = written()?;
+    println!(
+        "{writes} writes of {size} bytes in {:?}: {:?} of processor time",
+        started.elapsed(),
+        processor_time()? - busy
+    );
+    println!(
+        "bytes written per byte of changes: {:.2} to files, {:.2} to the disk; most on disk {:.2} of the live data",
+        (after.0 - before.0) as f64 / changed,
+        (after.1 - before.1) as f64 / changed,
+        most.load(std::sync::atomic::Ordering::Relaxed) as f64 / things.stats().bytes as f64,
+    );
+    latencies.sort_unstable_by_key(|(at, _)| *at);
+    for second in
+        latencies.chunk_by(|(one, _), (next, _)| (*one - started).as_secs() / 2 == (*next - started).as_secs() / 2)
+    {
+        let mut sorted: Vec<_> = second.iter().map(|(_, latency)| *latency).collect();
+        sorted.sort_unstable();
+        println!(
+            "  {:>7} writes, p50 {:?}, p99 {:?}",
+            sorted.len(),
+            sorted[sorted.len() / 2],
+            sorted[sorted.len() * 99 / 100]
+        );
+    }
+    report("updated", &things)?;
+    storage.close().await;
+    Ok(())
+}
+
+/// Costs of reads and updates in memory.
+async fn read(objects: usize, size: usize) -> Result<(), Failure> {
+    let storage = Storage::open(MemoryLog::new(), &StorageOptions::default())?;
+    let things = storage.collection(PREFIX, Arc::new(Names));
+    write(&things, objects, move |number| (number, 0, size)).await?;
+    storage.compact(storage.revision());
+    storage.compacted(storage.revision()).await;
+    report("filled", &things)?;
+    let picks: Vec<String> = (0..200_000)
+        .map(|number: usize| key((number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20) % objects))
+        .collect();
+    let mut found = 0;
+    let busy = Instant::now();
+    for key in &picks {
+        found += things
+            .get(key)
+            .map_or(0, |entry| usize::from(entry.bytes()[entry.bytes().len() / 2]));
+    }
+    println!("get: {:?} each ({found})", busy.elapsed() / picks.len() as u32);
+    let busy = Instant::now();
+    for key in picks.iter().take(2000) {
+        let query = ListQuery {
+            start: Some(key),
+            limit: Some(500),
+            ..ListQuery::all(PREFIX)
+        };
+        let page = things.list(&query)?;
+        found += page
+            .entries
+            .iter()
+            .map(|entry| usize::from(entry.bytes()[entry.bytes().len() / 2]))
+            .sum::<usize>();
+    }
+    println!("page of 500: {:?} each ({found})", busy.elapsed() / 2000);
+    let busy = processor_time()?;
+    write(&things, 100_000, move |number| {
+        (
+            (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20) % objects,
+            number,
+            size,
+        )
+    })
+    .await?;
+    println!("update: {:?} each", (processor_time()? - busy) / 100_000);
+    report("updated", &things)?;
+    storage.close().await;
+    Ok(())
+}
+
+fn report(what: &str, things: &Arc<Collection>) -> Result<(), Failure> {
+    let stats = things.stats();
+    let resident = kilobytes("/proc/self/status", "VmRSS:")? * 1024;
+    println!(
+        "{what}: {} entries of {} bytes, resident {:.2} of their bytes",
+        stats.entries,
+        stats.bytes,
+        resident as f64 / stats.bytes.max(1) as f64
+    );
+    Ok(())
+}
+
+/// Bytes that were written to files, and those that reach the disk because they were not removed before.
+fn written() -> Result<(u64, u64), Failure> {
+    let value = |name| kilobytes("/proc/self/io", name);
+    let disk = value("write_bytes:")? - value("cancelled_write_bytes:")?;
+    Ok((value("wchar:")?, disk))
+}
+
+fn kilobytes(path: &str, name: &str) -> Result<u64, Failure> {
+    let text = std::fs::read_to_string(path)?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix(name))
+        .ok_or("no such value")?;
+    Ok(line.trim().trim_end_matches(" kB").parse()?)
+}
+
+/// User and system time of this process, in steps of 10 ms.
+fn processor_time() -> Result<Duration, Failure> {
+    let stat = std::fs::read_to_string("/proc/self/stat")?;
+    let (_, fields) = stat.rsplit_once(')').ok_or("no process name")?;
+    let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
+    Ok(Duration::from_millis(10 * ticks.sum::<Result<u64, _>>()?))
+}
+
+fn memory(name: &str) -> Result<String, Failure> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find(|line| line.starts_with(name));
+    Ok(line.unwrap_or_default().replace('\t', " "))
+}
