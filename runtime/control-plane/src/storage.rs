@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 use planesmith_server::health::HealthCheck;
 use planesmith_store::log::LogError;
-use planesmith_store::{Alarm, MemoryLog, OpenError, Storage, StorageOptions, WriteError};
+use planesmith_store::{Alarm, MemoryLog, OnProgress, OpenError, Storage, StorageOptions, WriteError};
 use planesmith_store_sled::SledLog;
 
 use crate::options::{Options, StorageKind};
@@ -21,7 +21,10 @@ pub(crate) fn store_dir(options: &Options) -> PathBuf {
 ///
 /// The folder cannot be read, or its content is damaged and the loss is not accepted.
 pub(crate) fn open_storage(options: &Options) -> Result<Storage> {
-    let settings = StorageOptions::default();
+    let settings = StorageOptions {
+        on_progress: OnProgress::new(|progress| tracing::info!(%progress, "the store is being read")),
+        ..StorageOptions::default()
+    };
     let storage = match options.storage {
         StorageKind::Memory => Storage::open(MemoryLog::new(), &settings)?,
         StorageKind::Sled => {

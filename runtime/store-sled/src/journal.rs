@@ -246,6 +246,12 @@ pub(crate) fn read_sealed(folder: &Path, sealed: Sealed) -> Result<Vec<Located>,
     Ok(located)
 }
 
+/// Approximate bytes of all files in the folder.
+pub(crate) fn size_of(folder: &Path) -> u64 {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    files.filter_map(|file| Some(file.metadata().ok()?.len())).sum()
+}
+
 /// Opens a full file, to read the records that [`read_sealed`] has located.
 pub(crate) fn open_sealed(folder: &Path, sealed: Sealed) -> Result<(std::fs::File, PathBuf), LogError> {
     let path = files::path_of(folder, sealed.number);

@@ -290,6 +290,7 @@ impl Log for SledLog {
     fn load(&self, loader: &mut dyn Loader) -> Result<Opened, LogError> {
         let mut settling = lock(&self.settling);
         let state = &settling.as_mut().ok_or_else(|| self.closed())?.state;
+        loader.expect(state.bytes() + journal::size_of(&self.journal_folder()));
         loading::load(state, &self.space, loader)?;
         // Slots include the first writes of the journal, each up to another revision.
         let is_news = |record: &Record| {

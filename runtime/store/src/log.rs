@@ -85,6 +85,10 @@ pub struct Opened {
 
 /// Receives the content of a backend.
 pub trait Loader {
+    /// Receives the approximate bytes of all that follows, before it. They are for reports of progress.
+    fn expect(&mut self, bytes: u64) {
+        let _ = bytes;
+    }
     /// Receives a state that is older than the history. States come first, in any order.
     fn state(&mut self, record: Record);
     /// Receives several such states. Those that are in the order of their keys are indexed faster.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::OnProgress;
 use crate::clock::{Clock, SystemClock};
 
 /// The options of a store.
@@ -19,6 +20,8 @@ pub struct StorageOptions {
     pub write_limit: usize,
     /// The clock.
     pub clock: Arc<dyn Clock>,
+    /// Receives the progress of opening the store, if that takes longer than a second.
+    pub on_progress: OnProgress,
 }
 
 impl Default for StorageOptions {
@@ -29,6 +32,7 @@ impl Default for StorageOptions {
             journal_bytes: 256 << 20,
             write_limit: 3 << 20,
             clock: Arc::new(SystemClock),
+            on_progress: OnProgress::default(),
         }
     }
 }

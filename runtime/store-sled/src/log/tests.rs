@@ -345,21 +345,33 @@ fn merges_wait_for_what_is_worth_them_unless_space_is_short() {
     }
 }
 
-/// Records the keys that are passed on together.
+/// Records the keys that are passed on together, and the bytes in all and as they were announced.
 #[derive(Default)]
-struct Together(Vec<Vec<String>>);
+struct Together {
+    keys: Vec<Vec<String>>,
+    bytes: u64,
+    announced: u64,
+}
 
 impl Loader for Together {
+    fn expect(&mut self, bytes: u64) {
+        assert_eq!(self.bytes, 0, "before everything else");
+        self.announced = bytes;
+    }
+
     fn state(&mut self, _: Record) {
         panic!("states come together");
     }
 
     fn states(&mut self, records: Vec<Record>) {
-        self.0
+        self.bytes += records.iter().map(Record::size).sum::<u64>();
+        self.keys
             .push(records.iter().map(|record| record.key.to_string()).collect());
     }
 
-    fn batch(&mut self, _: Batch) {}
+    fn batch(&mut self, batch: Batch) {
+        self.bytes += batch.records.iter().map(Record::size).sum::<u64>();
+    }
 }
 
 #[test]
@@ -381,11 +393,18 @@ fn a_start_reads_each_generation_once_and_sorts_its_records_in_the_threads_that_
     });
     assert!(reads.len() > 1, "there are several slots");
     assert!(reads.iter().all(|reads| *reads == 1), "{reads:?}");
-    assert_eq!(together.0.len(), reads.len());
-    assert!(together.0.iter().all(|keys| keys.is_sorted()));
-    let mut keys = together.0.concat();
+    assert_eq!(together.keys.len(), reads.len());
+    assert!(together.keys.iter().all(|keys| keys.is_sorted()));
+    let mut keys = together.keys.concat();
     keys.sort_unstable();
     keys.dedup();
     assert!((80..=100).contains(&keys.len()), "all but those of the newest file");
+    // The newest file is longer than its frames.
+    let announced = together.bytes..=together.bytes + (2 << 20);
+    assert!(
+        announced.contains(&together.announced),
+        "{} of {announced:?}",
+        together.announced
+    );
     log.close().unwrap();
 }

@@ -8,6 +8,7 @@ use crate::committer::Expiry;
 use crate::compactor::Mark;
 use crate::draft::Encoded;
 use crate::log::{Batch, Change, Loader, Record};
+use crate::progress::Reporter;
 use crate::{Collection, Entry, Event, EventKind, Indexer, Revision, StorageOptions};
 
 /// Maximum bytes of superseded states that wait to be dropped while loading.
@@ -40,6 +41,7 @@ pub(crate) struct Unclaimed {
     floor: Revision,
     /// Bytes of forgotten states that are not dropped yet.
     unfolded: usize,
+    reporter: Reporter,
 }
 
 #[derive(Debug, Default)]
@@ -49,7 +51,13 @@ struct Loaded {
 }
 
 impl Loader for Unclaimed {
+    fn expect(&mut self, bytes: u64) {
+        self.reporter.expect(bytes);
+    }
+
     fn state(&mut self, record: Record) {
+        self.reporter
+            .note(1, Record::stored_size(&record.key, record.bytes.len()));
         let key = Arc::clone(&record.key);
         let loaded = Loaded {
             state: Some(record),
@@ -61,6 +69,7 @@ impl Loader for Unclaimed {
     fn batch(&mut self, batch: Batch) {
         self.index();
         let mark = Mark::of(&batch, 0);
+        let count = batch.records.len() as u64;
         let mut superseded = 0;
         for record in batch.records {
             let loaded = self.keys.entry(Arc::clone(&record.key)).or_default();
@@ -73,6 +82,7 @@ impl Loader for Unclaimed {
             loaded.changes.push(record);
         }
         let Some(mark) = mark else { return };
+        self.reporter.note(count, mark.disk);
         self.memory += superseded;
         self.disk += mark.disk;
         self.marks.push_back(Mark {
@@ -97,6 +107,7 @@ impl Unclaimed {
             oldest: options.clock.now().saturating_sub(window),
             floor: Revision::ZERO,
             unfolded: 0,
+            reporter: Reporter::new(options.on_progress.clone()),
         }
     }
 
