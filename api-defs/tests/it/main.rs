@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
 mod columns;
+mod etcd;
 mod facts;
 mod fixtures;
 mod golden;

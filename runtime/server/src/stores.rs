@@ -9,6 +9,7 @@ mod migration;
 mod object_lister;
 mod open_stores;
 mod resource_store;
+mod storage_codec;
 mod stored_documents;
 mod stored_objects;
 mod uid;
@@ -38,6 +39,7 @@ pub(crate) use indexer::texts_at;
 pub use migration::StorageMigration;
 pub use object_lister::ObjectLister;
 pub use resource_store::ResourceStore;
+pub use storage_codec::{Decoded, StorageCodec, StorageMediaType};
 pub use uid::{RandomUids, Uids};
 
 /// The state that all endpoints of a server share; clones share it too.

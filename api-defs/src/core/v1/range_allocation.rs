@@ -6,7 +6,7 @@ use planesmith_machinery::meta::ObjectMeta;
 
 /// Allocated members of a range of addresses or ports. Used by the server itself.
 #[derive(Clone, Debug, Default, PartialEq, Resource)]
-#[resource(group = "", version = "v1", unserved)]
+#[resource(group = "", version = "v1", storage_name = "ranges", unserved)]
 pub struct RangeAllocation {
     /// Standard metadata.
     #[field(proto = 1)]

@@ -6,7 +6,7 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::{ApiError, ApiResult};
-use planesmith_machinery::{conversion, defaulting, json};
+use planesmith_machinery::{conversion, defaulting, json, protobuf, yaml};
 use planesmith_store::{Draft, Loaded};
 
 use super::stored_objects::StoredObjects;
@@ -25,7 +25,7 @@ pub(super) struct DeclaredObjects {
 
 /// The reason that stored bytes are not an object of their kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-enum Unreadable {
+pub(super) enum Unreadable {
     /// The program has no such version of the kind.
     #[error("no kind {kind:?} is registered for version {api_version:?} in scheme {scheme:?}")]
     UnknownVersion {
@@ -84,9 +84,38 @@ impl DeclaredObjects {
     /// # Errors
     ///
     /// See [`Unreadable`].
-    fn read_stored(&self, bytes: &[u8]) -> Result<(Box<dyn Object>, &ResourceFacts), Unreadable> {
+    pub(super) fn read_stored(&self, bytes: &[u8]) -> Result<(Box<dyn Object>, &ResourceFacts), Unreadable> {
         let version = self.version_of(bytes)?;
-        let mut object = decode(bytes, version)?;
+        self.to_hub(decode(bytes, version)?, version)
+    }
+
+    /// Like [`DeclaredObjects::read_stored`], for bytes in any encoding in which kube-apiserver stores objects: protobuf in
+    /// its envelope, JSON and YAML.
+    ///
+    /// # Errors
+    ///
+    /// See [`Unreadable`].
+    pub(super) fn read_encoded(&self, bytes: &[u8]) -> Result<(Box<dyn Object>, &ResourceFacts), Unreadable> {
+        if bytes.starts_with(protobuf::MAGIC) {
+            let envelope = protobuf::open(bytes).map_err(|error| Unreadable::Malformed(error.to_string()))?;
+            let version = self.version_named(envelope.type_meta.api_version, envelope.type_meta.kind)?;
+            let mut object = version.zero();
+            protobuf::decode(envelope.raw, &mut *object).map_err(|error| Unreadable::Malformed(error.to_string()))?;
+            return self.to_hub(object, version);
+        }
+        if bytes.trim_ascii_start().starts_with(b"{") {
+            return self.read_stored(bytes);
+        }
+        let document = yaml::to_json(bytes).map_err(|error| Unreadable::Malformed(error.to_string()))?;
+        self.read_stored(&document.json)
+    }
+
+    /// Sets the defaults of `version`, in which the object is, converts it, and sets those of the storage version.
+    fn to_hub<'s>(
+        &self,
+        mut object: Box<dyn Object>,
+        version: &'s ResourceFacts,
+    ) -> Result<(Box<dyn Object>, &'s ResourceFacts), Unreadable> {
         defaulting::set_defaults(&mut *object, &self.features);
         if *version != self.hub {
             object = conversion::convert(&*object, &self.hub);
@@ -100,17 +129,28 @@ impl DeclaredObjects {
             return Ok(&self.hub);
         }
         let stored = json::type_meta(bytes).map_err(|error| Unreadable::Malformed(error.to_string()))?;
+        self.version_named(stored.api_version, stored.kind)
+    }
+
+    fn version_named(&self, api_version: String, kind: String) -> Result<&ResourceFacts, Unreadable> {
         // Another program may have stored an object without its type.
         let is_of = |facts: &&ResourceFacts| {
-            (stored.kind.is_empty() || stored.kind == facts.kind)
-                && (stored.api_version.is_empty() || stored.api_version == facts.api_version)
+            (kind.is_empty() || kind == facts.kind) && (api_version.is_empty() || api_version == facts.api_version)
         };
         let mut versions = std::iter::once(&self.hub).chain(&self.others);
         versions.find(is_of).ok_or(Unreadable::UnknownVersion {
-            kind: stored.kind,
-            api_version: stored.api_version,
+            kind,
+            api_version,
             scheme: self.hub.extensions.scheme_name,
         })
+    }
+}
+
+impl DeclaredObjects {
+    /// The version with the name `version`, which may be one that is not served; the storage version if there is none.
+    pub(super) fn version(&self, version: &str) -> &ResourceFacts {
+        let other = self.others.iter().find(|facts| facts.version == version);
+        other.filter(|_| self.hub.version != version).unwrap_or(&self.hub)
     }
 }
 

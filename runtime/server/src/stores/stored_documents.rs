@@ -20,6 +20,17 @@ impl StoredDocuments {
     pub(super) fn new(hub: &ResourceFacts) -> Self {
         Self { hub: hub.clone() }
     }
+
+    /// The object that `bytes` encode, in the current definition of the kind; `None` if it is not of the storage version: it
+    /// is converted when it is read.
+    pub(super) fn adapted(&self, bytes: &[u8]) -> Option<json::Encoded> {
+        json::type_meta(bytes)
+            .ok()
+            .filter(|stored| stored.api_version == self.hub.api_version)?;
+        let mut object = self.hub.zero();
+        custom::decode_stored(bytes, &mut *object).ok()?;
+        Some(json::encode_for_storage(&*object))
+    }
 }
 
 impl StoredObjects for StoredDocuments {
@@ -47,13 +58,7 @@ impl StoredObjects for StoredDocuments {
     }
 
     fn reindexed(&self, bytes: &[u8]) -> Option<Draft> {
-        // An object that was stored in another version is converted when it is read.
-        json::type_meta(bytes)
-            .ok()
-            .filter(|stored| stored.api_version == self.hub.api_version)?;
-        let mut object = self.hub.zero();
-        custom::decode_stored(bytes, &mut *object).ok()?;
-        let encoded = json::encode_for_storage(&*object);
+        let encoded = self.adapted(bytes)?;
         Some(Draft::new(encoded.bytes, encoded.gap))
     }
 }

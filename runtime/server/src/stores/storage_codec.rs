@@ -1,0 +1,192 @@
+//! The bytes that kube-apiserver stores, and the canonical bytes of this server.
+
+mod resource_version;
+
+use planesmith_machinery::facts::{StructFacts, TypeFacts};
+use planesmith_machinery::object::Object;
+use planesmith_machinery::protobuf::Transcoder;
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::scheme::Scheme;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::strategy::Extensions;
+use planesmith_machinery::{conversion, json, protobuf, yaml};
+use planesmith_store::StoredForm;
+
+use self::resource_version::{with_gap, without_gap};
+use super::declared_objects::DeclaredObjects;
+use super::stored_documents::StoredDocuments;
+use crate::representation;
+
+/// The media type in which kube-apiserver stores objects (`--storage-media-type`). Kinds without protobuf are stored in JSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StorageMediaType {
+    /// `application/vnd.kubernetes.protobuf`.
+    #[default]
+    Protobuf,
+    /// `application/json`.
+    Json,
+    /// `application/yaml`.
+    Yaml,
+}
+
+/// Translates stored bytes of one kind, as kube-apiserver writes them, to canonical bytes and back.
+///
+/// Every version and every encoding is read. Built-in kinds are written in the version and the encoding in which
+/// kube-apiserver stores them, custom kinds in JSON; neither has a `resourceVersion`.
+#[derive(Debug)]
+pub struct StorageCodec {
+    objects: Objects,
+}
+
+#[derive(Debug)]
+enum Objects {
+    Declared(Box<Declared>),
+    Documents(StoredDocuments),
+}
+
+#[derive(Debug)]
+struct Declared {
+    objects: DeclaredObjects,
+    hub: ResourceFacts,
+    media_type: StorageMediaType,
+    transcoder: Transcoder,
+}
+
+/// Stored bytes as canonical bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decoded {
+    /// The canonical bytes, with the gap for the revision.
+    pub canonical: json::Encoded,
+    /// The stored bytes, compared with those that a write of the object would store.
+    pub form: StoredForm,
+}
+
+impl StorageCodec {
+    /// Returns the codec of the kind with the storage version `hub`, whose other versions are in `scheme`, and which stores
+    /// objects as `media_type` if the kind has it.
+    #[must_use]
+    pub fn new(hub: &ResourceFacts, scheme: &Scheme, media_type: StorageMediaType) -> Self {
+        if representation::of(hub).versions_have_own_rules() {
+            let objects = Objects::Documents(StoredDocuments::new(hub));
+            return Self { objects };
+        }
+        // Servers with a Go scheme of their own store JSON, whatever the flag says.
+        let has_own_scheme = hub.extensions.scheme_name != Extensions::NONE.scheme_name;
+        let is_json = has_own_scheme || !has_numbers(hub.fields(), &mut Vec::new());
+        let declared = Declared {
+            objects: DeclaredObjects::new(hub, scheme),
+            hub: hub.clone(),
+            media_type: if is_json { StorageMediaType::Json } else { media_type },
+            transcoder: Transcoder::new(hub.fields()),
+        };
+        Self {
+            objects: Objects::Declared(Box::new(declared)),
+        }
+    }
+
+    /// Returns the canonical bytes of an object, in its kind's current definition; `None` if the bytes do not encode an object
+    /// of the kind. Objects of custom kinds keep the version in which they are stored.
+    #[must_use]
+    pub fn decode(&self, stored: &[u8]) -> Option<Decoded> {
+        let (canonical, is_other_version) = match &self.objects {
+            Objects::Declared(declared) => {
+                let (object, version) = declared.objects.read_encoded(stored).ok()?;
+                let is_other_version = *version != *declared.target();
+                (json::encode_for_storage(&*object), is_other_version)
+            }
+            Objects::Documents(documents) => {
+                let canonical = with_gap(stored)?;
+                (documents.adapted(&canonical.bytes).unwrap_or(canonical), false)
+            }
+        };
+        let form = match self.encode(&canonical) {
+            _ if is_other_version => StoredForm::OtherVersion,
+            Ok(written) if written == stored => StoredForm::Current,
+            _ => StoredForm::Earlier,
+        };
+        Some(Decoded { canonical, form })
+    }
+
+    /// Returns the bytes to store for an object in canonical bytes without the digits of its revision.
+    ///
+    /// # Errors
+    ///
+    /// 500 when the bytes do not encode an object of the kind.
+    pub fn encode(&self, canonical: &json::Encoded) -> ApiResult<Vec<u8>> {
+        match &self.objects {
+            Objects::Declared(declared) => declared.encode(canonical),
+            Objects::Documents(_) => Ok(line(without_gap(canonical))),
+        }
+    }
+}
+
+impl Declared {
+    /// The version in which kube-apiserver stores objects.
+    fn target(&self) -> &ResourceFacts {
+        self.objects.version(&self.hub.hashed_version)
+    }
+
+    fn encode(&self, canonical: &json::Encoded) -> ApiResult<Vec<u8>> {
+        let target = self.target();
+        if *target == self.hub {
+            let mut out = Vec::with_capacity(canonical.bytes.len() + 64);
+            if self.media_type != StorageMediaType::Protobuf {
+                return self.text(without_gap(canonical));
+            }
+            let mut is_done = false;
+            protobuf::wrap(&target.api_version, &target.kind, &mut out, |out| {
+                is_done = self.transcoder.transcode(&canonical.bytes, out);
+            });
+            if is_done {
+                return Ok(out);
+            }
+        }
+        let object = self.read(canonical)?;
+        let object = conversion::convert(&*object, target);
+        if self.media_type != StorageMediaType::Protobuf {
+            return self.text(json::to_vec(&*object));
+        }
+        let mut out = Vec::with_capacity(canonical.bytes.len() + 64);
+        protobuf::encode_enveloped(&*object, &mut out);
+        Ok(out)
+    }
+
+    fn read(&self, canonical: &json::Encoded) -> ApiResult<Box<dyn Object>> {
+        let read = self.objects.read_stored(&canonical.bytes);
+        read.map(|(object, _)| object).map_err(ApiError::from)
+    }
+
+    fn text(&self, json: Vec<u8>) -> ApiResult<Vec<u8>> {
+        match self.media_type {
+            StorageMediaType::Yaml => yaml::from_json(&json).map_err(|error| ApiError::internal(error.to_string())),
+            StorageMediaType::Json | StorageMediaType::Protobuf => Ok(line(json)),
+        }
+    }
+}
+
+/// Ends JSON as Go's encoder does.
+fn line(mut json: Vec<u8>) -> Vec<u8> {
+    json.push(b'\n');
+    json
+}
+
+/// True if every field below `facts` has a number, so that protobuf loses none. `known` are the structs that contain it. The
+/// type of an embedded object has no number in Kubernetes, either.
+fn has_numbers(facts: &'static StructFacts, known: &mut Vec<*const StructFacts>) -> bool {
+    if known.contains(&std::ptr::from_ref(facts)) {
+        return true;
+    }
+    known.push(std::ptr::from_ref(facts));
+    facts.fields.iter().all(|field| {
+        let is_type = matches!(field.name, "kind" | "apiVersion");
+        (field.proto != 0 || is_type) && has_numbers_within(&field.ty, known)
+    })
+}
+
+fn has_numbers_within(ty: &'static TypeFacts, known: &mut Vec<*const StructFacts>) -> bool {
+    match ty.present() {
+        TypeFacts::Struct(inner) => has_numbers(inner(), known),
+        TypeFacts::List(inner) | TypeFacts::Map(inner) => has_numbers_within(inner, known),
+        _ => true,
+    }
+}
