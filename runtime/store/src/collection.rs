@@ -426,8 +426,10 @@ impl Collection {
             read.cursor = read.cursor.max(state.history.numbers().start);
             let changes = state.history.since(read.cursor).into_iter().flatten();
             let mut taken = 0;
-            for event in changes.take(STEP) {
-                if read.events.len() == limit || taken >= bytes {
+            for (count, event) in changes.enumerate() {
+                let is_full = count >= STEP || read.events.len() >= limit || taken >= bytes;
+                // Changes with one revision are read together.
+                if is_full && event.revision() != read.complete {
                     break;
                 }
                 read.cursor += 1;
@@ -446,6 +448,27 @@ impl Collection {
             read.complete = state.newest(&self.revisions);
         }
         Ok(read)
+    }
+
+    /// The change of `key` at `revision`; `None` if the history does not have it.
+    pub(crate) fn change_at(&self, key: &str, revision: Revision) -> Option<Arc<Event>> {
+        let state = self.read();
+        let from = state.history.after(Revision(revision.0.saturating_sub(1)));
+        let mut changes = state
+            .history
+            .since(from)?
+            .take_while(|event| event.revision() == revision);
+        changes.find(|event| &**event.entry().key() == key).cloned()
+    }
+
+    /// Forgets all changes, and others that nobody has told: every watcher gets an error. [`Collection::wake`] then wakes
+    /// them.
+    pub(crate) fn forget_history(&self) {
+        let mut state = self.write_lock();
+        let forgotten = state.history.forget_all();
+        self.subscribers.forget_all(state.history.end());
+        drop(state);
+        drop(forgotten);
     }
 
     fn read(&self) -> RwLockReadGuard<'_, State> {

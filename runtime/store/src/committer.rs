@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use self::notifier::Notifier;
+pub(crate) use self::plan::KEY_LIMIT;
 use self::plan::{Limits, Outcome, Plan};
 use self::queue::Work;
 pub(crate) use self::queue::{Expiry, Queue};

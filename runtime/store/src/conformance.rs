@@ -19,16 +19,25 @@ pub mod lists;
 pub mod order;
 pub mod preconditions;
 pub mod restart;
+mod several_writers;
+pub mod shared;
 pub mod watches;
+
+pub use self::several_writers::SeveralWriters;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
+
 use crate::log::Log;
 use crate::{
-    Collection, Draft, Entry, Event, EventKind, Expect, Indexer, ManualClock, Op, Revision, Row, Storage,
-    StorageOptions, Watcher, WriteResult,
+    Collection, Decoded, Draft, Entry, Event, EventKind, Expect, Indexer, ManualClock, Op, Revision, Row, Storage,
+    StorageOptions, StoredForm, Watcher, WriteResult,
 };
+
+/// The prefix of all keys.
+pub const REGISTRY: &str = "/registry/";
 
 /// The prefix of the collection that most scenarios use.
 pub const THINGS: &str = "/registry/things/";
@@ -41,6 +50,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Opens the backend under test, repeatedly on the same data.
 pub type Open = Box<dyn Fn() -> Box<dyn Log> + Send + Sync>;
+
+/// Opens the store of a scenario.
+type OpenStorage = Box<dyn Fn(&StorageOptions) -> Storage + Send + Sync>;
 
 /// Creates a `#[test]` for every scenario.
 #[macro_export]
@@ -97,28 +109,66 @@ pub fn run<F: Future<Output = ()>>(
     open: impl Fn() -> Box<dyn Log> + Send + Sync + 'static,
     scenario: impl FnOnce(Bench) -> F,
 ) {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_time()
-        .build()
-        .expect("a runtime starts");
+    let runtime = runtime();
     let clock = Arc::new(ManualClock::new(1_000_000_000_000));
     let options = StorageOptions {
         clock: Arc::clone(&clock) as Arc<ManualClock>,
         ..StorageOptions::default()
     };
     let bench = Bench {
-        open: Box::new(open),
+        open: Box::new(move |options| Storage::open(open(), options).expect("the store opens")),
+        backend: None,
         clock,
         options,
     };
-    let finished = runtime.block_on(async { tokio::time::timeout(PATIENCE, scenario(bench)).await });
+    finish(&runtime, scenario(bench));
+}
+
+/// Runs one scenario on a runtime of its own, on a store in which others write, too.
+///
+/// # Panics
+///
+/// The backend violates the guarantee, or the scenario is stuck.
+pub fn run_shared<F: Future<Output = ()>>(scenario: impl FnOnce(Bench) -> F) {
+    let runtime = runtime();
+    let clock = Arc::new(ManualClock::new(1_000_000_000_000));
+    let options = StorageOptions {
+        clock: Arc::clone(&clock) as Arc<ManualClock>,
+        ..StorageOptions::default()
+    };
+    let backend = SeveralWriters::default();
+    let connected = backend.clone();
+    let open = move |options: &StorageOptions| {
+        let connect = Storage::connect(Arc::new(connected.clone()), REGISTRY, options);
+        let opened = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(connect));
+        opened.expect("the store opens")
+    };
+    let bench = Bench {
+        open: Box::new(open),
+        backend: Some(backend),
+        clock,
+        options,
+    };
+    finish(&runtime, scenario(bench));
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_time()
+        .build();
+    runtime.expect("a runtime starts")
+}
+
+fn finish(runtime: &tokio::runtime::Runtime, scenario: impl Future<Output = ()>) {
+    let finished = runtime.block_on(async { tokio::time::timeout(PATIENCE, scenario).await });
     assert!(finished.is_ok(), "the scenario is stuck");
 }
 
 /// The store of a scenario, and the collection that it works with.
 pub struct Bench {
-    open: Open,
+    open: OpenStorage,
+    backend: Option<SeveralWriters>,
     /// The store's clock.
     pub clock: Arc<ManualClock>,
     /// The options of the next opened store.
@@ -129,7 +179,17 @@ impl Bench {
     /// Opens the store.
     #[must_use]
     pub fn open(&self) -> Storage {
-        Storage::open((self.open)(), &self.options).expect("the store opens")
+        (self.open)(&self.options)
+    }
+
+    /// The backend in which others write, too.
+    ///
+    /// # Panics
+    ///
+    /// The scenario is not run by [`run_shared`].
+    #[must_use]
+    pub fn backend(&self) -> &SeveralWriters {
+        self.backend.as_ref().expect("the scenario runs on a shared backend")
     }
 
     /// Opens the store and its usual collection.
@@ -166,6 +226,13 @@ impl Indexer for WordIndex {
         let text = std::str::from_utf8(bytes).expect("the scenarios write text");
         word_row(key, text.rsplit(' ').next().unwrap_or_default())
     }
+
+    fn decode(&self, _key: &str, stored: &Bytes) -> Decoded {
+        Decoded {
+            draft: Draft::new(stored.to_vec(), GAP),
+            form: StoredForm::Current,
+        }
+    }
 }
 
 fn word_row(key: &str, word: &str) -> Row {
@@ -178,10 +245,13 @@ pub fn key(name: &str) -> Arc<str> {
     format!("{THINGS}{name}").into()
 }
 
+/// Offset of the revision in the bytes of a word.
+const GAP: usize = 9;
+
 /// The draft of `word`, with the revision in front.
 #[must_use]
 pub fn draft(word: &str) -> Draft {
-    Draft::new(format!("revision  {word}").into_bytes(), 9)
+    Draft::new(format!("revision  {word}").into_bytes(), GAP)
 }
 
 /// The bytes of `word` as written at `revision`.

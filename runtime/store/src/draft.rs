@@ -53,6 +53,18 @@ impl Draft {
         self.bytes.is_empty()
     }
 
+    /// The bytes, without the digits.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Offset of the digits in the bytes; `None` when these do not contain the revision.
+    #[must_use]
+    pub fn gap(&self) -> Option<usize> {
+        self.gap.map(|gap| gap as usize)
+    }
+
     /// The final bytes of the write that was assigned `revision`.
     pub(crate) fn fill(self, revision: Revision) -> Encoded {
         let Some(gap) = self.gap else {

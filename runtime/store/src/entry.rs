@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use crate::draft::Encoded;
 use crate::encodings::{Budget, EncodingCache, EncodingId, Encodings, Holder};
-use crate::{Indexer, Loaded, Revision, Row};
+use crate::{Decoded, Indexer, Loaded, Revision, Row, StoredForm};
 
 /// The state of one key after one write: the bytes that clients receive, and the row that selectors read. Never
 /// changes.
@@ -25,21 +25,6 @@ pub struct Entry {
     encoded_length: AtomicU32,
     form: StoredForm,
     encodings: Encodings,
-}
-
-/// The bytes of the backend, compared with those of the entry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StoredForm {
-    /// The same bytes.
-    #[default]
-    Current,
-    /// The same object in the encoding of an earlier program. The next write replaces it, even one that changes
-    /// nothing.
-    Earlier,
-    /// The object in another version of its kind, until a write replaces it.
-    OtherVersion,
-    /// The same bytes, which do not encode an object of the kind. Readers get an error.
-    Unreadable,
 }
 
 /// An epoch: the entries of a collection were adapted to one definition of their kind.
@@ -88,6 +73,24 @@ impl Entry {
         };
         let row = indexer.row(&key, &encoded.bytes);
         Self::new(key, revision, encoded, row, expires).in_form(form)
+    }
+
+    /// Returns the entry of bytes that a backend in which others write has stored.
+    pub(crate) fn decoded(key: Arc<str>, revision: Revision, stored: &Bytes, indexer: &dyn Indexer) -> Self {
+        let Decoded { draft, form } = indexer.decode(&key, stored);
+        let encoded = draft.fill(revision);
+        let row = indexer.row(&key, &encoded.bytes);
+        Self::new(key, revision, encoded, row, 0).in_form(form)
+    }
+
+    /// The final state of the key, which the write `revision` deletes.
+    pub(crate) fn deleted_at(&self, revision: Revision) -> Self {
+        let encoded = self.encoded.restamped(self.revision, revision);
+        let form = match self.is_readable() {
+            true => StoredForm::Current,
+            false => StoredForm::Unreadable,
+        };
+        Self::new(Arc::clone(&self.key), revision, encoded, self.row.clone(), 0).in_form(form)
     }
 
     /// The same entry, whose bytes the backend has in the form `form`.

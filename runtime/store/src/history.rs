@@ -23,7 +23,11 @@ pub(crate) struct History {
 
 impl History {
     pub(crate) fn push(&mut self, event: Arc<Event>) {
-        debug_assert!(self.events.back().is_none_or(|last| last.revision() < event.revision()));
+        debug_assert!(
+            self.events
+                .back()
+                .is_none_or(|last| last.revision() <= event.revision())
+        );
         // A loaded state may be newer than the first events, which are of other keys.
         self.newest = self.newest.max(event.revision());
         self.events.push_back(event);
@@ -62,6 +66,12 @@ impl History {
     pub(crate) fn since(&self, from: u64) -> Option<impl Iterator<Item = &Arc<Event>>> {
         let skip = usize::try_from(from.checked_sub(self.first)?).ok()?;
         Some(self.events.range(skip.min(self.events.len())..))
+    }
+
+    /// Removes all events, and takes a sequence number for those that are unknown.
+    pub(crate) fn forget_all(&mut self) -> Vec<Arc<Event>> {
+        self.first = self.end() + 1;
+        std::mem::take(&mut self.events).into()
     }
 
     /// Removes at most `limit` events up to and including `floor`, which the caller drops outside of locks.

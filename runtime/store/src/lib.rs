@@ -5,11 +5,13 @@
 //! memory, wire first: an [`Entry`] is the bytes that clients receive and the [`Row`] that selectors read. Recent
 //! changes are cached as [`Event`]s, shared by all [`Watcher`]s and by lists at older revisions.
 //!
-//! Collections know only a [`Sequencer`], so the same cache can be used with a store elsewhere.
+//! Collections know only a [`Sequencer`], so the same cache serves a store elsewhere, in which others write, too: a
+//! [`backend::Backend`], which [`Storage::connect`] follows.
 //!
 //! This crate knows nothing of the meaning of the bytes, nor of kinds, HTTP or the syntax of selectors.
 
 mod alarm;
+pub mod backend;
 mod backup;
 mod clock;
 mod collection;
@@ -27,6 +29,7 @@ pub mod log;
 mod memory;
 mod options;
 mod progress;
+mod remote;
 mod revision;
 mod revision_window;
 mod row;
@@ -34,6 +37,7 @@ mod settler;
 mod storage;
 mod subscribers;
 mod transfer;
+mod unclaimed;
 mod watcher;
 mod write;
 
@@ -43,15 +47,16 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use collection::{At, Collection, CollectionStats, Compacted, ListQuery, Page, Sequencer, Submission};
 pub use draft::Draft;
 pub use encodings::{EncodingCache, EncodingId};
-pub use entry::{Entry, SchemaEpoch, StoredForm};
+pub use entry::{Entry, SchemaEpoch};
 pub use event::{Event, EventKind};
 pub use history::Position;
 pub use memory::MemoryLog;
 pub use options::StorageOptions;
 pub use progress::{OnProgress, Progress};
+pub use remote::Stale;
 pub use revision::Revision;
 pub use revision_window::RevisionWindow;
-pub use row::{Indexer, Loaded, NoIndex, Row};
+pub use row::{Decoded, Indexer, Loaded, NoIndex, Row, StoredForm};
 pub use storage::{OpenError, Storage, StorageContent, StorageStats};
 pub use subscribers::WakeGroup;
 pub use transfer::{

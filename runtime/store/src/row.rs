@@ -1,5 +1,7 @@
 //! The part of an object that selectors read.
 
+use bytes::Bytes;
+
 use crate::Draft;
 
 /// The labels and the declared selectable fields of one object.
@@ -103,10 +105,55 @@ pub trait Indexer: Send + Sync {
         Loaded::AsStored
     }
 
+    /// The object that a backend in which others write has `stored` under `key`, in the canonical encoding. Default: the
+    /// result of [`Indexer::loaded`].
+    fn decode(&self, key: &str, stored: &Bytes) -> Decoded {
+        let _ = key;
+        let as_stored = || Draft::gapless(stored.to_vec());
+        let (draft, form) = match self.loaded(stored) {
+            Loaded::AsStored => (as_stored(), StoredForm::Current),
+            Loaded::Encoded(draft) => (draft, StoredForm::Current),
+            Loaded::Converted(draft) => (draft, StoredForm::OtherVersion),
+            Loaded::Unreadable => (as_stored(), StoredForm::Unreadable),
+        };
+        Decoded { draft, form }
+    }
+
+    /// The bytes that a backend in which others write stores for `draft`; [`Indexer::decode`] returns the same draft for
+    /// them. Default: the canonical encoding without its revision.
+    fn encode(&self, key: &str, draft: &Draft) -> Bytes {
+        let _ = key;
+        Bytes::copy_from_slice(draft.bytes())
+    }
+
     /// The object that `bytes` encode, in its kind's current definition; `None` if a kind never changes.
     fn reindexed(&self, _bytes: &[u8]) -> Option<Draft> {
         None
     }
+}
+
+/// An object of a backend in which others write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decoded {
+    /// The canonical encoding.
+    pub draft: Draft,
+    /// [`StoredForm::Current`] if the stored bytes are those that [`Indexer::encode`] returns for the object.
+    pub form: StoredForm,
+}
+
+/// The bytes of the backend, compared with those of the entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StoredForm {
+    /// The same bytes.
+    #[default]
+    Current,
+    /// The same object in the encoding of an earlier program. The next write replaces it, even one that changes
+    /// nothing.
+    Earlier,
+    /// The object in another version of its kind, until a write replaces it.
+    OtherVersion,
+    /// The same bytes, which do not encode an object of the kind. Readers get an error.
+    Unreadable,
 }
 
 /// The relation of loaded bytes to their kind's current definition.

@@ -1,7 +1,7 @@
 //! The embedded store: a log, the engine's threads, and the collections.
 
+mod connect;
 mod content;
-mod unclaimed;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use self::content::StorageContent;
-use self::unclaimed::Unclaimed;
+use crate::backend::BackendError;
 use crate::collection::{CollectionStats, Sequencer};
 use crate::collections::Collections;
 use crate::committer::{Committer, Queue};
@@ -18,8 +18,10 @@ use crate::compactor::{Compactor, Marks, Retention};
 use crate::encodings::EncodingCache;
 use crate::log::{Log, LogError};
 use crate::options::StorageOptions;
+use crate::remote::{Remote, Writer};
 use crate::revision_window::RevisionWindow;
 use crate::settler::Settling;
+use crate::unclaimed::Unclaimed;
 use crate::write::WriteError;
 use crate::{Alarm, Alarms, Collection, Indexer, Revision, alarm};
 
@@ -29,6 +31,9 @@ pub enum OpenError {
     /// The backend does not load.
     #[error(transparent)]
     Log(#[from] LogError),
+    /// The backend does not answer.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
     /// A thread of the engine did not start.
     #[error("a thread of the store did not start")]
     Thread(#[source] std::io::Error),
@@ -60,9 +65,11 @@ struct Shared {
     log: Arc<dyn Log>,
     alarms: Alarms,
     collections: Collections,
-    unclaimed: Mutex<Unclaimed>,
+    unclaimed: Arc<Mutex<Unclaimed>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     encodings: EncodingCache,
+    /// The engine and the sequencer of a store in which others write, too.
+    remote: Option<(Arc<Remote>, Arc<Writer>)>,
 }
 
 impl Storage {
@@ -117,9 +124,10 @@ impl Storage {
             log,
             alarms,
             collections,
-            unclaimed: Mutex::new(unclaimed),
+            unclaimed: Arc::new(Mutex::new(unclaimed)),
             threads: Mutex::new(threads),
             encodings: EncodingCache::default(),
+            remote: None,
         };
         Ok(Self {
             shared: Arc::new(shared),
@@ -147,10 +155,21 @@ impl Storage {
             self.shared.collections.of(prefix).is_none(),
             "{prefix} is within another collection"
         );
-        let sequencer: Arc<dyn Sequencer> = Arc::clone(&self.shared.queue) as Arc<Queue>;
+        let sequencer: Arc<dyn Sequencer> = match &self.shared.remote {
+            None => Arc::clone(&self.shared.queue) as Arc<Queue>,
+            Some((_, writer)) => Arc::clone(writer) as Arc<Writer>,
+        };
         let revisions = Arc::clone(&self.shared.revisions);
         let collection = Arc::new(Collection::new(prefix, indexer, revisions, sequencer));
-        let expiring = unclaimed.claim(&collection);
+        let expiring = match &self.shared.remote {
+            None => unclaimed.claim(&collection),
+            Some(_) => {
+                unclaimed.claim_stored(&collection);
+                // Earlier states of its keys are unknown.
+                collection.raise_floor(self.revision());
+                Vec::new()
+            }
+        };
         self.shared.collections.add(Arc::clone(&collection));
         // Loaded changes may be older than the current floor.
         collection.trim(self.oldest(), usize::MAX);
@@ -183,7 +202,11 @@ impl Storage {
     /// Forgets history up to and including `revision` (at most the newest one), and lets the backend free space in the
     /// background.
     pub fn compact(&self, revision: Revision) {
-        self.shared.marks.compact_to(revision.min(self.revision()));
+        let revision = revision.min(self.revision());
+        self.shared.marks.compact_to(revision);
+        if let Some((remote, _)) = &self.shared.remote {
+            remote.compact(revision);
+        }
     }
 
     /// Waits until history up to and including `revision` is forgotten, whether by request, by age or by size, and the
@@ -231,7 +254,10 @@ impl Storage {
     ///
     /// The error of the last write, or [`WriteError::Closed`].
     pub fn health(&self) -> Result<(), WriteError> {
-        self.shared.queue.health()
+        match &self.shared.remote {
+            None => self.shared.queue.health(),
+            Some((remote, _)) => remote.health(),
+        }
     }
 
     /// The lasting faults of the store, at most one alarm of each kind; empty when all is well.
@@ -259,6 +285,9 @@ impl Shared {
     }
 
     fn close(&self) {
+        if let Some((remote, _)) = &self.remote {
+            remote.close();
+        }
         self.queue.close();
         self.marks.close();
         self.settling.close();

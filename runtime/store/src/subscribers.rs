@@ -142,6 +142,19 @@ impl Subscribers {
         }
     }
 
+    /// Records that events of all keys before the sequence number `end` are unknown, for the next wake-up.
+    pub(crate) fn forget_all(&self, end: u64) {
+        let mut topics = self.lock();
+        let Topics { by_prefix, marked, .. } = &mut *topics;
+        for (prefix, topic) in by_prefix {
+            topic.reach.forgotten.store(end, Ordering::Release);
+            topic.reach.end.store(end, Ordering::Release);
+            if !std::mem::replace(&mut topic.marked, true) {
+                marked.push(Arc::clone(prefix));
+            }
+        }
+    }
+
     /// Wakes the watchers of all recorded events.
     pub(crate) fn wake(&self) {
         let cohorts: Vec<_> = {

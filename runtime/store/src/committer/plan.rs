@@ -10,10 +10,10 @@ use super::queue::Expiry;
 use crate::draft::Draft;
 use crate::log::{Change, Record};
 use crate::write::{Expect, Op, WriteError, WriteResult, Written};
-use crate::{Collection, Entry, Event, EventKind, Revision, Row, StoredForm, Submission};
+use crate::{Collection, Entry, Event, EventKind, Revision, Row, Submission};
 
 /// Maximum size of a key in bytes; the record formats store the length in two bytes.
-const KEY_LIMIT: usize = u16::MAX as usize;
+pub(crate) const KEY_LIMIT: usize = u16::MAX as usize;
 
 /// Number of bytes by which an object may grow and still count as not larger: digits of its revision.
 const SAME: usize = 32;
@@ -163,17 +163,9 @@ impl Plan {
 
     fn delete(&mut self, collection: &Arc<Collection>, current: Arc<Entry>, last: Option<(Draft, Row)>) -> Written {
         let revision = self.last.next();
-        let key = Arc::clone(current.key());
         let entry = match last {
-            Some((draft, row)) => Entry::new(key, revision, draft.fill(revision), row, 0),
-            None => {
-                let encoded = current.encoded().restamped(current.revision(), revision);
-                let form = match current.is_readable() {
-                    true => StoredForm::Current,
-                    false => StoredForm::Unreadable,
-                };
-                Entry::new(key, revision, encoded, current.row().clone(), 0).in_form(form)
-            }
+            Some((draft, row)) => Entry::new(Arc::clone(current.key()), revision, draft.fill(revision), row, 0),
+            None => current.deleted_at(revision),
         };
         self.record(collection, EventKind::Delete, entry, Some(current), false)
     }

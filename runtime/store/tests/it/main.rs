@@ -14,3 +14,8 @@ mod memory {
         move || Box::new(log.clone()) as Box<dyn planesmith_store::log::Log>
     });
 }
+
+/// The guarantees of a store in which others write, too, on the backend of the suite.
+mod shared {
+    planesmith_store::shared_suite!();
+}

@@ -149,6 +149,30 @@ impl Unclaimed {
         taken
     }
 
+    /// Records a change of a key without keeping its history.
+    pub(crate) fn change(&mut self, record: Record) {
+        if record.change == Change::Delete {
+            self.keys.remove(&record.key);
+        } else {
+            let key = Arc::clone(&record.key);
+            self.keys.entry(key).or_default().state = Some(record);
+        }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.keys.clear();
+    }
+
+    /// Moves the states under the prefix of `collection` into it, as a backend in which others write has stored them.
+    pub(crate) fn claim_stored(&mut self, collection: &Collection) {
+        let indexer = collection.indexer();
+        let loaded = self.take(collection.prefix()).into_iter();
+        let records = loaded.filter_map(|loaded| loaded.state);
+        let decode = |record: Record| Arc::new(Entry::decoded(record.key, record.revision, &record.bytes, &*indexer));
+        collection.restore(records.map(decode).collect(), Vec::new());
+    }
+
     /// Bytes of the newest states of all keys.
     pub(crate) fn bytes(&self) -> u64 {
         self.newest()

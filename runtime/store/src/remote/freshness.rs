@@ -1,0 +1,89 @@
+//! Reads as of now: they wait until the cache has everything that was written before.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use super::Remote;
+use crate::Revision;
+use crate::backend::BackendError;
+
+/// The interval at which feeds are asked for their progress while readers wait for it.
+const PROGRESS: Duration = Duration::from_millis(100);
+
+/// The cache could not be brought up to date.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Stale {
+    /// The backend does not tell its newest revision.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+    /// The changes did not arrive in time.
+    #[error("the newest state did not arrive in time, revision {0} is the newest here")]
+    Late(Revision),
+}
+
+/// The question for the newest revision: one for all readers that wait for it.
+#[derive(Debug, Default)]
+pub(super) struct Flight {
+    running: bool,
+    /// Readers that came after the running question was asked, which it may not answer.
+    waiting: Vec<oneshot::Sender<Result<Revision, BackendError>>>,
+}
+
+impl Remote {
+    /// Waits until everything that was written before the call is visible, for `deadline` at most.
+    pub(crate) async fn fresh(self: &Arc<Self>, deadline: Duration) -> Result<(), Stale> {
+        let fresh = tokio::time::timeout(deadline, self.catch_up()).await;
+        fresh.unwrap_or_else(|_| Err(Stale::Late(self.content.revisions().visible())))
+    }
+
+    async fn catch_up(self: &Arc<Self>) -> Result<(), Stale> {
+        let newest = self.newest().await?;
+        let revisions = self.content.revisions();
+        while revisions.visible() < newest {
+            if self.is_closed() {
+                return Err(Stale::Late(revisions.visible()));
+            }
+            // Without an answer the changes may still arrive.
+            let _ = self.backend.request_progress().await;
+            let _ = tokio::time::timeout(PROGRESS, revisions.reached(newest)).await;
+        }
+        Ok(())
+    }
+
+    async fn newest(self: &Arc<Self>) -> Result<Revision, BackendError> {
+        let closed = BackendError("the store is closed".into());
+        if self.is_closed() {
+            return Err(closed);
+        }
+        let (reply, answer) = oneshot::channel();
+        {
+            let mut flight = self.lock(&self.flight);
+            flight.waiting.push(reply);
+            if !std::mem::replace(&mut flight.running, true) {
+                self.runtime.spawn(Arc::clone(self).ask());
+            }
+        }
+        answer.await.unwrap_or(Err(closed))
+    }
+
+    /// Asks until nobody waits.
+    async fn ask(self: Arc<Self>) {
+        loop {
+            let waiting = {
+                let mut flight = self.lock(&self.flight);
+                let waiting = std::mem::take(&mut flight.waiting);
+                flight.running = !waiting.is_empty();
+                waiting
+            };
+            if waiting.is_empty() {
+                return;
+            }
+            let newest = self.backend.newest().await;
+            for reply in waiting {
+                let _ = reply.send(newest.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Writes as transactions of the backend.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::Remote;
+use crate::backend::{Refusal, StateWrite};
+use crate::committer::KEY_LIMIT;
+use crate::write::{Expect, Op, WriteError, WriteResult, Written};
+use crate::{Collection, Entry, Revision, Submission};
+
+/// Maximum time that an answer waits until the cache shows the write.
+const VISIBLE: Duration = Duration::from_secs(5);
+
+impl Remote {
+    /// Performs a write, and answers it.
+    pub(super) async fn perform(&self, submission: Submission) {
+        let Submission { collection, op, reply } = submission;
+        let mut closed = self.closed.subscribe();
+        let result = tokio::select! {
+            biased;
+            _ = closed.wait_for(|closed| *closed) => Err(WriteError::Closed),
+            result = self.write(&collection, op) => result,
+        };
+        // The caller may have been dropped.
+        let _ = reply.send(result);
+    }
+
+    async fn write(&self, collection: &Arc<Collection>, op: Op) -> WriteResult {
+        let size = op.size();
+        let limit = self.write_limit;
+        if size > limit || op.key().len() > KEY_LIMIT {
+            return Err(WriteError::TooLarge { size, limit });
+        }
+        let write = write_of(collection, &op);
+        let begin = Instant::now();
+        let revision = match self.backend.write(write).await {
+            Ok(revision) => revision,
+            Err(refusal) => return Err(self.refused(collection, &op, refusal).await),
+        };
+        let synced = begin.elapsed();
+        self.becomes_visible(revision).await;
+        if let Some(event) = collection.change_at(op.key(), revision) {
+            return Ok(Written {
+                entry: Arc::clone(event.entry()),
+                previous: event.previous().cloned(),
+                synced,
+            });
+        }
+        // The write counts, though the cache does not show it yet, or its history has forgotten it already.
+        let current = collection.get(op.key());
+        let key = Arc::clone(op.key());
+        let entry = match (op, current) {
+            (
+                Op::Put { draft, row, .. }
+                | Op::Delete {
+                    last: Some((draft, row)),
+                    ..
+                },
+                _,
+            ) => Entry::new(key, revision, draft.fill(revision), row, 0),
+            (Op::Delete { last: None, .. }, Some(current)) => current.deleted_at(revision),
+            (Op::Delete { last: None, .. }, None) => return Err(WriteError::Conflict { current: None }),
+        };
+        Ok(Written {
+            entry: Arc::new(entry),
+            previous: None,
+            synced,
+        })
+    }
+
+    async fn becomes_visible(&self, revision: Revision) {
+        let revisions = self.content.revisions();
+        if revisions.visible() < revision {
+            // An answer that comes too early is correct: readers that need the newest state wait for it.
+            let _ = tokio::time::timeout(VISIBLE, revisions.reached(revision)).await;
+        }
+    }
+
+    async fn refused(&self, collection: &Collection, op: &Op, refusal: Refusal) -> WriteError {
+        match refusal {
+            Refusal::Conflict { at } => {
+                // A caller that tries again reads the cache.
+                self.becomes_visible(at).await;
+                let current = collection.get(op.key());
+                WriteError::Conflict { current }
+            }
+            Refusal::Full => WriteError::Full,
+            Refusal::TooLarge { limit } => WriteError::TooLarge { size: op.size(), limit },
+            Refusal::Unavailable(reason) | Refusal::OutcomeUnknown(reason) => WriteError::Io(reason),
+        }
+    }
+}
+
+fn write_of(collection: &Collection, op: &Op) -> StateWrite {
+    match op {
+        Op::Put {
+            key,
+            draft,
+            expect,
+            ttl,
+            ..
+        } => StateWrite {
+            key: Arc::clone(key),
+            value: Some(collection.indexer().encode(key, draft)),
+            expect: *expect,
+            ttl: *ttl,
+        },
+        Op::Delete { key, expect, .. } => StateWrite {
+            key: Arc::clone(key),
+            value: None,
+            expect: match expect {
+                Expect::Any | Expect::Absent => Expect::Present,
+                Expect::Present | Expect::Revision(_) => *expect,
+            },
+            ttl: None,
+        },
+    }
+}
