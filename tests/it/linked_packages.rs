@@ -30,6 +30,8 @@ fn a_server_with_a_private_group_is_linked_with_no_built_in_kinds() {
         "planesmith-extensions v",
         "planesmith-expressions v",
         "planesmith-trace-export v",
+        "planesmith-etcd-storage v",
+        "planesmith-store-etcd v",
         "opentelemetry v",
         "tonic v",
     ];

@@ -21,6 +21,7 @@ mod sources;
 mod test;
 mod texts;
 mod tidy;
+mod torture;
 #[cfg(test)]
 mod workspace_copy;
 
@@ -43,6 +44,7 @@ enum Task {
     Texts(texts::Texts),
     Bench(bench::Bench),
     Fuzz(fuzz::Fuzz),
+    Torture(torture::Torture),
     #[command(hide = true)]
     BenchLimitServer(bench::limit::LimitServer),
 }
@@ -65,6 +67,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Test(task) => task.run(),
         Task::Bench(task) => task.run(),
         Task::Fuzz(task) => task.run(),
+        Task::Torture(task) => task.run(),
         Task::BenchLimitServer(task) => task.run(),
     }?;
     Ok(ExitCode::SUCCESS)

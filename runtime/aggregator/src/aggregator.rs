@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use planesmith_server::chain::ApiServer;
-use planesmith_server::discovery::{Groups, ListedGroup, RemoteVersion};
+use planesmith_server::discovery::{GroupRegistry, Groups, ListedGroup, ListedGroups, RemoteVersion};
 
 use crate::backend::Backend;
 use crate::claims::Claims;
@@ -23,10 +23,14 @@ struct Inner {
     claims: Claims,
     config: AggregatorConfig,
     own: ListedGroup,
+    /// By name, which is that of the group version: `v1.apps`.
     registered: Mutex<BTreeMap<String, Registered>>,
     /// True once all registrations that exist at startup are known.
     is_complete: AtomicBool,
 }
+
+/// The registrations as the source of the plain list of groups. Does not keep the aggregator, whose directory has it.
+struct Registry(Weak<Inner>);
 
 struct Registered {
     registration: Registration,
@@ -53,7 +57,7 @@ impl Aggregator {
     /// Publishes discovery by registration instead of by route from now on, because all registrations are known.
     pub fn complete(&self) {
         self.inner.is_complete.store(true, Ordering::Release);
-        self.publish(&self.registered());
+        self.publish_order(&self.registered());
     }
 
     /// Adds or updates a registration. Returns the server it refers to, or `None` if it is a server of this chain. For a known
@@ -93,6 +97,7 @@ impl Aggregator {
             Some(known) if known.backend.is_some() => known.is_documented_here,
             _ => self.inner.config.openapi.v3(&path_of(&registration)).is_some(),
         };
+        let concerns_remote = backend.is_some() || known.is_some_and(|known| known.backend.is_some());
         let name = registration.name.clone();
         let entry = Registered {
             registration,
@@ -100,7 +105,10 @@ impl Aggregator {
             is_documented_here,
         };
         registered.insert(name, entry);
-        self.publish(&registered);
+        match concerns_remote {
+            true => self.publish_all(&registered),
+            false => self.publish_order(&registered),
+        }
         backend
     }
 
@@ -115,7 +123,7 @@ impl Aggregator {
         let remote = known.registration.remote.as_mut();
         if let Some(remote) = remote.filter(|remote| remote.is_available != is_available) {
             remote.is_available = is_available;
-            self.publish(&registered);
+            self.publish_all(&registered);
         }
     }
 
@@ -133,7 +141,10 @@ impl Aggregator {
         if let Some(gone) = gone {
             let place = &gone.registration.priority;
             self.inner.claims.release(&place.group, &place.version);
-            self.publish(&registered);
+            match gone.backend {
+                Some(_) => self.publish_all(&registered),
+                None => self.publish_order(&registered),
+            }
         }
     }
 
@@ -162,7 +173,7 @@ impl Aggregator {
             }
         }
         if changes.resources {
-            self.publish(&registered);
+            self.publish_all(&registered);
         }
         changes.are_all
     }
@@ -174,7 +185,7 @@ impl Aggregator {
     }
 
     fn registered(&self) -> MutexGuard<'_, BTreeMap<String, Registered>> {
-        self.inner.registered.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.registered()
     }
 
     /// Removes the documents of another server.
@@ -187,16 +198,50 @@ impl Aggregator {
         self.inner.config.openapi.remove_v3(&path);
     }
 
-    fn publish(&self, registered: &BTreeMap<String, Registered>) {
-        let groups = self.inner.is_complete.load(Ordering::Acquire).then(|| {
-            let mut groups = vec![self.inner.own.clone()];
-            groups.extend(listed(registered.values().map(|registered| &registered.registration)));
-            groups
-        });
+    /// Publishes the order of groups, for a change that concerns no other server. The list itself is computed when it is
+    /// read: a burst of changes costs one list.
+    fn publish_order(&self, _locked: &BTreeMap<String, Registered>) {
+        let remote = Arc::clone(&self.inner.config.directory.load().remote);
+        self.publish(remote);
+    }
+
+    /// Publishes the order of groups, and the versions of other servers.
+    fn publish_all(&self, registered: &BTreeMap<String, Registered>) {
+        self.publish(remote(registered).into());
+    }
+
+    fn publish(&self, remote: Arc<[RemoteVersion]>) {
+        let is_complete = self.inner.is_complete.load(Ordering::Acquire);
+        let registry = || ListedGroups::of(Arc::new(Registry(Arc::downgrade(&self.inner))));
         self.inner.config.directory.store(Groups {
-            listed: groups,
-            remote: remote(registered),
+            listed: is_complete.then(registry),
+            remote,
         });
+    }
+}
+
+impl GroupRegistry for Registry {
+    fn groups(&self) -> Vec<ListedGroup> {
+        let Some(inner) = self.0.upgrade() else {
+            return Vec::new();
+        };
+        let registered = inner.registered();
+        let mut groups = vec![inner.own.clone()];
+        groups.extend(listed(registered.values().map(|registered| &registered.registration)));
+        groups
+    }
+
+    fn lists(&self, group: &str, version: &str) -> bool {
+        self.0.upgrade().is_some_and(|inner| {
+            let is_own = inner.own.name == group && inner.own.versions.iter().any(|own| own == version);
+            is_own || inner.registered().contains_key(&format!("{version}.{group}"))
+        })
+    }
+}
+
+impl Inner {
+    fn registered(&self) -> MutexGuard<'_, BTreeMap<String, Registered>> {
+        self.registered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -15,6 +15,7 @@ use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::filters::Flows;
 use planesmith_server::health::HealthCheck;
+use planesmith_server::hooks::Hook;
 use planesmith_server::metrics::SharedMetrics;
 use planesmith_server::openapi::OpenApi;
 use planesmith_server::routes::Routes;
@@ -31,6 +32,7 @@ use crate::enablement::Enablement;
 use crate::feature_gates::FeatureGates;
 use crate::group_version::GroupVersion;
 use crate::identity::Identity;
+use crate::leadership::Leadership;
 use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
 use crate::options::Options;
@@ -38,7 +40,8 @@ use crate::program::Program;
 use crate::server_routes::ServerRoutes;
 use crate::service_accounts::ServiceAccountKeys;
 use crate::service_resolver::NoServices;
-use crate::storage::{alarms_check, storage_check};
+use crate::shared_store::SharedStore;
+use crate::storage::checks;
 use crate::{bootstrap, controllers, namespaces, service_accounts, subresources};
 
 /// The parts that the chain of servers shares with the server in front of it.
@@ -66,7 +69,8 @@ fn store_options(authorizer: &Arc<dyn Authorizer>) -> StoresOptions {
     }
 }
 
-/// Puts the parts of a server of `program` together: its chain of servers, and the rest.
+/// Puts the parts of a server of `program` together: its chain of servers, and the rest. `shared` is its store, if others write
+/// to it, too.
 ///
 /// # Errors
 ///
@@ -74,14 +78,14 @@ fn store_options(authorizer: &Arc<dyn Authorizer>) -> StoresOptions {
 pub(crate) fn assemble(
     program: &Program,
     options: &Options,
-    storage: &Storage,
+    (storage, shared): (&Storage, Option<&SharedStore>),
     loopback: &Loopback,
     announcement: &Announcement,
     identity: &Identity,
 ) -> Result<(ApiServer, Assembled)> {
     let gates = options.features();
     let features = features(program, options, &gates)?;
-    let scheme = Arc::new(scheme(program, options, &features)?);
+    let scheme = Arc::new(scheme(program, options, &features, shared)?);
     let authorizer = authorizer(options)?;
     let kinds = LiveKinds::default();
     let objects: Arc<dyn Lister> = Arc::new(ObjectLister::new(storage, &scheme));
@@ -101,10 +105,14 @@ pub(crate) fn assemble(
     let tokens = bearer_tokens(options, loopback, &keys, &stores)?;
     namespaces::handle_subresources(&stores);
     service_accounts::handle_subresources(&stores, &keys, &options.service_accounts);
+    let election = shared.and_then(|_| election(program, options, loopback));
+    let leadership = election.as_ref().map(|(leadership, _)| leadership);
+    let leader = leadership.map_or_else(|| loopback.clone(), |leads| loopback.of_leader(leads.signal()));
     let context = ServerContext {
         stores: &stores,
         objects: &objects,
         loopback,
+        leader: &leader,
         options,
         gates: &gates,
         announcement,
@@ -112,10 +120,7 @@ pub(crate) fn assemble(
         tokens: &tokens,
         authorizer: &authorizer,
     };
-    let mut added = Contribution::default();
-    for component in program.components {
-        added = added.and(component.install(&context)?);
-    }
+    let added = contributions(program, &context)?;
     let enablement = enablement(program, options, &gates)?;
     let routes = ServerRoutes::install(program, &stores, &enablement);
     subresources::check(&stores, &routes)?;
@@ -138,10 +143,8 @@ pub(crate) fn assemble(
         Some(behind) => core.in_front_of(behind),
         None => core,
     };
+    let core = checks(storage, shared).into_iter().fold(core, ApiServer::with_check);
     let core = core
-        .with_check(storage_check("etcd", storage))
-        .with_check(storage_check("etcd-readiness", storage).only_ready())
-        .with_check(alarms_check(storage))
         // The data in memory is read when the store is opened, before anything is served.
         .with_check(HealthCheck::new("informer-sync", || Ok(())).only_ready());
     let front_tables = further.in_front.iter().flat_map(ApiServer::tables);
@@ -158,10 +161,13 @@ pub(crate) fn assemble(
         added.start_hooks,
     );
     let core = added.stop_hooks.into_iter().fold(core, ApiServer::with_stop_hook);
-    let own = controllers::of_every_server((&stores, loopback), announcement, &gates, &keys.issuer, &directory);
+    let own = controllers::of_every_server((&stores, &leader), announcement, &gates, &keys.issuer, &directory);
     let controllers: Vec<_> = own.into_iter().chain(added.controllers).collect();
     controllers::check_names(&program.controller_names(), &controllers)?;
-    let core = controllers::with_controllers(core, &tables, controllers, &options.embedded_controllers());
+    let core = controllers::with_controllers(core, &tables, controllers, &options.embedded_controllers(), leadership);
+    let core = election
+        .into_iter()
+        .fold(core, |core, (_, hook)| core.with_start_hook(hook));
     let in_front = further.in_front.into_iter().rev();
     let chain = in_front.fold(core, |chain, server| server.in_front_of(chain));
     let assembled = Assembled {
@@ -176,6 +182,23 @@ pub(crate) fn assemble(
         features,
     };
     Ok((chain, assembled))
+}
+
+/// Returns the leadership of the controllers that run here, and the hook that begins to compete for it; `None` without such
+/// controllers.
+fn election(program: &Program, options: &Options, loopback: &Loopback) -> Option<(Leadership, Hook)> {
+    let enabled = options.embedded_controllers();
+    let names = program.controller_names();
+    let works = names.iter().any(|name| enabled.enabled(name.name));
+    works.then(|| Leadership::elected(&format!("{}-controllers", program.name), loopback))
+}
+
+/// Returns what the components add to a server.
+fn contributions<'a>(program: &Program, context: &ServerContext<'a>) -> Result<Contribution<'a>> {
+    let mut components = program.components.iter();
+    components.try_fold(Contribution::default(), |added, component| {
+        Ok(added.and(component.install(context)?))
+    })
 }
 
 /// The servers of the components, by their place in the chain.
@@ -199,8 +222,8 @@ impl FurtherServers {
     }
 }
 
-/// Returns the kinds of `program`, whose objects `features` determine.
-fn scheme(program: &Program, options: &Options, features: &Features) -> Result<Scheme> {
+/// Returns the kinds of `program`, whose objects `features` determine, as the store has them.
+fn scheme(program: &Program, options: &Options, features: &Features, shared: Option<&SharedStore>) -> Result<Scheme> {
     let mut scheme = Scheme::new();
     for group_version in base_groups::with_groups_of(program) {
         (group_version.register)(&mut scheme);
@@ -217,6 +240,9 @@ fn scheme(program: &Program, options: &Options, features: &Features) -> Result<S
         scheme.set_ttl(Event::RESOURCE, Duration::from_secs(options.event_ttl.as_secs().max(1)));
     }
     scheme.set_features(features.clone());
+    if let Some(shared) = shared {
+        scheme.set_storage_media_type(shared.media_type);
+    }
     Ok(scheme)
 }
 

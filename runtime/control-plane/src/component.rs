@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{ArgMatches, Command};
+use futures_util::future::BoxFuture;
 use planesmith_access::admission::{Lister, Plugin};
 use planesmith_access::authentication::BearerTokens;
 use planesmith_access::authorization::Authorizer;
@@ -19,6 +20,7 @@ use planesmith_server::proxy::ClientIdentity;
 use planesmith_server::routes::Routes;
 use planesmith_server::stores::Stores;
 use planesmith_server::trace::Tracer;
+use planesmith_store::StorageOptions;
 
 use crate::admission::PluginInitializer;
 use crate::bootstrap::Announcement;
@@ -29,6 +31,7 @@ use crate::group_version::GroupVersion;
 use crate::loopback::Loopback;
 use crate::options::{ControllerName, Options};
 use crate::service_resolver::ServiceResolver;
+use crate::shared_store::SharedStore;
 
 /// A part of a program that does more than store and serve kinds: it handles subresources, creates objects at start,
 /// runs controllers, and has flags of its own.
@@ -75,6 +78,21 @@ pub trait Component: fmt::Debug + Sync {
     fn features(&self, options: &Options) -> Result<Vec<(&'static Feature, bool)>> {
         let _ = options;
         Ok(Vec::new())
+    }
+
+    /// Opens the store in which the server keeps its objects together with others, with `settings`, if the component's flags
+    /// name one. The server has no store of its own then.
+    ///
+    /// # Errors
+    ///
+    /// The store does not answer, or a flag has a value that cannot be used.
+    fn shared_store<'a>(
+        &'a self,
+        options: &'a Options,
+        settings: &'a StorageOptions,
+    ) -> BoxFuture<'a, Result<Option<SharedStore>>> {
+        let _ = (options, settings);
+        Box::pin(async { Ok(None) })
     }
 
     /// Lists resources that are served only while a feature is on.
@@ -141,6 +159,8 @@ pub struct ServerContext<'a> {
     pub objects: &'a Arc<dyn Lister>,
     /// Client of the server itself. It answers once the server has started.
     pub loopback: &'a Loopback,
+    /// The same client for controllers. If several servers share a store, its writes wait until this server leads them.
+    pub leader: &'a Loopback,
     /// The flags.
     pub options: &'a Options,
     /// The features that are on.

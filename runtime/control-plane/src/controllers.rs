@@ -40,6 +40,7 @@ use self::storage_versions::StaleStorageVersions;
 use self::unused_tokens::UnusedTokens;
 use crate::bootstrap::Announcement;
 use crate::feature_gates::FeatureGates;
+use crate::leadership::Leadership;
 use crate::loopback::Loopback;
 use crate::options::{ControllerName, Controllers};
 use crate::periodic::{self, Periodic};
@@ -106,12 +107,21 @@ impl<'a> Controller<'a> {
     }
 
     /// Adds the controller's hook to `server`.
-    fn add_to(self, server: ApiServer, tables: &[SharedTable]) -> ApiServer {
+    fn add_to(self, server: ApiServer, tables: &[SharedTable], leadership: Option<&Leadership>) -> ApiServer {
         let Some(run) = (self.prepare)(tables) else {
             return server;
         };
+        let leadership = leadership.cloned();
         server.with_start_hook(Hook::new(self.hook, move |shutdown| async move {
-            tokio::spawn(run(shutdown));
+            tokio::spawn(async move {
+                let leads = match leadership {
+                    Some(leadership) => leadership.begins().await,
+                    None => true,
+                };
+                if leads {
+                    run(shutdown).await;
+                }
+            });
             Ok(())
         }))
     }
@@ -180,18 +190,22 @@ pub(crate) fn of_every_server<'a>(
     ]
 }
 
-/// Adds those of `controllers` that are switched on as start hooks of `server`. They follow the kinds in `tables`.
+/// Adds those of `controllers` that are switched on as start hooks of `server`. They follow the kinds in `tables`, and start when
+/// the server leads, if there is a `leadership`.
 #[must_use]
-pub fn with_controllers<'a>(
+pub(crate) fn with_controllers<'a>(
     server: ApiServer,
     tables: &[SharedTable],
     controllers: impl IntoIterator<Item = Controller<'a>>,
     enabled: &Controllers,
+    leadership: Option<&Leadership>,
 ) -> ApiServer {
     let on = controllers
         .into_iter()
         .filter(|controller| enabled.enabled(controller.name()));
-    on.fold(server, |server, controller| controller.add_to(server, tables))
+    on.fold(server, |server, controller| {
+        controller.add_to(server, tables, leadership)
+    })
 }
 
 /// True if the namespace `name` exists and is not being deleted, so that objects can be created in it.

@@ -13,6 +13,7 @@ use planesmith_access::user::{PRIVILEGED_GROUP, UserInfo};
 use planesmith_server::connection::Connection;
 use planesmith_server::lifecycle::Front;
 use serde_json::Value;
+use tokio::sync::watch;
 
 /// The largest answer that is read; the body of a successful [`Loopback::call`] is not read at all.
 const ANSWER_LIMIT: usize = 16 << 20;
@@ -23,6 +24,8 @@ const JSON: &str = "application/json";
 #[derive(Clone)]
 pub struct Loopback {
     inner: Arc<Inner>,
+    /// Writes wait until it is true; `None` for a client whose writes wait for nothing.
+    leads: Option<watch::Receiver<bool>>,
 }
 
 struct Inner {
@@ -89,6 +92,16 @@ impl Loopback {
                 token,
                 front: OnceLock::new(),
             }),
+            leads: None,
+        }
+    }
+
+    /// Returns a client of the same server whose writes wait until the server leads, as `leads` tells.
+    #[must_use]
+    pub(crate) fn of_leader(&self, leads: watch::Receiver<bool>) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            leads: Some(leads),
         }
     }
 
@@ -200,6 +213,12 @@ impl Loopback {
         (content_type, accept): (&str, &str),
         body: Option<&Value>,
     ) -> Result<Response, LoopbackError> {
+        if let Some(leads) = &self.leads
+            && *method != Method::GET
+            && leads.clone().wait_for(|leads| *leads).await.is_err()
+        {
+            return Err(LoopbackError::NotReady);
+        }
         let front = self.inner.front.get().and_then(Weak::upgrade);
         let front = front.ok_or(LoopbackError::NotReady)?;
         let answer_error = || LoopbackError::Answer {

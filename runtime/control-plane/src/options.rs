@@ -3,6 +3,7 @@
 mod aggregation;
 mod controllers;
 mod go_duration;
+mod history;
 mod key_value;
 mod service_accounts;
 mod version;
@@ -19,6 +20,7 @@ pub use self::aggregation::AggregationOptions;
 pub(crate) use self::controllers::CONTROLLERS;
 pub use self::controllers::{ControllerName, Controllers};
 pub use self::go_duration::parse_go_duration;
+pub use self::history::{HistoryOptions, HistoryOverride};
 pub use self::key_value::Switches;
 pub use self::service_accounts::ServiceAccountOptions;
 pub use self::version::VersionFlag;
@@ -158,7 +160,8 @@ pub struct Options {
     #[arg(long, default_value = "planesmith-data", value_name = "DIR")]
     pub data_dir: PathBuf,
 
-    /// Store of objects: sled keeps them in the data folder, memory forgets them at exit.
+    /// Store of objects: sled keeps them in the data folder, memory forgets them at exit, etcd shares them with other servers.
+    /// --etcd-servers implies etcd.
     #[arg(long, value_enum, default_value = "sled", value_name = "STORE")]
     pub storage: StorageKind,
 
@@ -166,6 +169,10 @@ pub struct Options {
     /// saved in the store's folder. Without it a damaged store does not start.
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
     pub store_accept_data_loss: bool,
+
+    /// The history of changes.
+    #[command(flatten)]
+    pub history: HistoryOptions,
 
     /// Embedded controllers to run: * all, NAME also this one, -NAME not this one, -* none. In a server behind another
     /// one, which collects garbage, the garbage collector is off unless it is named.
@@ -212,6 +219,8 @@ pub enum StorageKind {
     Sled,
     /// In memory only.
     Memory,
+    /// In an etcd, which other servers use, too.
+    Etcd,
 }
 
 /// A format of the log.
@@ -249,6 +258,7 @@ impl Options {
             ));
         }
         self.service_accounts.check()?;
+        self.history.check()?;
         if let Some(problem) = self.features().unmet_dependencies() {
             return Err(format!("--feature-gates: {problem}"));
         }

@@ -59,10 +59,15 @@ pub trait Reconcile: Send + Sync + 'static {
 }
 
 /// Reconciles all keys once, and then follows the changes in the background.
-pub async fn start<R: Reconcile>(work: R, shutdown: Shutdown) {
+pub async fn start<R: Reconcile>(work: R, mut shutdown: Shutdown) {
     let watchers: Vec<Watcher> = work.watched().into_iter().map(ResourceClient::watch).collect();
     let mut queue = DelayingQueue::new(RETRY);
-    reconcile_due(&work, work.all().into_iter().collect(), &mut queue).await;
+    let all = work.all().into_iter().collect();
+    tokio::select! {
+        biased;
+        () = shutdown.requested() => return,
+        () = reconcile_due(&work, all, &mut queue) => {}
+    }
     tokio::spawn(follow(work, watchers, queue, shutdown));
 }
 
@@ -94,7 +99,12 @@ async fn follow<R: Reconcile>(
                 }
             },
         }
-        reconcile_due(&work, due, &mut queue).await;
+        // The store closes while work is under way; its writes would fail, and the next start does the work anyway.
+        tokio::select! {
+            biased;
+            () = shutdown.requested() => return,
+            () = reconcile_due(&work, due, &mut queue) => {}
+        }
     }
 }
 
@@ -125,5 +135,41 @@ async fn reconcile_due<R: Reconcile>(work: &R, due: BTreeSet<String>, queue: &mu
         if let Some(delay) = work.again_in(&key) {
             queue.put(key, now + delay);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planesmith_server::shutdown::Stop;
+
+    use super::*;
+
+    /// Work on one key that never ends.
+    struct Endless;
+
+    impl Reconcile for Endless {
+        const NAME: &'static str = "endless";
+
+        fn watched(&self) -> Vec<&ResourceClient> {
+            Vec::new()
+        }
+
+        fn all(&self) -> Vec<String> {
+            vec!["key".to_owned()]
+        }
+
+        async fn reconcile(&self, _key: &str) -> Result<(), LoopbackError> {
+            std::future::pending().await
+        }
+    }
+
+    #[tokio::test]
+    async fn work_under_way_ends_with_the_server() {
+        let (stop, shutdown) = Stop::new();
+        let started = tokio::spawn(start(Endless, shutdown));
+        tokio::task::yield_now().await;
+        assert!(!started.is_finished());
+        stop.now();
+        started.await.unwrap();
     }
 }

@@ -29,7 +29,8 @@ use crate::loopback::Loopback;
 use crate::options::{Options, StorageKind, VersionFlag};
 use crate::program::Program;
 use crate::running::Running;
-use crate::storage::{open_storage, store_dir};
+use crate::shared_store::SharedStore;
+use crate::storage::{open_storage, settings, store_dir};
 
 /// A server that is ready to run: its store is open, its address is bound, and its parts are put together.
 ///
@@ -63,10 +64,19 @@ impl Server {
             addresses.extend(component.serving_addresses(options)?);
         }
         let identity = blocking(options, move |options| Identity::open(options, &addresses)).await?;
+        let (settings, mut shared) = (settings(program, options), None);
+        for component in program.components {
+            shared = component.shared_store(options, &settings).await?.or(shared);
+        }
+        let storage = match &shared {
+            Some(shared) => shared.storage.clone(),
+            None => blocking(options, move |options| open_storage(options, &settings)).await?,
+        };
         let opened = Opened {
             folder: Arc::new(folder),
             identity,
-            storage: blocking(options, open_storage).await?,
+            storage,
+            shared,
         };
         let server = opened.prepare(program, options, descriptors).await;
         if server.is_err() {
@@ -92,6 +102,7 @@ impl Server {
     pub fn summary(&self) -> String {
         let store = match self.record.store.as_str() {
             "" => "in memory, lost at exit".to_owned(),
+            place if self.storage.is_shared() => place.to_owned(),
             folder => format!("{folder} (sled)"),
         };
         let served: Vec<String> = self.served.iter().map(GroupVersion::api_version).collect();
@@ -165,6 +176,8 @@ struct Opened {
     folder: Arc<DataFolder>,
     identity: Identity,
     storage: Storage,
+    /// The store, if others write to it, too.
+    shared: Option<SharedStore>,
 }
 
 impl Opened {
@@ -183,7 +196,8 @@ impl Opened {
         let url = format!("https://{local}");
 
         let loopback = Loopback::new();
-        let (chain, assembled) = assemble(program, options, storage, &loopback, &announcement, identity)?;
+        let store = (storage, self.shared.as_ref());
+        let (chain, assembled) = assemble(program, options, store, &loopback, &announcement, identity)?;
         let tracer = assembled.tracer.clone();
         let served = assembled.served.clone();
         let proxies = RequestHeaderAuthenticator::new(identity.request_headers().clone(), SystemTime::now);
@@ -207,7 +221,7 @@ impl Opened {
             listener,
             storage: storage.clone(),
             tracer,
-            record: record(program, options, identity, &url),
+            record: record(program, options, self, &url),
             data_dir: options.data_dir.clone(),
             served,
             // The next command may be typed in another folder.
@@ -262,12 +276,14 @@ fn config(options: &Options, proxies: &RequestHeaderAuthenticator, assembled: As
 }
 
 /// Returns the record of the running server that the command `status` reads.
-fn record(program: &Program, options: &Options, identity: &Identity, url: &str) -> Running {
+fn record(program: &Program, options: &Options, opened: &Opened, url: &str) -> Running {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let store = match options.storage {
-        StorageKind::Sled => store_dir(options).display().to_string(),
-        StorageKind::Memory => String::new(),
+    let store = match (&opened.shared, options.storage) {
+        (Some(shared), _) => shared.place.clone(),
+        (None, StorageKind::Sled) => store_dir(options).display().to_string(),
+        (None, StorageKind::Memory | StorageKind::Etcd) => String::new(),
     };
+    let identity = &opened.identity;
     let admin = identity.admin();
     Running {
         name: program.name.to_owned(),
@@ -276,6 +292,7 @@ fn record(program: &Program, options: &Options, identity: &Identity, url: &str) 
         since: Time::now().to_string(),
         url: url.to_owned(),
         store,
+        is_shared: opened.shared.is_some(),
         authority: absolute(identity.root_authority_file()),
         client_certificate: absolute(&admin.certificate),
         client_key: absolute(&admin.key),

@@ -3,16 +3,33 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
+use planesmith_machinery::scheme::Scheme;
 use planesmith_server::health::HealthCheck;
 use planesmith_store::log::LogError;
 use planesmith_store::{Alarm, MemoryLog, OnProgress, OpenError, Storage, StorageOptions, WriteError};
 use planesmith_store_sled::SledLog;
 
+use crate::base_groups::with_groups_of;
 use crate::options::{Options, StorageKind};
+use crate::program::Program;
+use crate::shared_store::SharedStore;
 
 /// Returns the folder of the store.
 pub(crate) fn store_dir(options: &Options) -> PathBuf {
     options.data_dir.join("store")
+}
+
+/// Returns the settings of the store of `program` by the flags.
+pub(crate) fn settings(program: &Program, options: &Options) -> StorageOptions {
+    let mut scheme = Scheme::new();
+    with_groups_of(program).for_each(|group| (group.register)(&mut scheme));
+    StorageOptions {
+        window: options.history.store_history_age,
+        journal_bytes: options.history.store_history_bytes,
+        kinds: options.history.limits(&scheme),
+        on_progress: OnProgress::new(|progress| tracing::info!(%progress, "the store is being read")),
+        ..StorageOptions::default()
+    }
 }
 
 /// Opens the store that the flags name.
@@ -20,19 +37,18 @@ pub(crate) fn store_dir(options: &Options) -> PathBuf {
 /// # Errors
 ///
 /// The folder cannot be read, or its content is damaged and the loss is not accepted.
-pub(crate) fn open_storage(options: &Options) -> Result<Storage> {
-    let settings = StorageOptions {
-        on_progress: OnProgress::new(|progress| tracing::info!(%progress, "the store is being read")),
-        ..StorageOptions::default()
-    };
+pub(crate) fn open_storage(options: &Options, settings: &StorageOptions) -> Result<Storage> {
     let storage = match options.storage {
-        StorageKind::Memory => Storage::open(MemoryLog::new(), &settings)?,
+        StorageKind::Memory => Storage::open(MemoryLog::new(), settings)?,
+        StorageKind::Etcd => {
+            anyhow::bail!("--storage is etcd, which this program does not know; expected sled or memory")
+        }
         StorageKind::Sled => {
             let dir = store_dir(options);
             let context = || format!("the store in {}", dir.display());
             let log = SledLog::open(&dir).with_context(context)?;
             let log = log.accepting_loss(options.store_accept_data_loss);
-            match Storage::open(log, &settings) {
+            match Storage::open(log, settings) {
                 Err(OpenError::Log(loss @ LogError::DataLoss(_))) => {
                     let advice = "or start once with --store-accept-data-loss to drop these writes";
                     return Err(anyhow::anyhow!("{loss}, {advice}")).with_context(context);
@@ -44,9 +60,21 @@ pub(crate) fn open_storage(options: &Options) -> Result<Storage> {
     Ok(storage)
 }
 
+/// Returns the checks of the store: `shared` if others write to it, too.
+pub(crate) fn checks(storage: &Storage, shared: Option<&SharedStore>) -> [HealthCheck; 3] {
+    let [health, readiness] = match shared {
+        Some(shared) => shared.checks(),
+        None => [
+            storage_check("etcd", storage),
+            storage_check("etcd-readiness", storage).only_ready(),
+        ],
+    };
+    [health, readiness, alarms_check(storage)]
+}
+
 /// Returns the check of the store under a name that kube-apiserver's monitoring knows. It passes on a full or failed
 /// disk: a restart would not help, reading goes on, and an alarm reports it.
-pub(crate) fn storage_check(name: &'static str, storage: &Storage) -> HealthCheck {
+fn storage_check(name: &'static str, storage: &Storage) -> HealthCheck {
     let storage = storage.clone();
     HealthCheck::new(name, move || match storage.health() {
         Ok(()) | Err(WriteError::Full | WriteError::ReadOnly(_)) => Ok(()),
@@ -56,7 +84,7 @@ pub(crate) fn storage_check(name: &'static str, storage: &Storage) -> HealthChec
 
 /// Returns the check that fails while the store has a fault that does not pass by itself. Reading goes on, and a restart
 /// would not help, so the check counts at `/readyz` only, and reports the reason.
-pub(crate) fn alarms_check(storage: &Storage) -> HealthCheck {
+fn alarms_check(storage: &Storage) -> HealthCheck {
     let storage = storage.clone();
     let check = HealthCheck::new("storage-alarms", move || {
         let alarms: Vec<String> = storage.alarms().iter().map(Alarm::to_string).collect();
@@ -80,6 +108,10 @@ mod tests {
 
     use super::*;
 
+    fn open(options: &Options) -> Result<Storage> {
+        open_storage(options, &StorageOptions::default())
+    }
+
     #[tokio::test]
     async fn a_damaged_store_is_opened_only_when_the_loss_is_accepted() {
         let dir = tempfile::tempdir().unwrap();
@@ -88,7 +120,7 @@ mod tests {
             let line = [&["planesmith", "--data-dir", data][..], flags].concat();
             Options::try_parse_from(line).unwrap()
         };
-        let storage = open_storage(&options(&[])).unwrap();
+        let storage = open(&options(&[])).unwrap();
         let things = storage.collection("/things/", Arc::new(NoIndex));
         for name in ["one", "two"] {
             let put = Op::Put {
@@ -107,11 +139,11 @@ mod tests {
         let file = std::fs::OpenOptions::new().write(true).open(&journal).unwrap();
         // In the second frame.
         file.write_all_at(b"?", 250).unwrap();
-        let refused = format!("{:#}", open_storage(&options(&[])).unwrap_err());
+        let refused = format!("{:#}", open(&options(&[])).unwrap_err());
         let expected = "readable are 2 of /things/two; restore the store's folder from a backup, or start once with \
             --store-accept-data-loss to drop these writes";
         assert!(refused.ends_with(expected), "{refused}");
-        let storage = open_storage(&options(&["--store-accept-data-loss"])).unwrap();
+        let storage = open(&options(&["--store-accept-data-loss"])).unwrap();
         let things = storage.collection("/things/", Arc::new(NoIndex));
         assert_eq!(things.list(&ListQuery::all("/things/")).unwrap().entries.len(), 1);
     }

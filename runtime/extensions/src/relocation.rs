@@ -29,6 +29,10 @@ const CONCURRENT: usize = 64;
 ///
 /// If an object could not be written or deleted. Another call continues.
 pub(crate) async fn relocate(stores: &Stores, kind: &ResourceFacts) -> Result<(), WriteError> {
+    // A store in which others write has kube-apiserver's keys.
+    if stores.storage().is_shared() {
+        return Ok(());
+    }
     // A definition whose names were never accepted has no objects.
     if !kind.group.ends_with(".k8s.io") || kind.plural.is_empty() || is_built_in(stores.scheme(), kind) {
         return Ok(());

@@ -33,7 +33,7 @@ pub(crate) fn controllers<'a>(context: &ServerContext<'a>) -> Vec<Controller<'a>
     let ServerContext {
         stores,
         objects,
-        loopback,
+        leader: loopback,
         authority,
         authorizer,
         ..

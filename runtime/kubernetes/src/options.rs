@@ -5,7 +5,7 @@ mod kubelets;
 mod port_range;
 
 use anyhow::{Result, ensure};
-use clap::{ArgAction, Args, FromArgMatches as _};
+use clap::{ArgAction, Args, FromArgMatches as _, ValueEnum};
 use planesmith_control_plane::options::Options;
 
 pub use self::address_range::AddressRange;
@@ -39,9 +39,25 @@ pub struct KubernetesOptions {
     #[arg(long, default_value_t = 0, value_name = "PORT")]
     pub kubernetes_service_node_port: u16,
 
+    /// Endpoints of the Service kubernetes. lease: the addresses of all servers that renew their leases in the store; master-count
+    /// means the same. none: no server changes them.
+    #[arg(long, value_enum, default_value = "lease", value_name = "TYPE")]
+    pub endpoint_reconciler_type: EndpointReconciler,
+
     /// Flags about kubelets.
     #[command(flatten)]
     pub kubelets: KubeletOptions,
+}
+
+/// A way in which servers maintain the endpoints of the Service kubernetes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EndpointReconciler {
+    /// By leases in the store.
+    Lease,
+    /// The former way, which is by leases, too.
+    MasterCount,
+    /// Not at all.
+    None,
 }
 
 impl KubernetesOptions {

@@ -1,8 +1,9 @@
 //! Addresses and ports of services: allocated or checked before a service is stored, released if it is not stored.
 //!
 //! An address is allocated by creating its IPAddress object, so that two servers on one store cannot allocate it
-//! twice; node ports are allocated in memory. Reading order: `reservation` (the steps around a write), `families`
-//! (the number and families of a service's addresses), `addresses` and `node_ports` (the allocations), `band` and
+//! twice; node ports are allocated in memory, or in the store if other servers write to it, too. Reading order: `reservation` (the steps around a write), `families`
+//! (the number and families of a service's addresses), `addresses`, `node_ports` and `stored_ports` (the
+//! allocations), `band` and
 //! `pool` (the order in which numbers are tried), `repair` (allocations without a service).
 
 mod addresses;
@@ -14,6 +15,7 @@ mod port_rules;
 pub(crate) mod repair;
 mod report;
 mod reservation;
+mod stored_ports;
 
 use std::sync::Arc;
 
@@ -33,6 +35,7 @@ use crate::options::KubernetesOptions;
 use addresses::Addresses;
 use families::ClusterFamilies;
 use node_ports::NodePorts;
+use stored_ports::StoredPorts;
 
 /// Allocates addresses and ports for services.
 #[derive(Clone, Debug)]
@@ -40,7 +43,10 @@ pub(crate) struct ServiceAddresses {
     services: Arc<ResourceStore>,
     endpoints: Option<Arc<ResourceStore>>,
     addresses: Addresses,
+    /// The ports, unless other servers write to the store, too.
     ports: NodePorts,
+    /// The ports that all servers have allocated.
+    stored_ports: Option<StoredPorts>,
     families: ClusterFamilies,
     loopback: Loopback,
     /// The features that the addresses of a service are checked by.
@@ -70,11 +76,16 @@ impl ServiceAddresses {
             endpoints: has(Endpoints::RESOURCE).then(|| stores.resource(Endpoints::RESOURCE)),
             addresses: Addresses::new(stores, loopback),
             ports: NodePorts::new(options.service_node_port_range),
+            stored_ports: StoredPorts::of(stores, options.service_node_port_range),
             families: ClusterFamilies(ranges.map(|range| range.range().family()).collect()),
             loopback: loopback.clone(),
             features: stores.scheme().features().clone(),
         };
-        for service in this.services.all::<Service>() {
+        let services = match this.stored_ports {
+            Some(_) => Vec::new(),
+            None => this.services.all::<Service>(),
+        };
+        for service in services {
             for port in port_rules::ports_of(&service) {
                 if let Err(error) = this.ports.take(port) {
                     let meta = &service.metadata;

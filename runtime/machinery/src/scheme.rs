@@ -22,6 +22,20 @@ pub struct Scheme {
     /// By group and kind of the storage version.
     ttls: HashMap<GroupKind, Duration>,
     features: Features,
+    storage_media_type: StorageMediaType,
+}
+
+/// The encoding of objects in a store that other servers read, too (`--storage-media-type`). Kinds without protobuf are stored
+/// in JSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StorageMediaType {
+    /// `application/vnd.kubernetes.protobuf`.
+    #[default]
+    Protobuf,
+    /// `application/json`.
+    Json,
+    /// `application/yaml`.
+    Yaml,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -165,6 +179,18 @@ impl Scheme {
     pub fn set_features(&mut self, features: Features) -> &mut Self {
         self.features = features;
         self
+    }
+
+    /// Sets the encoding of objects in a store that other servers read, too. Default: protobuf.
+    pub fn set_storage_media_type(&mut self, media_type: StorageMediaType) -> &mut Self {
+        self.storage_media_type = media_type;
+        self
+    }
+
+    /// Returns the encoding of objects in a store that other servers read, too.
+    #[must_use]
+    pub fn storage_media_type(&self) -> StorageMediaType {
+        self.storage_media_type
     }
 
     /// Returns the features that decide the content of objects.

@@ -15,7 +15,8 @@ mod served;
 pub(crate) use accept::AggregatedEncoding;
 pub(crate) use aggregated::{Group, GroupList, Version};
 pub use directory::{
-    GroupDirectory, Groups, ListedGroup, RemoteResource, RemoteResources, RemoteVersion, VersionPriority,
+    GroupDirectory, GroupRegistry, Groups, ListedGroup, ListedGroups, RemoteResource, RemoteResources, RemoteVersion,
+    VersionPriority,
 };
 pub(crate) use document::Document;
 pub(crate) use plain::PlainList;

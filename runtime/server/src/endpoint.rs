@@ -28,7 +28,7 @@ use crate::representation::{self, Representation};
 use crate::request::{Context, Query, Stage, Verb};
 use crate::reservations::{ReleaseOnDelete, Reservations};
 use crate::shutdown::Shutdown;
-use crate::stores::{ResourceStore, Stores};
+use crate::stores::{ResourceStore, Stores, stale};
 
 pub(crate) use create_handler::CreateHandler;
 pub(crate) use render::{PARTIAL_KIND, envelope, partial_api_version};
@@ -227,6 +227,22 @@ impl Endpoint {
         ApiError::not_found(&self.facts.group_resource(), name)
     }
 
+    /// Waits for a limited time until everything that anybody wrote before is visible. Costs nothing if nobody else writes to
+    /// the store.
+    ///
+    /// # Errors
+    ///
+    /// 500 with a time to retry after when the newest state is unknown.
+    pub async fn fresh(&self, call: &Call) -> ApiResult<()> {
+        let storage = self.store.storage();
+        if !storage.is_shared() {
+            return Ok(());
+        }
+        let wait = storage.fresh(self.stores.options().freshness_wait);
+        let fresh = call.ctx.timeline.wait(Stage::Freshness, wait).await;
+        fresh.map_err(|why| stale(&why, &self.facts))
+    }
+
     /// Waits for a limited time until `version` is visible.
     ///
     /// # Errors
@@ -236,6 +252,10 @@ impl Endpoint {
         let storage = self.store.storage();
         if storage.revision() >= Revision(version) {
             return Ok(());
+        }
+        if storage.is_shared() {
+            // The feed of changes tells its progress only to those who ask.
+            self.fresh(call).await?;
         }
         let patience = self.stores.options().freshness_wait;
         let wait = storage.wait_for(Revision(version), patience);

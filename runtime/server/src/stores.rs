@@ -33,13 +33,14 @@ use crate::reservations::Reservations;
 use open_stores::OpenStores;
 
 pub(crate) use attachments::Attachments;
-pub(crate) use failure::store_failure;
+pub(crate) use failure::{stale, store_failure};
 pub use indexer::row_of;
 pub(crate) use indexer::texts_at;
 pub use migration::StorageMigration;
 pub use object_lister::ObjectLister;
+pub use planesmith_machinery::scheme::StorageMediaType;
 pub use resource_store::ResourceStore;
-pub use storage_codec::{Decoded, StorageCodec, StorageMediaType};
+pub use storage_codec::{Decoded, StorageCodec};
 pub use uid::{RandomUids, Uids};
 
 /// The state that all endpoints of a server share; clones share it too.

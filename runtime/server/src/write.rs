@@ -27,7 +27,7 @@
 //!
 //! A create takes the steps once ([`creation`]), except that a generated name that is taken repeats those from
 //! [`identified`] on. An update is decoded and defaulted once, and takes the others for each state of the object that it
-//! meets, until no other writer comes between ([`change`]). A patch, an apply and a Scale start from such a state: what they
+//! meets, until no other writer comes between ([`change`], [`attempt`]). A patch, an apply and a Scale start from such a state: what they
 //! make of it is a [`Defaulted`] without a [`Decoded`].
 //!
 //! Objects that are answered and not stored end with [`mutated`]: their handlers check them. A deletion has no new object;
@@ -36,6 +36,7 @@
 //! [`request`] is the running write, which all steps read: the request, its options and its field manager.
 
 mod admitted;
+mod attempt;
 mod body;
 mod candidate;
 mod change;
@@ -63,6 +64,7 @@ mod working;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::attempt::{Attempt, Attempts};
 pub(crate) use self::body::SentBody;
 pub(crate) use self::change::{Change, Make};
 pub(crate) use self::committed::Committed;

@@ -1,14 +1,16 @@
 //! Measures a large state: its start, its memory, its reads, and the bytes that updates write.
 //!
 //! `cargo run --release -p planesmith-store-sled --example state -- fill FOLDER OBJECTS BYTES`, then with the same folder
-//! `open FOLDER`, `update FOLDER WRITES uniform|hot|grow` or `read OBJECTS BYTES` (without a folder).
+//! `open FOLDER`, `update FOLDER WRITES uniform|hot|grow`, `history FOLDER WRITES` or `read OBJECTS BYTES` (without a folder).
 
 #![expect(clippy::print_stdout, reason = "the figures are what this program is for")]
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use planesmith_store::{Collection, Draft, Expect, Indexer, ListQuery, MemoryLog, Op, Row, Storage, StorageOptions};
+use planesmith_store::{
+    At, Collection, Draft, Expect, Indexer, ListQuery, MemoryLog, Op, Revision, Row, Storage, StorageOptions, WatchFrom,
+};
 use planesmith_store_sled::SledLog;
 
 /// The allocator of the server.
@@ -74,8 +76,9 @@ async fn main() -> Result<(), Failure> {
         ["fill", folder, objects, bytes] => fill(folder, objects.parse()?, bytes.parse()?).await,
         ["open", folder] => open(folder).await,
         ["update", folder, writes, pattern] => update(folder, writes.parse()?, pattern).await,
+        ["history", folder, writes] => history(folder, writes.parse()?).await,
         ["read", objects, bytes] => read(objects.parse()?, bytes.parse()?).await,
-        _ => Err("fill FOLDER OBJECTS BYTES, open FOLDER, update FOLDER WRITES PATTERN or read OBJECTS BYTES".into()),
+        _ => Err("fill, open, update, history or read, and their arguments".into()),
     }
 }
 
@@ -199,6 +202,49 @@ async fn update(folder: &str, writes: usize, pattern: &str) -> Result<(), Failur
         );
     }
     report("updated", &things)?;
+    storage.close().await;
+    Ok(())
+}
+
+/// Costs of the history of `writes` uniform updates: its memory, a watch of all of it, and old pages.
+async fn history(folder: &str, writes: usize) -> Result<(), Failure> {
+    let (storage, things) = start(folder)?;
+    report("open", &things)?;
+    let stats = things.stats();
+    let (count, size) = (stats.entries, stats.bytes / stats.entries);
+    let pick = move |number: usize| ((number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20) % count, number, size);
+    write(&things, writes, pick).await?;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    report("written", &things)?;
+    let (stats, oldest) = (things.stats(), storage.oldest());
+    println!("history: {} events, {} of them spilled", stats.events, stats.spilled);
+    for (what, needs_previous) in [("without", false), ("with", true)] {
+        let mut watcher = things.watch(PREFIX, WatchFrom::After(oldest))?;
+        if !needs_previous {
+            watcher = watcher.without_previous();
+        }
+        let (started, busy) = (Instant::now(), processor_time()?);
+        let mut seen = 0;
+        while seen < stats.events / 4 {
+            seen += watcher.next().await?.len();
+        }
+        let (took, busy) = (started.elapsed(), processor_time()? - busy);
+        println!("watch of {seen} {what} their previous states: {took:?}, {busy:?} of processor time");
+    }
+    let (first, quarter) = (key(0), oldest.0 + (storage.revision().0 - oldest.0) / 4);
+    for page in 0..3 {
+        let (started, busy) = (Instant::now(), processor_time()?);
+        let query = ListQuery {
+            at: At::Exact(Revision(quarter)),
+            start: Some(&first),
+            limit: Some(500),
+            ..ListQuery::all(PREFIX)
+        };
+        let found = things.list(&query)?.entries.len();
+        let (took, busy) = (started.elapsed(), processor_time()? - busy);
+        println!("page {page} of {found} at revision {quarter}: {took:?}, {busy:?} of processor time");
+    }
+    report("read", &things)?;
     storage.close().await;
     Ok(())
 }

@@ -3,6 +3,7 @@
 mod content;
 mod files;
 mod found;
+mod frame_index;
 mod loss;
 mod mark;
 mod recovery;
@@ -25,6 +26,7 @@ use crate::errors::{damaged, failed};
 use crate::frame::{self, FileHeader};
 use crate::space::Space;
 
+pub(crate) use self::frame_index::FrameIndex;
 pub(crate) use self::mark::Mark;
 pub(crate) use self::recovery::Recovery;
 
@@ -132,6 +134,8 @@ impl Journal {
         if growth > 0 {
             self.space.check_for_writing(growth, from_reserve)?;
         }
+        // Where the next file could not be created, the active one grows on.
+        self.files.confirm()?;
         let mut appended = self.active.append(&self.buffer, last.revision);
         let is_full = matches!(appended, Err(AppendError::Refused(LogError::Full)));
         // Limits that are not measured, such as quotas, count the reserve, too.
@@ -176,6 +180,17 @@ impl Journal {
             .copied()
             .take_while(|sealed| sealed.last <= floor)
             .collect()
+    }
+
+    /// All files, oldest first, the active one as far as it is durable.
+    pub(crate) fn all(&self) -> Vec<Sealed> {
+        let position = self.active.position();
+        let active = Sealed {
+            number: self.active.header().number,
+            last: position.last,
+            bytes: position.end,
+        };
+        self.sealed.iter().copied().chain([active]).collect()
     }
 
     /// Continues in a new file if all writes of the active one are before or at `floor`, so that it can be settled, too.

@@ -11,6 +11,7 @@ mod folder;
 mod format;
 mod frame;
 mod generation;
+mod history;
 mod journal;
 mod loading;
 mod log;

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use planesmith_store::log::{Batch, Loader, Log, LogError, Opened, Record};
+use planesmith_store::log::{Batch, Loader, Log, LogError, Opened, Record, WriteId};
 use planesmith_store::{Alarm, AlarmKind, Alarms, Revision};
 
 use crate::disk::{Disk, DiskFault};
 use crate::folder::Folder;
+use crate::history::{self, JournalReader, SettledReader};
 use crate::journal::{self, FILE_SIZE, Journal, Recovery, Sealed};
 use crate::loading;
 use crate::merge;
@@ -25,6 +26,9 @@ const PART_OF_LIMIT: u64 = 4;
 
 /// The part of the limit that history may take before it is settled (one half).
 const PART_FOR_HISTORY: u64 = 2;
+
+/// Number of attempts to read generations, which settling may replace meanwhile.
+const READ_ATTEMPTS: u32 = 4;
 
 /// Bytes that the journal may grow by in addition to a batch: it grows in steps, and starts new files.
 const GROWTH: u64 = (512 << 10) + 4096;
@@ -44,6 +48,7 @@ pub struct SledLog {
     journal: Mutex<Option<Journal>>,
     /// `None` once closed. Locked during a step of compaction, which appends do not wait for.
     settling: Mutex<Option<Settling>>,
+    reader: JournalReader,
     /// Outside of the locks, so that reading it does not wait for the disk.
     journal_bytes: AtomicU64,
     /// Bytes of generations that stay until they change.
@@ -100,6 +105,7 @@ impl SledLog {
             worthwhile: WORTHWHILE,
             folder: Mutex::new(Some(folder)),
             journal: Mutex::new(None),
+            reader: JournalReader::new(path.join("journal")),
             journal_bytes: AtomicU64::new(0),
             state_bytes: AtomicU64::new(state.size() - state.unsorted_size()),
             unsorted_bytes: AtomicU64::new(state.unsorted_size()),
@@ -336,6 +342,33 @@ impl Log for SledLog {
             return true;
         }
         self.space.free() >= bytes + GROWTH + self.debt()
+    }
+
+    fn keeps_history(&self) -> bool {
+        true
+    }
+
+    fn read_back(&self, writes: &[WriteId]) -> Result<Vec<Option<Record>>, LogError> {
+        let files = lock(&self.journal).as_ref().map(Journal::all);
+        let mut found = self.reader.read(&files.ok_or_else(|| self.closed())?, writes)?;
+        for attempt in 1..=READ_ATTEMPTS {
+            let missing = writes.iter().filter(|write| !found.contains_key(&write.revision));
+            let settled = match lock(&self.settling).as_ref() {
+                Some(settling) => SettledReader::of(&settling.state, missing),
+                None => return Err(self.closed()),
+            };
+            match settled.read(&self.space) {
+                Ok(records) => {
+                    found.extend(records.into_iter().map(|record| (record.revision, record)));
+                    break;
+                }
+                // Settling has replaced the generation.
+                Err(error) if history::is_missing(&error) && attempt < READ_ATTEMPTS => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let take = |write: &WriteId| found.get(&write.revision).filter(|record| record.key == write.key);
+        Ok(writes.iter().map(|write| take(write).cloned().map(detached)).collect())
     }
 
     fn settle_everything(&self) {

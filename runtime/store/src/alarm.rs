@@ -19,6 +19,8 @@ pub struct Alarm {
 /// The kinds of faults that a store reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AlarmKind {
+    /// The store elsewhere does not answer.
+    Disconnected,
     /// The disk is full: writes that make the state larger are refused.
     NoSpace,
     /// No write is accepted any more, because the disk failed too often.
@@ -29,12 +31,13 @@ pub enum AlarmKind {
 
 impl AlarmKind {
     /// Every kind, sorted by name.
-    pub const ALL: [Self; 3] = [Self::NoSpace, Self::ReadOnly, Self::Settling];
+    pub const ALL: [Self; 4] = [Self::Disconnected, Self::NoSpace, Self::ReadOnly, Self::Settling];
 
     /// The name in metrics, logs and health checks, e.g. `no-space`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Disconnected => "disconnected",
             Self::NoSpace => "no-space",
             Self::ReadOnly => "read-only",
             Self::Settling => "settling",

@@ -2,6 +2,7 @@
 
 mod entries;
 mod list;
+mod reading;
 mod sequencer;
 
 use std::fmt;
@@ -14,7 +15,9 @@ use self::entries::Entries;
 use self::list::Snapshot;
 pub use self::list::{At, Compacted, ListQuery, Page};
 pub use self::sequencer::{Sequencer, Submission};
-use crate::history::{History, Position};
+use crate::history::{Change, Forgotten, History, Position, SpilledEvent};
+use crate::log::Log;
+use crate::options::HistoryLimits;
 use crate::revision_window::RevisionWindow;
 use crate::subscribers::{Subscribers, Subscription};
 use crate::write::{Op, WriteError, WriteResult};
@@ -41,6 +44,9 @@ pub struct Collection {
     /// States before this revision are unknown, even if the store knows those of other collections.
     floor: AtomicU64,
     subscribers: Subscribers,
+    /// Older changes are read back from it.
+    backend: Option<Arc<dyn Log>>,
+    history_limits: HistoryLimits,
 }
 
 #[derive(Debug, Default)]
@@ -60,6 +66,8 @@ pub struct CollectionStats {
     pub bytes: usize,
     /// Number of changes in the history.
     pub events: usize,
+    /// Number of these whose states are not in memory, but read back from the backend when they are needed.
+    pub spilled: usize,
     /// Number of changes that were published since the start, including restored ones and those that the history has
     /// forgotten.
     pub published: u64,
@@ -81,6 +89,8 @@ pub(crate) struct Subscribed {
 /// Changes read from the history.
 pub(crate) struct HistoryRead {
     pub(crate) events: Vec<Arc<Event>>,
+    /// Changes to be read back, if there are no events.
+    pub(crate) spilled: Vec<SpilledEvent>,
     /// The sequence number of the next event to read.
     pub(crate) cursor: u64,
     /// The revision up to which all changes were read.
@@ -106,7 +116,22 @@ impl Collection {
             superseded: AtomicU64::default(),
             floor: AtomicU64::default(),
             subscribers: Subscribers::default(),
+            backend: None,
+            history_limits: HistoryLimits::default(),
         }
+    }
+
+    /// The same collection, whose older changes may be left to `backend`, and whose history has `limits` of its own.
+    pub(crate) fn with_history(self, backend: Arc<dyn Log>, limits: HistoryLimits) -> Self {
+        Self {
+            backend: Some(backend),
+            history_limits: limits,
+            ..self
+        }
+    }
+
+    pub(crate) fn history_limits(&self) -> HistoryLimits {
+        self.history_limits
     }
 
     /// The common prefix of all keys.
@@ -188,7 +213,9 @@ impl Collection {
     /// One page of the entries that `query` selects, in the state at one revision.
     ///
     /// A list of the newest state costs one clone of a pointer per entry; an older state also costs one step per change
-    /// since. Entries after the page cost nothing.
+    /// since, and states that are not in memory any more are read back from the backend: see [`Self::reads_back`]. Entries after
+    /// the page cost nothing. If there are more, the history of an older state is kept for the next page: up to six times as
+    /// long as usual while pages are requested, within the limits in bytes.
     ///
     /// # Errors
     ///
@@ -211,25 +238,12 @@ impl Collection {
                 state.history.after(revision)..state.history.end(),
             )
         };
-        let changes = self.changes(changes, query.prefix)?;
-        Ok(snapshot.former_page(query, revision, &changes))
-    }
-
-    /// The events with these sequence numbers whose keys start with `prefix`.
-    fn changes(&self, numbers: std::ops::Range<u64>, prefix: &str) -> Result<Vec<Arc<Event>>, Compacted> {
-        let mut changes = Vec::new();
-        for from in numbers.clone().step_by(STEP) {
-            let state = self.read();
-            let Some(events) = state.history.since(from) else {
-                let oldest = self.oldest();
-                return Err(Compacted { oldest });
-            };
-            let left = usize::try_from(numbers.end - from).unwrap_or(usize::MAX);
-            let events = events.take(left.min(STEP));
-            let wanted = events.filter(|event| event.entry().key().starts_with(prefix));
-            changes.extend(wanted.cloned());
+        let undone = self.undone(changes, query)?;
+        let page = snapshot.former_page(query, revision, &undone, &|writes| self.read_entries(writes))?;
+        if page.more {
+            self.revisions.hold(revision);
         }
-        Ok(changes)
+        Ok(page)
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -314,6 +328,7 @@ impl Collection {
             entries: state.entries.len(),
             bytes: state.bytes,
             events: state.history.len(),
+            spilled: state.history.spilled(),
             published: state.history.end(),
             newest: state.history.newest(),
             watchers: self.subscribers.len(),
@@ -359,14 +374,15 @@ impl Collection {
         drop(replaced);
     }
 
-    /// Adds the loaded content: the `states` before all `events`, then the events.
-    pub fn restore(&self, states: Vec<Arc<Entry>>, events: Vec<Arc<Event>>) {
+    /// Adds the loaded content: the `states` before all `events`, and the `spilled` changes that led to them; then the events.
+    pub(crate) fn restore(&self, states: Vec<Arc<Entry>>, spilled: Vec<SpilledEvent>, events: Vec<Arc<Event>>) {
         let bytes = states.iter().map(|entry| entry.bytes().len()).sum();
         let newest = states.iter().map(|entry| entry.revision()).max();
         let entries = Entries::new(states);
         let mut state = self.write_lock();
         state.bytes = bytes;
         state.history.begin_behind(newest.unwrap_or_default());
+        spilled.into_iter().for_each(|event| state.history.push_spilled(event));
         state.entries = entries;
         drop(state);
         self.publish(events);
@@ -397,75 +413,44 @@ impl Collection {
         let mut state = self.write_lock();
         let ends = state.history.numbers().start + 1..;
         let trimmed = state.history.trim(floor, limit);
-        self.subscribers.forget(keys(&trimmed).zip(ends));
+        self.subscribers.forget(trimmed.keys().zip(ends));
         drop(state);
         trimmed.len()
     }
 
-    /// The next events that `wants` selects for `subscription`, from the sequence number `cursor` on: at most `limit`, and
-    /// none after those whose objects together reach `bytes` bytes.
-    pub(crate) fn read_history(
-        &self,
-        subscription: &Subscription,
-        cursor: u64,
-        (limit, bytes): (usize, usize),
-        wants: impl Fn(&Event) -> bool,
-    ) -> Result<HistoryRead, Compacted> {
+    /// Leaves the states of changes up to and including `revision` to the backend, at most `limit` of them. Returns their
+    /// number.
+    pub(crate) fn spill(&self, revision: Revision, limit: usize) -> usize {
+        let spilled = self.write_lock().history.spill(revision, limit);
+        spilled.len()
+    }
+
+    /// The revision up to which changes are to be forgotten so that the objects of the others have `bytes` bytes at most.
+    pub(crate) fn floor_for(&self, bytes: u64) -> Revision {
         let state = self.read();
-        let mut read = HistoryRead {
-            events: Vec::new(),
-            cursor,
-            complete: Revision::ZERO,
-            at_end: false,
-        };
-        if subscription.has_events(read.cursor) {
-            if subscription.has_forgotten(read.cursor) {
-                return Err(Compacted { oldest: self.oldest() });
-            }
-            // Forgotten changes of other keys are skipped.
-            read.cursor = read.cursor.max(state.history.numbers().start);
-            let changes = state.history.since(read.cursor).into_iter().flatten();
-            let mut taken = 0;
-            for (count, event) in changes.enumerate() {
-                let is_full = count >= STEP || read.events.len() >= limit || taken >= bytes;
-                // Changes with one revision are read together.
-                if is_full && event.revision() != read.complete {
-                    break;
-                }
-                read.cursor += 1;
-                read.complete = event.revision();
-                if wants(event) {
-                    taken = taken.saturating_add(event.entry().bytes().len());
-                    read.events.push(Arc::clone(event));
-                }
-            }
-        } else {
-            // All events up to here, including forgotten ones, are about other keys.
-            read.cursor = state.history.end().max(read.cursor);
+        match state.history.bytes() > bytes {
+            true => state.history.floor_for(bytes),
+            false => Revision::ZERO,
         }
-        read.at_end = read.cursor == state.history.end();
-        if read.at_end {
-            read.complete = state.newest(&self.revisions);
-        }
-        Ok(read)
     }
 
     /// The change of `key` at `revision`; `None` if the history does not have it.
     pub(crate) fn change_at(&self, key: &str, revision: Revision) -> Option<Arc<Event>> {
         let state = self.read();
         let from = state.history.after(Revision(revision.0.saturating_sub(1)));
-        let mut changes = state
-            .history
-            .since(from)?
-            .take_while(|event| event.revision() == revision);
-        changes.find(|event| &**event.entry().key() == key).cloned()
+        let changes = state.history.since(from)?;
+        let mut changes = changes.take_while(|change| change.revision() == revision);
+        match changes.find(|change| &**change.key() == key)? {
+            Change::Cached(event) => Some(Arc::clone(event)),
+            Change::Spilled(_) => None,
+        }
     }
 
     /// Forgets all changes, and others that nobody has told: every watcher gets an error. [`Collection::wake`] then wakes
     /// them.
     pub(crate) fn forget_history(&self) {
         let mut state = self.write_lock();
-        let forgotten = state.history.forget_all();
+        let forgotten: Forgotten = state.history.forget_all();
         self.subscribers.forget_all(state.history.end());
         drop(state);
         drop(forgotten);

@@ -1,110 +1,111 @@
 //! Forgets history in the background: changes that are too old or too many, in small steps.
 
-use std::collections::VecDeque;
+mod mark_queue;
+
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::Revision;
+use tokio::sync::watch;
+
+pub(crate) use self::mark_queue::{Limits, Mark, MarkQueue};
 use crate::clock::Clock;
 use crate::collections::Collections;
-use crate::log::{Batch, Log};
+use crate::log::Log;
 use crate::options::StorageOptions;
 use crate::revision_window::RevisionWindow;
 use crate::settler::Settling;
+use crate::{Collection, Revision};
 
-/// Maximum number of events that one collection forgets under one lock.
+/// Maximum number of events that one collection forgets or spills under one lock.
 const STEP: usize = 512;
 
 /// The shortest sleep of the compactor, so that it handles many due marks at once.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// The time at which one batch was written, and the cost of keeping its history.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Mark {
-    pub(crate) revision: Revision,
-    /// Milliseconds since 1970.
-    pub(crate) at: u64,
-    /// Bytes of superseded states.
-    pub(crate) memory: usize,
-    /// Bytes on disk.
-    pub(crate) disk: u64,
-}
-
-impl Mark {
-    pub(crate) fn of(batch: &Batch, memory: usize) -> Option<Self> {
-        let size = |bytes: usize| bytes as u64;
-        let disk = batch
-            .records
-            .iter()
-            .map(|record| size(record.bytes.len() + record.key.len() + 32));
-        let revision = batch.records.last()?.revision;
-        Some(Self {
-            revision,
-            at: batch.at,
-            memory,
-            disk: disk.sum(),
-        })
-    }
-}
-
-/// The marks of all batches in the history; decides which changes to forget.
+/// The marks of all batches in the history; decides which changes to forget, and which to leave to the backend.
 pub(crate) struct Marks {
     state: Mutex<State>,
     changed: Condvar,
+    /// The age up to which collections without a limit of their own keep changes, and that of the store as a whole.
+    default_window: u64,
     window: u64,
     memory_limit: usize,
     disk_limit: u64,
     clock: Arc<dyn Clock>,
     /// Reports how much history the disk can store.
     log: Arc<dyn Log>,
+    spills: bool,
+    /// The last requested pass that has ended.
+    passed: watch::Sender<u64>,
+    /// True if some collections have limits of their own, which are checked after every pause.
+    has_own_limits: bool,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    marks: VecDeque<Mark>,
-    memory: usize,
-    disk: u64,
+    queue: MarkQueue,
     /// The floor that a caller requested.
     wanted: Revision,
-    nudged: bool,
+    /// Numbers of the requested and of the begun passes.
+    nudges: u64,
+    begun: u64,
     closed: bool,
 }
 
+/// The next work of the compactor.
+#[derive(Clone, Copy, Debug, Default)]
+struct Task {
+    /// Changes up to this revision are forgotten.
+    floor: Revision,
+    /// Changes up to this revision are left to the backend.
+    spill: Revision,
+    /// The last requested pass that this one answers.
+    nudge: u64,
+}
+
 impl Marks {
-    pub(crate) fn new(options: &StorageOptions, loaded: VecDeque<Mark>, log: Arc<dyn Log>) -> Self {
+    pub(crate) fn new(options: &StorageOptions, loaded: MarkQueue, log: Arc<dyn Log>) -> Self {
         let state = State {
-            memory: loaded.iter().map(|mark| mark.memory).sum(),
-            disk: loaded.iter().map(|mark| mark.disk).sum(),
-            marks: loaded,
+            queue: loaded,
             ..State::default()
         };
         Self {
             state: Mutex::new(state),
             changed: Condvar::new(),
-            window: u64::try_from(options.window.as_millis()).unwrap_or(u64::MAX),
+            default_window: millis(options.window),
+            window: millis(options.longest_window()),
             memory_limit: options.history_bytes,
             disk_limit: options.journal_bytes,
             clock: Arc::clone(&options.clock),
+            spills: log.keeps_history(),
+            has_own_limits: !options.kinds.is_empty(),
+            passed: watch::Sender::new(0),
             log,
         }
     }
 
-    /// Maximum bytes of history on the disk now.
-    fn disk_limit(&self) -> u64 {
-        self.disk_limit.min(self.log.history_limit())
+    fn limits(&self) -> Limits {
+        Limits {
+            memory: self.memory_limit,
+            disk: self.disk_limit.min(self.log.history_limit()),
+            spills: self.spills,
+        }
     }
 
     /// Forgets at once the history that exceeds the limit of the disk, or all of it when the space is needed by writes that have
     /// no other (`urgent`). Returns the resulting floor.
     pub(crate) fn forget_for_space(&self, urgent: bool) -> Revision {
         let oldest = self.clock.now().saturating_sub(self.window);
-        let mut state = self.lock();
+        let mut limits = self.limits();
         // In a backend that does not limit history, forgetting it frees nothing.
-        let is_limited = self.log.history_limit() < u64::MAX;
-        let disk_limit = if urgent && is_limited { 0 } else { self.disk_limit() };
-        let floor = state.forget(oldest, self.memory_limit, disk_limit);
+        if urgent && self.log.history_limit() < u64::MAX {
+            limits.disk = 0;
+        }
+        let mut state = self.lock();
+        let wanted = state.wanted;
+        let floor = state.queue.forget(oldest, None, wanted, limits);
         // Readers, and the events that they would read, are left to the compactor's thread.
-        state.wanted = state.wanted.max(floor);
+        state.wanted = floor;
         self.changed.notify_one();
         floor
     }
@@ -112,12 +113,10 @@ impl Marks {
     /// Adds the mark of the newest batch.
     pub(crate) fn push(&self, mark: Mark) {
         let mut state = self.lock();
-        state.memory += mark.memory;
-        state.disk += mark.disk;
-        state.marks.push_back(mark);
-        let over = state.memory > self.memory_limit || state.disk > self.disk_limit();
+        let was_empty = state.queue.is_empty();
+        state.queue.push(mark);
         // The first mark starts the clock of an idle compactor.
-        if over || state.marks.len() == 1 {
+        if was_empty || state.queue.exceeds(self.limits()) {
             self.changed.notify_one();
         }
     }
@@ -129,9 +128,20 @@ impl Marks {
         self.changed.notify_one();
     }
 
-    pub(crate) fn nudge(&self) {
-        self.lock().nudged = true;
+    /// Requests a pass of the compactor. Returns its number.
+    pub(crate) fn nudge(&self) -> u64 {
+        let mut state = self.lock();
+        state.nudges += 1;
         self.changed.notify_one();
+        state.nudges
+    }
+
+    /// Returns once the requested pass has ended, or the store closed.
+    #[cfg(feature = "conformance")]
+    pub(crate) async fn passed(&self, nudge: u64) {
+        let mut passed = self.passed.subscribe();
+        // The sender lives in `self`, so waiting cannot fail.
+        let _ = passed.wait_for(|passed| *passed >= nudge).await;
     }
 
     pub(crate) fn close(&self) {
@@ -139,32 +149,54 @@ impl Marks {
         self.changed.notify_one();
     }
 
-    /// Waits for the next floor; `None` when the store closes.
-    fn next_floor(&self, current: Revision) -> Option<Revision> {
+    /// The floor of a collection that keeps changes for `window` (default: that of the store).
+    fn floor_at(&self, window: Option<Duration>) -> Revision {
+        let window = window.map_or(self.default_window, millis);
+        if window >= self.window {
+            return Revision::ZERO;
+        }
+        self.lock().queue.last_at(self.clock.now().saturating_sub(window))
+    }
+
+    /// Changes up to this revision are left to the backend.
+    pub(crate) fn spilled_through(&self) -> Revision {
+        self.lock().queue.spilled_through()
+    }
+
+    /// Waits until there is something to forget or to spill; `None` when the store closes.
+    fn next_task(&self, current: Revision, revisions: &RevisionWindow) -> Option<Task> {
         let mut state = self.lock();
+        let mut paused = false;
         loop {
             if state.closed {
                 return None;
             }
-            state.nudged = false;
+            let nudged = state.nudges > state.begun || (paused && self.has_own_limits);
             let now = self.clock.now();
-            let floor = state.forget(now.saturating_sub(self.window), self.memory_limit, self.disk_limit());
-            if floor > current {
-                return Some(floor);
+            let wanted = std::mem::take(&mut state.wanted);
+            let spill = state.queue.spill(self.limits());
+            let held = revisions.held(now, self.window);
+            let oldest = now.saturating_sub(self.window);
+            let floor = state.queue.forget(oldest, held, wanted, self.limits());
+            if floor > current || spill > Revision::ZERO || nudged {
+                state.begun = state.nudges;
+                let nudge = state.begun;
+                return Some(Task { floor, spill, nudge });
             }
-            let due = state
-                .marks
-                .front()
-                .map(|mark| (mark.at + self.window).saturating_sub(now));
+            let due = state.queue.first().map(|mark| match self.has_own_limits {
+                true => 0,
+                false => (mark.at + self.window).saturating_sub(now),
+            });
             state = self.sleep(state, due.map(Duration::from_millis));
+            paused = true;
         }
     }
 
     /// Sleeps for at least the pause, unless there is urgent work.
     fn sleep<'a>(&self, state: MutexGuard<'a, State>, due: Option<Duration>) -> MutexGuard<'a, State> {
         let idle = |state: &mut State| {
-            let over = state.memory > self.memory_limit || state.disk > self.disk_limit();
-            !over && !state.nudged && !state.closed && state.wanted == Revision::ZERO
+            let is_over = state.queue.exceeds(self.limits());
+            !is_over && state.nudges == state.begun && !state.closed && state.wanted == Revision::ZERO
         };
         let Some(due) = due else {
             let waited = self.changed.wait(state);
@@ -179,22 +211,8 @@ impl Marks {
     }
 }
 
-impl State {
-    /// Drops the marks that are too old or exceed a limit. Returns the resulting floor.
-    fn forget(&mut self, oldest: u64, memory_limit: usize, disk_limit: u64) -> Revision {
-        let mut floor = std::mem::take(&mut self.wanted);
-        while let Some(mark) = self.marks.front() {
-            let over = self.memory > memory_limit || self.disk > disk_limit;
-            if !over && mark.at > oldest && mark.revision > floor {
-                break;
-            }
-            floor = floor.max(mark.revision);
-            self.memory -= mark.memory;
-            self.disk -= mark.disk;
-            self.marks.pop_front();
-        }
-        floor
-    }
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Frees history, for writers that need space.
@@ -243,19 +261,37 @@ impl Compactor {
 
     pub(crate) fn run(self) {
         let mut trimmed = self.revisions.oldest();
-        while let Some(floor) = self.marks.next_floor(trimmed) {
+        while let Some(Task { floor, spill, nudge }) = self.marks.next_task(trimmed, &self.revisions) {
             // New readers are refused before history is dropped.
             self.revisions.raise_floor(floor);
             for collection in self.collections.all() {
-                while collection.trim(floor, STEP) == STEP {
-                    std::thread::yield_now();
-                }
+                self.apply(&collection, floor, spill);
             }
-            self.collections.forget_unused();
-            trimmed = floor;
-            self.settling.advance(floor);
+            if floor > trimmed {
+                self.collections.forget_unused();
+                trimmed = floor;
+                self.settling.advance(floor);
+            }
+            self.marks.passed.send_replace(nudge);
         }
+        self.marks.passed.send_replace(u64::MAX);
         self.settling.close();
+    }
+
+    fn apply(&self, collection: &Collection, floor: Revision, spill: Revision) {
+        let limits = collection.history_limits();
+        let by_size = limits.bytes.map_or(Revision::ZERO, |bytes| collection.floor_for(bytes));
+        let own = self.marks.floor_at(limits.window).max(by_size);
+        let own = self.revisions.not_beyond_held(own);
+        if own > floor {
+            collection.raise_floor(own);
+        }
+        while collection.trim(floor.max(own), STEP) == STEP {
+            std::thread::yield_now();
+        }
+        while collection.spill(spill, STEP) == STEP {
+            std::thread::yield_now();
+        }
     }
 }
 
@@ -263,7 +299,7 @@ impl Compactor {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Mark, Marks};
+    use super::{Mark, MarkQueue, Marks};
     use crate::log::{Batch, Loader, Log, LogError, Opened};
     use crate::{Revision, StorageOptions};
 
@@ -296,11 +332,13 @@ mod tests {
         let options = StorageOptions::default();
         let mark = |revision| Mark {
             revision: Revision(revision),
-            at: options.clock.now(),
+            at: options.clock.now() + revision * 1000,
             memory: 1,
+            spilled: 1,
             disk: 1,
         };
-        let loaded = (1..=3).map(mark).collect();
+        let mut loaded = MarkQueue::default();
+        (1..=3).for_each(|revision| loaded.push(mark(revision)));
         Marks::new(&options, loaded, Arc::new(Limited(history_limit))).forget_for_space(urgent)
     }
 

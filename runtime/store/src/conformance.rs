@@ -14,7 +14,9 @@
 //! time: a scenario calls it again to restart.
 
 pub mod compaction;
+mod disturbed;
 pub mod expiry;
+pub mod history;
 pub mod lists;
 pub mod order;
 pub mod preconditions;
@@ -23,6 +25,7 @@ mod several_writers;
 pub mod shared;
 pub mod watches;
 
+pub use self::disturbed::{Disturbed, Server, SharedBackend};
 pub use self::several_writers::SeveralWriters;
 
 use std::sync::Arc;
@@ -84,9 +87,15 @@ macro_rules! suite {
             expiry: an_expired_state_is_deleted, a_later_put_prolongs_or_ends_the_expiry,
                 expiry_goes_on_after_a_restart;
             compaction: a_compacted_revision_is_refused, a_slow_watcher_is_told,
-                an_up_to_date_watcher_does_not_notice, a_watcher_of_quiet_keys_does_not_notice, old_history_is_forgotten_by_itself,
+                an_up_to_date_watcher_does_not_notice, a_watcher_of_the_future_does_not_notice, a_watcher_of_quiet_keys_does_not_notice, old_history_is_forgotten_by_itself,
                 superseded_states_are_bounded, the_newest_state_survives_compaction,
                 disk_space_comes_back, writes_go_on_during_compaction;
+            history: a_watch_reads_what_is_not_in_memory, a_list_shows_old_states_that_are_not_in_memory,
+                states_before_the_history_are_known_by_their_first_change,
+                readers_miss_nothing_while_history_is_written_spilled_and_forgotten,
+                pages_that_are_requested_again_and_again_keep_their_revision,
+                a_kind_may_keep_less_history_than_the_others,
+                a_kind_may_keep_history_longer_or_within_its_own_bytes;
         }
     };
     (@tests $backend:expr; $($module:ident: $($scenario:ident),+;)+) => {
@@ -124,38 +133,45 @@ pub fn run<F: Future<Output = ()>>(
     finish(&runtime, scenario(bench));
 }
 
-/// Runs one scenario on a runtime of its own, on a store in which others write, too.
+/// Runs one scenario on a runtime of its own, on a store on the backend that `make` returns, in which others write, too.
+/// Without one, nothing is tested; then `make` says why.
 ///
 /// # Panics
 ///
 /// The backend violates the guarantee, or the scenario is stuck.
-pub fn run_shared<F: Future<Output = ()>>(scenario: impl FnOnce(Bench) -> F) {
+pub fn run_shared<B: SharedBackend + 'static, F: Future<Output = ()>>(
+    make: impl FnOnce() -> Option<B>,
+    scenario: impl FnOnce(Bench) -> F,
+) {
     let runtime = runtime();
     let clock = Arc::new(ManualClock::new(1_000_000_000_000));
     let options = StorageOptions {
         clock: Arc::clone(&clock) as Arc<ManualClock>,
         ..StorageOptions::default()
     };
-    let backend = SeveralWriters::default();
-    let connected = backend.clone();
-    let open = move |options: &StorageOptions| {
-        let connect = Storage::connect(Arc::new(connected.clone()), REGISTRY, options);
-        let opened = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(connect));
-        opened.expect("the store opens")
-    };
-    let bench = Bench {
-        open: Box::new(open),
-        backend: Some(backend),
-        clock,
-        options,
-    };
-    finish(&runtime, scenario(bench));
+    finish(&runtime, async {
+        let Some(backend) = make() else { return };
+        let backend: Arc<dyn SharedBackend> = Arc::new(backend);
+        let connected = Arc::clone(&backend);
+        let open = move |options: &StorageOptions| {
+            let connect = Storage::connect(connected.connect(), REGISTRY, options);
+            let opened = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(connect));
+            opened.expect("the store opens")
+        };
+        let bench = Bench {
+            open: Box::new(open),
+            backend: Some(backend),
+            clock,
+            options,
+        };
+        scenario(bench).await;
+    });
 }
 
 fn runtime() -> tokio::runtime::Runtime {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
-        .enable_time()
+        .enable_all()
         .build();
     runtime.expect("a runtime starts")
 }
@@ -168,7 +184,7 @@ fn finish(runtime: &tokio::runtime::Runtime, scenario: impl Future<Output = ()>)
 /// The store of a scenario, and the collection that it works with.
 pub struct Bench {
     open: OpenStorage,
-    backend: Option<SeveralWriters>,
+    backend: Option<Arc<dyn SharedBackend>>,
     /// The store's clock.
     pub clock: Arc<ManualClock>,
     /// The options of the next opened store.
@@ -188,8 +204,8 @@ impl Bench {
     ///
     /// The scenario is not run by [`run_shared`].
     #[must_use]
-    pub fn backend(&self) -> &SeveralWriters {
-        self.backend.as_ref().expect("the scenario runs on a shared backend")
+    pub fn backend(&self) -> &dyn SharedBackend {
+        self.backend.as_deref().expect("the scenario runs on a shared backend")
     }
 
     /// Opens the store and its usual collection.

@@ -51,7 +51,7 @@ pub use entry::{Entry, SchemaEpoch};
 pub use event::{Event, EventKind};
 pub use history::Position;
 pub use memory::MemoryLog;
-pub use options::StorageOptions;
+pub use options::{HistoryLimits, StorageOptions};
 pub use progress::{OnProgress, Progress};
 pub use remote::Stale;
 pub use revision::Revision;

@@ -65,6 +65,15 @@ pub enum Change {
     Delete,
 }
 
+/// Names one write.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct WriteId {
+    /// The key that was written.
+    pub key: Arc<str>,
+    /// The write's revision.
+    pub revision: Revision,
+}
+
 /// Writes that become durable together, in the order of their revisions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
@@ -129,6 +138,22 @@ pub trait Log: Send + Sync {
 
     /// Lets the next [`Self::compact`] free all that it can, however little that is. Default: it always does.
     fn settle_everything(&self) {}
+
+    /// True if [`Self::read_back`] finds the writes of the history; each has its own revision. Default: false, and history is in
+    /// memory only.
+    fn keeps_history(&self) -> bool {
+        false
+    }
+
+    /// Reads `writes` again: each that is newer than the floor of [`Self::compact`], and the last one of a key up to the floor.
+    /// `None` for a write that was dropped. Appends and compaction continue meanwhile. May take long.
+    ///
+    /// # Errors
+    ///
+    /// The data cannot be read.
+    fn read_back(&self, writes: &[WriteId]) -> Result<Vec<Option<Record>>, LogError> {
+        Ok(vec![None; writes.len()])
+    }
 
     /// Called when writes were refused for lack of space, after all attempts to free some: a reason for an alarm.
     fn note_full(&self) {}
@@ -196,6 +221,14 @@ impl Log for Box<dyn Log> {
 
     fn settle_everything(&self) {
         (**self).settle_everything();
+    }
+
+    fn keeps_history(&self) -> bool {
+        (**self).keeps_history()
+    }
+
+    fn read_back(&self, writes: &[WriteId]) -> Result<Vec<Option<Record>>, LogError> {
+        (**self).read_back(writes)
     }
 
     fn note_full(&self) {

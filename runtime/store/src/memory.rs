@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::Revision;
-use crate::log::{Batch, Change, Loader, Log, LogError, Opened, Record};
+use crate::log::{Batch, Change, Loader, Log, LogError, Opened, Record, WriteId};
 
 /// A backend in memory. Clones share their content, so a store can be "restarted" by opening another one on a clone.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryLog {
     content: Arc<Mutex<Content>>,
+    keeps_history: bool,
 }
 
 #[derive(Debug, Default)]
@@ -27,6 +28,17 @@ impl MemoryLog {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same backend, from which the engine reads older changes back instead of keeping them. It needs as much memory, so
+    /// this is for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn keeping_history(self) -> Self {
+        Self {
+            keeps_history: true,
+            ..self
+        }
     }
 
     fn content(&self) -> MutexGuard<'_, Content> {
@@ -75,6 +87,24 @@ impl Log for MemoryLog {
             };
         }
         Ok(true)
+    }
+
+    fn keeps_history(&self) -> bool {
+        self.keeps_history
+    }
+
+    fn read_back(&self, writes: &[WriteId]) -> Result<Vec<Option<Record>>, LogError> {
+        let content = self.content();
+        let find = |write: &WriteId| {
+            let is_it = |record: &&Record| record.revision == write.revision;
+            let last = |batch: &Batch| batch.records.last().is_some_and(|last| last.revision < write.revision);
+            let batch = content.batches.get(content.batches.partition_point(last));
+            let change = batch.and_then(|batch| batch.records.iter().find(is_it));
+            change
+                .or_else(|| content.settled.get(&write.key).filter(is_it))
+                .cloned()
+        };
+        Ok(writes.iter().map(find).collect())
     }
 
     fn size(&self) -> u64 {

@@ -6,7 +6,7 @@ mod writes;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -18,11 +18,14 @@ pub use self::freshness::Stale;
 use crate::backend::{Backend, BackendError, Feed, FeedError, State};
 use crate::log::{Batch, Loader, Log, LogError, Opened};
 use crate::write::WriteError;
-use crate::{Alarm, Revision, Sequencer, Submission};
+use crate::{Alarm, AlarmKind, Alarms, Revision, Sequencer, Submission};
 
 /// Delay of the first attempt to follow a lost feed again; it doubles with each further one, up to the bound.
 const RETRY: Duration = Duration::from_millis(20);
 const MAX_RETRY: Duration = Duration::from_secs(1);
+
+/// Time without a feed after which an alarm is raised.
+const DISCONNECTED: Duration = Duration::from_secs(1);
 
 /// The engine of a store on a backend.
 pub(crate) struct Remote {
@@ -33,8 +36,9 @@ pub(crate) struct Remote {
     /// Maximum bytes of one key and object.
     write_limit: usize,
     runtime: Handle,
-    /// The reason that there is no feed now.
-    lost: Mutex<Option<Arc<str>>>,
+    /// The reason that there is no feed now, and the time since when.
+    lost: Mutex<Option<(Arc<str>, Instant)>>,
+    alarms: Alarms,
     feed: Mutex<Option<JoinHandle<()>>>,
     closed: tokio::sync::watch::Sender<bool>,
 }
@@ -54,6 +58,7 @@ impl Remote {
         backend: Arc<dyn Backend>,
         prefix: &str,
         parts: Parts,
+        alarms: Alarms,
         write_limit: usize,
         revision: Revision,
     ) -> Arc<Self> {
@@ -65,6 +70,7 @@ impl Remote {
             write_limit,
             runtime: Handle::current(),
             lost: Mutex::default(),
+            alarms,
             feed: Mutex::default(),
             closed: tokio::sync::watch::Sender::new(false),
         });
@@ -75,7 +81,8 @@ impl Remote {
 
     /// Follows the changes after `after`, and begins again whenever the feed is lost.
     async fn follow(self: Arc<Self>, mut after: Revision) {
-        let mut pause = RETRY;
+        // A feed that was lost begins again at once, e.g. on another server.
+        let mut pause = Duration::ZERO;
         loop {
             let error = match self.backend.follow(&self.prefix, after).await {
                 Ok(feed) => {
@@ -83,7 +90,7 @@ impl Remote {
                     let before = after;
                     let error = self.drain(feed, &mut after).await;
                     if after > before {
-                        pause = RETRY;
+                        pause = Duration::ZERO;
                     }
                     error
                 }
@@ -104,6 +111,10 @@ impl Remote {
                 }
             }
             tracing::warn!(%error, "the feed of changes ended and begins again");
+            if pause.is_zero() {
+                pause = RETRY;
+                continue;
+            }
             self.note_feed(Some(error.to_string().into()));
             tokio::time::sleep(pause).await;
             pause = (2 * pause).min(MAX_RETRY);
@@ -128,7 +139,18 @@ impl Remote {
     }
 
     fn note_feed(&self, lost: Option<Arc<str>>) {
-        *self.lock(&self.lost) = lost;
+        let mut known = self.lock(&self.lost);
+        let Some(reason) = lost else {
+            *known = None;
+            self.alarms.clear(AlarmKind::Disconnected);
+            return;
+        };
+        let since = known.as_ref().map_or_else(Instant::now, |(_, since)| *since);
+        if since.elapsed() >= DISCONNECTED {
+            let shown = "the store does not answer, or its changes cannot be read";
+            self.alarms.raise(AlarmKind::Disconnected, shown, &reason);
+        }
+        *known = Some((reason, since));
     }
 
     /// The error to be expected by a write that is submitted now.
@@ -137,9 +159,14 @@ impl Remote {
             return Err(WriteError::Closed);
         }
         match &*self.lock(&self.lost) {
-            Some(reason) => Err(WriteError::Io(Arc::clone(reason))),
+            Some((reason, _)) => Err(WriteError::Unavailable(Arc::clone(reason))),
             None => Ok(()),
         }
+    }
+
+    /// Succeeds if the backend answers.
+    pub(crate) async fn probe(&self) -> Result<(), BackendError> {
+        self.backend.health().await
     }
 
     /// Lets the backend forget history up to `revision`, in the background.

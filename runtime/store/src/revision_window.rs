@@ -1,10 +1,28 @@
 //! The range of a store's revisions: from the oldest one that is still known to the newest visible one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
 use crate::Revision;
+
+/// Maximum number of revisions that are held at the same time.
+const MOST_HELD: usize = 1024;
+
+/// A revision is held for this many times the window at most, since its first use.
+const LONGEST: u64 = 6;
+
+/// A revision that a reader needs again.
+#[derive(Debug)]
+struct Hold {
+    revision: Revision,
+    /// True if it was used since it was last looked at.
+    is_used: bool,
+    /// The times of the first and the last use, as far as they were looked at, in milliseconds since 1970.
+    first: Option<u64>,
+    last: u64,
+}
 
 /// Shared by the sequencer, which moves it, and all collections, which read it.
 #[derive(Debug)]
@@ -13,6 +31,7 @@ pub struct RevisionWindow {
     /// Outside of the channel, so that readers take no lock.
     newest: AtomicU64,
     floor: AtomicU64,
+    held: Mutex<Vec<Hold>>,
 }
 
 impl RevisionWindow {
@@ -23,6 +42,7 @@ impl RevisionWindow {
             visible: watch::Sender::new(visible),
             newest: AtomicU64::new(visible.0),
             floor: AtomicU64::new(floor.0),
+            held: Mutex::default(),
         }
     }
 
@@ -49,10 +69,75 @@ impl RevisionWindow {
         self.floor.fetch_max(revision.0, Ordering::AcqRel);
     }
 
+    /// Keeps the history after `revision`, from which a reader is going to continue, for the age of history since this call. So
+    /// a slow reader of many pages comes to its end, unless that takes very long or history exceeds its bytes.
+    pub(crate) fn hold(&self, revision: Revision) {
+        let mut held = self.held_revisions();
+        if let Some(known) = held.iter_mut().find(|hold| hold.revision == revision) {
+            known.is_used = true;
+        } else if held.len() < MOST_HELD {
+            held.push(Hold {
+                revision,
+                is_used: true,
+                first: None,
+                last: 0,
+            });
+        }
+    }
+
+    /// The oldest revision that is held at `now`, given the age of history, both in milliseconds.
+    pub(crate) fn held(&self, now: u64, window: u64) -> Option<Revision> {
+        let mut held = self.held_revisions();
+        held.retain_mut(|hold| {
+            let first = *hold.first.get_or_insert(now);
+            if std::mem::take(&mut hold.is_used) {
+                hold.last = now;
+            }
+            now < hold.last.saturating_add(window) && now < first.saturating_add(window.saturating_mul(LONGEST))
+        });
+        held.iter().map(|hold| hold.revision).min()
+    }
+
+    /// The last revision up to which history may be forgotten, `floor` at most.
+    pub(crate) fn not_beyond_held(&self, floor: Revision) -> Revision {
+        let held = self.held_revisions();
+        held.iter().map(|hold| hold.revision).fold(floor, Revision::min)
+    }
+
+    fn held_revisions(&self) -> MutexGuard<'_, Vec<Hold>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns once `revision` is visible.
     pub(crate) async fn reached(&self, revision: Revision) {
         let mut visible = self.visible.subscribe();
         // The sender lives in `self`, so waiting cannot fail.
         let _ = visible.wait_for(|newest| *newest >= revision).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_revision_is_held_while_it_is_used_and_not_forever() {
+        let window = RevisionWindow::new(Revision::ZERO, Revision(100));
+        assert_eq!(window.held(0, 10), None);
+        window.hold(Revision(7));
+        window.hold(Revision(5));
+        assert_eq!(window.held(1000, 10), Some(Revision(5)));
+        assert_eq!(window.not_beyond_held(Revision(9)), Revision(5));
+        window.hold(Revision(7));
+        assert_eq!(window.held(1009, 10), Some(Revision(5)));
+        assert_eq!(window.held(1010, 10), Some(Revision(7)), "the other was not used again");
+        for now in 1011..1060 {
+            window.hold(Revision(7));
+            assert_eq!(window.held(now, 10), Some(Revision(7)));
+        }
+        window.hold(Revision(7));
+        assert_eq!(window.held(1060, 10), None);
+        (0..2 * MOST_HELD as u64).for_each(|revision| window.hold(Revision(revision)));
+        assert_eq!(window.held_revisions().len(), MOST_HELD);
     }
 }

@@ -17,7 +17,7 @@ use crate::committer::{Committer, Queue};
 use crate::compactor::{Compactor, Marks, Retention};
 use crate::encodings::EncodingCache;
 use crate::log::{Log, LogError};
-use crate::options::StorageOptions;
+use crate::options::{HistoryLimits, StorageOptions};
 use crate::remote::{Remote, Writer};
 use crate::revision_window::RevisionWindow;
 use crate::settler::Settling;
@@ -68,6 +68,8 @@ struct Shared {
     unclaimed: Arc<Mutex<Unclaimed>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     encodings: EncodingCache,
+    /// Limits of the history of single collections.
+    kinds: Vec<(String, HistoryLimits)>,
     /// The engine and the sequencer of a store in which others write, too.
     remote: Option<(Arc<Remote>, Arc<Writer>)>,
 }
@@ -80,7 +82,7 @@ impl Storage {
     /// [`OpenError::Log`] when the backend cannot be loaded.
     pub fn open(log: impl Log + 'static, options: &StorageOptions) -> Result<Self, OpenError> {
         let log: Arc<dyn Log> = Arc::new(log);
-        let mut unclaimed = Unclaimed::new(options);
+        let mut unclaimed = Unclaimed::new(options, log.keeps_history());
         let opened = log.load(&mut unclaimed)?;
         let (marks, forgotten) = unclaimed.finish();
         let floor = opened.floor.max(forgotten);
@@ -127,6 +129,7 @@ impl Storage {
             unclaimed: Arc::new(Mutex::new(unclaimed)),
             threads: Mutex::new(threads),
             encodings: EncodingCache::default(),
+            kinds: options.kinds.clone(),
             remote: None,
         };
         Ok(Self {
@@ -160,7 +163,10 @@ impl Storage {
             Some((_, writer)) => Arc::clone(writer) as Arc<Writer>,
         };
         let revisions = Arc::clone(&self.shared.revisions);
-        let collection = Arc::new(Collection::new(prefix, indexer, revisions, sequencer));
+        let limits = self.shared.kinds.iter().rfind(|(kind, _)| kind == prefix);
+        let limits = limits.map_or_else(HistoryLimits::default, |(_, limits)| *limits);
+        let collection = Collection::new(prefix, indexer, revisions, sequencer);
+        let collection = Arc::new(collection.with_history(Arc::clone(&self.shared.log), limits));
         let expiring = match &self.shared.remote {
             None => unclaimed.claim(&collection),
             Some(_) => {
@@ -173,6 +179,7 @@ impl Storage {
         self.shared.collections.add(Arc::clone(&collection));
         // Loaded changes may be older than the current floor.
         collection.trim(self.oldest(), usize::MAX);
+        collection.spill(self.shared.marks.spilled_through(), usize::MAX);
         self.shared.queue.expect_expiry(expiring);
         collection
     }
@@ -233,6 +240,19 @@ impl Storage {
     pub fn recheck_clock(&self) {
         self.shared.queue.nudge();
         self.shared.marks.nudge();
+    }
+
+    /// Like [`Self::recheck_clock`]. Returns when the history that is due is forgotten.
+    #[cfg(feature = "conformance")]
+    pub(crate) async fn rechecked(&self) {
+        self.shared.queue.nudge();
+        self.shared.marks.passed(self.shared.marks.nudge()).await;
+    }
+
+    /// True if history that does not fit into memory is read back from the backend. Otherwise it is forgotten.
+    #[must_use]
+    pub fn keeps_history(&self) -> bool {
+        self.shared.log.keeps_history()
     }
 
     /// Counts about the store.

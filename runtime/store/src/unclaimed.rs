@@ -1,18 +1,19 @@
 //! Loaded records that do not belong to a collection yet.
 
+mod sorted_states;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
 
+use self::sorted_states::SortedStates;
 use crate::committer::Expiry;
-use crate::compactor::Mark;
+use crate::compactor::{Limits, Mark, MarkQueue};
 use crate::draft::Encoded;
+use crate::history::SpilledEvent;
 use crate::log::{Batch, Change, Loader, Record};
 use crate::progress::Reporter;
 use crate::{Collection, Entry, Event, EventKind, Indexer, Revision, StorageOptions};
-
-/// Maximum bytes of superseded states that wait to be dropped while loading.
-const FOLD: usize = 8 << 20;
 
 /// Minimum number of keys for a thread of their own.
 const PER_THREAD: usize = 2048;
@@ -27,27 +28,53 @@ const OVERHEAD: usize = 200;
 /// are loaded, so that loading needs no more memory than running.
 #[derive(Debug)]
 pub(crate) struct Unclaimed {
+    /// Keys with changes.
     keys: BTreeMap<Arc<str>, Loaded>,
-    /// States that are not among the keys yet: all together cost less than one after the other.
-    states: Vec<(Arc<str>, Loaded)>,
-    marks: VecDeque<Mark>,
-    memory: usize,
-    disk: u64,
-    memory_limit: usize,
-    disk_limit: u64,
+    /// The states of other keys.
+    states: SortedStates,
+    marks: MarkQueue,
+    limits: Limits,
     /// Writes up to this time are too old, in milliseconds since 1970.
     oldest: u64,
     /// Changes up to this revision are forgotten: only their resulting states count.
     floor: Revision,
-    /// Bytes of forgotten states that are not dropped yet.
-    unfolded: usize,
+    /// The keys of the changes that are in memory, in the order of the changes.
+    order: VecDeque<(Revision, Arc<str>)>,
     reporter: Reporter,
 }
 
 #[derive(Debug, Default)]
 struct Loaded {
+    /// The state before the changes.
     state: Option<Record>,
-    changes: Vec<Record>,
+    changes: VecDeque<Record>,
+    /// Earlier changes, which led to the state; some of them may be forgotten.
+    #[expect(clippy::box_collection, reason = "most of a million keys have none")]
+    spilled: Option<Box<Vec<SpilledEvent>>>,
+}
+
+impl Loaded {
+    /// Makes the first change a part of the state, and leaves the state before it to the backend if it `spills`.
+    fn fold(&mut self, spills: bool) {
+        let Some(change) = self.changes.pop_front() else {
+            return;
+        };
+        let is_deletion = change.change == Change::Delete;
+        if spills {
+            self.spilled.get_or_insert_default().push(SpilledEvent {
+                key: Arc::clone(&change.key),
+                revision: change.revision,
+                previous: self.state.as_ref().map_or(Revision::ZERO, |state| state.revision),
+                length: u32::try_from(change.bytes.len()).unwrap_or(u32::MAX),
+                is_deletion,
+            });
+        }
+        self.state = (!is_deletion).then_some(change);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.state.is_none() && self.changes.is_empty() && self.spilled.is_none()
+    }
 }
 
 impl Loader for Unclaimed {
@@ -58,87 +85,93 @@ impl Loader for Unclaimed {
     fn state(&mut self, record: Record) {
         self.reporter
             .note(1, Record::stored_size(&record.key, record.bytes.len()));
-        let key = Arc::clone(&record.key);
-        let loaded = Loaded {
-            state: Some(record),
-            changes: Vec::new(),
-        };
-        self.states.push((key, loaded));
+        self.states.push(record);
+    }
+
+    fn states(&mut self, records: Vec<Record>) {
+        let sizes = records
+            .iter()
+            .map(|record| Record::stored_size(&record.key, record.bytes.len()));
+        self.reporter.note(records.len() as u64, sizes.sum());
+        self.states.push_all(records);
     }
 
     fn batch(&mut self, batch: Batch) {
-        self.index();
+        self.states.merge();
         let mark = Mark::of(&batch, 0);
         let count = batch.records.len() as u64;
         let mut superseded = 0;
         for record in batch.records {
-            let loaded = self.keys.entry(Arc::clone(&record.key)).or_default();
-            if let Some(last) = loaded.changes.last().or(loaded.state.as_ref()) {
+            self.order.push_back((record.revision, Arc::clone(&record.key)));
+            let loaded = self.loaded(&record.key);
+            if let Some(last) = loaded.changes.back().or(loaded.state.as_ref()) {
                 superseded += last.bytes.len() + OVERHEAD;
             }
             if record.change == Change::Delete {
                 superseded += record.bytes.len() + OVERHEAD;
             }
-            loaded.changes.push(record);
+            loaded.changes.push_back(record);
         }
         let Some(mark) = mark else { return };
         self.reporter.note(count, mark.disk);
-        self.memory += superseded;
-        self.disk += mark.disk;
-        self.marks.push_back(Mark {
+        self.marks.push(Mark {
             memory: superseded,
             ..mark
         });
-        self.forget();
+        let spilled = self.marks.spill(self.limits);
+        self.floor = self.marks.forget(self.oldest, None, self.floor, self.limits);
+        self.fold(spilled);
     }
 }
 
 impl Unclaimed {
-    pub(crate) fn new(options: &StorageOptions) -> Self {
-        let window = u64::try_from(options.window.as_millis()).unwrap_or(u64::MAX);
+    /// Returns the records of a backend that keeps history, if it `spills`.
+    pub(crate) fn new(options: &StorageOptions, spills: bool) -> Self {
+        let window = u64::try_from(options.longest_window().as_millis()).unwrap_or(u64::MAX);
         Self {
             keys: BTreeMap::new(),
-            states: Vec::new(),
-            marks: VecDeque::new(),
-            memory: 0,
-            disk: 0,
-            memory_limit: options.history_bytes,
-            disk_limit: options.journal_bytes,
+            states: SortedStates::default(),
+            marks: MarkQueue::default(),
+            limits: Limits {
+                memory: options.history_bytes,
+                disk: options.journal_bytes,
+                spills,
+            },
             oldest: options.clock.now().saturating_sub(window),
             floor: Revision::ZERO,
-            unfolded: 0,
+            order: VecDeque::new(),
             reporter: Reporter::new(options.on_progress.clone()),
         }
     }
 
     /// Ends loading. Returns the times of the loaded changes, and the floor.
-    pub(crate) fn finish(&mut self) -> (VecDeque<Mark>, Revision) {
-        self.index();
-        self.fold();
+    pub(crate) fn finish(&mut self) -> (MarkQueue, Revision) {
+        self.states.merge();
+        self.order = VecDeque::new();
         (std::mem::take(&mut self.marks), self.floor)
     }
 
-    /// Moves the states to the keys.
-    fn index(&mut self) {
-        let states = std::mem::take(&mut self.states).into_iter();
-        match self.keys.is_empty() {
-            // Sorts them, which is quick if they are in order for the most part, and builds all nodes at once.
-            true => self.keys = states.collect(),
-            false => self.keys.extend(states),
-        }
+    /// The records of `key`.
+    fn loaded(&mut self, key: &Arc<str>) -> &mut Loaded {
+        let states = &mut self.states;
+        self.keys.entry(Arc::clone(key)).or_insert_with(|| Loaded {
+            state: states.take(key),
+            ..Loaded::default()
+        })
     }
 
-    /// Removes all keys that start with `prefix`.
-    fn take(&mut self, prefix: &str) -> Vec<Loaded> {
+    /// Removes all keys that start with `prefix`: the states of those without changes, and the others.
+    fn take(&mut self, prefix: &str) -> (Vec<Record>, Vec<Loaded>) {
+        let states = self.states.take_all(prefix);
         let keys = self.keys.range::<str, _>((Bound::Included(prefix), Bound::Unbounded));
         let keys = keys.map(|(key, _)| key).take_while(|key| key.starts_with(prefix));
-        if 2 * keys.clone().count() < self.keys.len() {
-            let keys: Vec<_> = keys.map(Arc::clone).collect();
-            return keys.iter().filter_map(|key| self.keys.remove(key)).collect();
+        let keys: Vec<_> = keys.map(Arc::clone).collect();
+        if 2 * keys.len() < self.keys.len() {
+            return (states, keys.iter().filter_map(|key| self.keys.remove(key)).collect());
         }
         // Most of them: moving the others costs less than removing each of these.
         let all = std::mem::take(&mut self.keys);
-        let (mut taken, mut others) = (Vec::with_capacity(all.len()), Vec::new());
+        let (mut taken, mut others) = (Vec::with_capacity(keys.len()), Vec::new());
         for (key, loaded) in all {
             match key.starts_with(prefix) {
                 true => taken.push(loaded),
@@ -146,31 +179,34 @@ impl Unclaimed {
             }
         }
         self.keys = others.into_iter().collect();
-        taken
+        (states, taken)
     }
 
     /// Records a change of a key without keeping its history.
     pub(crate) fn change(&mut self, record: Record) {
         if record.change == Change::Delete {
+            self.states.take(&record.key);
             self.keys.remove(&record.key);
         } else {
             let key = Arc::clone(&record.key);
-            self.keys.entry(key).or_default().state = Some(record);
+            self.loaded(&key).state = Some(record);
         }
     }
 
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.keys.clear();
+        self.states.clear();
     }
 
     /// Moves the states under the prefix of `collection` into it, as a backend in which others write has stored them.
     pub(crate) fn claim_stored(&mut self, collection: &Collection) {
         let indexer = collection.indexer();
-        let loaded = self.take(collection.prefix()).into_iter();
-        let records = loaded.filter_map(|loaded| loaded.state);
+        let (states, changed) = self.take(collection.prefix());
+        let changed = changed.into_iter().filter_map(|loaded| loaded.state);
+        let records = states.into_iter().chain(changed);
         let decode = |record: Record| Arc::new(Entry::decoded(record.key, record.revision, &record.bytes, &*indexer));
-        collection.restore(records.map(decode).collect(), Vec::new());
+        collection.restore(records.map(decode).collect(), Vec::new(), Vec::new());
     }
 
     /// Bytes of the newest states of all keys.
@@ -182,55 +218,45 @@ impl Unclaimed {
 
     /// The newest states of all keys.
     pub(crate) fn newest(&self) -> impl Iterator<Item = &Record> {
-        self.keys.values().filter_map(|loaded| match loaded.changes.last() {
+        let changed = self.keys.values().filter_map(|loaded| match loaded.changes.back() {
             Some(last) => (last.change != Change::Delete).then_some(last),
             None => loaded.state.as_ref(),
-        })
-    }
-
-    fn forget(&mut self) {
-        while let Some(mark) = self.marks.front() {
-            let over = self.memory > self.memory_limit || self.disk > self.disk_limit;
-            if !over && mark.at > self.oldest {
-                break;
-            }
-            self.memory -= mark.memory;
-            self.disk -= mark.disk;
-            self.unfolded += mark.memory;
-            self.floor = mark.revision;
-            self.marks.pop_front();
-        }
-        if self.unfolded > FOLD {
-            self.fold();
-        }
-    }
-
-    /// Drops the states that forgotten changes superseded.
-    fn fold(&mut self) {
-        let floor = self.floor;
-        self.unfolded = 0;
-        self.keys.retain(|_, Loaded { state, changes }| {
-            let forgotten = changes.partition_point(|record| record.revision <= floor);
-            if let Some(last) = changes.drain(..forgotten).next_back() {
-                *state = (last.change != Change::Delete).then_some(last);
-            }
-            state.is_some() || !changes.is_empty()
         });
+        self.states.iter().chain(changed)
+    }
+
+    /// Drops from memory what changes up to the floor superseded, or those up to `spilled`.
+    fn fold(&mut self, spilled: Revision) {
+        let through = self.floor.max(spilled);
+        while self.order.front().is_some_and(|(revision, _)| *revision <= through)
+            && let Some((revision, key)) = self.order.pop_front()
+        {
+            if let Some(loaded) = self.keys.get_mut(&key) {
+                loaded.fold(revision > self.floor);
+                if loaded.is_empty() {
+                    self.keys.remove(&key);
+                }
+            }
+        }
     }
 
     /// Moves everything under the prefix of `collection` into it, decoded by as many threads as there are cores.
     /// Returns the states that expire.
     pub(crate) fn claim(&mut self, collection: &Collection) -> Vec<Expiry> {
         let prefix = collection.prefix();
-        let loaded = self.take(prefix);
+        let (states, changed) = self.take(prefix);
         let mut all = Claimed::default();
-        for claimed in read_all(&*collection.indexer(), loaded) {
+        let floor = self.floor;
+        for claimed in read_all(&*collection.indexer(), states, changed) {
             all.states.extend(claimed.states);
+            all.spilled
+                .extend(claimed.spilled.into_iter().filter(|event| event.revision > floor));
             all.events.extend(claimed.events);
             all.expiring.extend(claimed.expiring);
         }
+        all.spilled.sort_unstable_by_key(|event| event.revision);
         all.events.sort_unstable_by_key(|event| event.revision());
-        collection.restore(all.states, all.events);
+        collection.restore(all.states, all.spilled, all.events);
         all.expiring
     }
 }
@@ -239,14 +265,26 @@ impl Unclaimed {
 #[derive(Default)]
 struct Claimed {
     states: Vec<Arc<Entry>>,
+    spilled: Vec<SpilledEvent>,
     events: Vec<Arc<Event>>,
     expiring: Vec<Expiry>,
 }
 
 impl Claimed {
-    fn read(indexer: &dyn Indexer, keys: Vec<Loaded>) -> Self {
-        let mut claimed = Self::default();
-        for loaded in keys {
+    fn read(indexer: &dyn Indexer, states: Vec<Record>, changed: Vec<Loaded>) -> Self {
+        let mut claimed = Self {
+            states: Vec::with_capacity(states.len() + changed.len()),
+            ..Self::default()
+        };
+        for record in states {
+            let (entry, _) = entry(indexer, record);
+            claimed.expiring.extend(Expiry::of(&entry));
+            claimed.states.push(entry);
+        }
+        for loaded in changed {
+            claimed
+                .spilled
+                .extend(loaded.spilled.into_iter().flat_map(|spilled| *spilled));
             let mut previous = loaded.state.map(|record| entry(indexer, record).0);
             claimed.states.extend(previous.clone());
             for record in loaded.changes {
@@ -269,19 +307,21 @@ impl Claimed {
     }
 }
 
-/// Decodes the objects of `keys`, many of them on several threads: this dominates the time for opening a large store.
-fn read_all(indexer: &dyn Indexer, mut keys: Vec<Loaded>) -> Vec<Claimed> {
+/// Decodes objects, many of them on several threads: this dominates the time for opening a large store. The results are in the
+/// order of the keys.
+fn read_all(indexer: &dyn Indexer, mut states: Vec<Record>, mut changed: Vec<Loaded>) -> Vec<Claimed> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = (keys.len() / PER_THREAD).clamp(1, cores);
-    let share = keys.len().div_ceil(threads);
+    let threads = ((states.len() + changed.len()) / PER_THREAD).clamp(1, cores);
+    let (share, share_of_changed) = (states.len().div_ceil(threads), changed.len().div_ceil(threads));
     std::thread::scope(|scope| {
         let mut others = Vec::new();
-        for _ in 1..threads {
-            let share = keys.split_off(keys.len() - share);
-            others.push(scope.spawn(move || Claimed::read(indexer, share)));
+        for thread in (1..threads).rev() {
+            let states = states.split_off(states.len().min(thread * share));
+            let changed = changed.split_off(changed.len().min(thread * share_of_changed));
+            others.push(scope.spawn(move || Claimed::read(indexer, states, changed)));
         }
-        let mut all = vec![Claimed::read(indexer, keys)];
-        for other in others {
+        let mut all = vec![Claimed::read(indexer, states, changed)];
+        for other in others.into_iter().rev() {
             match other.join() {
                 Ok(claimed) => all.push(claimed),
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -359,7 +399,7 @@ mod tests {
     #[test]
     fn a_collection_takes_its_keys_and_leaves_those_of_others() {
         let key = |prefix: &str, number: usize| -> Arc<str> { format!("/{prefix}/{number}").into() };
-        let mut unclaimed = Unclaimed::new(&StorageOptions::default());
+        let mut unclaimed = Unclaimed::new(&StorageOptions::default(), false);
         for prefix in ["many", "few", "others"] {
             let count = if prefix == "many" { 9 } else { 2 };
             // Not in the order of the keys.
@@ -374,8 +414,9 @@ mod tests {
         }
         unclaimed.finish();
         let mut take = |prefix: &str| -> Vec<Arc<str>> {
-            let taken = unclaimed.take(prefix).into_iter();
-            taken.filter_map(|loaded| Some(loaded.state?.key)).collect()
+            let (states, changed) = unclaimed.take(prefix);
+            assert!(changed.is_empty());
+            states.into_iter().map(|record| record.key).collect()
         };
         assert_eq!(take("/few/"), [key("few", 0), key("few", 1)]);
         assert_eq!(

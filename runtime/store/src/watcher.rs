@@ -3,8 +3,8 @@
 use std::future::poll_fn;
 use std::sync::Arc;
 
-use crate::collection::{At, Collection, Compacted, ListQuery, Page, Subscribed};
-use crate::history::Position;
+use crate::collection::{At, Collection, Compacted, HistoryRead, ListQuery, Page, Subscribed};
+use crate::history::{Change, Position};
 use crate::subscribers::Subscription;
 use crate::{Event, Revision, WakeGroup};
 
@@ -55,6 +55,8 @@ pub struct Watcher {
     /// Changes up to this revision are skipped; relevant for a future revision.
     after: Revision,
     progress: Revision,
+    /// True if events have the state before them.
+    needs_previous: bool,
 }
 
 impl Collection {
@@ -99,7 +101,15 @@ impl Watcher {
             cursor: subscribed.cursor,
             after: subscribed.progress,
             progress: subscribed.progress,
+            needs_previous: true,
         }
+    }
+
+    /// The same watcher, whose events may lack the state before: reading old events back from the backend is cheaper then.
+    #[must_use]
+    pub fn without_previous(mut self) -> Self {
+        self.needs_previous = false;
+        self
     }
 
     /// The same watcher, woken together with the others of `group`.
@@ -131,7 +141,7 @@ impl Watcher {
             // Read before the events, after which none follows.
             let closed = self.collection.subscribers().is_closed();
             if self.subscription.has_events(self.cursor) {
-                let events = self.try_next_within(bytes)?;
+                let events = self.available_within(bytes).await?;
                 if !events.is_empty() {
                     return Ok(events);
                 }
@@ -144,43 +154,63 @@ impl Watcher {
         }
     }
 
-    /// The available changes; empty when there are none.
+    /// The available changes; empty when there are none. Old ones are read back from the backend, which blocks the thread.
     ///
     /// # Errors
     ///
     /// [`WatchError::Compacted`] when the watcher was too slow.
     pub fn try_next(&mut self) -> Result<Vec<Arc<Event>>, WatchError> {
-        self.try_next_within(usize::MAX)
+        loop {
+            let mut read = self.read(usize::MAX)?;
+            if !read.spilled.is_empty() {
+                read.events = self.collection.read_back(&read.spilled, self.needs_previous)?;
+            }
+            if let Some(events) = self.accept(read) {
+                return Ok(events);
+            }
+        }
     }
 
-    /// Like [`Watcher::try_next`], but stops once the objects of the returned changes have `bytes` bytes.
+    /// Like [`Watcher::try_next`], but stops once the objects of the returned changes have `bytes` bytes, and does not block the
+    /// thread. Dropping the future loses no change.
     ///
     /// # Errors
     ///
     /// As for [`Watcher::try_next`].
-    pub fn try_next_within(&mut self, bytes: usize) -> Result<Vec<Arc<Event>>, WatchError> {
+    pub async fn available_within(&mut self, bytes: usize) -> Result<Vec<Arc<Event>>, WatchError> {
         loop {
-            let wants = |event: &Event| self.wants(event);
-            let read = self
-                .collection
-                .read_history(&self.subscription, self.cursor, (BATCH, bytes), wants)?;
-            self.cursor = read.cursor;
-            self.progress = self.progress.max(read.complete);
-            if !read.events.is_empty() || read.at_end {
-                return Ok(read.events);
+            let mut read = self.read(bytes)?;
+            if !read.spilled.is_empty() {
+                let (collection, needs_previous) = (Arc::clone(&self.collection), self.needs_previous);
+                let spilled = std::mem::take(&mut read.spilled);
+                let reading = tokio::task::spawn_blocking(move || collection.read_back(&spilled, needs_previous));
+                // A runtime that shuts down drops the task.
+                read.events = reading.await.map_err(|_| WatchError::Closed)??;
+            }
+            if let Some(events) = self.accept(read) {
+                return Ok(events);
             }
         }
+    }
+
+    fn read(&self, bytes: usize) -> Result<HistoryRead, Compacted> {
+        let wants =
+            |change: Change<'_>| change.revision() > self.after && change.key().starts_with(self.subscription.prefix());
+        let (from, limits) = ((self.cursor, self.progress), (BATCH, bytes));
+        self.collection.read_history(&self.subscription, from, limits, wants)
+    }
+
+    /// Moves behind what was read. `None` if there may be more, and no event yet.
+    fn accept(&mut self, read: HistoryRead) -> Option<Vec<Arc<Event>>> {
+        self.cursor = read.cursor;
+        self.progress = self.progress.max(read.complete);
+        (!read.events.is_empty() || read.at_end).then_some(read.events)
     }
 
     /// Its progress, for [`Collection::has_changed`].
     #[must_use]
     pub fn position(&self) -> Position {
         Position(self.cursor)
-    }
-
-    /// True if the watcher reports `event`.
-    fn wants(&self, event: &Event) -> bool {
-        event.revision() > self.after && event.entry().key().starts_with(self.subscription.prefix())
     }
 
     /// The revision up to which all changes were returned. Never decreases.

@@ -114,6 +114,13 @@ pub enum WriteError {
     /// next start, which may find it.
     #[error("the store could not write, and the outcome of the write is unknown: {0}")]
     Io(Arc<str>),
+    /// The store elsewhere did not perform the write, e.g. because there is no connection.
+    #[error("the store did not perform the write: {0}")]
+    Unavailable(Arc<str>),
+    /// The answer of the store elsewhere was lost: it may have performed the write, and may still do so. The write is not
+    /// repeated.
+    #[error("the outcome of the write is unknown: {0}")]
+    OutcomeUnknown(Arc<str>),
 }
 
 fn found(current: Option<&Arc<Entry>>) -> String {

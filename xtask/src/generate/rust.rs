@@ -173,6 +173,7 @@ fn admission(package: &PackageModel) -> &'static str {
 const BUILT_IN_COMPONENTS: &str = "&[
         planesmith_aggregator::COMPONENT,
         planesmith_extensions::COMPONENT,
+        planesmith_etcd_storage::COMPONENT,
         planesmith_trace_export::COMPONENT,
         planesmith_kubernetes::COMPONENT,
     ]";

@@ -73,3 +73,41 @@ fn what_was_found_out_last_counts() {
     aggregator.set_available("v1.shop.example.com", &backend, true);
     assert!(!other.is_available() && !is_current());
 }
+
+#[test]
+fn a_local_registration_is_listed_at_once_and_shares_the_other_servers() {
+    let directory = GroupDirectory::default();
+    let aggregator = aggregator(&directory);
+    aggregator.set(registration(1, true));
+    aggregator.complete();
+    let before = directory.load();
+    let local = |group: &str| Registration {
+        name: format!("v1.{group}"),
+        priority: VersionPriority {
+            group: group.to_owned(),
+            version: "v1".to_owned(),
+            group_priority: 1000,
+            version_priority: 100,
+        },
+        remote: None,
+    };
+    assert!(!before.lists("rocks.example.com", "v1"));
+    for group in ["rocks.example.com", "gone.example.com"] {
+        assert!(aggregator.set(local(group)).is_none());
+    }
+    aggregator.remove("v1.gone.example.com");
+    let after = directory.load();
+    let names = |groups: &Groups| {
+        let listed = groups.listed.iter().flat_map(|listed| listed.groups());
+        listed.map(|group| group.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        names(&after),
+        ["apiregistration.k8s.io", "rocks.example.com", "shop.example.com"]
+    );
+    assert!(after.lists("rocks.example.com", "v1") && after.lists("apiregistration.k8s.io", "v1"));
+    assert!(!after.lists("gone.example.com", "v1") && !after.lists("rocks.example.com", "v2"));
+    assert!(Arc::ptr_eq(&before.remote, &after.remote), "no other server changed");
+    aggregator.remove("v1.shop.example.com");
+    assert!(directory.load().remote.is_empty());
+}

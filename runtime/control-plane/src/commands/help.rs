@@ -44,6 +44,7 @@ const SECTIONS: [(&str, &[&str]); 9] = [
         &[
             "aggregator_",
             "enable_aggregator_",
+            "endpoint_reconciler_",
             "kubelet_",
             "kubernetes_service_",
             "proxy_client_",
@@ -69,7 +70,7 @@ const SECTIONS: [(&str, &[&str]); 9] = [
     ),
     (
         "Storage and controllers",
-        &["controllers", "data_dir", "storage", "store_"],
+        &["controllers", "data_dir", "etcd_", "lease_reuse_", "storage", "store_"],
     ),
 ];
 

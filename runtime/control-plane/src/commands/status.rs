@@ -71,6 +71,7 @@ fn describe(running: &Running, data_dir: &Path, health: Option<&Health>) -> Stri
     let mut text = format!("{} {}\n", running.name, running.version);
     let store = match running.store.as_str() {
         "" => "in memory, lost at exit".to_owned(),
+        place if running.is_shared => place.to_owned(),
         store => format!("{store} (sled), {}", size(bytes_in(Path::new(store)))),
     };
     let ready = match health {

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use planesmith_server::chain::SharedTable;
-use planesmith_server::discovery::GroupDirectory;
+use planesmith_server::discovery::{GroupDirectory, RemoteVersion};
 use planesmith_server::request::Verb;
 use planesmith_server::shutdown::Shutdown;
 use planesmith_server::stores::Stores;
@@ -34,7 +34,7 @@ use self::follow::Follower;
 use self::follow_remote::RemoteFollower;
 use self::graph::{Graph, ObjectId};
 use super::remote_kinds::RemoteKinds;
-use super::served_kinds::{Kinds, ServedKind, ServedKinds};
+use super::served_kinds::{KindChanges, ServedKind, ServedKinds};
 use crate::delaying_queue::Delays;
 use crate::loopback::{Loopback, LoopbackError};
 use crate::work_queue::{Outcome, WorkQueue};
@@ -112,14 +112,18 @@ impl GarbageCollector {
         let mut tasks = JoinSet::new();
         let mut others = self.directory.changes();
         tasks.spawn(Arc::clone(&self.shared).work());
+        let mut known_remote: Option<Arc<[RemoteVersion]>> = None;
         loop {
-            for follower in self.shared.learn(self.served.now()) {
+            for follower in self.shared.learn(self.served.changes()) {
                 tasks.spawn(follower.run(Arc::clone(&self.shared)));
             }
-            let remote = RemoteKinds::of(&self.directory.load().remote);
-            for follower in self.shared.learn_remote(remote) {
-                tasks.spawn(follower.run(Arc::clone(&self.shared)));
+            let remote = Arc::clone(&self.directory.load().remote);
+            if !known_remote.is_some_and(|known| Arc::ptr_eq(&known, &remote)) {
+                for follower in self.shared.learn_remote(RemoteKinds::of(&remote)) {
+                    tasks.spawn(follower.run(Arc::clone(&self.shared)));
+                }
             }
+            known_remote = Some(remote);
             // Followers of kinds that are no longer served.
             while tasks.try_join_next().is_some() {}
             tokio::select! {
@@ -134,10 +138,12 @@ impl GarbageCollector {
 
 impl Shared {
     /// Updates the served kinds, and stops the followers of removed ones. Returns followers for new ones.
-    fn learn(&self, now: Kinds) -> Vec<Arc<Follower>> {
+    fn learn(&self, changes: KindChanges) -> Vec<Arc<Follower>> {
+        let serves_more = changes.serves_more();
         let mut new = Vec::new();
         let mut followers = lock(&self.followers);
-        for kind in now.iter().filter(|kind| is_collected(kind)) {
+        let (served, forgotten) = Arc::make_mut(&mut lock(&self.kinds).stored).learn(changes);
+        for kind in served.iter().filter(|kind| is_collected(kind)) {
             let prefix: Arc<str> = kind.prefix().into();
             followers.entry(Arc::clone(&prefix)).or_insert_with(|| {
                 let follower = Arc::new(Follower::new(prefix, Arc::clone(kind.store.collection())));
@@ -145,14 +151,15 @@ impl Shared {
                 follower
             });
         }
-        let forgotten = Arc::make_mut(&mut lock(&self.kinds).stored).learn(now);
         for prefix in forgotten {
             if let Some(follower) = followers.remove(&prefix) {
                 follower.stop();
             }
         }
         drop(followers);
-        self.queue.add(lock(&self.unresolved).drain());
+        if serves_more {
+            self.queue.add(lock(&self.unresolved).drain());
+        }
         new
     }
 

@@ -1,14 +1,15 @@
 //! The kinds that are served and stored, built-in and custom, as they change.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::select_all;
-use planesmith_machinery::resource::Scope;
+use planesmith_machinery::resource::{Scope, Text};
 use planesmith_server::chain::SharedTable;
 use planesmith_server::discovery::ServedResource;
 use planesmith_server::request::Verb;
+use planesmith_server::routes::{ResourceHandler, RouteTable};
 use planesmith_server::stores::ResourceStore;
 use planesmith_store::{Entry, ListQuery};
 use tokio::sync::watch;
@@ -16,18 +17,45 @@ use tokio::sync::watch;
 /// Follows the kinds that the servers of a chain serve.
 pub struct ServedKinds {
     tables: Vec<SharedTable>,
-    changes: Vec<watch::Receiver<()>>,
+    /// The tables of the last [`ServedKinds::changes`].
+    seen: Vec<Arc<RouteTable>>,
+    swaps: Vec<watch::Receiver<()>>,
+}
+
+/// The difference between the served kinds at two moments; proportional to what changed.
+#[derive(Debug, Default)]
+pub struct KindChanges {
+    /// Versions that are served since, and those that are served anew.
+    served: Vec<Arc<ServedKind>>,
+    /// Versions that are no longer served, and the former state of those that are served anew.
+    withdrawn: Vec<Arc<ServedKind>>,
 }
 
 /// A snapshot of the served kinds.
 #[derive(Clone, Debug, Default)]
 pub struct Kinds {
     /// The kinds, by the prefix of their objects' keys.
-    by_prefix: BTreeMap<Arc<str>, Arc<ServedKind>>,
+    by_prefix: BTreeMap<Arc<str>, Versions>,
     /// The prefixes, by API version and kind of each served version.
-    by_name: HashMap<(String, String), Arc<str>>,
-    /// Kinds that are no longer served and have no objects, the oldest first.
+    by_name: HashMap<Name, Arc<str>>,
+    /// The prefixes of kinds that are no longer served.
+    unserved: BTreeSet<Arc<str>>,
+    /// Those of them that have no objects, the oldest first.
     gone: VecDeque<Arc<str>>,
+}
+
+/// An API version and a kind.
+type Name = (String, String);
+
+/// The versions of a kind.
+#[derive(Clone, Debug)]
+struct Versions {
+    /// The kind in the best of its versions: the storage version if that is served.
+    best: Arc<ServedKind>,
+    /// All served versions.
+    served: Vec<Arc<ServedKind>>,
+    /// The names under which it was served.
+    names: BTreeSet<Name>,
 }
 
 /// The number of deleted kinds that are remembered: dependents of their objects may still have to be processed.
@@ -45,88 +73,167 @@ pub struct ServedKind {
 impl ServedKinds {
     /// Follows the kinds in `tables`, those of a chain.
     pub fn of(tables: &[SharedTable]) -> Self {
-        let tables = tables.to_vec();
-        let changes = tables.iter().map(SharedTable::changes).collect();
-        Self { tables, changes }
+        Self {
+            seen: tables.iter().map(|_| Arc::default()).collect(),
+            swaps: tables.iter().map(SharedTable::changes).collect(),
+            tables: tables.to_vec(),
+        }
     }
 
-    /// Returns the stored kinds that are served now.
+    /// Returns the stored kinds that are served now. Reads all of them; code that follows the kinds uses
+    /// [`ServedKinds::changes`].
     pub fn now(&self) -> Kinds {
         let mut kinds = Kinds::default();
-        for table in &self.tables {
-            for handler in table.load().handlers() {
-                if let Some(store) = handler.objects() {
-                    kinds.add(store, handler.facts());
-                }
-            }
-        }
+        kinds.update(Self::of(&self.tables).changes());
         kinds
+    }
+
+    /// Returns the changes since the last call; at the first call all kinds.
+    pub fn changes(&mut self) -> KindChanges {
+        let stored = |handler: &Arc<dyn ResourceHandler>| {
+            let store = Arc::clone(handler.objects()?);
+            let resource = handler.facts().clone();
+            Some(Arc::new(ServedKind { store, resource }))
+        };
+        let mut changes = KindChanges::default();
+        for (table, seen) in self.tables.iter().zip(&mut self.seen) {
+            let now = table.load_full();
+            changes.served.extend(now.handlers_missing_in(seen).filter_map(stored));
+            changes
+                .withdrawn
+                .extend(seen.handlers_missing_in(&now).filter_map(stored));
+            *seen = now;
+        }
+        changes
     }
 
     /// Waits until the served kinds change. May be dropped and called again.
     pub async fn changed(&mut self) {
-        let changes = self.changes.iter_mut().map(|table| Box::pin(table.changed()));
+        let swaps = self.swaps.iter_mut().map(|table| Box::pin(table.changed()));
         // The tables live as long as their receivers here.
-        let _ = select_all(changes).await;
+        let _ = select_all(swaps).await;
+    }
+}
+
+impl KindChanges {
+    /// True if a version is served that was not, or in another way.
+    pub fn serves_more(&self) -> bool {
+        !self.served.is_empty()
+    }
+}
+
+impl Versions {
+    fn of(kind: &Arc<ServedKind>) -> Self {
+        Self {
+            best: Arc::clone(kind),
+            served: Vec::new(),
+            names: BTreeSet::new(),
+        }
+    }
+
+    fn remove(&mut self, version: &ServedKind) {
+        self.served.retain(|served| !served.is_version_of(version));
+    }
+
+    fn add(&mut self, version: Arc<ServedKind>) {
+        self.remove(&version);
+        self.names.insert(version.name());
+        self.served.push(version);
     }
 }
 
 impl Kinds {
-    fn add(&mut self, store: &Arc<ResourceStore>, resource: &ServedResource) {
-        let prefix: Arc<str> = store.collection().prefix().into();
-        let name = (api_version(resource), resource.kind.to_string());
-        self.by_name.insert(name, Arc::clone(&prefix));
-        let hub = store.facts();
-        let is_hub = resource.group == hub.group && resource.version == hub.version;
-        let rank = |resource: &ServedResource| (resource.group.to_string(), resource.version.to_string());
-        let known = self.by_prefix.get(&prefix);
-        if is_hub || known.is_none_or(|known| !known.is_hub() && rank(resource) < rank(&known.resource)) {
-            let kind = ServedKind {
-                store: Arc::clone(store),
-                resource: resource.clone(),
-            };
-            self.by_prefix.insert(prefix, Arc::new(kind));
+    /// Applies changes. Returns the kinds that they concern; those that are no longer served are forgotten.
+    pub fn update(&mut self, changes: KindChanges) -> Vec<Arc<ServedKind>> {
+        let changed = self.apply(changes);
+        let concerned = changed
+            .iter()
+            .filter_map(|prefix| self.under(prefix).cloned())
+            .collect();
+        for prefix in std::mem::take(&mut self.unserved) {
+            self.forget(&prefix);
         }
+        concerned
     }
 
-    /// Updates the kinds; removed ones are remembered for a while. Returns the prefixes of those that are not.
-    pub fn learn(&mut self, newer: Kinds) -> Vec<Arc<str>> {
-        let is_over = |(prefix, kind): &(&Arc<str>, &Arc<ServedKind>)| {
-            !newer.by_prefix.contains_key(*prefix) && kind.store.collection().is_empty(prefix)
-        };
-        let over: Vec<Arc<str>> = self
-            .by_prefix
-            .iter()
-            .filter(is_over)
-            .map(|(prefix, _)| Arc::clone(prefix))
-            .collect();
-        self.gone.retain(|prefix| over.contains(prefix));
-        let since_now = over.into_iter().filter(|prefix| !self.gone.contains(prefix));
-        let since_now: Vec<Arc<str>> = since_now.collect();
-        for prefix in &since_now {
-            if let Some(kind) = self.by_prefix.get_mut(prefix) {
-                *kind = Arc::new(kind.without_definition());
+    /// Applies changes. Kinds that are no longer served are remembered while they have objects, and for a while after
+    /// that. Returns the kinds that are served since or anew, and the prefixes of those that are remembered no longer.
+    pub fn learn(&mut self, changes: KindChanges) -> (Vec<Arc<ServedKind>>, Vec<Arc<str>>) {
+        let changed = self.apply(changes);
+        let served = changed.iter().filter(|prefix| !self.unserved.contains(*prefix));
+        let served = served.filter_map(|prefix| self.under(prefix).cloned()).collect();
+        self.gone.retain(|prefix| self.unserved.contains(prefix));
+        for prefix in &self.unserved {
+            let Some(kind) = self.by_prefix.get_mut(prefix) else {
+                continue;
+            };
+            if !self.gone.contains(prefix) && kind.best.store.collection().is_empty(prefix) {
+                kind.best = Arc::new(kind.best.without_definition());
+                self.gone.push_back(Arc::clone(prefix));
             }
         }
-        self.gone.extend(since_now);
         let forgotten: Vec<Arc<str>> = self.gone.drain(..self.gone.len().saturating_sub(GONE)).collect();
         for prefix in &forgotten {
-            self.by_prefix.remove(prefix);
+            self.unserved.remove(prefix);
+            self.forget(prefix);
         }
-        self.by_name.retain(|_, prefix| !forgotten.contains(prefix));
-        self.by_prefix.extend(newer.by_prefix);
-        self.by_name.extend(newer.by_name);
-        forgotten
+        (served, forgotten)
+    }
+
+    /// Applies changes. Returns the prefixes of the kinds that they concern.
+    fn apply(&mut self, changes: KindChanges) -> BTreeSet<Arc<str>> {
+        let mut concerned = BTreeSet::new();
+        for version in &changes.withdrawn {
+            if let Some(kind) = self.by_prefix.get_mut(version.prefix()) {
+                kind.remove(version);
+                concerned.insert(version.prefix().into());
+            }
+        }
+        for version in changes.served {
+            let prefix: Arc<str> = version.prefix().into();
+            self.by_name.insert(version.name(), Arc::clone(&prefix));
+            let kind = self.by_prefix.entry(Arc::clone(&prefix));
+            kind.or_insert_with(|| Versions::of(&version)).add(version);
+            concerned.insert(prefix);
+        }
+        for prefix in &concerned {
+            let Some(kind) = self.by_prefix.get_mut(prefix) else {
+                continue;
+            };
+            let best = kind.served.iter().min_by_key(|version| version.rank()).cloned();
+            if let Some(best) = best {
+                kind.best = best;
+                self.unserved.remove(prefix);
+            } else {
+                self.unserved.insert(Arc::clone(prefix));
+            }
+        }
+        concerned
+    }
+
+    fn forget(&mut self, prefix: &str) {
+        let names = self.by_prefix.remove(prefix).map(|kind| kind.names);
+        for name in names.into_iter().flatten() {
+            // Another kind may have the name since.
+            if self.by_name.get(&name).is_some_and(|known| **known == *prefix) {
+                self.by_name.remove(&name);
+            }
+        }
     }
 
     /// Iterates over all kinds, each once however many versions it has.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<ServedKind>> {
-        self.by_prefix.values()
+        self.by_prefix.values().map(|kind| &kind.best)
     }
 
     /// Returns the kind whose keys start with `prefix`.
     pub fn under(&self, prefix: &str) -> Option<&Arc<ServedKind>> {
-        self.by_prefix.get(prefix)
+        self.by_prefix.get(prefix).map(|kind| &kind.best)
+    }
+
+    /// True if the kind whose keys start with `prefix` is served.
+    pub fn serves(&self, prefix: &str) -> bool {
+        self.by_prefix.contains_key(prefix) && !self.unserved.contains(prefix)
     }
 
     /// Returns the kind of this name in one of its versions.
@@ -208,9 +315,20 @@ impl ServedKind {
         }
     }
 
-    fn is_hub(&self) -> bool {
+    fn name(&self) -> Name {
+        (self.api_version(), self.resource.kind.to_string())
+    }
+
+    /// True if both are of the same group and version.
+    fn is_version_of(&self, other: &Self) -> bool {
+        self.resource.group == other.resource.group && self.resource.version == other.resource.version
+    }
+
+    /// The place among the versions of the kind; the least is the best.
+    fn rank(&self) -> (bool, Text, Text) {
         let hub = self.store.facts();
-        self.resource.group == hub.group && self.resource.version == hub.version
+        let is_hub = self.resource.group == hub.group && self.resource.version == hub.version;
+        (!is_hub, self.resource.group.clone(), self.resource.version.clone())
     }
 }
 
@@ -254,48 +372,4 @@ impl ServedKind {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::borrow::Cow;
-
-    use planesmith_api_defs::core::v1::{ConfigMap, Node};
-    use planesmith_dynamic::custom::CustomKind;
-    use planesmith_machinery::object::Resource as _;
-    use planesmith_machinery::resource::{ResourceFacts, ResourceTable};
-    use planesmith_machinery::scheme::Scheme;
-    use planesmith_store::{MemoryLog, Storage, StorageOptions};
-
-    use super::*;
-
-    fn kinds(stores: impl IntoIterator<Item = Arc<ResourceStore>>) -> Kinds {
-        let mut kinds = Kinds::default();
-        for store in stores {
-            kinds.add(&store, &ServedKind::of(&store).resource);
-        }
-        kinds
-    }
-
-    /// Creates a kind of its own group, as for a definition.
-    fn custom(number: usize) -> ResourceFacts {
-        let table = ResourceTable {
-            group: Cow::Owned(format!("g{number}.example.com")),
-            plural: Cow::Borrowed("rocks"),
-            ..CustomKind::FACTS
-        };
-        ResourceFacts::defined(vec![table], 0).remove(0)
-    }
-
-    #[test]
-    fn kinds_that_are_gone_are_known_for_a_while() {
-        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
-        let open = |facts: &ResourceFacts| Arc::new(ResourceStore::with_versions(&storage, facts, &Scheme::new()));
-        let builtin = || [open(ConfigMap::RESOURCE), open(Node::RESOURCE)];
-        let mut known = Kinds::default();
-        let mut forgotten = Vec::new();
-        for number in 0..GONE + 2 {
-            forgotten.extend(known.learn(kinds(builtin().into_iter().chain([open(&custom(number))]))));
-        }
-        assert_eq!(known.iter().count(), 2 + GONE + 1);
-        assert_eq!(forgotten.len(), 1);
-        assert!(known.under(&forgotten[0]).is_none() && known.named("v1", "ConfigMap").is_some());
-    }
-}
+mod tests;

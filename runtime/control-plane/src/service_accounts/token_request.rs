@@ -217,6 +217,7 @@ impl Subresource for TokenRequests {
     fn serve<'a>(&'a self, endpoint: Arc<Endpoint>, call: &'a Call, body: Body) -> BoxFuture<'a, ApiResult<Response>> {
         Box::pin(async move {
             let submission = endpoint.posted(call, body, POSTED).await?;
+            endpoint.fresh(call).await?;
             self.answer(call, submission).await
         })
     }

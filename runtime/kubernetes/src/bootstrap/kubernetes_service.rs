@@ -21,7 +21,7 @@ use planesmith_store::{WatchFrom, Watcher};
 use serde_json::{Value, json};
 
 use super::server_leases::ServerLeases;
-use crate::options::KubernetesOptions;
+use crate::options::{EndpointReconciler, KubernetesOptions};
 use crate::service_addresses::repair;
 
 const NAME: &str = "kubernetes";
@@ -51,6 +51,7 @@ pub(super) fn hooks(context: &ServerContext<'_>, flags: &KubernetesOptions) -> O
         loopback: loopback.clone(),
         service_address: range.first(),
         node_port: flags.kubernetes_service_node_port,
+        reconciles: flags.endpoint_reconciler_type != EndpointReconciler::None,
         announcement: announcement.clone(),
         slices: stores
             .scheme()
@@ -77,6 +78,8 @@ struct KubernetesService {
     /// The node port of the service; 0 is none.
     node_port: u16,
     announcement: Announcement,
+    /// False if the endpoints are left alone.
+    reconciles: bool,
     leases: ServerLeases,
     slices: Option<Arc<ResourceStore>>,
     /// Set once the service's type and ports were right; later changes are left alone.
@@ -90,7 +93,7 @@ impl KubernetesService {
     /// service, too: an administrator needs the server to fix the cause.
     fn hook(self) -> Hook {
         Hook::new("bootstrap-controller", move |shutdown| async move {
-            if self.announcement.endpoint.is_none() {
+            if self.reconciles && self.announcement.endpoint.is_none() {
                 tracing::info!(
                     "the service kubernetes gets no endpoint of this server: no other machine reaches it; \
                      --advertise-address names an address for it"
@@ -106,8 +109,10 @@ impl KubernetesService {
 
     /// Logs the reason why the service or its endpoints cannot be created now; the next attempt may succeed.
     async fn attempt(&self, work: impl Future<Output = Result<(), LoopbackError>>) {
-        if let Err(error) = work.await {
-            tracing::warn!(%error, "the service kubernetes cannot be created");
+        match work.await {
+            // The server has stopped.
+            Ok(()) | Err(LoopbackError::NotReady) => {}
+            Err(error) => tracing::warn!(%error, "the service kubernetes cannot be created"),
         }
     }
 
@@ -137,6 +142,9 @@ impl KubernetesService {
 
     /// Publishes the addresses of this server and of the others on its store.
     async fn sync_endpoints(&self) -> Result<(), LoopbackError> {
+        if !self.reconciles {
+            return Ok(());
+        }
         let own = self.announcement.endpoint;
         match own.filter(|_| !self.withdrawn.load(Ordering::Acquire)) {
             Some(own) => {
@@ -200,6 +208,9 @@ impl KubernetesService {
 
     /// Removes the server's address from the service, and all addresses whose leases have expired.
     async fn give_up_endpoint(&self) {
+        if !self.reconciles {
+            return;
+        }
         if let Some(own) = self.announcement.endpoint
             && let Err(error) = self.leases.remove_server(own).await
         {
@@ -376,6 +387,7 @@ mod tests {
             loopback: Loopback::new(),
             service_address: IpAddr::from([10, 0, 0, 1]),
             node_port: 0,
+            reconciles: true,
             announcement: Announcement {
                 address: IpAddr::from([192, 0, 2, 1]),
                 endpoint: Some(IpAddr::from([192, 0, 2, 1])),

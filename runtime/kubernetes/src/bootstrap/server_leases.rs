@@ -58,7 +58,7 @@ impl ServerLeases {
         }
     }
 
-    /// Returns the addresses of all servers, sorted as text.
+    /// Returns the addresses of all servers that other machines can reach, sorted as text.
     pub(super) fn addresses(&self) -> Vec<IpAddr> {
         // The newest state is never compacted.
         let entries = self
@@ -68,8 +68,9 @@ impl ServerLeases {
             .unwrap_or_default();
         let addresses = entries
             .iter()
-            .filter_map(|entry| entry.key().strip_prefix(PREFIX)?.parse().ok());
-        addresses.collect()
+            .filter_map(|entry| entry.key().strip_prefix(PREFIX)?.parse::<IpAddr>().ok());
+        // A kube-apiserver without a network has a lease, too, but endpoints cannot have its address.
+        addresses.filter(|address| !address.is_loopback()).collect()
     }
 }
 
@@ -90,6 +91,7 @@ mod tests {
         let (first, second) = (IpAddr::from([10, 0, 0, 10]), IpAddr::from([10, 0, 0, 9]));
         one.renew(first).await.unwrap();
         other.renew(second).await.unwrap();
+        one.renew(IpAddr::from([127, 0, 0, 1])).await.unwrap();
         one.renew(first).await.unwrap();
         assert_eq!(other.addresses(), [first, second]);
         one.remove_server(first).await.unwrap();

@@ -15,6 +15,8 @@ use tokio::task::JoinHandle;
 use super::*;
 use crate::options::tests::options;
 
+mod several_servers;
+
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
 const PROGRAM: Program = Program {
@@ -52,6 +54,10 @@ struct Running {
 
 impl Running {
     async fn start(flags: &[&str]) -> Self {
+        Self::of(&PROGRAM, flags).await
+    }
+
+    async fn of(program: &Program, flags: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let tokens = folder.path().join("tokens.csv");
         std::fs::write(&tokens, "secret,admin,1,system:masters\n").unwrap();
@@ -61,8 +67,10 @@ impl Running {
         );
         let common = ["--storage=memory", "--secure-port=0", &data, &tokens];
         let options = options(&[&common, flags].concat()).unwrap();
-        let server = Server::open(&PROGRAM, &options, Descriptors::current()).await.unwrap();
-        let endpoint = Endpoint::new(server.url(), "secret", None).unwrap();
+        let server = Server::open(program, &options, Descriptors::current()).await.unwrap();
+        // The advertised address may be another one.
+        let (_, port) = server.url().rsplit_once(':').unwrap();
+        let endpoint = Endpoint::new(&format!("https://127.0.0.1:{port}"), "secret", None).unwrap();
         let (signal, signals) = Signals::manual();
         let ended = tokio::spawn(server.run(signals));
         Self {

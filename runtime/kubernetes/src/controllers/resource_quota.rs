@@ -7,7 +7,7 @@ use http::StatusCode;
 use planesmith_access::admission::Lister;
 use planesmith_api_defs::core::v1::ResourceQuota;
 use planesmith_control_plane::controllers::MANAGER;
-use planesmith_control_plane::controllers::served_kinds::{ServedKind, ServedKinds};
+use planesmith_control_plane::controllers::served_kinds::{Kinds, ServedKind, ServedKinds};
 use planesmith_control_plane::delaying_queue::DelayingQueue;
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
 use planesmith_control_plane::reconciler::{self, next_of};
@@ -36,6 +36,7 @@ const QUOTAS: usize = 0;
 /// Recounts the usage of quotas.
 pub(super) struct QuotaController {
     served: ServedKinds,
+    kinds: Kinds,
     /// The objects that counted objects refer to.
     objects: Arc<dyn Lister>,
     quotas: ResourceClient,
@@ -58,6 +59,7 @@ impl QuotaController {
         let quotas = ResourceClient::of(stores, loopback, "", "v1", "resourcequotas")?.managed_by(MANAGER);
         Some(Self {
             served: ServedKinds::of(tables),
+            kinds: Kinds::default(),
             watchers: vec![quotas.watch()],
             objects,
             quotas,
@@ -68,7 +70,8 @@ impl QuotaController {
 
     /// Runs until the server stops.
     pub(super) async fn run(mut self, mut shutdown: Shutdown) {
-        self.look();
+        self.kinds.update(self.served.changes());
+        self.recount_all();
         loop {
             let next_time = self.due.next_time();
             let delayed = async {
@@ -79,8 +82,12 @@ impl QuotaController {
             };
             tokio::select! {
                 () = shutdown.requested() => return,
-                () = self.served.changed() => self.look(),
-                () = delayed => self.count_due().await,
+                () = self.served.changed() => self.take_in_kinds(),
+                () = delayed => tokio::select! {
+                    biased;
+                    () = shutdown.requested() => return,
+                    () = self.count_due() => {}
+                },
                 (index, events) = next_of(&mut self.watchers) => match events {
                     Ok(events) => events.iter().for_each(|event| self.take_in(index, event)),
                     Err(WatchError::Closed) => return,
@@ -89,7 +96,7 @@ impl QuotaController {
                         self.watchers.truncate(1);
                         self.watchers[QUOTAS] = self.quotas.watch();
                         self.followed.clear();
-                        self.look();
+                        self.recount_all();
                     }
                 },
             }
@@ -97,7 +104,7 @@ impl QuotaController {
     }
 
     /// Follows the kinds that quotas bound now, and counts all quotas.
-    fn look(&mut self) {
+    fn recount_all(&mut self) {
         let quotas = self.quotas.all_typed::<ResourceQuota>("");
         self.follow(&quotas);
         for quota in &quotas {
@@ -105,10 +112,37 @@ impl QuotaController {
         }
     }
 
+    /// Follows the kinds that are served since the last call, and counts the quotas that bound a kind that changed.
+    fn take_in_kinds(&mut self) {
+        let changed = self.kinds.update(self.served.changes());
+        let changed: Vec<_> = changed.into_iter().filter(|kind| is_countable(kind)).collect();
+        if changed.is_empty() {
+            return;
+        }
+        let quotas = self.quotas.all_typed::<ResourceQuota>("");
+        for kind in &changed {
+            let followed = self.followed.iter().position(|own| own.prefix() == kind.prefix());
+            // It is followed anew, in its present form.
+            if let Some(index) = followed {
+                self.followed.swap_remove(index);
+                self.watchers.swap_remove(index + 1);
+            }
+            let evaluator = Evaluator::of_kind(group_of(kind), plural_of(kind), &*self.objects);
+            let bounding = quotas.iter().filter(|quota| evaluator.bounds(quota));
+            let bounding: Vec<String> = bounding.map(key_of).collect();
+            if !bounding.is_empty() && self.kinds.serves(kind.prefix()) {
+                self.followed.push(Arc::clone(kind));
+                self.watchers.push(kind.store.watch());
+            }
+            for key in bounding {
+                self.due.add_before(key, Instant::now());
+            }
+        }
+    }
+
     /// Follows the kinds that `quotas` bound, too.
     fn follow(&mut self, quotas: &[ResourceQuota]) {
-        let kinds = self.served.now();
-        for kind in kinds.iter().filter(|kind| is_countable(kind)) {
+        for kind in self.kinds.iter().filter(|kind| is_countable(kind)) {
             let is_followed = self.followed.iter().any(|own| own.prefix() == kind.prefix());
             let is_bounded = || {
                 let evaluator = self.evaluator(kind);
@@ -181,7 +215,7 @@ impl QuotaController {
             false => INTERVAL,
         };
         let mut recount = Recount::new(&quota);
-        for kind in self.served.now().iter().filter(|kind| is_countable(kind)) {
+        for kind in self.kinds.iter().filter(|kind| is_countable(kind)) {
             let evaluator = self.evaluator(kind);
             if evaluator.bounds(&quota) {
                 let entries = kind.entries_in(namespace);

@@ -60,6 +60,7 @@ impl Evictions {
 
     async fn evict(&self, endpoint: &Endpoint, call: &Call, options: &DeleteOptions, now: Time) -> ApiResult<()> {
         let own_version = version_of(options).is_some();
+        endpoint.fresh(call).await?;
         for attempt in 1.. {
             let pod = self.pod(call)?;
             if !ignores_budgets(&pod) {

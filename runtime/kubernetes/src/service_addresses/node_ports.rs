@@ -49,6 +49,12 @@ impl NodePorts {
         }
     }
 
+    /// Returns ports of which `taken` are allocated, apart from all others.
+    pub(super) fn holding(range: PortRange, taken: BTreeSet<i32>) -> Self {
+        let taken = Arc::new(Mutex::new(taken));
+        Self { range, taken }
+    }
+
     pub(super) fn range(&self) -> PortRange {
         self.range
     }
@@ -150,14 +156,30 @@ impl PortChange {
         self.released.push(port);
     }
 
-    /// Keeps the allocations and releases the ports that were given up.
-    pub(super) fn commit(mut self) {
+    /// Keeps the allocations and releases the ports that were given up, which it returns.
+    pub(super) fn commit(mut self) -> Vec<i32> {
         self.taken.clear();
-        if !self.dry_run {
-            for port in self.released.drain(..) {
-                self.ports.release(port);
-            }
+        let released = std::mem::take(&mut self.released);
+        if self.dry_run {
+            return Vec::new();
         }
+        for port in &released {
+            self.ports.release(*port);
+        }
+        released
+    }
+
+    /// Releases the allocations, which it returns.
+    pub(super) fn roll_back(self) -> Vec<i32> {
+        match self.dry_run {
+            true => Vec::new(),
+            false => self.taken.iter().copied().collect(),
+        }
+    }
+
+    /// True if it has neither allocated nor released ports.
+    pub(super) fn is_empty(&self) -> bool {
+        self.taken.is_empty() && self.released.is_empty()
     }
 }
 

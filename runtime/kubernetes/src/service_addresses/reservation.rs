@@ -1,5 +1,6 @@
 //! Allocates and releases addresses and ports around a write of a service.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use futures_util::future::BoxFuture;
@@ -15,7 +16,8 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::reservations::Reservation;
 
 use super::addresses::{AddressError, Addresses, AllocatedAddress};
-use super::node_ports::PortChange;
+use super::node_ports::{NodePorts, PortChange};
+use super::stored_ports::StoredPorts;
 use super::{ServiceAddresses, families, port_rules};
 
 /// The addresses allocated for one write of a service.
@@ -27,6 +29,7 @@ struct ServiceReservation {
     /// The metadata of the service.
     service: ObjectMeta,
     ports: PortChange,
+    stored_ports: Option<StoredPorts>,
     dry_run: bool,
 }
 
@@ -34,7 +37,10 @@ impl Reservation for ServiceReservation {
     fn commit(self: Box<Self>) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             let this = *self;
-            this.ports.commit();
+            let released = this.ports.commit();
+            if let Some(stored) = &this.stored_ports {
+                stored.release(&released).await;
+            }
             if !this.dry_run {
                 for address in this.given_up {
                     this.addresses.release_of(address, &this.service).await;
@@ -46,7 +52,10 @@ impl Reservation for ServiceReservation {
     fn roll_back(self: Box<Self>) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             let this = *self;
-            drop(this.ports);
+            let taken = this.ports.roll_back();
+            if let Some(stored) = &this.stored_ports {
+                stored.release(&taken).await;
+            }
             if !this.dry_run {
                 for taken in this.taken {
                     this.addresses.release(&taken.address.to_string(), &taken.uid).await;
@@ -63,7 +72,10 @@ impl ServiceAddresses {
         families.map_err(|errors| invalid(service, &errors))?;
         let mut reservation = self.start(&service.metadata, dry_run);
         let taken = self.take_all_addresses(service, &mut reservation).await;
-        let taken = taken.and_then(|()| port_rules::take_new(service, &mut reservation.ports));
+        let taken = match taken {
+            Ok(()) => self.take_ports(service, &mut reservation, port_rules::take_new).await,
+            Err(error) => Err(error),
+        };
         settled(reservation, taken).await
     }
 
@@ -81,7 +93,11 @@ impl ServiceAddresses {
         families.map_err(|errors| invalid(new, &errors))?;
         let mut reservation = self.start(&new.metadata, dry_run);
         let taken = self.change_addresses(new, &old, &mut reservation).await;
-        let taken = taken.and_then(|()| port_rules::change(new, &old, &mut reservation.ports));
+        let rules = |new: &mut Service, ports: &mut PortChange| port_rules::change(new, &old, ports);
+        let taken = match taken {
+            Ok(()) => self.take_ports(new, &mut reservation, rules).await,
+            Err(error) => Err(error),
+        };
         settled(reservation, taken).await
     }
 
@@ -95,9 +111,46 @@ impl ServiceAddresses {
                 self.addresses.release_of(address, meta).await;
             }
         }
-        for port in port_rules::ports_of(service) {
-            self.ports.release(port);
+        let ports = port_rules::ports_of(service);
+        match &self.stored_ports {
+            Some(stored) => stored.release(&ports).await,
+            None => ports.iter().for_each(|port| self.ports.release(*port)),
         }
+    }
+
+    /// Allocates the ports of a service by `rules`.
+    async fn take_ports(
+        &self,
+        service: &mut Service,
+        taking: &mut ServiceReservation,
+        rules: impl Fn(&mut Service, &mut PortChange) -> ApiResult<()>,
+    ) -> ApiResult<()> {
+        let Some(stored) = &self.stored_ports else {
+            return rules(service, &mut taking.ports);
+        };
+        let attempt = |taken: &BTreeSet<i32>| {
+            let ports = NodePorts::holding(self.ports.range(), taken.clone());
+            let (mut attempt, mut change) = (service.clone(), ports.begin(taking.dry_run));
+            rules(&mut attempt, &mut change).map(|()| (attempt, change, ports.all()))
+        };
+        let first = attempt(&stored.known()?);
+        let (done, change) = match first {
+            // Most services have no ports of nodes.
+            Ok((done, change, _)) if taking.dry_run || change.is_empty() => (done, change),
+            first => {
+                // Released, so that it leaves nothing.
+                drop(first);
+                let take = |taken: &mut BTreeSet<i32>| {
+                    let (done, change, all) = attempt(taken)?;
+                    *taken = all;
+                    Ok((done, change))
+                };
+                stored.change(take).await?
+            }
+        };
+        *service = done;
+        taking.ports = change;
+        Ok(())
     }
 
     async fn remove_endpoints(&self, namespace: &str, name: &str) {
@@ -123,6 +176,7 @@ impl ServiceAddresses {
             given_up: Vec::new(),
             service: service.clone(),
             ports: self.ports.begin(dry_run),
+            stored_ports: self.stored_ports.clone(),
             dry_run,
         }
     }

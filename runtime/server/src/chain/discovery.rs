@@ -193,7 +193,7 @@ impl Current {
         let served = named.iter().map(|group| api_group(group.name, group.version_names()));
         let served: Vec<ApiGroup> = served.collect();
         let listed = registered.listed.as_ref().map(|listed| {
-            let listed = listed.iter().filter(|group| !group.name.is_empty());
+            let listed = listed.groups().iter().filter(|group| !group.name.is_empty());
             let groups = listed.map(|group| api_group(&group.name, group.versions.clone()));
             groups.collect::<Vec<ApiGroup>>()
         });
@@ -235,7 +235,7 @@ impl Merged<'_> {
 /// All groups, best first. Outer servers hide inner ones.
 fn merge<'t>(tables: &'t [Arc<RouteTable>], registered: &'t Groups, priorities: &Priorities) -> Vec<Merged<'t>> {
     let mut merged: HashMap<&str, Vec<MergedVersion<'t>>> = HashMap::new();
-    for remote in &registered.remote {
+    for remote in &*registered.remote {
         let place = &remote.priority;
         merged.entry(&place.group).or_default().push(MergedVersion {
             name: &place.version,

@@ -1,7 +1,8 @@
 //! Registrations beside the route tables: the order of groups, and versions that other servers serve.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use planesmith_machinery::json::{self, Strictness};
@@ -20,10 +21,27 @@ pub struct GroupDirectory {
 /// A snapshot of the registrations.
 #[derive(Clone, Debug, Default)]
 pub struct Groups {
-    /// The plain list of groups, in order; `None` derives it from the served tables.
-    pub listed: Option<Vec<ListedGroup>>,
-    /// Versions that other servers serve.
-    pub remote: Vec<RemoteVersion>,
+    /// The plain list of groups; `None` derives it from the served tables.
+    pub listed: Option<ListedGroups>,
+    /// Versions that other servers serve. Snapshots share them until they change.
+    pub remote: Arc<[RemoteVersion]>,
+}
+
+/// The source of the plain list of groups.
+pub trait GroupRegistry: Send + Sync {
+    /// Returns the registered groups, in order.
+    fn groups(&self) -> Vec<ListedGroup>;
+
+    /// True if a version is registered.
+    fn lists(&self, group: &str, version: &str) -> bool;
+}
+
+/// The plain list of groups, computed when it is read for the first time: registrations change more often than clients
+/// request the list.
+#[derive(Clone)]
+pub struct ListedGroups {
+    registry: Arc<dyn GroupRegistry>,
+    groups: Arc<OnceLock<Vec<ListedGroup>>>,
 }
 
 /// A group of the plain list.
@@ -100,10 +118,31 @@ impl Groups {
     /// True if a version is in the plain list of groups, or will be as soon as it is served.
     #[must_use]
     pub fn lists(&self, group: &str, version: &str) -> bool {
-        self.listed.as_ref().is_none_or(|listed| {
-            let mut groups = listed.iter();
-            groups.any(|known| known.name == group && known.versions.iter().any(|known| known == version))
-        })
+        let listed = self.listed.as_ref();
+        listed.is_none_or(|listed| listed.registry.lists(group, version))
+    }
+}
+
+impl ListedGroups {
+    /// Returns the list of `registry`, which is read with the first use of the list.
+    #[must_use]
+    pub fn of(registry: Arc<dyn GroupRegistry>) -> Self {
+        Self {
+            registry,
+            groups: Arc::default(),
+        }
+    }
+
+    /// Returns the groups, in order.
+    #[must_use]
+    pub fn groups(&self) -> &[ListedGroup] {
+        self.groups.get_or_init(|| self.registry.groups())
+    }
+}
+
+impl fmt::Debug for ListedGroups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ListedGroups").field(&self.groups).finish()
     }
 }
 
@@ -142,7 +181,47 @@ impl RemoteResources {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
+
+    /// Counts how often its groups are read.
+    #[derive(Default)]
+    struct CountedReads(AtomicUsize);
+
+    impl GroupRegistry for CountedReads {
+        fn groups(&self) -> Vec<ListedGroup> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Vec::new()
+        }
+
+        fn lists(&self, _group: &str, _version: &str) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn a_burst_of_changes_lists_the_groups_once_when_they_are_read() {
+        let (directory, registry) = (GroupDirectory::default(), Arc::new(CountedReads::default()));
+        for _ in 0..1000 {
+            directory.store(Groups {
+                listed: Some(ListedGroups::of(Arc::clone(&registry) as _)),
+                ..Groups::default()
+            });
+            assert!(directory.load().lists("a.example", "v1"));
+        }
+        assert_eq!(registry.0.load(Ordering::Relaxed), 0);
+        for _ in 0..2 {
+            assert!(
+                directory
+                    .load()
+                    .listed
+                    .as_ref()
+                    .is_some_and(|listed| listed.groups().is_empty())
+            );
+        }
+        assert_eq!(registry.0.load(Ordering::Relaxed), 1);
+    }
 
     #[test]
     fn both_kinds_of_documents_say_the_same() {

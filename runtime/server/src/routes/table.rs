@@ -125,6 +125,29 @@ impl RouteTable {
         versions.flat_map(|version| version.resources.values())
     }
 
+    /// Returns the handlers that `other` does not have, in no particular order.
+    ///
+    /// Routes that both tables share are skipped by comparing references: this costs a lookup for each group, and for
+    /// each resource of the groups that differ.
+    pub fn handlers_missing_in<'t>(
+        &'t self,
+        other: &'t RouteTable,
+    ) -> impl Iterator<Item = &'t Arc<dyn ResourceHandler>> {
+        let groups = self.groups.iter().map(|(name, group)| (group, other.groups.get(name)));
+        let differing = groups.filter(|(group, others)| !others.is_some_and(|others| Arc::ptr_eq(group, others)));
+        differing.flat_map(|(group, others)| {
+            group.versions.iter().flat_map(move |version| {
+                let others = others.and_then(|others| others.version(&version.name));
+                let handlers = version.resources.iter();
+                let missing = handlers.filter(move |(plural, handler)| {
+                    let others = others.and_then(|others| others.resources.get(*plural));
+                    !others.is_some_and(|others| Arc::ptr_eq(handler, others))
+                });
+                missing.map(|(_, handler)| handler)
+            })
+        })
+    }
+
     /// The handler of a request for a resource.
     #[must_use]
     pub(crate) fn find(&self, info: &RequestInfo) -> Found {

@@ -1,7 +1,14 @@
 //! Errors of the store, as clients see them.
 
+use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::ApiError;
-use planesmith_store::WriteError;
+use planesmith_store::{Stale, WriteError};
+
+/// The error for a client when the newest state of objects of `kind` is unknown.
+pub(crate) fn stale(why: &Stale, kind: &ResourceFacts) -> ApiError {
+    tracing::warn!(resource = %kind.group_resource(), error = %why, "the newest state of the store is unknown");
+    ApiError::server_timeout(&kind.group_resource(), "get", 1)
+}
 
 /// The error for a client when the store did not perform a write, other than for a conflict.
 pub(crate) fn store_failure(error: &WriteError) -> ApiError {
@@ -12,6 +19,8 @@ pub(crate) fn store_failure(error: &WriteError) -> ApiError {
         // The error contains no file name, and only an administrator can repair the store.
         WriteError::ReadOnly(_) => ApiError::internal(error.to_string()),
         WriteError::Io(_) => ApiError::internal("the store could not write, and the outcome of the write is unknown"),
+        // kube-apiserver answers etcd's errors as they are.
+        WriteError::Unavailable(reason) | WriteError::OutcomeUnknown(reason) => ApiError::unnamed(500, &**reason),
         WriteError::Conflict { .. } => ApiError::internal("the store refused the write"),
     }
 }

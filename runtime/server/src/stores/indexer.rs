@@ -4,12 +4,14 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::value::{self, View};
-use planesmith_store::{Draft, Indexer, Loaded, Row};
+use planesmith_store::{Decoded, Draft, Indexer, Loaded, Row, StoredForm};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
+use super::storage_codec::StorageCodec;
 use super::stored_objects::StoredObjects;
 
 /// The row of an object of the storage version.
@@ -46,6 +48,8 @@ fn text_of<'o>(leaf: &View<'o>) -> Option<Cow<'o, str>> {
 pub(super) struct JsonIndexer {
     hub: ResourceFacts,
     objects: Arc<dyn StoredObjects>,
+    /// Translates the bytes of a store in which others write, too; `None` if the store has canonical bytes.
+    codec: Option<StorageCodec>,
     /// The paths that selectors read, and the value of each for objects that do not have it.
     paths: Vec<String>,
     zeros: Vec<&'static str>,
@@ -58,9 +62,16 @@ impl JsonIndexer {
         Self {
             hub: hub.clone(),
             objects,
+            codec: None,
             paths,
             zeros,
         }
+    }
+
+    /// The same indexer for a store whose bytes `codec` translates.
+    pub(super) fn with_codec(self, codec: StorageCodec) -> Self {
+        let codec = Some(codec);
+        Self { codec, ..self }
     }
 }
 
@@ -78,6 +89,32 @@ impl Indexer for JsonIndexer {
 
     fn loaded(&self, bytes: &[u8]) -> Loaded {
         self.objects.loaded(bytes)
+    }
+
+    fn decode(&self, key: &str, stored: &Bytes) -> Decoded {
+        let decoded = self.codec.as_ref().and_then(|codec| codec.decode(stored));
+        let Some(super::Decoded { canonical, form }) = decoded else {
+            tracing::error!(kind = %self.hub.kind, key, "an object in the store cannot be read");
+            return Decoded {
+                draft: Draft::gapless(stored.to_vec()),
+                form: StoredForm::Unreadable,
+            };
+        };
+        let draft = Draft::new(canonical.bytes, canonical.gap);
+        Decoded { draft, form }
+    }
+
+    fn encode(&self, key: &str, draft: &Draft) -> Bytes {
+        let Some((codec, gap)) = self.codec.as_ref().zip(draft.gap()) else {
+            return Bytes::copy_from_slice(draft.bytes());
+        };
+        match codec.encode_bytes(draft.bytes(), gap) {
+            Ok(stored) => stored.into(),
+            Err(error) => {
+                tracing::error!(kind = %self.hub.kind, key, %error, "an object is stored in JSON");
+                Bytes::copy_from_slice(draft.bytes())
+            }
+        }
     }
 
     fn reindexed(&self, bytes: &[u8]) -> Option<Draft> {

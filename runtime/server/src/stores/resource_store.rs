@@ -15,11 +15,15 @@ use planesmith_store::{
     Collection, Draft, Entry, Expect, Indexer, ListQuery, Op, SchemaEpoch, Storage, Watcher, WriteError,
 };
 
-use super::failure::store_failure;
+use super::failure::{stale, store_failure};
 use super::indexer::{JsonIndexer, row_of};
 use super::key;
+use super::storage_codec::StorageCodec;
 use super::stored_objects::{self, StoredObjects};
 use crate::representation;
+
+/// Maximum time that a change on behalf of the server waits for the newest state.
+const FRESHNESS_WAIT: Duration = Duration::from_secs(3);
 
 /// The objects of one kind, as bytes of its storage version.
 #[derive(Debug)]
@@ -70,7 +74,11 @@ impl ResourceStore {
     #[must_use]
     pub fn with_versions(storage: &Storage, hub: &ResourceFacts, scheme: &Scheme) -> Self {
         let objects = stored_objects::of(hub, scheme);
-        let indexer: Arc<dyn Indexer> = Arc::new(JsonIndexer::new(hub, Arc::clone(&objects)));
+        let indexer = JsonIndexer::new(hub, Arc::clone(&objects));
+        let indexer: Arc<dyn Indexer> = Arc::new(match storage.is_shared() {
+            true => indexer.with_codec(StorageCodec::new(hub, scheme, scheme.storage_media_type())),
+            false => indexer,
+        });
         let collection = storage.collection(&hub.storage_prefix(), Arc::clone(&indexer));
         let is_redefinable = representation::of(hub).is_redefinable();
         let adapted = is_redefinable.then(|| Adapted::new(&collection, &indexer));
@@ -199,11 +207,16 @@ impl ResourceStore {
         change: impl Fn(&mut dyn Object) -> ApiResult<()>,
     ) -> ApiResult<Box<dyn Object>> {
         let key = self.key(namespace, name)?;
+        let mut is_fresh = !self.storage.is_shared();
         loop {
             let entry = self.collection.get(&key);
-            let entry = entry.ok_or_else(|| ApiError::not_found(&self.facts.group_resource(), name))?;
-            let mut object = self.decode(&entry)?;
-            change(&mut *object)?;
+            let changed = self.changed(entry.as_deref(), name, &change);
+            if !is_fresh && (dry_run || changed.is_err()) {
+                self.fresh().await?;
+                is_fresh = true;
+                continue;
+            }
+            let (entry, object) = changed?;
             if dry_run {
                 return Ok(object);
             }
@@ -221,6 +234,42 @@ impl ResourceStore {
                 Err(error) => return Err(store_failure(&error)),
             }
         }
+    }
+
+    /// Waits for a limited time until everything that anybody wrote before is visible.
+    ///
+    /// # Errors
+    ///
+    /// 500 with a time to retry after when the newest state is unknown.
+    pub async fn fresh(&self) -> ApiResult<()> {
+        let fresh = self.storage.fresh(FRESHNESS_WAIT).await;
+        fresh.map_err(|why| stale(&why, &self.facts))
+    }
+
+    /// Performs `op` on behalf of the server itself; false if the object is not in the expected state.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub async fn write(&self, op: Op) -> ApiResult<bool> {
+        match self.collection.write(op).await {
+            Ok(_) => Ok(true),
+            Err(WriteError::Conflict { .. }) => Ok(false),
+            Err(error) => Err(store_failure(&error)),
+        }
+    }
+
+    /// The object of `entry` as `change` leaves it.
+    fn changed<'e>(
+        &self,
+        entry: Option<&'e Entry>,
+        name: &str,
+        change: &impl Fn(&mut dyn Object) -> ApiResult<()>,
+    ) -> ApiResult<(&'e Entry, Box<dyn Object>)> {
+        let entry = entry.ok_or_else(|| ApiError::not_found(&self.facts.group_resource(), name))?;
+        let mut object = self.decode(entry)?;
+        change(&mut *object)?;
+        Ok((entry, object))
     }
 
     /// The object of an entry, in the storage version.

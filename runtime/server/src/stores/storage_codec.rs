@@ -6,7 +6,7 @@ use planesmith_machinery::facts::{StructFacts, TypeFacts};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::protobuf::Transcoder;
 use planesmith_machinery::resource::ResourceFacts;
-use planesmith_machinery::scheme::Scheme;
+use planesmith_machinery::scheme::{Scheme, StorageMediaType};
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::strategy::Extensions;
 use planesmith_machinery::{conversion, json, protobuf, yaml};
@@ -16,18 +16,6 @@ use self::resource_version::{with_gap, without_gap};
 use super::declared_objects::DeclaredObjects;
 use super::stored_documents::StoredDocuments;
 use crate::representation;
-
-/// The media type in which kube-apiserver stores objects (`--storage-media-type`). Kinds without protobuf are stored in JSON.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StorageMediaType {
-    /// `application/vnd.kubernetes.protobuf`.
-    #[default]
-    Protobuf,
-    /// `application/json`.
-    Json,
-    /// `application/yaml`.
-    Yaml,
-}
 
 /// Translates stored bytes of one kind, as kube-apiserver writes them, to canonical bytes and back.
 ///
@@ -113,9 +101,14 @@ impl StorageCodec {
     ///
     /// 500 when the bytes do not encode an object of the kind.
     pub fn encode(&self, canonical: &json::Encoded) -> ApiResult<Vec<u8>> {
+        self.encode_bytes(&canonical.bytes, canonical.gap)
+    }
+
+    /// Like [`Self::encode`], for canonical bytes with the digits at `gap`.
+    pub(super) fn encode_bytes(&self, canonical: &[u8], gap: usize) -> ApiResult<Vec<u8>> {
         match &self.objects {
-            Objects::Declared(declared) => declared.encode(canonical),
-            Objects::Documents(_) => Ok(line(without_gap(canonical))),
+            Objects::Declared(declared) => declared.encode(canonical, gap),
+            Objects::Documents(_) => Ok(line(without_gap(canonical, gap))),
         }
     }
 }
@@ -126,16 +119,16 @@ impl Declared {
         self.objects.version(&self.hub.hashed_version)
     }
 
-    fn encode(&self, canonical: &json::Encoded) -> ApiResult<Vec<u8>> {
+    fn encode(&self, canonical: &[u8], gap: usize) -> ApiResult<Vec<u8>> {
         let target = self.target();
         if *target == self.hub {
-            let mut out = Vec::with_capacity(canonical.bytes.len() + 64);
+            let mut out = Vec::with_capacity(canonical.len() + 64);
             if self.media_type != StorageMediaType::Protobuf {
-                return self.text(without_gap(canonical));
+                return self.text(without_gap(canonical, gap));
             }
             let mut is_done = false;
             protobuf::wrap(&target.api_version, &target.kind, &mut out, |out| {
-                is_done = self.transcoder.transcode(&canonical.bytes, out);
+                is_done = self.transcoder.transcode(canonical, out);
             });
             if is_done {
                 return Ok(out);
@@ -146,13 +139,13 @@ impl Declared {
         if self.media_type != StorageMediaType::Protobuf {
             return self.text(json::to_vec(&*object));
         }
-        let mut out = Vec::with_capacity(canonical.bytes.len() + 64);
+        let mut out = Vec::with_capacity(canonical.len() + 64);
         protobuf::encode_enveloped(&*object, &mut out);
         Ok(out)
     }
 
-    fn read(&self, canonical: &json::Encoded) -> ApiResult<Box<dyn Object>> {
-        let read = self.objects.read_stored(&canonical.bytes);
+    fn read(&self, canonical: &[u8]) -> ApiResult<Box<dyn Object>> {
+        let read = self.objects.read_stored(canonical);
         read.map(|(object, _)| object).map_err(ApiError::from)
     }
 

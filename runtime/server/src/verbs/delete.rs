@@ -25,7 +25,7 @@ use crate::options::{DeleteOptions, Propagation};
 use crate::reservations::ReservationGuard;
 use crate::response;
 use crate::table;
-use crate::write::{AdmittedDeletion, Committed, Write, is_of_machinery};
+use crate::write::{AdmittedDeletion, Attempt, Attempts, Committed, Write, is_of_machinery};
 
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
@@ -161,21 +161,22 @@ impl Write<'_> {
     }
 
     pub(super) async fn delete_in(&self, namespace: &str, name: &str, options: &DeleteOptions) -> ApiResult<Deleted> {
-        let store = self.endpoint.store();
-        let key = store.key(namespace, name)?;
+        let key = self.endpoint.store().key(namespace, name)?;
+        let mut attempts = Attempts::new(self, &key);
         loop {
-            let entry = store
-                .collection()
-                .get(&key)
-                .ok_or_else(|| self.endpoint.not_found(name))?;
-            if let Some(deleted) = Box::pin(self.delete_once(&key, &entry, options)).await? {
+            let met = attempts.state();
+            let attempt = match &met {
+                Some(entry) => Box::pin(self.delete_once(&key, entry, options)).await,
+                None => Err(self.endpoint.not_found(name)),
+            };
+            if let Some(deleted) = attempts.settle(met.as_ref(), attempt).await? {
                 return Ok(deleted);
             }
         }
     }
 
-    /// One attempt on the state `entry`; `None` when the object was changed meanwhile.
-    async fn delete_once(&self, key: &str, entry: &Arc<Entry>, options: &DeleteOptions) -> ApiResult<Option<Deleted>> {
+    /// One attempt on the state `entry`.
+    async fn delete_once(&self, key: &str, entry: &Arc<Entry>, options: &DeleteOptions) -> ApiResult<Attempt<Deleted>> {
         let deletion = self.begin_deletion(key, entry).await?;
         let object = deletion.object();
         if let Some(problem) = object.resource().extensions.hooks.deletion_problem(object) {
@@ -187,7 +188,7 @@ impl Write<'_> {
         let object = deletion.object_mut();
         let end = grace::begin(object, options.sent.grace_period_seconds, self.now);
         if end == End::UnderWay {
-            return Ok(Some(Deleted::Marked(match self.dry_run {
+            return Ok(Attempt::Unwritten(Deleted::Marked(match self.dry_run {
                 true => deletion.into_dry_run(),
                 false => Committed::Stored(Arc::clone(entry)),
             })));
@@ -199,10 +200,10 @@ impl Write<'_> {
             apply_propagation(&mut object.meta_mut().finalizers, options, extensions.dependents);
         }
         if let End::Begun(seconds) = end {
-            return match seconds > 0 || !object.meta().finalizers.is_empty() {
+            return Ok(match seconds > 0 || !object.meta().finalizers.is_empty() {
                 true => self.store_mark(deletion).await,
                 false => self.end(deletion).await,
-            };
+            });
         }
         if holds || !object.meta().finalizers.is_empty() {
             if !holds {
@@ -211,30 +212,31 @@ impl Write<'_> {
                 object.meta_mut().deletion_timestamp = Some(self.now);
                 extensions.hooks.prepare_for_delete(object);
             }
-            return self.store_mark(deletion).await;
+            return Ok(self.store_mark(deletion).await);
         }
-        self.remove(deletion).await
+        Ok(self.remove(deletion).await)
     }
 
-    /// Removes the object; `None` when it was changed meanwhile.
-    async fn remove(&self, deletion: AdmittedDeletion<'_>) -> ApiResult<Option<Deleted>> {
+    /// Removes the object.
+    async fn remove(&self, deletion: AdmittedDeletion<'_>) -> Attempt<Deleted> {
         let details = self.details(deletion.object());
         if self.dry_run {
-            return Ok(Some(Deleted::Removed(deletion.into_dry_run(), details)));
+            return Attempt::Unwritten(Deleted::Removed(deletion.into_dry_run(), details));
         }
         let encoded = deletion.encode_removal(self);
-        let removed = encoded.commit_change(self, &mut ReservationGuard::nothing()).await?;
-        Ok(removed.map(|entry| Deleted::Removed(Committed::Stored(entry), details)))
+        let removed = encoded.commit_change(self, &mut ReservationGuard::nothing()).await;
+        removed.map(|entry| Deleted::Removed(Committed::Stored(entry), details))
     }
 
     /// Stores an object without a remaining grace period as terminating, so that watches see it, and removes it.
-    async fn end(&self, deletion: AdmittedDeletion<'_>) -> ApiResult<Option<Deleted>> {
+    async fn end(&self, deletion: AdmittedDeletion<'_>) -> Attempt<Deleted> {
         if self.dry_run {
             return self.remove(deletion).await;
         }
-        match self.commit_mark(&deletion).await? {
-            Some(marked) => self.remove(deletion.after(marked)).await,
-            None => Ok(None),
+        match self.commit_mark(&deletion).await {
+            Attempt::Written(Ok(marked)) | Attempt::Unwritten(marked) => self.remove(deletion.after(marked)).await,
+            Attempt::Written(Err(error)) => Attempt::Written(Err(error)),
+            Attempt::Overtaken => Attempt::Overtaken,
         }
     }
 
@@ -251,19 +253,19 @@ impl Write<'_> {
         meta.deletion_grace_period_seconds = Some(0);
     }
 
-    /// Stores an object as terminating; `None` when it was changed meanwhile.
-    async fn store_mark(&self, deletion: AdmittedDeletion<'_>) -> ApiResult<Option<Deleted>> {
+    /// Stores an object as terminating.
+    async fn store_mark(&self, deletion: AdmittedDeletion<'_>) -> Attempt<Deleted> {
         let marked = match self.dry_run {
-            true => Some(deletion.into_dry_run()),
-            false => self.commit_mark(&deletion).await?.map(Committed::Stored),
+            true => Attempt::Unwritten(deletion.into_dry_run()),
+            false => self.commit_mark(&deletion).await.map(Committed::Stored),
         };
-        Ok(marked.map(Deleted::Marked))
+        marked.map(Deleted::Marked)
     }
 
-    async fn commit_mark(&self, deletion: &AdmittedDeletion<'_>) -> ApiResult<Option<Arc<Entry>>> {
+    async fn commit_mark(&self, deletion: &AdmittedDeletion<'_>) -> Attempt<Arc<Entry>> {
         match deletion.encode_termination(self).await {
             Some(encoded) => encoded.commit_change(self, &mut ReservationGuard::nothing()).await,
-            None => Ok(Some(Arc::clone(deletion.entry()))),
+            None => Attempt::Unwritten(Arc::clone(deletion.entry())),
         }
     }
 

@@ -25,6 +25,8 @@ impl Endpoint {
         if let Some(version) = version {
             let version = parse_version_field(&version).map_err(|why| ApiError::unnamed(500, why))?;
             self.wait_for(call, version).await?;
+        } else {
+            self.fresh(call).await?;
         }
         let entry = self
             .store()

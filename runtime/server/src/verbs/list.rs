@@ -12,6 +12,7 @@ use super::selection::Selection;
 use crate::encodings::Caching;
 use crate::endpoint::{Call, Endpoint, ListPage};
 use crate::negotiation::{Acceptable, Target};
+use crate::offload::block_in_place;
 use crate::options::{ListOptions, VersionMatch, parse_version_field};
 use crate::request::Stage;
 
@@ -93,13 +94,19 @@ impl Endpoint {
         } else {
             Some(&matches)
         };
-        store.collection().list(&ListQuery {
-            prefix: &selection.prefix(store, namespace),
+        let prefix = selection.prefix(store, namespace);
+        let query = ListQuery {
+            prefix: &prefix,
             start: window.start.as_deref(),
             limit: window.limit.filter(|_| !selection.reads_objects()),
             at: window.at,
             filter,
-        })
+        };
+        let collection = store.collection();
+        match collection.reads_back(window.at) {
+            true => block_in_place(|| collection.list(&query)),
+            false => collection.list(&query),
+        }
     }
 
     /// True if `entry` matches, or may match and has to be read.
@@ -164,7 +171,10 @@ impl Endpoint {
                     self.wait_for(call, revision.0).await?;
                     At::Exact(revision)
                 }
-                PageState::Newest => At::Latest,
+                PageState::Newest => {
+                    self.fresh(call).await?;
+                    At::Latest
+                }
             };
             let start = Some(format!("{base}{}", token.start));
             // A client that accepts any state gets all of the rest.
@@ -174,6 +184,9 @@ impl Endpoint {
         let version = parse_version_field(&options.resource_version)
             .map_err(|why| ApiError::bad_request(format!("invalid resource version: {why}")))?;
         if version == 0 {
+            if !any {
+                self.fresh(call).await?;
+            }
             return Ok(Window {
                 at: At::Latest,
                 start: None,

@@ -45,6 +45,7 @@ impl Endpoint {
     pub(crate) async fn get_scale(&self, call: &Call, facts: &ScaleFacts) -> ApiResult<Response> {
         let output = self.negotiate(&call.parts, Acceptable::Scale)?;
         let key = self.store().key(call.namespace(), call.name())?;
+        self.fresh(call).await?;
         let entry = self
             .store()
             .collection()

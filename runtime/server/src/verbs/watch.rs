@@ -94,8 +94,10 @@ impl Endpoint {
         let collection = store.collection();
         match options.start(version) {
             Start::State => {
-                if version > 0 {
-                    self.wait_for(call, version).await?;
+                match version {
+                    0 if options.resource_version.is_empty() => self.fresh(call).await?,
+                    0 => {}
+                    version => self.wait_for(call, version).await?,
                 }
                 let matches = |entry: &planesmith_store::Entry| self.may_select(frames.selection(), entry);
                 let mut query = ListQuery::all(&prefix);
@@ -116,6 +118,9 @@ impl Endpoint {
                 Ok((initial, watcher))
             }
             Start::Changes => {
+                if options.resource_version.is_empty() {
+                    self.fresh(call).await?;
+                }
                 let from = match version {
                     0 => WatchFrom::Now,
                     version => WatchFrom::After(Revision(version)),
@@ -123,6 +128,11 @@ impl Endpoint {
                 let watcher = collection
                     .watch(&prefix, from)
                     .map_err(|error| failure(&error, version))?;
+                // Only selectors compare events with the states before.
+                let watcher = match frames.selection().is_everything() {
+                    true => watcher.without_previous(),
+                    false => watcher,
+                };
                 Ok((Initial::default(), watcher))
             }
         }

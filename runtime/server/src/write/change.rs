@@ -13,7 +13,7 @@ use super::admitted::Admitted;
 use super::candidate::Existing;
 use super::creation::Creation;
 use super::reserved::Reserved;
-use super::{Committed, Defaulted, Part, Write};
+use super::{Attempt, Attempts, Committed, Defaulted, Part, Write};
 use crate::request::Stage;
 use crate::reservations::ReservationGuard;
 
@@ -64,41 +64,43 @@ impl Write<'_> {
     ///
     /// There is no such object, the new one is not valid, a plugin refuses it, or the store cannot write.
     pub(crate) async fn change(&self, name: &str, change: &Change<'_>) -> ApiResult<Changed> {
-        let store = self.endpoint.store();
-        let key = store.key(self.call.namespace(), name)?;
+        let key = self.endpoint.store().key(self.call.namespace(), name)?;
+        let mut attempts = Attempts::new(self, &key);
         loop {
-            let Some(entry) = store.collection().get(&key) else {
-                let Some(make) = change.otherwise else {
-                    return Err(self.endpoint.not_found(name));
-                };
-                if !change.uid.is_empty() {
-                    let resource = self.endpoint.kind().group_resource();
-                    return Err(ApiError::wrong_uid_on_update(&resource, name, &key, change.uid, ""));
-                }
-                let missing = self.run_or_convert(self.size, make).await??;
-                match Box::pin(missing.into_new().create_if_absent(self)).await? {
-                    Creation::Done(committed) => {
-                        return Ok(Changed {
-                            committed,
-                            created: true,
-                        });
-                    }
-                    // Another writer has created the object.
-                    Creation::NameTaken { name: taken, .. } if taken == name => continue,
-                    Creation::NameTaken { error, .. } => return Err(error),
-                }
+            let met = attempts.state();
+            let attempt = match &met {
+                Some(entry) => Box::pin(self.change_once(&key, entry, change)).await,
+                None => Box::pin(self.create_missing(name, &key, change)).await,
             };
-            if let Some(committed) = Box::pin(self.change_once(&key, &entry, change)).await? {
-                return Ok(Changed {
-                    committed,
-                    created: false,
-                });
+            if let Some(committed) = attempts.settle(met.as_ref(), attempt).await? {
+                let created = met.is_none();
+                return Ok(Changed { committed, created });
             }
         }
     }
 
-    /// One attempt on the state `entry`; `None` on a conflict.
-    async fn change_once(&self, key: &str, entry: &Arc<Entry>, change: &Change<'_>) -> ApiResult<Option<Committed>> {
+    /// One attempt without an object.
+    async fn create_missing(&self, name: &str, key: &str, change: &Change<'_>) -> ApiResult<Attempt<Committed>> {
+        let Some(make) = change.otherwise else {
+            return Err(self.endpoint.not_found(name));
+        };
+        if !change.uid.is_empty() {
+            let resource = self.endpoint.kind().group_resource();
+            return Err(ApiError::wrong_uid_on_update(&resource, name, key, change.uid, ""));
+        }
+        let missing = self.run_or_convert(self.size, make).await??;
+        match Box::pin(missing.into_new().create_if_absent(self)).await? {
+            Creation::Done(committed) if self.dry_run => Ok(Attempt::Unwritten(committed)),
+            Creation::Done(committed) => Ok(Attempt::Written(Ok(committed))),
+            // Another writer has created the object.
+            Creation::NameTaken { name: taken, .. } if taken == name => Ok(Attempt::Overtaken),
+            Creation::NameTaken { error, .. } => Err(error),
+            Creation::Failed(error) => Ok(Attempt::Written(Err(error))),
+        }
+    }
+
+    /// One attempt on the state `entry`.
+    async fn change_once(&self, key: &str, entry: &Arc<Entry>, change: &Change<'_>) -> ApiResult<Attempt<Committed>> {
         let size = self.size_with(entry);
         let bodies = self.endpoint.stores().large_bodies();
         let old = self.old(entry, size).await?;
@@ -157,41 +159,38 @@ impl Write<'_> {
 }
 
 impl Reserved<Existing<'_>> {
-    /// Stores the change; `None` on a conflict.
-    async fn change(self, write: &Write<'_>, reservation: &mut ReservationGuard) -> ApiResult<Option<Committed>> {
+    /// Stores the change.
+    async fn change(self, write: &Write<'_>, reservation: &mut ReservationGuard) -> ApiResult<Attempt<Committed>> {
         let admitted = self.validate(write).await?.admit(write).await?;
         match is_released(admitted.object(), admitted.purpose().old) {
-            true => admitted.remove(write, reservation).await,
+            true => Ok(admitted.remove(write, reservation).await),
             false => admitted.replace(write, reservation).await,
         }
     }
 }
 
 impl Admitted<Existing<'_>> {
-    /// Replaces the old object; `None` on a conflict.
-    async fn replace(self, write: &Write<'_>, reservation: &mut ReservationGuard) -> ApiResult<Option<Committed>> {
+    /// Replaces the old object.
+    async fn replace(self, write: &Write<'_>, reservation: &mut ReservationGuard) -> ApiResult<Attempt<Committed>> {
         let entry = self.purpose().entry;
         let storable = self.into_storage_version(write).await?;
         if write.dry_run {
-            return Ok(Some(storable.into_dry_run()));
+            return Ok(Attempt::Unwritten(storable.into_dry_run()));
         }
         let Some(encoded) = storable.encode(write).await else {
-            return Ok(Some(Committed::Stored(Arc::clone(entry))));
+            return Ok(Attempt::Unwritten(Committed::Stored(Arc::clone(entry))));
         };
-        let entry = encoded.commit_change(write, reservation).await?;
-        Ok(entry.map(Committed::Stored))
+        let stored = encoded.commit_change(write, reservation).await;
+        Ok(stored.map(Committed::Stored))
     }
 
     /// Removes an object whose last finalizer the change removed; the client receives the state that the change left.
-    /// `None` on a conflict.
-    async fn remove(self, write: &Write<'_>, reservation: &mut ReservationGuard) -> ApiResult<Option<Committed>> {
-        if !write.dry_run {
-            let encoded = self.encode_removal(write);
-            if encoded.commit_change(write, reservation).await?.is_none() {
-                return Ok(None);
-            }
+    async fn remove(self, write: &Write<'_>, reservation: &mut ReservationGuard) -> Attempt<Committed> {
+        if write.dry_run {
+            return Attempt::Unwritten(self.into_removed());
         }
-        Ok(Some(self.into_removed()))
+        let removed = self.encode_removal(write).commit_change(write, reservation).await;
+        removed.map(|_| self.into_removed())
     }
 }
 

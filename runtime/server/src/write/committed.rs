@@ -12,7 +12,7 @@ use planesmith_store::{Entry, WriteError, WriteResult};
 use super::admitted::Admitted;
 use super::candidate::{Candidate, Existing};
 use super::storable::Storable;
-use super::{Encoded, Write};
+use super::{Attempt, Encoded, Write};
 use crate::encodings::Subject;
 use crate::metrics::StoreUse;
 use crate::negotiation::Output;
@@ -62,20 +62,16 @@ impl Encoded {
         write.timed(used, reservation.write(collection, op, release)).await
     }
 
-    /// Like [`Self::commit`], for a change of an existing object; `None` if another writer has changed it meanwhile.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot write.
+    /// Like [`Self::commit`], for a change of an existing object.
     pub(crate) async fn commit_change(
         self,
         write: &Write<'_>,
         reservation: &mut ReservationGuard,
-    ) -> ApiResult<Option<Arc<Entry>>> {
+    ) -> Attempt<Arc<Entry>> {
         match self.commit(write, reservation).await {
-            Ok(written) => Ok(Some(written.entry)),
-            Err(WriteError::Conflict { .. }) => Ok(None),
-            Err(error) => Err(store_failure(&error)),
+            Ok(written) => Attempt::Written(Ok(written.entry)),
+            Err(WriteError::Conflict { .. }) => Attempt::Overtaken,
+            Err(error) => Attempt::Written(Err(store_failure(&error))),
         }
     }
 }

@@ -7,6 +7,7 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::{Entry, WriteError};
 
+use super::attempt::depends_on_others;
 use super::candidate::New;
 use super::mutated::Mutated;
 use super::reserved::Reserved;
@@ -29,6 +30,8 @@ pub(super) enum Creation {
         /// The error for the client.
         error: ApiError,
     },
+    /// The store could not write.
+    Failed(ApiError),
 }
 
 impl Defaulted {
@@ -40,7 +43,7 @@ impl Defaulted {
     pub(crate) async fn create(self, write: &Write<'_>) -> ApiResult<Committed> {
         match self.create_if_absent(write).await? {
             Creation::Done(committed) => Ok(committed),
-            Creation::NameTaken { error, .. } => Err(error),
+            Creation::NameTaken { error, .. } | Creation::Failed(error) => Err(error),
         }
     }
 
@@ -51,6 +54,25 @@ impl Defaulted {
     /// As for [`Self::create`], except for a name that is taken.
     pub(super) async fn create_if_absent(self, write: &Write<'_>) -> ApiResult<Creation> {
         write.endpoint.check_that_it_stays(&self.object().meta().name)?;
+        let storage = write.endpoint.store().storage();
+        if !storage.is_shared() {
+            return self.create_once(write).await;
+        }
+        let (again, before) = (write.in_turn(write.size, || self.copy()).await, storage.revision());
+        match self.create_once(write).await {
+            // A plugin may have looked at objects that others have changed meanwhile.
+            Err(error) if depends_on_others(&error) => {
+                write.endpoint.fresh(write.call).await?;
+                match storage.revision() == before {
+                    true => Err(error),
+                    false => again.create_once(write).await,
+                }
+            }
+            created => created,
+        }
+    }
+
+    async fn create_once(self, write: &Write<'_>) -> ApiResult<Creation> {
         let tracked = self.track_new(write).await;
         let mutated = tracked.into_working_version(write).await?.mutate(write).await?;
         let attempts = if mutated.needs_name() { NAME_ATTEMPTS } else { 1 };
@@ -58,7 +80,7 @@ impl Defaulted {
             let attempt = mutated.copy(write).await;
             match Box::pin(attempt.create(write)).await? {
                 Creation::NameTaken { .. } => {}
-                done @ Creation::Done(_) => return Ok(done),
+                end @ (Creation::Done(_) | Creation::Failed(_)) => return Ok(end),
             }
         }
         Box::pin(mutated.create(write)).await
@@ -81,6 +103,7 @@ impl Reserved<New> {
         let store = write.endpoint.store();
         let key = store.key(write.call.namespace(), &meta.name)?;
         if write.dry_run {
+            write.endpoint.fresh(write.call).await?;
             if let current @ Some(_) = store.collection().get(&key) {
                 return Ok(write.name_taken(admitted.object(), current));
             }
@@ -96,7 +119,7 @@ impl Reserved<New> {
         match encoded.commit(write, reservation).await {
             Ok(written) => Ok(Creation::Done(Committed::Stored(written.entry))),
             Err(WriteError::Conflict { current }) => Ok(write.name_taken(storable.object(), current)),
-            Err(error) => Err(store_failure(&error)),
+            Err(error) => Ok(Creation::Failed(store_failure(&error))),
         }
     }
 }

@@ -161,6 +161,11 @@ impl Server {
 
     pub(crate) fn with_options(options: StoresOptions) -> Self {
         let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).expect("memory opens");
+        Self::on(storage, options)
+    }
+
+    /// A server of all kinds on `storage`.
+    pub(crate) fn on(storage: Storage, options: StoresOptions) -> Self {
         let mut scheme = Scheme::new();
         scheme.add::<Shelf>().add::<Note>().add::<Site>().add::<Floor>();
         let sites = ResourceStore::with_versions(&storage, Site::RESOURCE, &scheme);

@@ -11,6 +11,7 @@ mod hostile;
 mod large;
 mod lists;
 mod reads;
+mod several_servers;
 mod stored_versions;
 mod streams;
 mod tables;

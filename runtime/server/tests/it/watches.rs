@@ -13,6 +13,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use planesmith_server::stores::StoresOptions;
+use planesmith_store::{MemoryLog, Storage, StorageOptions};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -391,4 +392,53 @@ async fn a_watch_goes_on_in_web_socket() {
         ("ADDED".to_owned(), "a".to_owned())
     );
     assert_eq!(frames[4 + length..], [0x88, 2, 3, 0xe8]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn changes_that_are_not_in_memory_are_watched_and_listed_like_others() {
+    let options = StorageOptions {
+        history_bytes: 60_000,
+        ..StorageOptions::default()
+    };
+    let storage = Storage::open(MemoryLog::new().keeping_history(), &options).expect("memory opens");
+    let server = Server::on(storage.clone(), StoresOptions::default());
+    server.create("/api/v1/sites", r#"{"metadata":{"name":"a"}}"#).await;
+    for name in ["a", "b", "c"] {
+        server.note(name, r#"{"on":"yes"}"#).await;
+    }
+    let first = server.get(&format!("{NOTES}?limit=1")).await;
+    let version = first.version();
+    let path = format!("{NOTES}/a");
+    let left = r#"{"metadata":{"labels":{"on":"no"}}}"#;
+    let left = server.patch("merge", &path, left).await;
+    for number in 0..100 {
+        let data = json!({"data": {"text": "x".repeat(500), "n": number.to_string()}}).to_string();
+        server.patch("merge", &format!("{NOTES}/b"), &data).await;
+    }
+    server.delete(&format!("{NOTES}/c"), "").await;
+    let is_spilled = || storage.stats().collections.values().any(|stats| stats.spilled > 50);
+    while !is_spilled() {
+        tokio::task::yield_now().await;
+    }
+
+    let mut watch = Watch::open(&server, &format!("labelSelector=on%3Dyes&resourceVersion={version}")).await;
+    let gone = watch.next().await.expect("an event");
+    assert_eq!(text(&gone, "/type"), "DELETED");
+    assert_eq!(text(&gone, "/object/metadata/labels/on"), "yes");
+    assert_eq!(text(&gone, "/object/metadata/resourceVersion"), left.version());
+    let told = watch.told(101).await;
+    assert!(told[..100].iter().all(|told| told == "MODIFIED b"));
+    assert_eq!(told[100], "DELETED c");
+    let mut all = Watch::open(&server, &format!("resourceVersion={version}")).await;
+    assert_eq!(all.told(2).await, ["MODIFIED a", "MODIFIED b"]);
+
+    let token = text(&first.json(), "/metadata/continue");
+    let rest = server.get(&format!("{NOTES}?continue={token}")).await;
+    assert_eq!(
+        (rest.names(), rest.version()),
+        (vec!["b".to_owned(), "c".to_owned()], version)
+    );
+    assert_eq!(rest.at("/items/0/data/n"), "b", "as it was");
+    let selected = format!("{NOTES}?labelSelector=on%3Dyes&limit=2&continue={token}");
+    assert_eq!(server.get(&selected).await.names(), ["b", "c"]);
 }

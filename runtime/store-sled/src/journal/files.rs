@@ -61,6 +61,15 @@ impl Files {
         self.has_unconfirmed_file
     }
 
+    /// Makes sure that no later start finds a file that was given up: it would say that nothing counts that the file before it got
+    /// since.
+    pub(super) fn confirm(&mut self) -> Result<(), LogError> {
+        match self.has_unconfirmed_file {
+            true => self.sync(),
+            false => Ok(()),
+        }
+    }
+
     /// Makes the names in the folder durable.
     pub(super) fn sync(&mut self) -> Result<(), LogError> {
         let synced = self.disk.sync_all(&self.folder, &self.path);

@@ -19,6 +19,13 @@ use crate::frame::{self, FileHeader, Frame};
 /// file system has no metadata to write.
 const AHEAD: u64 = 512 << 10;
 
+/// Average bytes of the last frames from which on nothing is written ahead: beside so many bytes the metadata costs little,
+/// and zeros would double what is written.
+const LARGE: u64 = 8 << 10;
+
+/// A frame counts for one eighth of the average.
+const FRAMES: u64 = 8;
+
 /// Maximum size in bytes of the blocks that file systems write. A block whose write failed may be broken as a whole.
 const BLOCK: u64 = 64 << 10;
 
@@ -73,6 +80,16 @@ pub(super) struct Segment {
     durable: u64,
     /// Bytes up to this position may look like a frame that was refused.
     dirty: Option<u64>,
+    /// Average bytes of the last frames; 0 before the first.
+    average: u64,
+}
+
+/// Bytes that are written ahead of frames with `average` bytes.
+fn ahead(average: u64) -> u64 {
+    match average >= LARGE {
+        true => 0,
+        false => AHEAD,
+    }
 }
 
 /// The reason that a frame was not appended.
@@ -96,6 +113,7 @@ impl Segment {
             allocated: position.end,
             durable: position.end,
             dirty: None,
+            average: 0,
         }
     }
 
@@ -140,7 +158,19 @@ impl Segment {
             self.allocated
         };
         let end = self.position.end + length as u64;
-        if end > allocated { end + AHEAD - allocated } else { 0 }
+        match end > allocated {
+            true => end + ahead(self.average_with(length)) - allocated,
+            false => 0,
+        }
+    }
+
+    /// Average bytes of the last frames, and of one with `length` bytes.
+    fn average_with(&self, length: usize) -> u64 {
+        let length = length as u64;
+        match self.average {
+            0 => length,
+            average => (average * (FRAMES - 1) + length) / FRAMES,
+        }
     }
 
     /// Writes `frame`, which ends with revision `last`, and makes it durable.
@@ -167,11 +197,14 @@ impl Segment {
 
     fn write(&mut self, frame: &[u8]) -> std::io::Result<()> {
         let end = self.position.end + frame.len() as u64;
-        if end > self.allocated {
-            self.extend(end - self.allocated + AHEAD)?;
+        let average = self.average_with(frame.len());
+        let ahead = ahead(average);
+        if end > self.allocated && ahead > 0 {
+            self.extend(end - self.allocated + ahead)?;
         }
         self.disk.write_at(&self.file, &self.path, frame, self.position.end)?;
         self.allocated = self.allocated.max(end);
+        self.average = average;
         Ok(())
     }
 

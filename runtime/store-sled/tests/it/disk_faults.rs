@@ -3,6 +3,7 @@
 
 mod pages;
 mod refused;
+mod unconfirmed;
 
 use std::fs::{File, OpenOptions};
 use std::io;

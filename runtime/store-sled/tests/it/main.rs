@@ -11,7 +11,6 @@ mod disk_faults;
 mod full_disk;
 mod loss;
 mod patience;
-mod power;
 mod transfer;
 mod upgrade;
 

@@ -92,7 +92,7 @@ impl Entries {
         let index = group.get(place)?.search(key).ok()?;
         let groups = Arc::make_mut(&mut self.groups);
         let removed = groups[at].change(|chunks| {
-            let removed = chunks[place].change(|entries| entries.remove(index));
+            let removed = chunks[place].remove(index);
             node::tidy(chunks, place);
             removed
         });

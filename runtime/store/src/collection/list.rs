@@ -1,11 +1,16 @@
 //! Lists: the newest state, or an older one in which later changes are undone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map};
 use std::iter::Peekable;
 use std::sync::Arc;
 
 use super::entries::{Entries, Range};
-use crate::{Entry, Event, Revision};
+use crate::history::Former;
+use crate::log::WriteId;
+use crate::{Entry, Revision};
+
+/// Maximum number of entries that are read back together.
+const STEP: usize = 512;
 
 /// The state of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +47,15 @@ impl<'a> ListQuery<'a> {
             at: At::Latest,
             filter: None,
         }
+    }
+
+    /// Maximum number of entries of the page.
+    fn most(&self) -> usize {
+        self.limit.map_or(usize::MAX, |limit| limit.max(1))
+    }
+
+    fn selects(&self, entry: &Entry) -> bool {
+        self.filter.is_none_or(|filter| filter(entry))
     }
 }
 
@@ -100,99 +114,165 @@ pub(super) struct Snapshot {
 impl Snapshot {
     /// The page of this state.
     pub(super) fn page(&self, query: &ListQuery<'_>) -> Page {
-        paginate(Merge::new(&self.entries, query, BTreeMap::new()), self.revision, query)
+        let mut entries = self.entries.range(query.prefix, query.start);
+        let selected = entries.by_ref().filter(|entry| query.selects(entry)).take(query.most());
+        let selected = selected.cloned().collect();
+        let (more, remaining) = match query.filter {
+            // Entries after the page are not filtered: the next page does that.
+            Some(_) => unfiltered_rest(entries.next().is_some()),
+            None => counted_rest(entries.left()),
+        };
+        Page {
+            entries: selected,
+            revision: self.revision,
+            more,
+            remaining,
+        }
     }
 
-    /// The page of the state right after `revision`, given the `changes` since then: those of the keys that `query`
-    /// selects, in revision order.
-    pub(super) fn former_page(&self, query: &ListQuery<'_>, revision: Revision, changes: &[Arc<Event>]) -> Page {
-        if changes.is_empty() {
+    /// The page of the state right after `revision`, given what was `undone` since then: the changes of the keys that `query`
+    /// selects. `read` returns the states that are not in memory.
+    pub(super) fn former_page(
+        &self,
+        query: &ListQuery<'_>,
+        revision: Revision,
+        undone: &BTreeMap<Arc<str>, Undone>,
+        read: &Read<'_>,
+    ) -> Result<Page, Compacted> {
+        if undone.is_empty() {
             let page = self.page(query);
-            return Page {
+            return Ok(Page {
                 revision: revision.min(page.revision),
                 ..page
-            };
+            });
         }
-        // The first change after the revision has the key's state at the revision.
-        let mut undone: BTreeMap<&str, Option<&Arc<Entry>>> = BTreeMap::new();
-        for event in changes {
-            undone.entry(event.entry().key()).or_insert(event.previous());
-        }
-        if let Some(start) = query.start {
-            undone.retain(|key, _| *key >= start);
-        }
-        paginate(Merge::new(&self.entries, query, undone), revision, query)
+        paginate(Merge::new(&self.entries, query, undone), revision, query, read)
     }
 }
 
-type Undone<'a> = std::collections::btree_map::IntoIter<&'a str, Option<&'a Arc<Entry>>>;
+/// The changes of a key that an older list does not show.
+#[derive(Clone, Debug)]
+pub(super) struct Undone {
+    /// The state before them.
+    pub(super) former: Former,
+    /// True if the key has a state after them.
+    pub(super) is_there: bool,
+}
+
+/// Returns the states that writes led to.
+pub(super) type Read<'a> = dyn Fn(&[WriteId]) -> Result<Vec<Arc<Entry>>, Compacted> + 'a;
+
+/// A state of a key.
+enum State<'a> {
+    Cached(&'a Arc<Entry>),
+    /// It has to be read.
+    Spilled(WriteId),
+}
 
 /// The current entries of a range, in which former states replace those of some keys.
 struct Merge<'a> {
-    entries: &'a Entries,
     current: Range<'a>,
-    undone: Peekable<Undone<'a>>,
+    undone: Peekable<btree_map::Iter<'a, Arc<str>, Undone>>,
 }
 
 impl<'a> Merge<'a> {
-    fn new(entries: &'a Entries, query: &ListQuery<'_>, undone: BTreeMap<&'a str, Option<&'a Arc<Entry>>>) -> Self {
+    fn new(entries: &'a Entries, query: &ListQuery<'_>, undone: &'a BTreeMap<Arc<str>, Undone>) -> Self {
         Self {
-            entries,
             current: entries.range(query.prefix, query.start),
-            undone: undone.into_iter().peekable(),
+            undone: undone.iter().peekable(),
         }
     }
 
-    /// The number of entries left. Costs a lookup per change that is not undone yet, and nothing per entry.
+    /// The number of entries left. Costs a step per key that is not undone yet, and nothing per entry.
     fn left(self) -> usize {
         let (mut appear, mut vanish) = (0, 0);
-        for (key, former) in self.undone {
-            appear += usize::from(former.is_some());
-            vanish += usize::from(self.entries.get(key).is_some());
+        for (_, undone) in self.undone {
+            appear += usize::from(!matches!(undone.former, Former::Absent));
+            vanish += usize::from(undone.is_there);
         }
         self.current.left() + appear - vanish
     }
 }
 
 impl<'a> Iterator for Merge<'a> {
-    type Item = &'a Arc<Entry>;
+    type Item = State<'a>;
 
-    fn next(&mut self) -> Option<&'a Arc<Entry>> {
+    fn next(&mut self) -> Option<State<'a>> {
         loop {
             let Some((key, _)) = self.undone.peek() else {
-                return self.current.next();
+                return self.current.next().map(State::Cached);
             };
             match self.current.peek() {
-                Some(entry) if &**entry.key() < *key => return self.current.next(),
-                Some(entry) if &**entry.key() == *key => drop(self.current.next()),
+                Some(entry) if entry.key() < *key => return self.current.next().map(State::Cached),
+                Some(entry) if entry.key() == *key => drop(self.current.next()),
                 Some(_) | None => {}
             }
-            if let Some((_, Some(former))) = self.undone.next() {
-                return Some(former);
+            let (key, undone) = self.undone.next()?;
+            match &undone.former {
+                Former::Absent => {}
+                Former::Cached(entry) => return Some(State::Cached(entry)),
+                Former::Spilled(revision) => {
+                    return Some(State::Spilled(WriteId {
+                        key: Arc::clone(key),
+                        revision: *revision,
+                    }));
+                }
             }
         }
     }
 }
 
-fn paginate(mut entries: Merge<'_>, revision: Revision, query: &ListQuery<'_>) -> Page {
-    let limit = query.limit.map_or(usize::MAX, |limit| limit.max(1));
-    let selects = |entry: &&Arc<Entry>| query.filter.is_none_or(|filter| filter(entry));
-    let selected: Vec<_> = entries.by_ref().filter(selects).take(limit).cloned().collect();
-    let (more, remaining) = match query.filter {
-        // Entries after the page are not filtered: the next page does that.
-        Some(_) => {
-            let more = entries.next().is_some();
-            (more, (!more).then_some(0))
-        }
-        None => {
-            let left = entries.left() as u64;
-            (left > 0, Some(left))
+fn paginate(
+    mut states: Merge<'_>,
+    revision: Revision,
+    query: &ListQuery<'_>,
+    read: &Read<'_>,
+) -> Result<Page, Compacted> {
+    let mut selected = Vec::new();
+    let (more, remaining) = loop {
+        let wanted = query.most() - selected.len();
+        let step = match query.filter {
+            Some(_) => STEP,
+            None => wanted.min(STEP),
+        };
+        let entries = known(states.by_ref().take(step), read)?;
+        let is_last = entries.len() < step;
+        let mut entries = entries.into_iter();
+        selected.extend(entries.by_ref().filter(|entry| query.selects(entry)).take(wanted));
+        if is_last || selected.len() == query.most() {
+            break match query.filter {
+                Some(_) => unfiltered_rest(entries.next().is_some() || states.next().is_some()),
+                None => counted_rest(states.left()),
+            };
         }
     };
-    Page {
+    Ok(Page {
         entries: selected,
         revision,
         more,
         remaining,
-    }
+    })
+}
+
+/// The entries of `states`, of which those that are not in memory are read.
+fn known<'a>(states: impl Iterator<Item = State<'a>>, read: &Read<'_>) -> Result<Vec<Arc<Entry>>, Compacted> {
+    let states: Vec<_> = states.collect();
+    let spilled = states.iter().filter_map(|state| match state {
+        State::Cached(_) => None,
+        State::Spilled(write) => Some(write.clone()),
+    });
+    let mut spilled = read(&spilled.collect::<Vec<_>>())?.into_iter();
+    let entries = states.into_iter().filter_map(|state| match state {
+        State::Cached(entry) => Some(Arc::clone(entry)),
+        State::Spilled(_) => spilled.next(),
+    });
+    Ok(entries.collect())
+}
+
+fn counted_rest(left: usize) -> (bool, Option<u64>) {
+    (left > 0, Some(left as u64))
+}
+
+fn unfiltered_rest(more: bool) -> (bool, Option<u64>) {
+    (more, (!more).then_some(0))
 }

@@ -61,6 +61,19 @@ pub async fn a_slow_watcher_is_told(bench: Bench) {
 }
 
 #[expect(missing_docs, reason = "the name is the scenario")]
+pub async fn a_watcher_of_the_future_does_not_notice(bench: Bench) {
+    let (storage, things) = bench.things();
+    let future = WatchFrom::After(Revision(3));
+    let mut watcher = things.watch(THINGS, future).expect("a watch starts");
+    for word in ["one", "two", "three"] {
+        set(&things, "a", word).await;
+    }
+    compact(&storage, Revision(3)).await;
+    set(&things, "a", "four").await;
+    assert_eq!(show_events(&read(&mut watcher, 1).await), ["~a=four@4"]);
+}
+
+#[expect(missing_docs, reason = "the name is the scenario")]
 pub async fn an_up_to_date_watcher_does_not_notice(bench: Bench) {
     let (storage, things) = bench.things();
     let mut watcher = things.watch(THINGS, WatchFrom::Now).expect("a watch starts");
@@ -127,6 +140,16 @@ pub async fn superseded_states_are_bounded(mut bench: Bench) {
     let mut last = Revision::ZERO;
     for _ in 0..300 {
         last = set(&things, "a", &word).await.revision();
+    }
+    if storage.keeps_history() {
+        storage.rechecked().await;
+        let stats = things.stats();
+        assert!(stats.events == 300 && stats.spilled > 200, "{stats:?}");
+        let (storage, things) = bench.restart(storage).await;
+        let stats = things.stats();
+        assert!(stats.events == 300 && stats.spilled > 200, "{stats:?}");
+        assert_eq!(storage.oldest(), Revision::ZERO);
+        return;
     }
     storage.compacted(Revision(last.0 - 100)).await;
     assert!(storage.oldest() < last, "what fits is kept");

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use tokio::sync::watch;
 
+use super::SharedBackend;
 use crate::backend::{
     Backend, BackendError, BackendFuture, Change, Delivery, Feed, FeedError, Refusal, State, StateWrite,
 };
@@ -119,6 +120,36 @@ impl Content {
             true => Err(Refusal::OutcomeUnknown("the answer was lost".into())),
             false => Ok(self.last),
         }
+    }
+}
+
+impl SharedBackend for SeveralWriters {
+    fn connect(&self) -> Arc<dyn Backend> {
+        Arc::new(self.clone())
+    }
+
+    fn write_all(&self, changes: &[(Arc<str>, Option<&str>)]) -> Revision {
+        self.write_all(changes)
+    }
+
+    fn hold(&self, held: bool) {
+        self.hold(held);
+    }
+
+    fn lose_feeds(&self) {
+        self.lose_feeds();
+    }
+
+    fn lose_next_answer(&self) {
+        self.lose_next_answer();
+    }
+
+    fn compact_all(&self) {
+        self.compact_all();
+    }
+
+    fn questions(&self) -> u64 {
+        self.questions()
     }
 }
 

@@ -7,10 +7,16 @@ use super::{Bench, OTHERS, THINGS, WordIndex, delete, key, put, read, set, show,
 use crate::{At, Expect, ListQuery, Revision, Stale, WatchError, WatchFrom, WriteError};
 
 /// Creates a `#[test]` for every scenario that a store on a backend with several writers passes.
+///
+/// The expression is a [`SharedBackend`](crate::conformance::SharedBackend) without content, or `None` to skip the test; it
+/// is evaluated once for each scenario, on a runtime. Without an expression it is the suite's own.
 #[macro_export]
 macro_rules! shared_suite {
     () => {
-        $crate::shared_suite! { @tests
+        $crate::shared_suite! { Some($crate::conformance::SeveralWriters::default()) }
+    };
+    ($backend:expr) => {
+        $crate::shared_suite! { @tests $backend;
             preconditions: an_absent_key_is_created, an_existing_key_is_not_created_again,
                 a_stale_revision_is_refused, one_of_two_equal_updates_wins,
                 an_absent_key_is_not_updated, an_absent_key_is_not_deleted,
@@ -34,14 +40,15 @@ macro_rules! shared_suite {
                 changes_with_one_revision_are_read_together, a_read_as_of_now_sees_writes_of_others,
                 readers_share_one_question, a_late_feed_is_told, a_lost_feed_goes_on,
                 watches_end_when_changes_are_compacted, a_lost_answer_is_not_repeated,
-                a_stale_decision_is_refused_and_repeated;
+                a_stale_decision_is_refused_and_repeated, a_deletion_that_requires_absence_is_refused,
+                a_deletion_is_answered_though_its_history_is_forgotten;
         }
     };
-    (@tests $($module:ident: $($scenario:ident),+;)+) => {
+    (@tests $backend:expr; $($module:ident: $($scenario:ident),+;)+) => {
         $($(
             #[test]
             fn $scenario() {
-                $crate::conformance::run_shared($crate::conformance::$module::$scenario);
+                $crate::conformance::run_shared(|| $backend, $crate::conformance::$module::$scenario);
             }
         )+)+
     };
@@ -104,7 +111,7 @@ pub async fn changes_with_one_revision_are_read_together(bench: Bench) {
         .watch(THINGS, WatchFrom::After(revision))
         .expect("the revision is known");
     assert!(resumed.try_next().expect("the watch goes on").is_empty());
-    let few = resumed.try_next_within(1).expect("the watch goes on");
+    let few = resumed.available_within(1).await.expect("the watch goes on");
     assert!(few.is_empty());
     let mut again = things
         .watch(THINGS, WatchFrom::After(Revision::ZERO))
@@ -219,7 +226,7 @@ pub async fn a_lost_answer_is_not_repeated(bench: Bench) {
     let (storage, things) = bench.things();
     bench.backend().lose_next_answer();
     let lost = put(&things, "a", "one", Expect::Any).await;
-    assert!(matches!(lost, Err(WriteError::Io(_))), "{lost:?}");
+    assert!(matches!(lost, Err(WriteError::OutcomeUnknown(_))), "{lost:?}");
     storage.fresh(SOON).await.expect("the changes arrive");
     assert_eq!(
         things.get(&key("a")).map(|entry| show(&entry)),
@@ -243,4 +250,34 @@ pub async fn a_stale_decision_is_refused_and_repeated(bench: Bench) {
     assert_eq!(written.previous.as_deref().map(show), Some("a=two@2".to_owned()));
     let gone = delete(&things, "a", Expect::Any).await.expect("the key exists");
     assert_eq!(show(&gone.entry), "a=three@4");
+}
+
+#[expect(missing_docs, reason = "the name is the scenario")]
+pub async fn a_deletion_that_requires_absence_is_refused(bench: Bench) {
+    let (_storage, things) = bench.things();
+    set(&things, "a", "one").await;
+    let refused = delete(&things, "a", Expect::Absent).await;
+    assert!(
+        matches!(&refused, Err(WriteError::Conflict { current: Some(entry) }) if show(entry) == "a=one@1"),
+        "{refused:?}"
+    );
+    assert!(things.get(&key("a")).is_some());
+}
+
+#[expect(missing_docs, reason = "the name is the scenario")]
+pub async fn a_deletion_is_answered_though_its_history_is_forgotten(bench: Bench) {
+    let (_storage, things) = bench.things();
+    set(&things, "a", "one").await;
+    bench.backend().hold(true);
+    let deleting = Arc::clone(&things);
+    let deletion = tokio::spawn(async move { delete(&deleting, "a", Expect::Present).await });
+    let other = bench.backend().connect();
+    while other.load(THINGS, &mut |_| ()).await.expect("the content is there") < Revision(2) {
+        tokio::task::yield_now().await;
+    }
+    // The content is loaded again, so there is no event.
+    bench.backend().compact_all();
+    bench.backend().hold(false);
+    let deleted = deletion.await.expect("the task does not panic");
+    assert_eq!(show(&deleted.expect("the key is deleted").entry), "a=one@2");
 }

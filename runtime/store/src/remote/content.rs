@@ -59,6 +59,7 @@ impl Content {
                 revision: delivery.complete,
                 at: self.parts.clock.now(),
                 memory,
+                spilled: 0,
                 disk: 0,
             });
         }

@@ -9,7 +9,11 @@ use super::Remote;
 use crate::Revision;
 use crate::backend::BackendError;
 
-/// The interval at which feeds are asked for their progress while readers wait for it.
+/// Time until feeds are asked for their progress, because a reader waits for it. Until then changes mostly arrive by
+/// themselves: progress alone is needed after writes elsewhere.
+const FIRST_PROGRESS: Duration = Duration::from_millis(10);
+
+/// The interval at which they are asked again.
 const PROGRESS: Duration = Duration::from_millis(100);
 
 /// The cache could not be brought up to date.
@@ -40,16 +44,27 @@ impl Remote {
 
     async fn catch_up(self: &Arc<Self>) -> Result<(), Stale> {
         let newest = self.newest().await?;
-        let revisions = self.content.revisions();
-        while revisions.visible() < newest {
-            if self.is_closed() {
-                return Err(Stale::Late(revisions.visible()));
-            }
-            // Without an answer the changes may still arrive.
-            let _ = self.backend.request_progress().await;
-            let _ = tokio::time::timeout(PROGRESS, revisions.reached(newest)).await;
+        match self.reach(newest).await {
+            true => Ok(()),
+            false => Err(Stale::Late(self.content.revisions().visible())),
         }
-        Ok(())
+    }
+
+    /// Waits until everything up to `revision` is visible; false if the store is closed before.
+    pub(super) async fn reach(&self, revision: Revision) -> bool {
+        let revisions = self.content.revisions();
+        let mut pause = FIRST_PROGRESS;
+        while revisions.visible() < revision {
+            if self.is_closed() {
+                return false;
+            }
+            if tokio::time::timeout(pause, revisions.reached(revision)).await.is_err() {
+                // Without an answer the changes may still arrive.
+                let _ = self.backend.request_progress().await;
+                pause = PROGRESS;
+            }
+        }
+        true
     }
 
     async fn newest(self: &Arc<Self>) -> Result<Revision, BackendError> {

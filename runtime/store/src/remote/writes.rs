@@ -14,24 +14,40 @@ const VISIBLE: Duration = Duration::from_secs(5);
 
 impl Remote {
     /// Performs a write, and answers it.
-    pub(super) async fn perform(&self, submission: Submission) {
+    pub(super) async fn perform(self: &Arc<Self>, submission: Submission) {
         let Submission { collection, op, reply } = submission;
         let mut closed = self.closed.subscribe();
-        let result = tokio::select! {
-            biased;
-            _ = closed.wait_for(|closed| *closed) => Err(WriteError::Closed),
-            result = self.write(&collection, op) => result,
+        let result = match self.is_closed() {
+            true => Err(WriteError::Closed),
+            false => tokio::select! {
+                biased;
+                result = self.write(&collection, op) => result,
+                _ = closed.wait_for(|closed| *closed) => Err(WriteError::OutcomeUnknown("the store was closed".into())),
+            },
         };
         // The caller may have been dropped.
         let _ = reply.send(result);
     }
 
-    async fn write(&self, collection: &Arc<Collection>, op: Op) -> WriteResult {
+    async fn write(self: &Arc<Self>, collection: &Arc<Collection>, op: Op) -> WriteResult {
         let size = op.size();
         let limit = self.write_limit;
         if size > limit || op.key().len() > KEY_LIMIT {
             return Err(WriteError::TooLarge { size, limit });
         }
+        if let Op::Delete {
+            key,
+            expect: Expect::Absent,
+            ..
+        } = &op
+        {
+            // Never possible: a key without a state cannot be deleted, either.
+            let _ = self.fresh(VISIBLE).await;
+            let current = collection.get(key);
+            return Err(WriteError::Conflict { current });
+        }
+        // History may be forgotten before the change can be read from it.
+        let before = collection.get(op.key());
         let write = write_of(collection, &op);
         let begin = Instant::now();
         let revision = match self.backend.write(write).await {
@@ -48,9 +64,8 @@ impl Remote {
             });
         }
         // The write counts, though the cache does not show it yet, or its history has forgotten it already.
-        let current = collection.get(op.key());
         let key = Arc::clone(op.key());
-        let entry = match (op, current) {
+        let entry = match (op, before) {
             (
                 Op::Put { draft, row, .. }
                 | Op::Delete {
@@ -59,8 +74,11 @@ impl Remote {
                 },
                 _,
             ) => Entry::new(key, revision, draft.fill(revision), row, 0),
-            (Op::Delete { last: None, .. }, Some(current)) => current.deleted_at(revision),
-            (Op::Delete { last: None, .. }, None) => return Err(WriteError::Conflict { current: None }),
+            (Op::Delete { last: None, .. }, Some(before)) => before.deleted_at(revision),
+            (Op::Delete { last: None, .. }, None) => {
+                let reason = format!("{key} was deleted at revision {revision}, and its last state is forgotten");
+                return Err(WriteError::OutcomeUnknown(reason.into()));
+            }
         };
         Ok(Written {
             entry: Arc::new(entry),
@@ -70,11 +88,8 @@ impl Remote {
     }
 
     async fn becomes_visible(&self, revision: Revision) {
-        let revisions = self.content.revisions();
-        if revisions.visible() < revision {
-            // An answer that comes too early is correct: readers that need the newest state wait for it.
-            let _ = tokio::time::timeout(VISIBLE, revisions.reached(revision)).await;
-        }
+        // An answer that comes too early is correct: readers that need the newest state wait for it.
+        let _ = tokio::time::timeout(VISIBLE, self.reach(revision)).await;
     }
 
     async fn refused(&self, collection: &Collection, op: &Op, refusal: Refusal) -> WriteError {
@@ -87,7 +102,8 @@ impl Remote {
             }
             Refusal::Full => WriteError::Full,
             Refusal::TooLarge { limit } => WriteError::TooLarge { size: op.size(), limit },
-            Refusal::Unavailable(reason) | Refusal::OutcomeUnknown(reason) => WriteError::Io(reason),
+            Refusal::Unavailable(reason) => WriteError::Unavailable(reason),
+            Refusal::OutcomeUnknown(reason) => WriteError::OutcomeUnknown(reason),
         }
     }
 }
@@ -110,8 +126,8 @@ fn write_of(collection: &Collection, op: &Op) -> StateWrite {
             key: Arc::clone(key),
             value: None,
             expect: match expect {
-                Expect::Any | Expect::Absent => Expect::Present,
-                Expect::Present | Expect::Revision(_) => *expect,
+                Expect::Any => Expect::Present,
+                Expect::Absent | Expect::Present | Expect::Revision(_) => *expect,
             },
             ttl: None,
         },

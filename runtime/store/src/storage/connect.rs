@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::{OpenError, Shared, Storage, spawn};
 use crate::Alarms;
-use crate::backend::{Backend, State};
+use crate::backend::{Backend, BackendError, State};
 use crate::collections::Collections;
 use crate::committer::Queue;
-use crate::compactor::{Compactor, Marks};
+use crate::compactor::{Compactor, MarkQueue, Marks};
 use crate::encodings::EncodingCache;
 use crate::log::{self, Log};
 use crate::options::StorageOptions;
@@ -23,21 +23,22 @@ impl Storage {
     ///
     /// Call it on a tokio runtime that lives as long as the store. History begins with the loaded state. Keys expire where
     /// the backend decides so, and watchers of a deletion see the state before it, whatever final state the writer brings.
-    /// [`WriteError::Io`](crate::WriteError::Io) is the result of a write whose answer is lost: it is not repeated.
+    /// [`WriteError::OutcomeUnknown`](crate::WriteError::OutcomeUnknown) is the result of a write whose answer is lost: it is
+    /// not repeated.
     ///
     /// # Errors
     ///
     /// [`OpenError::Backend`] when the content cannot be loaded.
     pub async fn connect(backend: Arc<dyn Backend>, prefix: &str, options: &StorageOptions) -> Result<Self, OpenError> {
         let (states, revision) = remote::load(&*backend, prefix).await?;
-        let mut unclaimed = Unclaimed::new(options);
+        let mut unclaimed = Unclaimed::new(options, false);
         for state in states {
             unclaimed.change(record(state));
         }
         let unclaimed = Arc::new(Mutex::new(unclaimed));
         let revisions = Arc::new(RevisionWindow::new(revision, revision));
         let log: Arc<dyn Log> = Arc::new(BackendLog(Arc::clone(&backend)));
-        let marks = Arc::new(Marks::new(options, [].into(), Arc::clone(&log)));
+        let marks = Arc::new(Marks::new(options, MarkQueue::default(), Arc::clone(&log)));
         let settling = Arc::new(Settling::new(revision));
         let collections = Collections::default();
         let alarms = Alarms::default();
@@ -59,7 +60,7 @@ impl Storage {
             marks: Arc::clone(&marks),
             clock: Arc::clone(&options.clock),
         };
-        let remote = Remote::start(backend, prefix, parts, options.write_limit, revision);
+        let remote = Remote::start(backend, prefix, parts, alarms.clone(), options.write_limit, revision);
         let writer = Arc::new(Writer::new(&remote));
         let shared = Shared {
             revisions,
@@ -72,6 +73,7 @@ impl Storage {
             unclaimed,
             threads: Mutex::new(threads),
             encodings: EncodingCache::default(),
+            kinds: options.kinds.clone(),
             remote: Some((remote, writer)),
         };
         Ok(Self {
@@ -83,6 +85,18 @@ impl Storage {
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.shared.remote.is_some()
+    }
+
+    /// Succeeds if the store elsewhere answers now; always, if nobody else writes to the store. The caller bounds the time.
+    ///
+    /// # Errors
+    ///
+    /// The backend does not answer.
+    pub async fn probe(&self) -> Result<(), BackendError> {
+        match &self.shared.remote {
+            None => Ok(()),
+            Some((remote, _)) => remote.probe().await,
+        }
     }
 
     /// Waits until everything that anybody wrote before the call is visible, for `deadline` at most. All callers that wait

@@ -15,6 +15,16 @@ mod memory {
     });
 }
 
+/// The same when older history is read back.
+mod memory_with_history {
+    use planesmith_store::MemoryLog;
+
+    planesmith_store::suite!({
+        let log = MemoryLog::new().keeping_history();
+        move || Box::new(log.clone()) as Box<dyn planesmith_store::log::Log>
+    });
+}
+
 /// The guarantees of a store in which others write, too, on the backend of the suite.
 mod shared {
     planesmith_store::shared_suite!();

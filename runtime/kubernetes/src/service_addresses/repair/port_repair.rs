@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use planesmith_api_defs::core::v1::Service;
+use planesmith_machinery::status::ApiResult;
 
+use super::super::node_ports::NodePorts;
 use super::super::report::{Finding, warn};
 use super::super::{ServiceAddresses, port_rules};
 use super::about_service;
@@ -23,7 +25,29 @@ pub(super) struct PortRepair {
 impl PortRepair {
     /// Checks all ports.
     pub(super) async fn run(&mut self, addresses: &ServiceAddresses) {
-        let ports = &addresses.ports;
+        let Some(stored) = &addresses.stored_ports else {
+            return self.check(addresses, &addresses.ports).await;
+        };
+        let checked = async {
+            // Makes sure that it is there.
+            let before = stored.change(|ports| Ok(ports.clone())).await?;
+            let ports = NodePorts::holding(addresses.ports.range(), before.clone());
+            self.check(addresses, &ports).await;
+            let after = ports.all();
+            let mend = |ports: &mut BTreeSet<i32>| {
+                ports.retain(|port| after.contains(port) || !before.contains(port));
+                ports.extend(after.difference(&before));
+                Ok(())
+            };
+            stored.change(mend).await
+        };
+        let checked: ApiResult<()> = checked.await;
+        if let Err(error) = checked {
+            tracing::warn!(error = error.message(), "the allocated node ports cannot be checked");
+        }
+    }
+
+    async fn check(&mut self, addresses: &ServiceAddresses, ports: &NodePorts) {
         let mut used: BTreeSet<i32> = BTreeSet::new();
         for service in addresses.services().all::<Service>() {
             for port in port_rules::ports_of(&service).into_iter().collect::<BTreeSet<_>>() {

@@ -11,11 +11,24 @@ use serde_json::Value;
 use tower::ServiceExt;
 
 use super::{Discovery, GroupDirectory, Groups, RemoteVersion, ServedResource, SharedTable, VersionPriority};
-use crate::discovery::{ListedGroup, RemoteResources, ServedKind, ServedSubresource};
+use crate::discovery::{GroupRegistry, ListedGroup, ListedGroups, RemoteResources, ServedKind, ServedSubresource};
 use crate::request::{Context, Verb};
 use crate::routes::{ResourceHandler, RouteTable, Routes};
 
 struct Silent(ServedResource);
+
+/// Registered groups, in order.
+struct Registered(Vec<ListedGroup>);
+
+impl GroupRegistry for Registered {
+    fn groups(&self) -> Vec<ListedGroup> {
+        self.0.clone()
+    }
+
+    fn lists(&self, group: &str, _version: &str) -> bool {
+        self.0.iter().any(|listed| listed.name == group)
+    }
+}
 
 impl ResourceHandler for Silent {
     fn facts(&self) -> &ServedResource {
@@ -160,8 +173,11 @@ async fn what_is_registered_orders_the_plain_list_and_adds_other_servers() {
         versions: versions.iter().map(ToString::to_string).collect(),
     };
     directory.store(Groups {
-        listed: Some(vec![listed("far.example.com", &["v2", "v1"]), listed("apps", &["v1"])]),
-        remote: vec![RemoteVersion {
+        listed: Some(ListedGroups::of(Arc::new(Registered(vec![
+            listed("far.example.com", &["v2", "v1"]),
+            listed("apps", &["v1"]),
+        ])))),
+        remote: Arc::new([RemoteVersion {
             priority: VersionPriority {
                 group: "far.example.com".to_owned(),
                 version: "v1".to_owned(),
@@ -170,7 +186,7 @@ async fn what_is_registered_orders_the_plain_list_and_adds_other_servers() {
             },
             resources: Arc::new(RemoteResources::default()),
             is_current: false,
-        }],
+        }]),
     });
     let groups = json(&router, "/apis").await;
     assert_eq!(texts(&groups["groups"], "name"), ["far.example.com", "apps"]);

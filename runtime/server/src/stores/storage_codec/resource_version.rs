@@ -5,9 +5,9 @@ use serde_json::Value as Tree;
 
 const FIELD: &[u8] = b"\"resourceVersion\":\"";
 
-/// Returns canonical JSON without the empty resourceVersion at its gap.
-pub(super) fn without_gap(canonical: &Encoded) -> Vec<u8> {
-    let (head, tail) = canonical.bytes.split_at(canonical.gap);
+/// Returns canonical JSON without the empty resourceVersion at `gap`.
+pub(super) fn without_gap(canonical: &[u8], gap: usize) -> Vec<u8> {
+    let (head, tail) = canonical.split_at(gap);
     let head = head.strip_suffix(FIELD).unwrap_or(head);
     let tail = tail.strip_prefix(b"\"").unwrap_or(tail);
     // One of the two commas around the member goes with it.
@@ -92,7 +92,7 @@ mod tests {
             let read = with_gap(stored.as_bytes()).unwrap();
             assert_eq!(String::from_utf8_lossy(&read.bytes), canonical);
             assert!(read.bytes[..read.gap].ends_with(FIELD) && read.bytes[read.gap] == b'"');
-            assert_eq!(String::from_utf8_lossy(&without_gap(&read)), stored);
+            assert_eq!(String::from_utf8_lossy(&without_gap(&read.bytes, read.gap)), stored);
         }
         for malformed in ["", "[]", "{}", r#"{"metadata":1}"#, "k8s\0"] {
             assert_eq!(with_gap(malformed.as_bytes()), None);

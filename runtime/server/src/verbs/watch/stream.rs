@@ -280,10 +280,8 @@ impl WatchStream {
         if !self.unsent.has_room() {
             return Ok(());
         }
-        let events = self
-            .watcher
-            .try_next_within(READ)
-            .map_err(|error| self.too_slow(&error))?;
+        let events = self.watcher.available_within(READ).await;
+        let events = events.map_err(|error| self.too_slow(&error))?;
         self.events(&events).await
     }
 

@@ -132,6 +132,10 @@ async fn what_a_start_shows_after_a_failed_sync_is_on_the_disk() {
     let (folder, pages) = (temporary.path().join("store"), Arc::<Pages>::default());
     let (storage, things) = pages.open(&folder);
     fill(&things, 3).await;
+    // Zeros are written ahead of small frames.
+    for number in 0..5 {
+        set(&things, &format!("small{number}"), "one").await;
+    }
     let before = shown(&things).len();
     // The frame stays in memory, where every later process finds it, and no sync writes it.
     *pages.fills_up.lock().unwrap() = true;

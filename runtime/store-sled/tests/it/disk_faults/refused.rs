@@ -37,6 +37,10 @@ async fn a_write_of_unknown_outcome_is_dropped_by_the_next_one() {
     let (folder, faults) = (temporary.path().join("store"), Arc::<Faults>::default());
     let (storage, things) = open(&folder, &faults);
     fill(&things, 3).await;
+    // Zeros are written ahead of small frames.
+    for number in 0..5 {
+        set(&things, &format!("small{number}"), "one").await;
+    }
     let before = shown(&things);
     // The sync of its frame fails, and then the file system is full: nothing removes the frame.
     faults.fail(".journal", 1, EIO);

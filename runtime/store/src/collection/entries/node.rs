@@ -1,7 +1,10 @@
 //! Neighbouring entries or nodes, counted and shared with snapshots.
 
-use std::sync::Arc;
+mod heads;
 
+use std::sync::{Arc, OnceLock};
+
+use self::heads::Heads;
 use crate::Entry;
 
 /// An entry, or a node of them.
@@ -55,9 +58,17 @@ impl<T: Item> Item for Node<T> {
 pub(super) struct Node<T> {
     /// A lower bound of its keys, above all keys of the node before.
     from: Arc<str>,
-    items: Arc<Vec<T>>,
+    items: Arc<Items<T>>,
     /// The number of entries, beside the pointer, so that counting touches no items.
     len: usize,
+}
+
+/// The items of a node.
+#[derive(Clone, Debug)]
+struct Items<T> {
+    list: Vec<T>,
+    /// Found by the first search after a change; only of entries.
+    heads: OnceLock<Heads>,
 }
 
 /// The index of the node in `nodes` that has `key` or would get it.
@@ -68,7 +79,7 @@ pub(super) fn place_of<T: Item>(nodes: &[Node<T>], key: &str) -> usize {
 /// Removes the node at `at` if it is empty, or merges it with a neighbour if it is sparse and both fit into three quarters of
 /// a node.
 pub(super) fn tidy<T: Item>(nodes: &mut Vec<Node<T>>, at: usize) {
-    let count = nodes[at].items.len();
+    let count = nodes[at].items().len();
     if count == 0 {
         nodes.remove(at);
     }
@@ -77,14 +88,16 @@ pub(super) fn tidy<T: Item>(nodes: &mut Vec<Node<T>>, at: usize) {
     }
     let fits = |left: usize| {
         let pair = nodes.get(left..left + 2);
-        pair.is_some_and(|pair| pair[0].items.len() + pair[1].items.len() <= Node::<T>::CAPACITY - Node::<T>::SPARSE)
+        pair.is_some_and(|pair| {
+            pair[0].items().len() + pair[1].items().len() <= Node::<T>::CAPACITY - Node::<T>::SPARSE
+        })
     };
     let before = at.checked_sub(1).filter(|left| fits(*left));
     let Some(left) = before.or_else(|| fits(at).then_some(at)) else {
         return;
     };
     let right = nodes.remove(left + 1);
-    nodes[left].change(|items| items.extend(right.items.iter().cloned()));
+    nodes[left].change(|items| items.extend(right.items().iter().cloned()));
 }
 
 impl<T: Item> Node<T> {
@@ -97,7 +110,8 @@ impl<T: Item> Node<T> {
     fn new(items: Vec<T>) -> Option<Self> {
         let from = Arc::clone(items.first()?.first());
         let len = T::count(&items);
-        let items = Arc::new(items);
+        let heads = OnceLock::new();
+        let items = Arc::new(Items { list: items, heads });
         Some(Self { from, items, len })
     }
 
@@ -110,22 +124,30 @@ impl<T: Item> Node<T> {
     }
 
     pub(super) fn items(&self) -> &[T] {
-        &self.items
+        &self.items.list
     }
 
     pub(super) fn get(&self, place: usize) -> Option<&T> {
-        self.items.get(place)
+        self.items.list.get(place)
     }
 
     /// The item at `place`, to be replaced by one with the same keys. A snapshot keeps its own copy.
     pub(super) fn replace(&mut self, place: usize) -> &mut T {
-        &mut Arc::make_mut(&mut self.items)[place]
+        &mut Arc::make_mut(&mut self.items).list[place]
     }
 
     /// Changes the items, of which a snapshot keeps its own copy.
     pub(super) fn change<R>(&mut self, change: impl FnOnce(&mut Vec<T>) -> R) -> R {
         let items = Arc::make_mut(&mut self.items);
+        items.heads.take();
+        self.change_with(|items| change(&mut items.list))
+    }
+
+    /// Like [`Self::change`], for changes that keep the heads right.
+    fn change_with<R>(&mut self, change: impl FnOnce(&mut Items<T>) -> R) -> R {
+        let items = Arc::make_mut(&mut self.items);
         let result = change(items);
+        let items = &items.list;
         self.len = T::count(items);
         // Keys below all others come to the first node.
         if let Some(first) = items.first()
@@ -138,11 +160,17 @@ impl<T: Item> Node<T> {
 
     /// Inserts `item` at `place`. Returns the new next node when this one was full. `is_last` if no node follows.
     pub(super) fn insert(&mut self, place: usize, item: T, is_last: bool) -> Option<Self> {
-        if self.items.len() < T::SIBLINGS {
-            self.change(|items| items.insert(place, item));
+        if self.items().len() < T::SIBLINGS {
+            self.change_with(|items| {
+                let has_head = |heads: &mut Heads| heads.insert(place, item.first());
+                if !items.heads.get_mut().is_some_and(has_head) {
+                    items.heads.take();
+                }
+                items.list.insert(place, item);
+            });
             return None;
         }
-        let next = if is_last && place == self.items.len() {
+        let next = if is_last && place == self.items().len() {
             // Keys that are inserted in order leave full nodes behind.
             vec![item]
         } else {
@@ -163,15 +191,31 @@ impl<T: Item> Node<T> {
     /// Checks that the node is neither empty nor too large, and that its count is right.
     #[cfg(test)]
     pub(super) fn check(&self) {
-        assert!((1..=Self::CAPACITY).contains(&self.items.len()));
-        assert_eq!(self.len, T::count(&self.items));
-        assert!(self.from <= *self.items[0].first());
+        assert!((1..=Self::CAPACITY).contains(&self.items().len()));
+        assert_eq!(self.len, T::count(self.items()));
+        assert!(self.from <= *self.items()[0].first());
     }
 }
 
 impl Node<Arc<Entry>> {
     /// The index of the entry with `key`, or the index at which it would be inserted.
     pub(super) fn search(&self, key: &str) -> Result<usize, usize> {
-        self.items.binary_search_by(|entry| (**entry.key()).cmp(key))
+        let Items { list, heads } = &*self.items;
+        let heads = heads.get_or_init(|| Heads::of(list.iter().map(|entry| &**entry.key())));
+        let candidates = heads.candidates(key);
+        let found = list[candidates.clone()].binary_search_by(|entry| (**entry.key()).cmp(key));
+        found
+            .map(|place| candidates.start + place)
+            .map_err(|place| candidates.start + place)
+    }
+
+    /// Removes the entry at `place`.
+    pub(super) fn remove(&mut self, place: usize) -> Arc<Entry> {
+        self.change_with(|items| {
+            if let Some(heads) = items.heads.get_mut() {
+                heads.remove(place);
+            }
+            items.list.remove(place)
+        })
     }
 }

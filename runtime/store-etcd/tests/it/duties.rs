@@ -1,0 +1,151 @@
+//! The duties beyond those of every backend: expiry, compaction in turns, a full store, and many keys.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use planesmith_store::backend::{Backend as _, FeedError, Refusal, StateWrite};
+use planesmith_store::{AlarmKind, Expect, Revision};
+use planesmith_store_etcd::{Config, Etcd};
+
+use crate::server::{Cluster, is_skipped};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn key(name: &str) -> Arc<str> {
+    format!("/registry/things/{name}").into()
+}
+
+fn put(name: &str, size: usize, ttl: Option<u64>) -> StateWrite {
+    StateWrite {
+        key: key(name),
+        value: Some(vec![b'a'; size].into()),
+        expect: Expect::Any,
+        ttl: ttl.map(Duration::from_secs),
+    }
+}
+
+async fn connect(config: Config) -> Etcd {
+    Etcd::connect(&config).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn objects_share_leases_and_expire() {
+    if is_skipped() {
+        return;
+    }
+    let cluster = Cluster::start(1).await;
+    let config = Config {
+        lease_objects: 4,
+        ..cluster.config()
+    };
+    let etcd = connect(config).await;
+    for number in 0..8 {
+        etcd.write(put(&format!("n{number}"), 1, Some(100))).await.unwrap();
+    }
+    let leases = cluster.ask("/v3/lease/leases", "{}").matches("\"ID\"").count();
+    assert_eq!(leases, 2, "four objects each");
+    let before = etcd.write(put("short", 1, Some(1))).await.unwrap();
+    let mut feed = etcd.follow("/registry/", before).await.unwrap();
+    let delivery = tokio::time::timeout(PATIENCE, feed.next()).await.unwrap().unwrap();
+    assert_eq!(
+        (&*delivery.changes[0].key, &delivery.changes[0].value),
+        (&*key("short"), &None)
+    );
+    // An update without a TTL ends the expiry: the object leaves its lease.
+    etcd.write(put("n0", 1, None)).await.unwrap();
+    let read = cluster.ask("/v3/kv/range", r#"{"key": "L3JlZ2lzdHJ5L3RoaW5ncy9uMA=="}"#);
+    assert!(read.contains("mod_revision") && !read.contains("lease"), "{read}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn servers_compact_in_turns() {
+    if is_skipped() {
+        return;
+    }
+    let cluster = Cluster::start(1).await;
+    let config = Config {
+        compaction_interval: Duration::from_millis(100),
+        ..cluster.config()
+    };
+    let (one, _other) = (connect(config.clone()).await, connect(config).await);
+    let first = one.write(put("a", 1, None)).await.unwrap();
+    let last = one.write(put("a", 2, None)).await.unwrap();
+    let begin = Instant::now();
+    // The revision of a turn is forgotten with the next one; nothing is written meanwhile but the count of turns.
+    loop {
+        assert!(begin.elapsed() < PATIENCE, "nothing was compacted");
+        let mut feed = one.follow("/registry/", first).await.unwrap();
+        let delivery = tokio::time::timeout(Duration::from_millis(200), feed.next()).await;
+        if matches!(delivery, Ok(Err(FeedError::Compacted))) {
+            break;
+        }
+    }
+    let read = cluster.ask("/v3/kv/range", r#"{"key": "Y29tcGFjdF9yZXZfa2V5"}"#);
+    assert!(
+        read.contains("\"version\""),
+        "kube-apiserver counts in the same key: {read}"
+    );
+    let mut states = Vec::new();
+    one.load("/registry/", &mut |page| states.extend(page)).await.unwrap();
+    assert_eq!((states.len(), states[0].revision), (1, last));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_store_refuses_writes_and_tells() {
+    if is_skipped() {
+        return;
+    }
+    let cluster = Cluster::start_with(1, &[("quota-backend-bytes", "8000000")], None).await;
+    let etcd = connect(cluster.config()).await;
+    let mut refused = None;
+    // The quota is compared with what the last commit left on disk.
+    for number in 0..500 {
+        if let Err(refusal) = etcd.write(put(&format!("n{number}"), 1_000_000, None)).await {
+            refused = Some(refusal);
+            break;
+        }
+    }
+    assert_eq!(refused, Some(Refusal::Full));
+    let begin = Instant::now();
+    while etcd.alarms().is_empty() {
+        assert!(begin.elapsed() < PATIENCE, "there is no alarm");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(etcd.alarms()[0].kind, AlarmKind::NoSpace);
+    assert!(etcd.size() > 1_000_000);
+    etcd.health().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_keys_are_read_at_one_revision() {
+    const BATCHES: u64 = 4;
+    const BATCH: u64 = 900;
+    if is_skipped() {
+        return;
+    }
+    let cluster = Cluster::start(1).await;
+    let config = Config {
+        prefix: "/other/cluster".to_owned(),
+        ..cluster.config()
+    };
+    let etcd = connect(config).await;
+    let mut last = Revision::ZERO;
+    for batch in 0..BATCHES {
+        let changes = (0..BATCH).map(|number| (key(&format!("{batch}-{number:04}")), Some(Bytes::from_static(b"x"))));
+        last = etcd.write_all(changes.collect()).await.unwrap();
+    }
+    let elsewhere = connect(cluster.config()).await;
+    elsewhere.write(put("elsewhere", 1, None)).await.unwrap();
+    let mut pages = Vec::new();
+    let revision = etcd.load("/registry/", &mut |page| pages.push(page)).await.unwrap();
+    assert_eq!(revision, last.next());
+    assert!(pages.len() > 1);
+    let states: Vec<_> = pages.into_iter().flatten().collect();
+    assert_eq!(states.len() as u64, BATCHES * BATCH);
+    assert!(
+        states.is_sorted_by(|one, next| one.key < next.key),
+        "each key is there once"
+    );
+    assert!(states.iter().all(|state| state.key.starts_with("/registry/things/")));
+}

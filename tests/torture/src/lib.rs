@@ -1,0 +1,22 @@
+//! The torture of stores: random histories, crashes, losses of power and faults, and the checks of what a store promises.
+//!
+//! Clients and watches work on an open [`planesmith_store::Storage`] and record each call, answer and delivery
+//! ([`history`]). [`check`] compares the records with the promises. A [`scenario`] gives the store a life between
+//! crashes, faults and restarts.
+//!
+//! A seed determines what the clients plan and which faults occur. It does not determine how threads overlap.
+
+pub mod check;
+mod client;
+pub mod clock;
+pub mod cluster;
+pub mod history;
+mod life;
+pub mod power;
+pub mod record;
+pub mod report;
+pub mod scenario;
+pub mod target;
+mod temporary;
+mod watching;
+pub mod word;
