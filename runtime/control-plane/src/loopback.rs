@@ -12,6 +12,7 @@ use http::{Method, Request, StatusCode, header};
 use planesmith_access::user::{PRIVILEGED_GROUP, UserInfo};
 use planesmith_server::connection::Connection;
 use planesmith_server::lifecycle::Front;
+use planesmith_server::stores::STORE_CLOSED;
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -255,6 +256,9 @@ async fn refusal(method: Method, path: &str, response: Response) -> LoopbackErro
     let body = to_bytes(response.into_body(), ANSWER_LIMIT).await.unwrap_or_default();
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let message = body.get("message").and_then(Value::as_str).unwrap_or_default();
+    if status == StatusCode::SERVICE_UNAVAILABLE && message == STORE_CLOSED {
+        return LoopbackError::NotReady;
+    }
     LoopbackError::Refused {
         method,
         path: path.to_owned(),

@@ -119,8 +119,10 @@ pub async fn next_of(watchers: &mut [Watcher]) -> (usize, Result<Vec<Arc<Event>>
 async fn reconcile_due<R: Reconcile>(work: &R, due: BTreeSet<String>, queue: &mut DelayingQueue<String>) {
     let each = stream::iter(due).map(|key| async move {
         let outcome = work.reconcile(&key).await;
-        if let Err(error) = &outcome {
-            tracing::warn!(what = R::NAME, key, %error, "a reconciliation failed and is retried");
+        match &outcome {
+            // A server that has stopped retries nothing; its next start reconciles everything.
+            Ok(()) | Err(LoopbackError::NotReady) => {}
+            Err(error) => tracing::warn!(what = R::NAME, key, %error, "a reconciliation failed and is retried"),
         }
         (key, outcome.is_ok())
     });

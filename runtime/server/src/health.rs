@@ -9,6 +9,7 @@ use std::fmt;
 use futures_util::future::BoxFuture;
 
 pub(crate) use endpoint::Endpoint;
+pub(crate) use reports::SHUTDOWN;
 
 type Probe = Box<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
 

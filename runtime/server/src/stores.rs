@@ -33,6 +33,7 @@ use crate::reservations::Reservations;
 use open_stores::OpenStores;
 
 pub(crate) use attachments::Attachments;
+pub use failure::STORE_CLOSED;
 pub(crate) use failure::{stale, store_failure};
 pub use indexer::row_of;
 pub(crate) use indexer::texts_at;

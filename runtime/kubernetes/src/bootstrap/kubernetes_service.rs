@@ -216,8 +216,9 @@ impl KubernetesService {
         {
             tracing::warn!(%error, "the lease of this server's address cannot be removed");
         }
-        if let Err(error) = retry_on_conflict(|| self.publish_others()).await {
-            tracing::warn!(%error, "the server's address cannot be taken out of the service kubernetes");
+        match retry_on_conflict(|| self.publish_others()).await {
+            Ok(()) | Err(LoopbackError::NotReady) => {}
+            Err(error) => tracing::warn!(%error, "the server's address cannot be taken out of the service kubernetes"),
         }
     }
 

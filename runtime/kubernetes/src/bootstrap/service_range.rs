@@ -54,7 +54,8 @@ impl DefaultRange {
     /// Creates missing ranges, if possible now. Returns the time until the next check.
     async fn attempt(&self) -> Duration {
         match retry_on_conflict(|| self.sync()).await {
-            Ok(()) => INTERVAL,
+            // `NotReady`: the server has stopped.
+            Ok(()) | Err(LoopbackError::NotReady) => INTERVAL,
             Err(error) => {
                 tracing::warn!(%error, "the default range for services cannot be created");
                 RETRY

@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// The check that fails while the server stops, which is no fault to report.
+pub(crate) const SHUTDOWN: &str = "shutdown";
+
 /// Time from the start during which failures are not reported, unless the server was healthy before.
 const START_WITHIN: Duration = Duration::from_secs(30);
 
@@ -30,7 +33,7 @@ impl FailureReports {
         }
     }
 
-    /// True if one of the `failed` checks was not reported since the last healthy answer. Nothing is reported in the
+    /// True if one of the `failed` checks other than [`SHUTDOWN`] was not reported since the last healthy answer. Nothing is reported in the
     /// first half minute of a server that was never healthy.
     pub(super) fn is_due(&self, failed: &[&str]) -> bool {
         self.is_due_at(self.start.elapsed(), failed)
@@ -50,7 +53,8 @@ impl FailureReports {
                 return false;
             }
             let before = state.reported.len();
-            state.reported.extend(failed.iter().map(|&name| name.to_owned()));
+            let worth = failed.iter().filter(|name| **name != SHUTDOWN);
+            state.reported.extend(worth.map(|&name| name.to_owned()));
             state.reported.len() > before
         })
     }
@@ -77,6 +81,8 @@ mod tests {
         assert!(!due(&["hook"]));
         reports.recover();
         assert!(due(&["store"]));
+        // The server stops.
+        assert!(!due(&[SHUTDOWN]));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::config::Config;
 use crate::chain::Merged;
 use crate::chain::discovery::Discovery;
 use crate::chain::resources::Resources;
-use crate::health::{Endpoint, Endpoints, HealthCheck};
+use crate::health::{Endpoint, Endpoints, HealthCheck, SHUTDOWN};
 use crate::in_flight::InFlight;
 use crate::metrics::SharedMetrics;
 use crate::openapi;
@@ -79,7 +79,7 @@ fn health_endpoints(metrics: &SharedMetrics, stopping: &Arc<AtomicBool>, merged:
     checks.append(&mut merged.checks);
     checks.extend(merged.start_hooks.iter().map(crate::hooks::Hook::check));
     let stopping = Arc::clone(stopping);
-    let shutdown = HealthCheck::new("shutdown", move || {
+    let shutdown = HealthCheck::new(SHUTDOWN, move || {
         if stopping.load(Ordering::Acquire) {
             Err("process is shutting down".to_owned())
         } else {

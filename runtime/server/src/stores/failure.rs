@@ -4,6 +4,9 @@ use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::ApiError;
 use planesmith_store::{Stale, WriteError};
 
+/// The message of the answer to a request that comes after the store was closed, which is the end of the server.
+pub const STORE_CLOSED: &str = "the store is closed";
+
 /// The error for a client when the newest state of objects of `kind` is unknown.
 pub(crate) fn stale(why: &Stale, kind: &ResourceFacts) -> ApiError {
     tracing::warn!(resource = %kind.group_resource(), error = %why, "the newest state of the store is unknown");
@@ -15,7 +18,7 @@ pub(crate) fn store_failure(error: &WriteError) -> ApiError {
     match error {
         WriteError::Full => ApiError::storage_full(),
         WriteError::TooLarge { limit, .. } => ApiError::too_large(&format!("limit is {limit}")),
-        WriteError::Closed => ApiError::service_unavailable("the store is closed"),
+        WriteError::Closed => ApiError::service_unavailable(STORE_CLOSED),
         // The error contains no file name, and only an administrator can repair the store.
         WriteError::ReadOnly(_) => ApiError::internal(error.to_string()),
         WriteError::Io(_) => ApiError::internal("the store could not write, and the outcome of the write is unknown"),

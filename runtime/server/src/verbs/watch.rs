@@ -30,6 +30,7 @@ use crate::endpoint::{Call, Endpoint};
 use crate::negotiation::{Acceptable, Output, Target, streamed};
 use crate::options::{ListOptions, Start, parse_version_field};
 use crate::response;
+use crate::stores::STORE_CLOSED;
 use crate::table;
 use crate::websocket;
 
@@ -154,7 +155,7 @@ fn failure(error: &WatchError, version: u64) -> ApiError {
             requested: version,
             oldest: oldest.0,
         }),
-        WatchError::Closed => ApiError::service_unavailable("the store is closed"),
+        WatchError::Closed => ApiError::service_unavailable(STORE_CLOSED),
     }
 }
 
