@@ -37,25 +37,25 @@ pub const DEFAULT_CURRENCY: &str = "EUR";
     column(
         name = "Priority",
         type = "string",
-        doc = "How soon the order is packed.",
+        doc = "Urgency with which the order is packed.",
         path = "spec.priority"
     ),
     column(
         name = "Parcels",
         type = "integer",
-        doc = "In how many parcels it is sent.",
+        doc = "The number of parcels of the shipment.",
         path = "spec.parcels"
     ),
     column(
         name = "Phase",
         type = "string",
-        doc = "How far the order is.",
+        doc = "Progress of the order.",
         path = "status.phase"
     ),
     column(
         name = "Note",
         type = "string",
-        doc = "Where to leave the parcels.",
+        doc = "Place to leave the parcels.",
         priority = 1,
         path = "spec.deliveryNote"
     ),
@@ -65,30 +65,30 @@ pub struct Order {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What was ordered.
+    /// The desired state: the ordered products, the customer and the shipment.
     #[field(proto = 2)]
     pub spec: OrderSpec,
-    /// How far the order is.
+    /// The observed state: the progress of the order.
     #[field(proto = 3)]
     pub status: OrderStatus,
 }
 
-/// What was ordered, by whom, and how it is sent.
+/// The desired state of an order.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct OrderSpec {
-    /// Who ordered.
+    /// The person who ordered.
     #[field(proto = 1)]
     pub customer: Customer,
-    /// What was ordered, each product once.
+    /// The ordered products, each at most once.
     #[field(proto = 2, list_type = map, list_map_keys("product"), patch_strategy(merge), patch_merge_key = "product", max_length = 50)]
     pub items: Vec<OrderItem>,
-    /// How soon the order is packed.
+    /// Urgency with which the order is packed.
     #[field(proto = 3, default = "Normal", one_of("Low", "Normal", "Express"))]
     pub priority: String,
-    /// In how many parcels it is sent.
+    /// The number of parcels of the shipment.
     #[field(proto = 4, default = 1, minimum = 0, maximum = 100)]
     pub parcels: Option<i32>,
-    /// Where to leave the parcels when nobody is at home.
+    /// Place to leave the parcels if nobody is at home.
     #[field(proto = 5, max_length = 200)]
     pub delivery_note: String,
     /// Currency of the bill: three capital letters.
@@ -119,18 +119,18 @@ pub struct OrderItem {
         pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
     )]
     pub product: String,
-    /// How many pieces.
+    /// The number of pieces.
     #[field(proto = 2, default = 1, minimum = 1, maximum = 1000)]
     pub quantity: i32,
 }
 
-/// How far an order is.
+/// The observed state of an order.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct OrderStatus {
     /// Received, Packing, Sent or Delivered.
     #[field(proto = 1, one_of("", "Received", "Packing", "Sent", "Delivered"))]
     pub phase: String,
-    /// How many parcels are packed.
+    /// The number of packed parcels.
     #[field(proto = 2)]
     pub parcels: i32,
     /// Selects the packers that work on the order, such as order=a-17.

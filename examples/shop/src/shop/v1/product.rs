@@ -9,7 +9,12 @@ use planesmith_machinery::{Resource, Struct};
 #[resource(group = "shop.example.com", version = "v1", short("prod"), categories("shop"), cluster, name_rule = dns_label)]
 #[resource(
     column(name),
-    column(name = "Title", type = "string", doc = "What customers read.", path = "spec.title"),
+    column(
+        name = "Title",
+        type = "string",
+        doc = "Title that customers see.",
+        path = "spec.title"
+    ),
     column(name = "Price", type = "string", doc = "Price of a piece.", path = "spec.price"),
     column(age)
 )]
@@ -17,15 +22,15 @@ pub struct Product {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What is sold.
+    /// The description of the product.
     #[field(proto = 2)]
     pub spec: ProductSpec,
 }
 
-/// What is sold.
+/// The description of a product.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct ProductSpec {
-    /// What customers read.
+    /// Title that customers see.
     #[field(proto = 1, keep, required, max_length = 120)]
     pub title: String,
     /// Price of a piece.

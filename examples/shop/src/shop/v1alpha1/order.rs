@@ -42,7 +42,7 @@ const CURRENCY: &str = "shop.example.com/currency";
     column(
         name = "Phase",
         type = "string",
-        doc = "How far the order is.",
+        doc = "Progress of the order.",
         path = "status.phase"
     ),
     column(age)
@@ -51,27 +51,27 @@ pub struct Order {
     /// Standard metadata.
     #[field(proto = 1)]
     pub metadata: ObjectMeta,
-    /// What was ordered.
+    /// The desired state: the ordered products, the customer and the shipment.
     #[field(proto = 2)]
     pub spec: OrderSpec,
-    /// How far the order is.
+    /// The observed state: the progress of the order.
     #[field(proto = 3)]
     pub status: OrderStatus,
 }
 
-/// What was ordered and by whom.
+/// The desired state of an order.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct OrderSpec {
-    /// Who ordered: given name, space, family name.
+    /// Name of the customer: given name, space, family name.
     #[field(proto = 1)]
     pub customer_name: String,
-    /// What was ordered, each product once.
+    /// The ordered products, each at most once.
     #[field(proto = 2, list_type = map, list_map_keys("product"), patch_strategy(merge), patch_merge_key = "product", max_length = 50)]
     pub items: Vec<OrderItem>,
-    /// In how many parcels it is sent.
+    /// The number of parcels of the shipment.
     #[field(proto = 3, default = 1, minimum = 0, maximum = 100)]
     pub parcels: Option<i32>,
-    /// Where to leave the parcels when nobody is at home.
+    /// Place to leave the parcels if nobody is at home.
     #[field(proto = 4, max_length = 200, moved_to = "spec.deliveryNote")]
     pub note: String,
 }
@@ -88,18 +88,18 @@ pub struct OrderItem {
         pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
     )]
     pub product: String,
-    /// How many pieces.
+    /// The number of pieces.
     #[field(proto = 2, default = 1, minimum = 1, maximum = 1000)]
     pub quantity: i32,
 }
 
-/// How far an order is.
+/// The observed state of an order.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]
 pub struct OrderStatus {
     /// Received, Packing, Sent or Delivered.
     #[field(proto = 1, one_of("", "Received", "Packing", "Sent", "Delivered"))]
     pub phase: String,
-    /// How many parcels are packed.
+    /// The number of packed parcels.
     #[field(proto = 2)]
     pub parcels: i32,
     /// Selects the packers that work on the order, such as order=a-17.
