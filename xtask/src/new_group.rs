@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod end_to_end;
+mod layer;
 mod request;
 mod scaffold;
 
@@ -17,7 +18,8 @@ use request::Request;
 
 /// Creates a crate with a custom kind and a server for it.
 ///
-/// The crate is created in `examples`, and its generated files with it. Existing files are never overwritten.
+/// The crate is created in `examples`, and its generated files with it; `tidy.toml` gets its row. Existing files are never
+/// overwritten.
 #[derive(Debug, clap::Args)]
 pub(crate) struct NewGroup {
     /// The group and version, such as shop.example.com/v1.
@@ -38,6 +40,9 @@ impl NewGroup {
         let request = Request::read(&self.group_version, &self.kind, self.name.as_deref())?;
         for path in write(workspace(), &request)? {
             println!("wrote {path}");
+        }
+        if layer::declare(workspace(), &request)? {
+            println!("added a row to {}", layer::FILE);
         }
         for difference in generate::write(workspace())? {
             println!("{}", difference.done());

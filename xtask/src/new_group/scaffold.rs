@@ -59,7 +59,8 @@ publish.workspace = true
 workspace = true
 
 [dependencies]
-planesmith-control-plane.workspace = true
+# jemalloc is for servers under load; without it the server is smaller and sooner built.
+planesmith-control-plane = { workspace = true, features = ["jemalloc"] }
 planesmith-machinery.workspace = true
 planesmith-server.workspace = true
 
