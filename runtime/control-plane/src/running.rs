@@ -27,11 +27,11 @@ pub(crate) struct Running {
     pub(crate) since: String,
     /// The URL at which clients reach it.
     pub(crate) url: String,
-    /// The folder or place of its store; empty for a store in memory.
+    /// The place of its store.
     pub(crate) store: String,
-    /// True if other servers write to its store, too.
+    /// The folder with the files of its store, if it has some.
     #[serde(default)]
-    pub(crate) is_shared: bool,
+    pub(crate) store_folder: Option<PathBuf>,
     /// The file of the authority that signed its certificate, PEM.
     pub(crate) authority: PathBuf,
     /// The administrator's certificate.
@@ -97,7 +97,7 @@ mod tests {
             since: String::new(),
             url: "https://127.0.0.1:1".to_owned(),
             store: String::new(),
-            is_shared: false,
+            store_folder: None,
             authority: PathBuf::new(),
             client_certificate: PathBuf::new(),
             client_key: PathBuf::new(),

@@ -26,11 +26,11 @@ use crate::group_priorities;
 use crate::group_version::GroupVersion;
 use crate::identity::Identity;
 use crate::loopback::Loopback;
-use crate::options::{Options, StorageKind, VersionFlag};
+use crate::options::{Options, VersionFlag};
 use crate::program::Program;
 use crate::running::Running;
 use crate::shared_store::SharedStore;
-use crate::storage::{open_storage, settings, store_dir};
+use crate::storage::{StorePlace, open_storage, settings};
 
 /// A server that is ready to run: its store is open, its address is bound, and its parts are put together.
 ///
@@ -100,11 +100,6 @@ impl Server {
     /// Returns lines with the served group versions, the URL, the store, and the command to use next.
     #[must_use]
     pub fn summary(&self) -> String {
-        let store = match self.record.store.as_str() {
-            "" => "in memory, lost at exit".to_owned(),
-            place if self.storage.is_shared() => place.to_owned(),
-            folder => format!("{folder} (sled)"),
-        };
         let served: Vec<String> = self.served.iter().map(GroupVersion::api_version).collect();
         let mut text = format!(
             "{} {} serves {}\n",
@@ -113,7 +108,7 @@ impl Server {
             served.join(", ")
         );
         let next = format!("kubectl --kubeconfig {} api-resources", self.kubeconfig.display());
-        for (what, value) in [("at", self.url()), ("store", &store), ("next", &next)] {
+        for (what, value) in [("at", self.url()), ("store", &self.record.store), ("next", &next)] {
             // Writing to a String cannot fail.
             let _ = writeln!(text, "  {what:<6} {value}");
         }
@@ -278,11 +273,7 @@ fn config(options: &Options, proxies: &RequestHeaderAuthenticator, assembled: As
 /// Returns the record of the running server that the command `status` reads.
 fn record(program: &Program, options: &Options, opened: &Opened, url: &str) -> Running {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let store = match (&opened.shared, options.storage) {
-        (Some(shared), _) => shared.place.clone(),
-        (None, StorageKind::Sled) => store_dir(options).display().to_string(),
-        (None, StorageKind::Memory | StorageKind::Etcd) => String::new(),
-    };
+    let store = StorePlace::of(options, opened.shared.as_ref());
     let identity = &opened.identity;
     let admin = identity.admin();
     Running {
@@ -291,8 +282,8 @@ fn record(program: &Program, options: &Options, opened: &Opened, url: &str) -> R
         pid: rustix::process::getpid().as_raw_nonzero().get(),
         since: Time::now().to_string(),
         url: url.to_owned(),
-        store,
-        is_shared: opened.shared.is_some(),
+        store: store.description,
+        store_folder: store.folder.as_deref().map(absolute),
         authority: absolute(identity.root_authority_file()),
         client_certificate: absolute(&admin.certificate),
         client_key: absolute(&admin.key),

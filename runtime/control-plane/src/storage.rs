@@ -60,6 +60,36 @@ pub(crate) fn open_storage(options: &Options, settings: &StorageOptions) -> Resu
     Ok(storage)
 }
 
+/// The place of a store, as people read it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct StorePlace {
+    /// The place, and its kind if the place does not tell.
+    pub(crate) description: String,
+    /// The folder with the store's files; `None` if it has none on this host.
+    pub(crate) folder: Option<PathBuf>,
+}
+
+impl StorePlace {
+    /// Returns the place of `shared`, or else of the store that [`open_storage`] opens.
+    pub(crate) fn of(options: &Options, shared: Option<&SharedStore>) -> Self {
+        let without_files = |description: &str| Self {
+            description: description.to_owned(),
+            folder: None,
+        };
+        match (shared, options.storage) {
+            (Some(shared), _) => without_files(&shared.place),
+            (None, StorageKind::Memory | StorageKind::Etcd) => without_files("in memory, lost at exit"),
+            (None, StorageKind::Sled) => {
+                let folder = store_dir(options);
+                Self {
+                    description: format!("{} (sled)", folder.display()),
+                    folder: Some(folder),
+                }
+            }
+        }
+    }
+}
+
 /// Returns the checks of the store: `shared` if others write to it, too.
 pub(crate) fn checks(storage: &Storage, shared: Option<&SharedStore>) -> [HealthCheck; 3] {
     let [health, readiness] = match shared {
@@ -110,6 +140,20 @@ mod tests {
 
     fn open(options: &Options) -> Result<Storage> {
         open_storage(options, &StorageOptions::default())
+    }
+
+    #[test]
+    fn only_the_store_in_a_folder_has_files() {
+        let place = |flags: &[&str]| {
+            let line = [&["planesmith", "--data-dir=data"][..], flags].concat();
+            StorePlace::of(&Options::try_parse_from(line).unwrap(), None)
+        };
+        let folder = PathBuf::from("data/store");
+        assert_eq!(place(&[]).description, "data/store (sled)");
+        assert_eq!(place(&[]).folder, Some(folder));
+        let memory = place(&["--storage=memory"]);
+        assert_eq!(memory.description, "in memory, lost at exit");
+        assert_eq!(memory.folder, None);
     }
 
     #[tokio::test]

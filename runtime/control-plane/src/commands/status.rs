@@ -69,10 +69,9 @@ impl Status {
 /// Describes a server for people.
 fn describe(running: &Running, data_dir: &Path, health: Option<&Health>) -> String {
     let mut text = format!("{} {}\n", running.name, running.version);
-    let store = match running.store.as_str() {
-        "" => "in memory, lost at exit".to_owned(),
-        place if running.is_shared => place.to_owned(),
-        store => format!("{store} (sled), {}", size(bytes_in(Path::new(store)))),
+    let store = match &running.store_folder {
+        Some(folder) => format!("{}, {}", running.store, size(bytes_in(folder))),
+        None => running.store.clone(),
     };
     let ready = match health {
         None => "unknown".to_owned(),
