@@ -96,7 +96,9 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
 fn command(program: &Program) -> clap::Command {
     let command = CommandLine::command().name(program.name);
     let components = program.components.iter();
-    let command = components.fold(command, |command, component| component.flags(command));
+    let command = components.fold(command, |command, component| {
+        component.flags(command).next_help_heading(None::<&str>)
+    });
     let known = program.controller_names();
     command.mut_arg("controllers", |flag| {
         flag.value_parser(move |text: &str| Controllers::parse(text, &known))
@@ -145,7 +147,9 @@ mod tests {
 
     impl Component for Warehouse {
         fn flags(&self, command: clap::Command) -> clap::Command {
-            command.arg(clap::Arg::new("shelf").long("shelf"))
+            command
+                .next_help_heading("Warehouse")
+                .arg(clap::Arg::new("shelf").long("shelf"))
         }
 
         fn controller_names(&self) -> &'static [ControllerName] {
@@ -188,6 +192,8 @@ mod tests {
             "{refused}"
         );
         command(&with).debug_assert();
+        let help = help::in_sections(command(&with)).render_long_help().to_string();
+        assert!(help.contains("\nWarehouse:\n      --shelf"), "{help}");
     }
 
     #[test]

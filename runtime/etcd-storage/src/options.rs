@@ -10,6 +10,7 @@ use planesmith_machinery::scheme::StorageMediaType;
 
 /// The flags of etcd.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Storage and controllers")]
 pub(crate) struct EtcdOptions {
     /// URLs of the members of an etcd, which then has the objects; kube-apiserver can use it at the same time.
     #[arg(long, value_delimiter = ',', value_name = "URLS")]

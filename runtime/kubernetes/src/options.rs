@@ -14,17 +14,18 @@ pub use self::port_range::PortRange;
 
 /// Flags about built-in kinds.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Services and nodes")]
 pub struct KubernetesOptions {
     /// Seconds that pods tolerate a node that is not ready, unless they say otherwise.
-    #[arg(long, default_value_t = 300, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 300, value_name = "SECONDS", help_heading = "Admission")]
     pub default_not_ready_toleration_seconds: i64,
 
     /// Seconds that pods tolerate a node that cannot be reached, unless they say otherwise.
-    #[arg(long, default_value_t = 300, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 300, value_name = "SECONDS", help_heading = "Admission")]
     pub default_unreachable_toleration_seconds: i64,
 
     /// Let containers be privileged: as powerful as root on their node.
-    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL")]
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = false, value_name = "BOOL", help_heading = "Admission")]
     pub allow_privileged: bool,
 
     /// Addresses for Services: one range, or an IPv4 and an IPv6 range.

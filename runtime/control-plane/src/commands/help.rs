@@ -2,7 +2,8 @@
 
 use clap::Command;
 
-/// Titles, and the prefixes of the flags below them; other flags are below "Options".
+/// Titles, and the prefixes of the flags of every server below them. Those of components declare their title themselves
+/// (`help_heading`).
 const SECTIONS: [(&str, &[&str]); 9] = [
     (
         "Serving",
@@ -29,28 +30,10 @@ const SECTIONS: [(&str, &[&str]); 9] = [
         ],
     ),
     ("Service accounts", &["api_audiences", "service_account_"]),
-    (
-        "Admission",
-        &[
-            "admission_",
-            "allow_privileged",
-            "default_",
-            "disable_admission_",
-            "enable_admission_",
-        ],
-    ),
+    ("Admission", &["admission_", "disable_admission_", "enable_admission_"]),
     (
         "Services and nodes",
-        &[
-            "aggregator_",
-            "enable_aggregator_",
-            "endpoint_reconciler_",
-            "kubelet_",
-            "kubernetes_service_",
-            "proxy_client_",
-            "service_cluster_",
-            "service_node_",
-        ],
+        &["aggregator_", "enable_aggregator_", "proxy_client_"],
     ),
     ("APIs and features", &["feature_gates", "runtime_config"]),
     (
@@ -64,13 +47,10 @@ const SECTIONS: [(&str, &[&str]); 9] = [
             "watch_cache_",
         ],
     ),
-    (
-        "Logs, traces and version",
-        &["logging_", "tracing_", "verbosity", "version"],
-    ),
+    ("Logs, traces and version", &["logging_", "verbosity", "version"]),
     (
         "Storage and controllers",
-        &["controllers", "data_dir", "etcd_", "lease_reuse_", "storage", "store_"],
+        &["controllers", "data_dir", "storage", "store_"],
     ),
 ];
 
@@ -82,8 +62,8 @@ pub(super) fn in_sections(command: Command) -> Command {
             beginnings.iter().any(|beginning| id.starts_with(beginning))
         });
         match section {
-            Some((title, _)) => flag.help_heading(*title),
-            None => flag,
+            Some((title, _)) if flag.get_help_heading().is_none() => flag.help_heading(*title),
+            _ => flag,
         }
     })
 }
@@ -93,6 +73,14 @@ mod tests {
     use clap::CommandFactory as _;
 
     use super::*;
+
+    #[test]
+    fn every_flag_has_a_title() {
+        let command = in_sections(super::super::CommandLine::command());
+        let without = command.get_arguments().filter(|flag| flag.get_help_heading().is_none());
+        let without: Vec<_> = without.map(|flag| flag.get_id().as_str()).collect();
+        assert!(without.is_empty(), "add the prefixes of {without:?} to SECTIONS");
+    }
 
     #[test]
     fn flags_stand_below_their_titles() {
