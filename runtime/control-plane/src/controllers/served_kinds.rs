@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::select_all;
 use planesmith_machinery::resource::{Scope, Text};
@@ -13,6 +14,10 @@ use planesmith_server::routes::{ResourceHandler, RouteTable};
 use planesmith_server::stores::ResourceStore;
 use planesmith_store::{Entry, ListQuery};
 use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// The time for which changes are collected: definitions often come in bursts, and each report has a cost.
+const COLLECTED_FOR: Duration = Duration::from_millis(50);
 
 /// Follows the kinds that the servers of a chain serve.
 pub struct ServedKinds {
@@ -20,6 +25,8 @@ pub struct ServedKinds {
     /// The tables of the last [`ServedKinds::changes`].
     seen: Vec<Arc<RouteTable>>,
     swaps: Vec<watch::Receiver<()>>,
+    /// The time at which [`ServedKinds::changed`] reports a change that it has seen.
+    due: Option<Instant>,
 }
 
 /// The difference between the served kinds at two moments; proportional to what changed.
@@ -76,6 +83,7 @@ impl ServedKinds {
         Self {
             seen: tables.iter().map(|_| Arc::default()).collect(),
             swaps: tables.iter().map(SharedTable::changes).collect(),
+            due: None,
             tables: tables.to_vec(),
         }
     }
@@ -107,11 +115,17 @@ impl ServedKinds {
         changes
     }
 
-    /// Waits until the served kinds change. May be dropped and called again.
+    /// Waits until the served kinds change, and then for a moment for further changes. May be dropped and called again.
     pub async fn changed(&mut self) {
-        let swaps = self.swaps.iter_mut().map(|table| Box::pin(table.changed()));
-        // The tables live as long as their receivers here.
-        let _ = select_all(swaps).await;
+        if self.due.is_none() {
+            let swaps = self.swaps.iter_mut().map(|table| Box::pin(table.changed()));
+            // The tables live as long as their receivers here.
+            let _ = select_all(swaps).await;
+        }
+        let due = *self.due.get_or_insert_with(|| Instant::now() + COLLECTED_FOR);
+        tokio::time::sleep_until(due).await;
+        self.due = None;
+        self.swaps.iter_mut().for_each(watch::Receiver::mark_unchanged);
     }
 }
 

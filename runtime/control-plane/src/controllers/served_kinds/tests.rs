@@ -175,3 +175,22 @@ fn removed_kinds_are_remembered_for_a_while() {
     assert_eq!(forgotten.len(), 1);
     assert!(known.under(&forgotten[0]).is_none() && known.named("v1", "ConfigMap").is_some());
 }
+
+#[tokio::test]
+async fn a_burst_of_changes_is_reported_once() {
+    let stored = Stored::new();
+    let shared = SharedTable::new(Routes::new().build());
+    let mut served = ServedKinds::of(std::slice::from_ref(&shared));
+    let change = |number| swap(&shared, "a.example", &[stored.handler("a.example", number, "v1")]);
+    change(0);
+    // The wait is dropped once it has seen the change.
+    let dropped = tokio::time::timeout(Duration::ZERO, served.changed()).await;
+    assert!(dropped.is_err());
+    change(1);
+    change(2);
+    served.changed().await;
+    let again = tokio::time::timeout(COLLECTED_FOR, served.changed()).await;
+    assert!(again.is_err());
+    change(3);
+    served.changed().await;
+}
