@@ -3,6 +3,7 @@
 //! A file contains the structure of a kind (names, protobuf tags, list types, descriptions) and the strategy, for what a table
 //! cannot express: defaults that depend on other fields, fields that clients cannot set, validation, columns.
 
+#[cfg(feature = "apiextensions")]
 mod created_at;
 #[cfg(feature = "kubernetes")]
 mod selector_text;
