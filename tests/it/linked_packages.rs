@@ -34,6 +34,8 @@ fn a_server_with_a_private_group_is_linked_with_no_built_in_kinds() {
         "planesmith-store-etcd v",
         "opentelemetry v",
         "tonic v",
+        "rsa v",
+        "tikv-jemallocator v",
     ];
     let planesmith = linked_with("planesmith").unwrap();
     let shop = linked_with("planesmith-shop").unwrap();

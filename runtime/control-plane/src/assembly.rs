@@ -101,7 +101,7 @@ pub(crate) fn assemble(
     };
     let admission = admission_chain(program, &initializer)?;
     let stores = Stores::with_options(storage.clone(), scheme, admission, store_options(&authorizer));
-    let keys = ServiceAccountKeys::open(options)?;
+    let keys = ServiceAccountKeys::open(options, program.token_key())?;
     let tokens = bearer_tokens(options, loopback, &keys, &stores)?;
     namespaces::handle_subresources(&stores);
     service_accounts::handle_subresources(&stores, &keys, &options.service_accounts);

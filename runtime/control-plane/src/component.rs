@@ -9,6 +9,7 @@ use clap::{ArgMatches, Command};
 use futures_util::future::BoxFuture;
 use planesmith_access::admission::{Lister, Plugin};
 use planesmith_access::authentication::BearerTokens;
+use planesmith_access::authentication::service_account::KeyGenerator;
 use planesmith_access::authorization::Authorizer;
 use planesmith_machinery::feature::Feature;
 use planesmith_server::chain::ApiServer;
@@ -125,6 +126,12 @@ pub trait Component: fmt::Debug + Sync {
     fn server(&self, routes: Routes, context: &ChainContext<'_>) -> Result<Option<ChainedServer>> {
         let _ = (routes, context);
         Ok(None)
+    }
+
+    /// Returns the generator of the key that signs tokens of service accounts until a flag names one. The first listed component
+    /// with one decides; without any the key is on the curve P-256.
+    fn token_key(&self) -> Option<KeyGenerator> {
+        None
     }
 
     /// Registers handlers of subresources in `context.stores`, and returns the component's contribution to the

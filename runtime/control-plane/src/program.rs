@@ -1,5 +1,6 @@
 //! The parts that a server binary is made of.
 
+use planesmith_access::authentication::service_account::{KeyGenerator, SigningKey};
 use planesmith_machinery::feature::Features;
 use planesmith_server::openapi::{OpenApi, Part};
 
@@ -29,6 +30,12 @@ impl Program {
         let components = self.components.iter();
         let of_components = components.flat_map(|component| component.controller_names());
         CONTROLLERS.iter().chain(of_components).copied().collect()
+    }
+
+    /// Returns the generator of the key that signs tokens until a flag names one.
+    pub(crate) fn token_key(&self) -> KeyGenerator {
+        let mut generators = self.components.iter().filter_map(|component| component.token_key());
+        generators.next().unwrap_or(SigningKey::make_pem)
     }
 }
 

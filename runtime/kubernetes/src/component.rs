@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
 use planesmith_access::admission::Plugin;
+use planesmith_access::authentication::service_account::KeyGenerator;
 use planesmith_api_defs::features::PRIVILEGED_CONTAINERS;
 use planesmith_control_plane::Component;
 use planesmith_control_plane::admission::PluginInitializer;
@@ -18,7 +19,9 @@ use crate::flows::StoredFlows;
 use crate::options::KubernetesOptions;
 use crate::service_addresses::ServiceAddresses;
 use crate::services::Services;
-use crate::{admission, bootstrap, certificate_requests, component_statuses, connect, controllers, pods, reviews};
+use crate::{
+    admission, bootstrap, certificate_requests, component_statuses, connect, controllers, pods, reviews, token_key,
+};
 
 /// The component of a program with Kubernetes' built-in kinds. It adds what the kinds of the program need: a program may have
 /// only some of them.
@@ -87,6 +90,10 @@ impl Component for Kubernetes {
 
     fn admission_plugins(&self, initializer: &PluginInitializer<'_>) -> Vec<Arc<dyn Plugin>> {
         admission::always_on(initializer)
+    }
+
+    fn token_key(&self) -> Option<KeyGenerator> {
+        Some(token_key::generate)
     }
 
     fn install<'a>(&self, context: &ServerContext<'a>) -> Result<Contribution<'a>> {

@@ -3,7 +3,7 @@
 //!
 //! Reading order: `component` (the contribution to a server), [`options`] (flags), `admission`, `bootstrap`,
 //! `controllers`, then the behaviour of single kinds: `pods` and `connect`, `services` and `service_addresses`,
-//! `certificate_requests`, `reviews`, `component_statuses`, `flows`.
+//! `certificate_requests`, `reviews`, `component_statuses`, `flows`, `token_key`.
 
 mod admission;
 mod bootstrap;
@@ -20,6 +20,7 @@ mod pods;
 mod reviews;
 mod service_addresses;
 mod services;
+mod token_key;
 
 pub use admission::ADMISSION;
 pub use component::COMPONENT;

@@ -23,7 +23,7 @@ use thiserror::Error;
 
 pub use claims::{Bound, Claims, Private, Reference};
 pub use key_ring::KeyRing;
-pub use keys::{KeyError, PublicKey, SigningKey, key_set};
+pub use keys::{KeyError, KeyGenerator, PublicKey, SigningKey, key_set};
 pub use legacy::{LegacyClaims, LegacyTokens, TokenSecret, TokenSecrets};
 
 use super::token::common;

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use planesmith_access::authentication::service_account::{KeyError, KeyRing, PublicKey, SigningKey, TokenIssuer};
+use planesmith_access::authentication::service_account::{
+    KeyError, KeyGenerator, KeyRing, PublicKey, SigningKey, TokenIssuer,
+};
 
 use crate::options::Options;
 use crate::private_file::{make_private, write_private};
@@ -28,12 +30,12 @@ pub struct ServiceAccountKeys {
 }
 
 impl ServiceAccountKeys {
-    /// Reads the keys that the flags name, and creates the signing key if they name none.
+    /// Reads the keys that the flags name, and creates the signing key with `generate` if they name none.
     ///
     /// # Errors
     ///
     /// If files cannot be read or written, or contain no keys.
-    pub fn open(options: &Options) -> Result<Self> {
+    pub(crate) fn open(options: &Options, generate: KeyGenerator) -> Result<Self> {
         let flags = &options.service_accounts;
         let mut public = Vec::new();
         for path in &flags.service_account_key_file {
@@ -48,7 +50,7 @@ impl ServiceAccountKeys {
             }
             None => {
                 let path = options.cert_dir().join(OWN_KEY);
-                own_key(&path, public)
+                own_key(&path, generate, public)
                     .with_context(|| format!("the key of service account tokens {}", path.display()))?
             }
         };
@@ -73,7 +75,7 @@ fn read_signing_key(path: &Path) -> Result<SigningKey> {
 
 /// Returns the key that the server created when it started for the first time; at that start, it is created in the
 /// background.
-fn own_key(path: &Path, others: Vec<PublicKey>) -> Result<KeyRing> {
+fn own_key(path: &Path, generate: KeyGenerator, others: Vec<PublicKey>) -> Result<KeyRing> {
     match fs::read(path) {
         Ok(pem) => {
             // A copy or an archive may not have kept its permissions.
@@ -82,7 +84,7 @@ fn own_key(path: &Path, others: Vec<PublicKey>) -> Result<KeyRing> {
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let path = path.to_owned();
-            Ok(KeyRing::generating(move || make_own_key(&path), others)?)
+            Ok(KeyRing::generating(move || make_own_key(&path, generate), others)?)
         }
         Err(error) => Err(error.into()),
     }
@@ -90,8 +92,8 @@ fn own_key(path: &Path, others: Vec<PublicKey>) -> Result<KeyRing> {
 
 /// Creates the key and stores it. A key that cannot be stored signs nothing, or the next start would refuse its
 /// tokens.
-fn make_own_key(path: &Path) -> Result<SigningKey, KeyError> {
-    let pem = SigningKey::make_pem()?;
+fn make_own_key(path: &Path, generate: KeyGenerator) -> Result<SigningKey, KeyError> {
+    let pem = generate()?;
     if let Err(error) = write_private(path, pem.as_bytes()) {
         tracing::error!(path = %path.display(), %error, "the key of service account tokens cannot be saved");
         return Err(KeyError::NotMade);

@@ -1,15 +1,14 @@
 //! Keys in their DER encodings.
 
+use pkcs8::der::asn1::{AnyRef, BitStringRef};
+use pkcs8::der::{Decode as _, Encode as _};
+use pkcs8::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
+use pkcs8::{ObjectIdentifier, PrivateKeyInfo};
 use ring::rand::SystemRandom;
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING, EcdsaKeyPair, EcdsaSigningAlgorithm,
     KeyPair as _, RsaKeyPair,
 };
-use rsa::pkcs1;
-use rsa::pkcs8::der::asn1::{AnyRef, BitStringRef};
-use rsa::pkcs8::der::{Decode as _, Encode as _};
-use rsa::pkcs8::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
-use rsa::pkcs8::{ObjectIdentifier, PrivateKeyInfo};
 use sec1::{EcParameters, EcPrivateKey};
 
 /// The object identifiers of the key types `rsaEncryption` (RFC 8017) and `id-ecPublicKey` (RFC 5480).

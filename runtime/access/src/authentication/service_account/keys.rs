@@ -5,9 +5,10 @@ use std::fmt;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey};
+use pkcs8::der::pem::{self, LineEnding};
 use ring::digest::{SHA256, digest};
-use rsa::RsaPrivateKey;
-use rsa::pkcs8::{EncodePrivateKey as _, LineEnding};
+use ring::rand::SystemRandom;
+use ring::signature::EcdsaKeyPair;
 use serde::Serialize;
 use thiserror::Error;
 use x509_parser::pem::Pem;
@@ -15,9 +16,6 @@ use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 use super::key_der::{self, Curve, EcKey, RsaKey, RsaPublic};
 use crate::authentication::curve::{P521_COMPLAINT, is_p521};
-
-/// The size of a generated RSA key, in bits.
-const RSA_BITS: usize = 2048;
 
 /// The error of an unusable key. The messages contain no key material.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -35,7 +33,7 @@ pub enum KeyError {
     #[error("the {0} {P521_COMPLAINT}")]
     Curve(String),
     /// The key could not be generated.
-    #[error("an RSA key could not be made")]
+    #[error("a signing key cannot be generated")]
     NotMade,
 }
 
@@ -49,6 +47,9 @@ impl KeyError {
         }
     }
 }
+
+/// Generates a signing key as PEM.
+pub type KeyGenerator = fn() -> Result<String, KeyError>;
 
 /// A signing key.
 pub struct SigningKey {
@@ -102,16 +103,15 @@ impl SigningKey {
         Err(problem)
     }
 
-    /// Generates an RSA key as PEM (PKCS #8).
+    /// Generates an ECDSA key on the curve P-256 as PEM (PKCS #8).
     ///
     /// # Errors
     ///
     /// The system's random number generator failed.
     pub fn make_pem() -> Result<String, KeyError> {
-        // ring signs with RSA keys, but does not generate them.
-        let key = RsaPrivateKey::new(&mut rsa::rand_core::OsRng, RSA_BITS).map_err(|_| KeyError::NotMade)?;
-        let pem = key.to_pkcs8_pem(LineEnding::LF).map_err(|_| KeyError::NotMade)?;
-        Ok(pem.as_str().to_owned())
+        let key = EcdsaKeyPair::generate_pkcs8(Curve::P256.signing(), &SystemRandom::new());
+        let key = key.map_err(|_| KeyError::NotMade)?;
+        pem::encode_string("PRIVATE KEY", LineEnding::LF, key.as_ref()).map_err(|_| KeyError::NotMade)
     }
 
     /// Returns the public key.
