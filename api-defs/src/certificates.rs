@@ -16,5 +16,5 @@ pub mod v1alpha1;
 pub mod v1beta1;
 
 pub(crate) use key_pair::key_pair_complaint;
-#[cfg(any(feature = "apiextensions", feature = "apiregistration"))]
+#[cfg(feature = "apiextensions")]
 pub(crate) use pem::authorities_complaint;

@@ -4,7 +4,7 @@
 mod requests;
 
 use x509_parser::pem::Pem;
-#[cfg(any(feature = "apiextensions", feature = "apiregistration"))]
+#[cfg(feature = "apiextensions")]
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 #[cfg(feature = "kubernetes")]
@@ -14,7 +14,7 @@ pub(super) const CERTIFICATE: &str = "CERTIFICATE";
 
 /// Returns the error in a bundle of CA certificates; `None` when it is valid or empty. Blocks other than certificates
 /// are ignored.
-#[cfg(any(feature = "apiextensions", feature = "apiregistration"))]
+#[cfg(feature = "apiextensions")]
 pub(crate) fn authorities_complaint(pem: &[u8]) -> Option<String> {
     let blocks = blocks(pem);
     if blocks.is_empty() && !pem.is_empty() {
@@ -34,7 +34,7 @@ pub(crate) fn authorities_complaint(pem: &[u8]) -> Option<String> {
     Some("data does not contain any valid RSA or ECDSA certificates".to_owned())
 }
 
-#[cfg(any(feature = "apiextensions", feature = "apiregistration"))]
+#[cfg(feature = "apiextensions")]
 fn is_certificate(block: &Block) -> bool {
     X509Certificate::from_der(&block.contents).is_ok()
 }
