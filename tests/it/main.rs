@@ -6,6 +6,7 @@
 )]
 
 mod aggregation;
+mod audit;
 mod availability;
 mod bad_input;
 mod base64;
@@ -22,6 +23,7 @@ mod linked_packages;
 mod metrics;
 mod objects;
 mod openapi;
+mod peer;
 mod shutdown;
 mod start;
 mod storage_versions;

@@ -5,6 +5,7 @@
 //! switch to another protocol, which may carry their credentials elsewhere. This crate knows neither routes nor stores.
 
 pub mod admission;
+pub mod audit;
 pub mod authentication;
 pub mod authorization;
 pub mod upgrade;

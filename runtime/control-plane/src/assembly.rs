@@ -11,9 +11,10 @@ use planesmith_api_defs::core::v1::Event;
 use planesmith_machinery::feature::Features;
 use planesmith_machinery::object::Resource as _;
 use planesmith_machinery::scheme::Scheme;
+use planesmith_server::audit::Audit;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::GroupDirectory;
-use planesmith_server::filters::Flows;
+use planesmith_server::filters::{AuditContext, Flows};
 use planesmith_server::health::HealthCheck;
 use planesmith_server::hooks::Hook;
 use planesmith_server::metrics::SharedMetrics;
@@ -56,6 +57,8 @@ pub(crate) struct Assembled {
     pub(crate) flows: Option<Arc<dyn Flows>>,
     /// Receives requests for a tracing system; `None` without one.
     pub(crate) tracer: Option<Arc<dyn Tracer>>,
+    /// Records requests; `None` without an audit.
+    pub(crate) audit: Option<Arc<AuditContext>>,
     pub(crate) tokens: Arc<BearerTokens>,
     pub(crate) authorizer: Arc<dyn Authorizer>,
     pub(crate) metrics: SharedMetrics,
@@ -176,12 +179,18 @@ pub(crate) fn assemble(
         directory,
         flows: added.flows,
         tracer: added.tracer,
+        audit: added.audit.map(|audit| audit_of(audit, &stores)),
         tokens: Arc::clone(&tokens),
         authorizer: Arc::clone(&authorizer),
         metrics: Arc::clone(&stores.options().metrics),
         features,
     };
     Ok((chain, assembled))
+}
+
+fn audit_of(audit: Arc<Audit>, stores: &Stores) -> Arc<AuditContext> {
+    let scheme = Arc::clone(stores.scheme());
+    Arc::new(AuditContext { audit, scheme })
 }
 
 /// Returns the leadership of the controllers that run here, and the hook that begins to compete for it; `None` without such

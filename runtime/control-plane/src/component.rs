@@ -12,6 +12,7 @@ use planesmith_access::authentication::BearerTokens;
 use planesmith_access::authentication::service_account::KeyGenerator;
 use planesmith_access::authorization::Authorizer;
 use planesmith_machinery::feature::Feature;
+use planesmith_server::audit::Audit;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::filters::Flows;
@@ -232,6 +233,8 @@ pub struct Contribution<'a> {
     pub flows: Option<Arc<dyn Flows>>,
     /// Receives requests for a tracing system; `None` from a component without one.
     pub tracer: Option<Arc<dyn Tracer>>,
+    /// Records requests; `None` from a component without an audit, or if no request is to be recorded.
+    pub audit: Option<Arc<Audit>>,
 }
 
 impl fmt::Debug for Contribution<'_> {
@@ -245,7 +248,7 @@ impl fmt::Debug for Contribution<'_> {
 }
 
 impl<'a> Contribution<'a> {
-    /// Adds the parts of `later`. Of resolvers, classifiers and tracers the last one counts.
+    /// Adds the parts of `later`. Of resolvers, classifiers, tracers and audits the last one counts.
     #[must_use]
     pub(crate) fn and(mut self, later: Contribution<'a>) -> Self {
         self.start_hooks.extend(later.start_hooks);
@@ -254,6 +257,7 @@ impl<'a> Contribution<'a> {
         self.services = later.services.or(self.services);
         self.flows = later.flows.or(self.flows);
         self.tracer = later.tracer.or(self.tracer);
+        self.audit = later.audit.or(self.audit);
         self
     }
 }

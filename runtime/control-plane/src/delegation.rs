@@ -11,7 +11,7 @@ mod token_reviews;
 mod trusted_proxies;
 
 pub(crate) use access_reviews::AccessReviews;
-pub(crate) use host::Host;
+pub use host::Host;
 pub(crate) use host_namespaces::HostNamespaces;
 pub(crate) use token_reviews::TokenReviews;
 pub(crate) use trusted_proxies::{Lookup, TrustedProxies};

@@ -54,6 +54,7 @@ mod workers;
 
 pub use allocator::{ALLOCATOR, Allocator};
 pub use component::Component;
+pub use delegation::Host;
 pub use group_version::GroupVersion;
 pub use program::{Documents, Program};
 pub use run::run;

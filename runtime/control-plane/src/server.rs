@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use anyhow::{Context as _, Result};
 use planesmith_access::authentication::RequestHeaderAuthenticator;
 use planesmith_machinery::time::Time;
+use planesmith_server::filters::AuditContext;
 use planesmith_server::in_flight::InFlightLimits;
 use planesmith_server::lifecycle::{Config, PreparedServer, Signals};
 use planesmith_server::listener::{Listener, Tls};
@@ -41,6 +42,7 @@ pub struct Server {
     storage: Storage,
     renewal: Option<Renewal>,
     tracer: Option<Arc<dyn Tracer>>,
+    audit: Option<Arc<AuditContext>>,
     record: Running,
     data_dir: PathBuf,
     served: Vec<GroupVersion>,
@@ -135,6 +137,9 @@ impl Server {
         if let Some(tracer) = self.tracer {
             finish(tracer).await;
         }
+        if let Some(audit) = self.audit {
+            finish_audit(audit).await;
+        }
         self.storage.close().await;
         Running::remove(&self.data_dir);
         drop(front);
@@ -166,6 +171,13 @@ async fn finish(tracer: Arc<dyn Tracer>) {
     }
 }
 
+/// Delivers the last events, which may wait for the network.
+async fn finish_audit(audit: Arc<AuditContext>) {
+    if let Err(error) = tokio::task::spawn_blocking(move || audit.audit.finish()).await {
+        tracing::error!(%error, "the delivery of the last audit events panicked");
+    }
+}
+
 /// The files of a server.
 struct Opened {
     folder: Arc<DataFolder>,
@@ -193,7 +205,7 @@ impl Opened {
         let loopback = Loopback::new();
         let store = (storage, self.shared.as_ref());
         let (chain, assembled) = assemble(program, options, store, &loopback, &announcement, identity)?;
-        let tracer = assembled.tracer.clone();
+        let (tracer, audit) = (assembled.tracer.clone(), assembled.audit.clone());
         let served = assembled.served.clone();
         let proxies = RequestHeaderAuthenticator::new(identity.request_headers().clone(), SystemTime::now);
         let trusted = trusted_proxies(options, identity, &listener, &proxies)?;
@@ -205,6 +217,7 @@ impl Opened {
         config.connections.connections = descriptors.connections(config.connections.connections);
         config.public_address = announcement.public_address();
         config.tracer.clone_from(&tracer);
+        config.audit.clone_from(&audit);
         config.metrics.show_storage(storage.clone());
         let prepared = config.complete()?.prepare(chain)?;
         loopback.connect(&prepared.front());
@@ -216,6 +229,7 @@ impl Opened {
             listener,
             storage: storage.clone(),
             tracer,
+            audit,
             record: record(program, options, self, &url),
             data_dir: options.data_dir.clone(),
             served,

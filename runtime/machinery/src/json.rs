@@ -12,8 +12,8 @@ mod tree;
 mod writer;
 
 pub use planesmith_wire::json::{
-    DecodeError, Findings, Indenter, Strictness, check_syntax, compact, encode_array, encode_object, encode_text,
-    encode_value, indent, name_of, parse_value, place_of, type_meta,
+    DecodeError, Findings, Indenter, Next, Reader, Strictness, check_syntax, compact, encode_array, encode_object,
+    encode_text, encode_value, indent, name_of, parse_value, place_of, type_meta,
 };
 
 pub use decode::MAX_TYPED_DEPTH;

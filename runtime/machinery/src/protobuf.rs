@@ -11,7 +11,8 @@ mod writer;
 pub use planesmith_wire::protobuf::{DecodeError, Envelope, MAGIC, open, wrap};
 
 pub use list::{
-    around_items, encode_item, encode_list, encode_list_of_messages, encode_watch_event, item_length, open_item,
+    around_items, encode_item, encode_list, encode_list_of_messages, encode_watch_event, item_length, list_parts,
+    open_item,
 };
 pub use transcode::Transcoder;
 

@@ -6,6 +6,7 @@
 mod converted;
 mod create_handler;
 mod offloaded;
+mod recorded;
 mod render;
 mod render_list;
 mod served;

@@ -8,6 +8,7 @@
 //! future, and a filter that must wait returns [`Step::Wait`].
 
 mod access_log;
+mod audit;
 mod authentication;
 mod authorization;
 mod cache_control;
@@ -44,6 +45,7 @@ use planesmith_machinery::status::ApiError;
 use tower::Service;
 
 pub use self::access_log::AccessLog;
+pub use self::audit::{AuditContext, AuditOfAnswers, AuditOfRefused, Auditing};
 pub use self::authentication::Authentication;
 pub use self::authorization::{Authorization, refusal};
 pub use self::cache_control::CacheControl;
@@ -62,6 +64,7 @@ pub use self::strict_transport::StrictTransport;
 pub use self::trace::Trace;
 pub use self::warning_headers::WarningHeaders;
 
+use self::audit::Origin;
 use self::trace::Traced;
 use crate::connection::Connection;
 use crate::failure;
@@ -132,6 +135,8 @@ pub struct Exchange {
     pub(crate) marks: LabelSource,
     /// The data for the tracing system.
     pub(crate) traced: Option<Traced>,
+    /// The data for the audit record, until it begins.
+    pub(crate) audited: Option<Origin>,
     /// True if the answer may be compressed.
     pub(crate) gzip: bool,
     /// True if the connection sends several answers at once, as HTTP/2 does.
@@ -156,6 +161,7 @@ impl Exchange {
             permit: None,
             marks: LabelSource::default(),
             traced: None,
+            audited: None,
             gzip: false,
         }
     }

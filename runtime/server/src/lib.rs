@@ -5,6 +5,7 @@
 //! [`routes`] (the lookup of an endpoint), [`endpoint`] (one kind in one version), [`verbs`] (the answers), [`stores`]
 //! (the state that endpoints share). Modules use each other in one direction; ARCHITECTURE.md has their order.
 
+pub mod audit;
 pub mod body;
 pub mod chain;
 mod compression;

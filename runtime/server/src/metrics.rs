@@ -3,6 +3,7 @@
 mod access;
 mod admission;
 mod api_services;
+mod audit;
 mod inventory;
 mod labels;
 mod process;
@@ -27,6 +28,7 @@ use prometheus::{
     Gauge, GaugeVec, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder,
 };
 
+use crate::audit::AuditMeter;
 use crate::in_flight::InFlight;
 use crate::version::Version;
 pub(crate) use access::{AccessMetrics, AuthorizationResult, Credentials};
@@ -49,6 +51,7 @@ pub struct Metrics {
     token_cache: Arc<token_cache::TokenCacheMetrics>,
     admission: admission::AdmissionMetrics,
     api_services: ApiServiceMetrics,
+    audit: Arc<audit::AuditMetrics>,
     resources: Arc<resource::AllResources>,
     failed_handshakes: IntCounter,
     features: IntGaugeVec,
@@ -120,6 +123,7 @@ impl Metrics {
             token_cache: token_cache::TokenCacheMetrics::new(&registry),
             admission: admission::AdmissionMetrics::new(&registry),
             api_services: ApiServiceMetrics::new(&registry),
+            audit: audit::AuditMetrics::new(&registry),
             resources: Arc::new(resource::AllResources::new(&registry)),
             failed_handshakes,
             features,
@@ -156,6 +160,12 @@ impl Metrics {
 
     pub(crate) fn access(&self) -> &AccessMetrics {
         &self.access
+    }
+
+    /// Counts audit events.
+    #[must_use]
+    pub fn audit(&self) -> Arc<dyn AuditMeter> {
+        Arc::clone(&self.audit) as Arc<dyn AuditMeter>
     }
 
     /// Metrics of unavailable APIServices.

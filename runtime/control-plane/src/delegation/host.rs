@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// An API server and the credentials there; cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Host {
+pub struct Host {
     link: Link,
     destination: Destination,
     /// The prefix of all paths.
@@ -41,7 +41,7 @@ impl Host {
     /// # Errors
     ///
     /// The entry that is missing in the file, or cannot be used.
-    pub(crate) fn open(kubeconfig: &Path) -> Result<Self> {
+    pub fn open(kubeconfig: &Path) -> Result<Self> {
         let read = || {
             let bytes = fs::read(kubeconfig)?;
             let json = yaml::to_json(&bytes).map_err(|error| anyhow!("{error}"))?.json;
@@ -94,6 +94,20 @@ impl Host {
     ///
     /// Every answer outside 2xx.
     pub(crate) async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, String> {
+        let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
+        self.send_bytes(method, path, body).await
+    }
+
+    /// Posts a document in JSON below the path of the kubeconfig, and waits for the JSON answer.
+    ///
+    /// # Errors
+    ///
+    /// Every answer outside 2xx.
+    pub async fn post(&self, path: &str, document: Vec<u8>) -> Result<Value, String> {
+        self.send_bytes(Method::POST, path, document).await
+    }
+
+    async fn send_bytes(&self, method: Method, path: &str, body: Vec<u8>) -> Result<Value, String> {
         let target = Target {
             secure: true,
             destination: self.destination.clone(),
@@ -108,7 +122,6 @@ impl Host {
                 value.map_err(|_| "the token has characters that a header cannot have")?,
             );
         }
-        let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
         let question = Question {
             method,
             ..Question::post(headers, body)

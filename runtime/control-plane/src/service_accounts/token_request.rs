@@ -99,6 +99,10 @@ impl TokenRequests {
             request.spec.expiration_seconds = Some(seconds);
         }
         let claims = self.claims(request, account.meta(), bound, seconds, now);
+        let id = format!("JTI={}", claims.id);
+        call.ctx
+            .annotations
+            .add("authentication.kubernetes.io/issued-credential-id", id);
         let token = self.issuer.sign(claims).map_err(|error| {
             tracing::error!(%error, "a service account token cannot be signed");
             ApiError::internal("failed to generate token")

@@ -1,7 +1,7 @@
 //! Messages around objects: lists and watch events.
 
 use planesmith_wire::protobuf::{
-    WireType, close_envelope, open_envelope, write_bytes, write_message, write_tag, write_varint,
+    DecodeError, Fields, WireType, close_envelope, open_envelope, write_bytes, write_message, write_tag, write_varint,
 };
 
 use super::encode;
@@ -25,6 +25,24 @@ pub fn encode_list_of_messages<'a>(
     for item in items {
         write_bytes(out, 2, item);
     }
+}
+
+/// Returns the message of a list's metadata, which may be empty, and the messages of its items.
+///
+/// # Errors
+///
+/// If the message is malformed.
+pub fn list_parts(list: &[u8]) -> Result<(&[u8], Vec<&[u8]>), DecodeError> {
+    let mut fields = Fields::new(list, "List");
+    let (mut metadata, mut items) = (&b""[..], Vec::new());
+    while let Some((number, value)) = fields.next()? {
+        match number {
+            1 => metadata = value.bytes("metadata")?,
+            2 => items.push(value.bytes("items")?),
+            _ => {}
+        }
+    }
+    Ok((metadata, items))
 }
 
 /// Returns the bytes of an enveloped list before and behind its items, which take `items` bytes ([`encode_item`]).

@@ -70,6 +70,9 @@ impl Filter for Impersonation {
             Ok(user) => {
                 tracing::debug!(request = %ctx.id, by = ctx.user.name, user = user.name, "impersonation");
                 exchange.ctx.user = Arc::new(user);
+                if let Some(record) = &exchange.ctx.audit {
+                    record.impersonate(&exchange.ctx.user, "");
+                }
                 Step::Continue
             }
             Err(error) => {

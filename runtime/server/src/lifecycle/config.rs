@@ -14,9 +14,9 @@ use super::prepared::PreparedServer;
 use crate::chain::ApiServer;
 use crate::discovery::{GroupDirectory, VersionPriority};
 use crate::filters::{
-    AccessLog, AssignId, Authentication, Authorization, CacheControl, Compress, Cors, CorsPatternError, Count,
-    Deadline, Filter, Filters, FlowHeaders, Flows, Impersonation, PanicGuard, ReadInfo, Sending, SlowRequests,
-    StrictTransport, Trace, WarningHeaders,
+    AccessLog, AssignId, AuditContext, AuditOfAnswers, AuditOfRefused, Auditing, Authentication, Authorization,
+    CacheControl, Compress, Cors, CorsPatternError, Count, Deadline, Filter, Filters, FlowHeaders, Flows,
+    Impersonation, PanicGuard, ReadInfo, Sending, SlowRequests, StrictTransport, Trace, WarningHeaders,
 };
 use crate::in_flight::{InFlight, InFlightLimits};
 use crate::installation::Installation;
@@ -72,6 +72,8 @@ pub struct Config {
     pub slow_request: Duration,
     /// Receives requests for a tracing system.
     pub tracer: Option<Arc<dyn Tracer>>,
+    /// Records requests.
+    pub audit: Option<Arc<AuditContext>>,
 }
 
 /// A problem of a [`Config`].
@@ -128,6 +130,7 @@ impl Config {
             metrics: SharedMetrics::default(),
             slow_request: Duration::from_millis(500),
             tracer: None,
+            audit: None,
         }
     }
 
@@ -176,6 +179,9 @@ impl Config {
             list.push(Box::new(StrictTransport::new(header)));
         }
         list.push(Box::new(CacheControl));
+        if let Some(audit) = &self.audit {
+            list.push(Box::new(AuditOfRefused(Arc::clone(audit))));
+        }
         list.push(Box::new(Deadline {
             limit: self.request_timeout,
         }));
@@ -184,7 +190,10 @@ impl Config {
             Arc::clone(&self.authenticator),
             Arc::clone(metrics),
         )));
-        // Audit would be here, before every filter that can see an impersonated user.
+        // Before every filter that sees an impersonated user.
+        if let Some(audit) = &self.audit {
+            list.push(Box::new(Auditing(Arc::clone(audit))));
+        }
         list.push(Box::new(Impersonation::new(Arc::clone(&self.authorizer))));
         if let Some(flows) = &self.flows {
             list.push(Box::new(FlowHeaders::new(Arc::clone(flows))));
@@ -196,6 +205,10 @@ impl Config {
         )));
         list.push(Box::new(WarningHeaders));
         list.push(Box::new(Compress::default()));
+        // Sees answers before they are compressed.
+        if let Some(audit) = &self.audit {
+            list.push(Box::new(AuditOfAnswers(Arc::clone(audit))));
+        }
         Ok(Filters::new(list))
     }
 }

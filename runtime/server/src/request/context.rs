@@ -7,11 +7,13 @@ use std::time::Instant;
 
 use http::HeaderValue;
 use http::request::Parts;
+use planesmith_access::audit::Annotations;
 use planesmith_access::user::UserInfo;
 use planesmith_machinery::feature::Features;
 use uuid::Uuid;
 
 use super::{RequestInfo, Timeline, Warnings};
+use crate::audit::AuditRecord;
 use crate::random;
 use crate::shutdown::Shutdown;
 
@@ -28,6 +30,10 @@ pub struct Context {
     pub deadline: Option<Instant>,
     /// Warnings for the client.
     pub warnings: Warnings,
+    /// The annotations of the audit event, shared by filters and admission; off if the request has no event.
+    pub annotations: Annotations,
+    /// The audit record; `None` if the policy does not select the request.
+    pub(crate) audit: Option<Arc<AuditRecord>>,
     /// Signalled when the server stops; streams end then.
     pub shutdown: Shutdown,
     /// Time at which the request's head had arrived.
@@ -55,6 +61,8 @@ impl Context {
             id: RequestId::random(),
             deadline: None,
             warnings: Warnings::default(),
+            annotations: Annotations::OFF,
+            audit: None,
             shutdown,
             received,
             timeline: Timeline::new(received),

@@ -98,7 +98,9 @@ impl Endpoint {
             return DeleteOptions::from_query(call.query(), &call.ctx.features);
         }
         let format = crate::body::format(&call.parts)?;
-        DeleteOptions::new(decode_options(format, &body)?, &call.ctx.features)
+        let options = decode_options(format, &body)?;
+        call.record_delete_options(&options);
+        DeleteOptions::new(options, &call.ctx.features)
     }
 }
 

@@ -96,8 +96,11 @@ impl Endpoint {
         )?;
         let body = self.read_bytes(call, body, BodyUse::Patch).await?;
         let Some(kind) = kind else {
-            return self.apply(call, patch_text(call, body)?, part, output).await;
+            let configuration = patch_text(call, body)?;
+            call.record_patch(&configuration);
+            return self.apply(call, configuration, part, output).await;
         };
+        call.record_patch(&body);
         let options = WriteOptions::for_patch(call.query())?;
         let patch = Patch {
             kind,

@@ -75,6 +75,7 @@ impl Endpoint {
         let mut scale = Scale::default();
         let read = || decoder.read(&body, &mut scale);
         self.run(call, body.len(), body.cost(), read).await??;
+        call.record_body(&scale);
         self.check_path_names(&mut scale.metadata, call)?;
         let write = Write::new(self, call, &options, body.len()).through_scale(&facts.spec_replicas);
         let make = |live: &dyn Object| scaled(live, &scale, facts);
@@ -87,6 +88,7 @@ impl Endpoint {
         let kind = PatchKind::of(call, self.representation())?;
         let output = self.negotiate(&call.parts, Acceptable::Scale)?;
         let body = self.read_bytes(call, body, BodyUse::Patch).await?;
+        call.record_patch(&body);
         let Some(kind) = kind else {
             return self.apply_scale(call, patch_text(call, body)?, facts, output).await;
         };

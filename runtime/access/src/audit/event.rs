@@ -1,0 +1,286 @@
+//! The record of one stage of a request.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+
+use planesmith_machinery::go_format::quote;
+use planesmith_machinery::json::encode_text;
+use planesmith_machinery::micro_time::MicroTime;
+
+use super::{Level, Stage};
+use crate::user::UserInfo;
+
+/// The record of one stage of a request: `Event` of `audit.k8s.io/v1`.
+#[derive(Debug)]
+pub struct Event<'a> {
+    /// The level at which the request is recorded.
+    pub level: Level,
+    /// The id of the request, the same in all of its events.
+    pub id: &'a str,
+    /// The stage.
+    pub stage: Stage,
+    /// The path and query, as the client sent them.
+    pub uri: &'a str,
+    /// The verb; for a path that is not a resource, the HTTP method in lower case.
+    pub verb: &'a str,
+    /// The authenticated user; `None` if the credentials were refused.
+    pub user: Option<&'a UserInfo>,
+    /// The user for whom the request is performed, if that is another one.
+    pub impersonated: Option<&'a UserInfo>,
+    /// The rule of constrained impersonation that allowed this; empty if none was needed.
+    pub impersonation_constraint: &'a str,
+    /// Addresses of the client and of the proxies between, that of the client first.
+    pub source_ips: &'a [String],
+    /// The client program, as it calls itself.
+    pub user_agent: &'a str,
+    /// The object or collection; `None` for a path that is not a resource.
+    pub object: Option<&'a ObjectReference>,
+    /// The result as a Status in compact JSON, without kind and version; empty before there is one.
+    pub status: &'a [u8],
+    /// The status code of the result; 0 before there is one.
+    pub code: u16,
+    /// The object of the request in JSON; empty if it is not recorded.
+    pub request_object: &'a [u8],
+    /// The object of the answer in JSON; empty if it is not recorded.
+    pub response_object: &'a [u8],
+    /// The time at which the request arrived.
+    pub received: MicroTime,
+    /// The time of the stage.
+    pub at: MicroTime,
+    /// The notes of authorization, admission and others.
+    pub annotations: &'a BTreeMap<Cow<'static, str>, String>,
+    /// The event in JSON, once a sink has asked for it.
+    pub json: OnceCell<Vec<u8>>,
+}
+
+/// The target of a recorded request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObjectReference {
+    /// The plural resource name.
+    pub resource: String,
+    /// The namespace; empty for cluster-scoped resources.
+    pub namespace: String,
+    /// The name; empty for a collection.
+    pub name: String,
+    /// The UID, if the request names one.
+    pub uid: String,
+    /// The API group; empty for the core group.
+    pub group: String,
+    /// The API version.
+    pub version: String,
+    /// The resourceVersion, if the request names one.
+    pub resource_version: String,
+    /// The subresource; empty for the object itself.
+    pub subresource: String,
+}
+
+impl Event<'_> {
+    /// Returns the event in compact JSON, in the order of fields in which kube-apiserver writes it.
+    pub fn to_json(&self) -> &[u8] {
+        self.json.get_or_init(|| {
+            let objects = self.request_object.len() + self.response_object.len();
+            let mut out = Vec::with_capacity(1024 + objects);
+            self.write(&mut out, self.request_object, self.response_object, None);
+            out
+        })
+    }
+
+    /// Returns the event in compact JSON without the objects of request and answer, annotated with the reason.
+    #[must_use]
+    pub fn to_truncated_json(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(1024);
+        self.write(&mut out, &[], &[], Some(("audit.k8s.io/truncated", "true")));
+        out
+    }
+
+    fn write(&self, out: &mut Vec<u8>, request: &[u8], response: &[u8], note: Option<(&str, &str)>) {
+        out.extend_from_slice(br#"{"kind":"Event","apiVersion":"audit.k8s.io/v1""#);
+        text(out, "level", self.level.as_str());
+        text(out, "auditID", self.id);
+        text(out, "stage", self.stage.as_str());
+        text(out, "requestURI", self.uri);
+        text(out, "verb", self.verb);
+        user(out, "user", self.user.unwrap_or(&UserInfo::default()));
+        if let Some(impersonated) = self.impersonated {
+            user(out, "impersonatedUser", impersonated);
+        }
+        texts(out, "sourceIPs", self.source_ips);
+        text(out, "userAgent", self.user_agent);
+        if let Some(object) = self.object {
+            member(out, "objectRef");
+            object.write(out);
+        }
+        raw(out, "responseStatus", self.status);
+        raw(out, "requestObject", request);
+        raw(out, "responseObject", response);
+        text(out, "requestReceivedTimestamp", &self.received.to_string());
+        text(out, "stageTimestamp", &self.at.to_string());
+        self.write_annotations(out, note);
+        if !self.impersonation_constraint.is_empty() {
+            member(out, "authenticationMetadata");
+            out.extend_from_slice(br#"{"impersonationConstraint":"#);
+            encode_text(self.impersonation_constraint, out);
+            out.push(b'}');
+        }
+        out.push(b'}');
+    }
+
+    fn write_annotations(&self, out: &mut Vec<u8>, note: Option<(&str, &str)>) {
+        let own = self
+            .annotations
+            .iter()
+            .map(|(key, value)| (key.as_ref(), value.as_str()));
+        let mut all: Vec<(&str, &str)> = own.chain(note).collect();
+        if all.is_empty() {
+            return;
+        }
+        all.sort_unstable();
+        member(out, "annotations");
+        object(out, all.into_iter(), encode_text);
+    }
+}
+
+impl ObjectReference {
+    fn write(&self, out: &mut Vec<u8>) {
+        let fields = [
+            ("resource", &self.resource),
+            ("namespace", &self.namespace),
+            ("name", &self.name),
+            ("uid", &self.uid),
+            ("apiGroup", &self.group),
+            ("apiVersion", &self.version),
+            ("resourceVersion", &self.resource_version),
+            ("subresource", &self.subresource),
+        ];
+        let present = fields.into_iter().filter(|(_, value)| !value.is_empty());
+        object(out, present, |value, out| encode_text(value, out));
+    }
+}
+
+/// Returns the event as one line of text, without a line break: the older format of log files.
+#[must_use]
+pub fn legacy_line(event: &Event<'_>) -> String {
+    let groups = |groups: &[String]| {
+        let quoted: Vec<String> = groups.iter().map(|group| quote(group)).collect();
+        quoted.join(",")
+    };
+    let (user, of_user) = match event.user {
+        Some(user) if !user.name.is_empty() => {
+            let listed = if user.groups.is_empty() {
+                "<none>".to_owned()
+            } else {
+                groups(&user.groups)
+            };
+            (user.name.as_str(), listed)
+        }
+        _ => ("<none>", "<none>".to_owned()),
+    };
+    let (acted_as, of_acted_as) = match event.impersonated {
+        None => ("<self>", "<lookup>".to_owned()),
+        Some(user) if user.groups.is_empty() => (user.name.as_str(), "<lookup>".to_owned()),
+        Some(user) => (user.name.as_str(), groups(&user.groups)),
+    };
+    let namespace = event.object.map_or("", |object| object.namespace.as_str());
+    let namespace = if namespace.is_empty() { "<none>" } else { namespace };
+    let response = match event.code {
+        0 => "<deferred>".to_owned(),
+        code => code.to_string(),
+    };
+    let ip = event.source_ips.first().map_or("<unknown>", String::as_str);
+    format!(
+        "{} AUDIT: id={} stage={} ip={} method={} user={} groups={} as={} asgroups={} user-agent={} namespace={} uri={} \
+         response=\"{response}\"",
+        event.received,
+        quote(event.id),
+        quote(event.stage.as_str()),
+        quote(ip),
+        quote(event.verb),
+        quote(user),
+        quote(&of_user),
+        quote(acted_as),
+        quote(&of_acted_as),
+        quote(event.user_agent),
+        quote(namespace),
+        quote(event.uri),
+    )
+}
+
+/// Appends the name of the next member of an object that has one already.
+fn member(out: &mut Vec<u8>, name: &str) {
+    out.push(b',');
+    encode_text(name, out);
+    out.push(b':');
+}
+
+fn text(out: &mut Vec<u8>, name: &str, value: &str) {
+    if !value.is_empty() {
+        member(out, name);
+        encode_text(value, out);
+    }
+}
+
+fn raw(out: &mut Vec<u8>, name: &str, json: &[u8]) {
+    if !json.is_empty() {
+        member(out, name);
+        out.extend_from_slice(json);
+    }
+}
+
+fn texts(out: &mut Vec<u8>, name: &str, values: &[String]) {
+    if !values.is_empty() {
+        member(out, name);
+        array(out, values);
+    }
+}
+
+fn array(out: &mut Vec<u8>, values: &[String]) {
+    out.push(b'[');
+    for (index, value) in values.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        encode_text(value, out);
+    }
+    out.push(b']');
+}
+
+fn object<'n, T>(
+    out: &mut Vec<u8>,
+    members: impl Iterator<Item = (&'n str, T)>,
+    mut write: impl FnMut(T, &mut Vec<u8>),
+) {
+    out.push(b'{');
+    for (index, (name, value)) in members.enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        encode_text(name, out);
+        out.push(b':');
+        write(value, out);
+    }
+    out.push(b'}');
+}
+
+/// Appends a user; the object is empty if there is none.
+fn user(out: &mut Vec<u8>, name: &str, user: &UserInfo) {
+    member(out, name);
+    out.push(b'{');
+    let start = out.len();
+    text(out, "username", &user.name);
+    text(out, "uid", &user.uid);
+    texts(out, "groups", &user.groups);
+    if !user.extra.is_empty() {
+        member(out, "extra");
+        let entries = user.extra.iter().map(|(key, values)| (key.as_str(), values.as_slice()));
+        object(out, entries, |values, out| array(out, values));
+    }
+    // The comma before the first member.
+    if out.len() > start {
+        out.remove(start);
+    }
+    out.push(b'}');
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! The audit policy: how much of which requests is recorded.
+
+mod file;
+mod rule;
+
+use std::fmt;
+
+use serde_json::Value;
+
+use self::file::PolicyFile;
+use self::rule::Rule;
+use super::{Level, Stages};
+use crate::authorization::Target;
+use crate::user::UserInfo;
+
+/// An audit policy. The first rule that matches a request decides; requests that none matches are not recorded.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    rules: Vec<Rule>,
+}
+
+/// The amount of one request that is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuditDecision {
+    /// The level of all events of the request.
+    pub level: Level,
+    /// The stages without an event.
+    pub omitted_stages: Stages,
+    /// True if recorded objects have no managed fields.
+    pub omit_managed_fields: bool,
+}
+
+/// An invalid policy: its problems, each with its field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyError(pub(super) String);
+
+impl fmt::Display for PolicyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for PolicyError {}
+
+impl Policy {
+    /// Reads a policy from its document (`audit.k8s.io/v1`, kind `Policy`).
+    ///
+    /// # Errors
+    ///
+    /// Another kind or version, an unknown field, an invalid rule, or no rules at all.
+    pub fn from_document(document: &Value) -> Result<Self, PolicyError> {
+        PolicyFile::read(document)?.policy()
+    }
+
+    /// Decides how much of a request is recorded; `user` is the authenticated one, before any impersonation, and `None` if
+    /// its credentials were refused.
+    #[must_use]
+    pub fn decide(&self, user: Option<&UserInfo>, verb: &str, target: &Target<'_>) -> AuditDecision {
+        let matching = self.rules.iter().find(|rule| rule.matches(user, verb, target));
+        matching.map_or(AuditDecision::NOTHING, |rule| rule.decision)
+    }
+}
+
+impl AuditDecision {
+    /// The decision about a request that no rule matches.
+    pub const NOTHING: AuditDecision = AuditDecision {
+        level: Level::None,
+        omitted_stages: Stages::NONE,
+        omit_managed_fields: false,
+    };
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,31 @@
+//! The receivers of events.
+
+use std::fmt;
+
+use super::Event;
+
+/// An event could not be recorded; the reason is for the log and not for clients.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed(pub String);
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Failed {}
+
+/// Receives the events of all requests.
+pub trait Sink: Send + Sync + fmt::Debug {
+    /// Records an event, or hands it over to be recorded later. Called while a request waits, so it must return soon.
+    ///
+    /// # Errors
+    ///
+    /// The event is lost, and the request must be refused if it has only just arrived: the sink is strict. Other sinks report
+    /// losses in metrics and in the log themselves.
+    fn record(&self, event: &Event<'_>) -> Result<(), Failed>;
+
+    /// Records what was handed over before the server ends. The default has nothing to do.
+    fn finish(&self) {}
+}

@@ -1,0 +1,16 @@
+//! The place to which encoded events go.
+
+use std::fmt;
+
+/// Receives encoded events.
+pub(crate) trait Destination: Send + Sync + fmt::Debug {
+    /// Delivers events, oldest first; returns once they are delivered or lost. May wait for a disk or another server.
+    ///
+    /// # Errors
+    ///
+    /// The reason for which they are lost.
+    fn deliver(&self, events: &[Vec<u8>]) -> Result<(), String>;
+
+    /// Ends repetitions, because the server ends. The default has none.
+    fn stop(&self) {}
+}

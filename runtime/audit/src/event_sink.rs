@@ -1,0 +1,181 @@
+//! The sink of one destination.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use clap::ValueEnum;
+use planesmith_access::audit::{Event, Failed, Sink, legacy_line};
+use planesmith_server::audit::AuditMeter;
+
+use crate::destination::Destination;
+use crate::queue::{Batching, Queue};
+
+/// The format of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EventFormat {
+    /// A JSON object.
+    Json,
+    /// One line of text.
+    Legacy,
+}
+
+/// The limits of large events, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Truncation {
+    /// Of one event.
+    pub(crate) event: usize,
+    /// Of the events that are delivered at once.
+    pub(crate) batch: usize,
+}
+
+/// The time of delivery.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Delivery {
+    /// While the request waits; a strict sink has requests refused whose arrival it cannot record.
+    AtOnce {
+        /// True if the sink is strict.
+        strict: bool,
+    },
+    /// Later, together with others.
+    Batched(Batching),
+}
+
+/// The options of a sink.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SinkOptions {
+    pub(crate) format: EventFormat,
+    pub(crate) delivery: Delivery,
+    /// `None` to deliver events of any size.
+    pub(crate) truncation: Option<Truncation>,
+}
+
+impl SinkOptions {
+    /// Checks the options of the flags that begin with `flags`.
+    ///
+    /// # Errors
+    ///
+    /// The flag, its value and the expected one.
+    pub(crate) fn check(&self, flags: &str) -> Result<(), String> {
+        if let Some(Truncation { event, batch }) = self.truncation {
+            if event == 0 {
+                return Err(format!(
+                    "{flags}-truncate-max-event-size is 0; expected a number of bytes"
+                ));
+            }
+            if batch < event {
+                return Err(format!(
+                    "{flags}-truncate-max-batch-size is {batch}; expected at least {event}, the largest event"
+                ));
+            }
+        }
+        match &self.delivery {
+            Delivery::AtOnce { .. } => Ok(()),
+            Delivery::Batched(batching) => batching.check(flags),
+        }
+    }
+}
+
+/// Encodes events and passes them to a destination.
+#[derive(Debug)]
+pub(crate) struct EventSink {
+    name: &'static str,
+    format: EventFormat,
+    truncation: Option<Truncation>,
+    path: Path,
+    meter: Arc<dyn AuditMeter>,
+}
+
+/// The way from the sink to the destination.
+#[derive(Debug)]
+enum Path {
+    AtOnce {
+        destination: Arc<dyn Destination>,
+        strict: bool,
+    },
+    Queued(Queue),
+}
+
+impl EventSink {
+    /// Starts a sink; `name` is the label of its losses in metrics.
+    ///
+    /// # Errors
+    ///
+    /// No thread can be started.
+    pub(crate) fn start(
+        name: &'static str,
+        destination: Box<dyn Destination>,
+        options: SinkOptions,
+        meter: &Arc<dyn AuditMeter>,
+    ) -> Result<Self> {
+        let destination: Arc<dyn Destination> = Arc::from(destination);
+        let limit = options.truncation.map(|limits| limits.batch);
+        let path = match options.delivery {
+            Delivery::AtOnce { strict } => Path::AtOnce { destination, strict },
+            Delivery::Batched(batching) => {
+                Path::Queued(Queue::start(name, destination, batching, limit, Arc::clone(meter))?)
+            }
+        };
+        Ok(Self {
+            name,
+            format: options.format,
+            truncation: options.truncation,
+            path,
+            meter: Arc::clone(meter),
+        })
+    }
+
+    /// Returns the encoded event; `None` if it is too large even without its objects.
+    fn encode(&self, event: &Event<'_>) -> Option<Vec<u8>> {
+        if self.format == EventFormat::Legacy {
+            return Some(legacy_line(event).into_bytes());
+        }
+        let whole = event.to_json();
+        match self.truncation {
+            Some(limits) if whole.len() > limits.event => {
+                Some(event.to_truncated_json()).filter(|event| event.len() <= limits.event)
+            }
+            _ => Some(whole.to_vec()),
+        }
+    }
+
+    fn lose(&self, why: &str) {
+        self.meter.lost(self.name, 1);
+        tracing::warn!(sink = self.name, why, "an audit event is lost");
+    }
+}
+
+impl Sink for EventSink {
+    fn record(&self, event: &Event<'_>) -> Result<(), Failed> {
+        let Some(encoded) = self.encode(event) else {
+            self.lose("it is larger than the limit, even without its objects");
+            return Ok(());
+        };
+        match &self.path {
+            Path::AtOnce { destination, strict } => match destination.deliver(std::slice::from_ref(&encoded)) {
+                Ok(()) => Ok(()),
+                Err(why) => {
+                    self.lose(&why);
+                    match strict {
+                        true => Err(Failed(why)),
+                        false => Ok(()),
+                    }
+                }
+            },
+            Path::Queued(queue) => {
+                if !queue.push(encoded) {
+                    self.lose("the buffer is full");
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn finish(&self) {
+        if let Path::Queued(queue) = &self.path {
+            queue.finish();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

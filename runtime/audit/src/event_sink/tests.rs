@@ -1,0 +1,179 @@
+//! Sinks with a destination in memory.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use planesmith_access::audit::{Level, Stage};
+
+use super::*;
+
+/// Records batches, or refuses them.
+#[derive(Debug, Default)]
+struct Memory {
+    batches: Arc<Mutex<Vec<Vec<String>>>>,
+    refuses: bool,
+}
+
+impl Destination for Memory {
+    fn deliver(&self, events: &[Vec<u8>]) -> Result<(), String> {
+        if self.refuses {
+            return Err("the disk is full".to_owned());
+        }
+        let texts = events.iter().map(|event| String::from_utf8_lossy(event).into_owned());
+        self.batches.lock().unwrap().push(texts.collect());
+        Ok(())
+    }
+}
+
+#[derive(Debug, Default)]
+struct Meter(AtomicU64);
+
+impl AuditMeter for Meter {
+    fn recorded(&self) {}
+
+    fn rejected(&self) {}
+
+    fn lost(&self, _: &'static str, events: u64) {
+        self.0.fetch_add(events, Ordering::Relaxed);
+    }
+}
+
+fn record(sink: &EventSink, id: &str, object: &[u8]) -> Result<(), Failed> {
+    sink.record(&Event {
+        level: Level::Request,
+        id,
+        stage: Stage::ResponseComplete,
+        uri: "/",
+        verb: "get",
+        user: None,
+        impersonated: None,
+        impersonation_constraint: "",
+        source_ips: &[],
+        user_agent: "",
+        object: None,
+        status: &[],
+        code: 200,
+        request_object: object,
+        response_object: &[],
+        received: "2026-01-02T03:04:05.000006Z".parse().unwrap(),
+        at: "2026-01-02T03:04:05.000006Z".parse().unwrap(),
+        annotations: &BTreeMap::new(),
+        json: OnceCell::new(),
+    })
+}
+
+/// Starts a sink; returns it with its batches and its losses.
+fn start(memory: Memory, options: SinkOptions) -> (EventSink, Arc<Mutex<Vec<Vec<String>>>>, Arc<Meter>) {
+    let (batches, meter) = (Arc::clone(&memory.batches), Arc::new(Meter::default()));
+    let counted: Arc<dyn AuditMeter> = Arc::clone(&meter) as Arc<dyn AuditMeter>;
+    let sink = EventSink::start("test", Box::new(memory), options, &counted).unwrap();
+    (sink, batches, meter)
+}
+
+const AT_ONCE: SinkOptions = SinkOptions {
+    format: EventFormat::Json,
+    delivery: Delivery::AtOnce { strict: false },
+    truncation: None,
+};
+
+const BATCHING: Batching = Batching {
+    buffer: 100,
+    most: 2,
+    wait: Duration::from_secs(60),
+    throttled: false,
+    qps: 0.0,
+    burst: 0,
+    parallel: 1,
+};
+
+#[test]
+fn a_blocking_sink_has_recorded_before_it_returns() {
+    let (sink, batches, _) = start(Memory::default(), AT_ONCE);
+    record(&sink, "one", b"{}").unwrap();
+    assert!(batches.lock().unwrap()[0][0].contains(r#""auditID":"one""#));
+}
+
+#[test]
+fn only_a_strict_sink_has_requests_refused() {
+    for strict in [false, true] {
+        let memory = Memory {
+            refuses: true,
+            ..Memory::default()
+        };
+        let delivery = Delivery::AtOnce { strict };
+        let (sink, _, lost) = start(memory, SinkOptions { delivery, ..AT_ONCE });
+        assert_eq!(record(&sink, "one", b"{}").is_err(), strict);
+        assert_eq!(lost.0.load(Ordering::Relaxed), 1);
+    }
+}
+
+#[test]
+fn batches_have_a_size_and_the_end_delivers_the_rest() {
+    let delivery = Delivery::Batched(BATCHING);
+    let (sink, batches, lost) = start(Memory::default(), SinkOptions { delivery, ..AT_ONCE });
+    for id in ["a", "b", "c"] {
+        record(&sink, id, b"{}").unwrap();
+    }
+    sink.finish();
+    let sizes: Vec<usize> = batches.lock().unwrap().iter().map(Vec::len).collect();
+    assert_eq!(sizes, [2, 1]);
+    record(&sink, "late", b"{}").unwrap();
+    assert_eq!(lost.0.load(Ordering::Relaxed), 1, "it has ended");
+}
+
+#[test]
+fn large_events_lose_their_objects_or_are_lost() {
+    for (limit, expected) in [(1000, true), (10, false)] {
+        let truncation = Some(Truncation {
+            event: limit,
+            batch: 10_000,
+        });
+        let (sink, batches, lost) = start(Memory::default(), SinkOptions { truncation, ..AT_ONCE });
+        record(&sink, "one", format!("\"{}\"", "x".repeat(2000)).as_bytes()).unwrap();
+        let batches = batches.lock().unwrap();
+        assert_eq!(batches.len() == 1, expected);
+        assert_eq!(lost.0.load(Ordering::Relaxed) == 0, expected);
+        assert!(!expected || batches[0][0].contains(r#""audit.k8s.io/truncated":"true""#));
+    }
+}
+
+#[test]
+fn impossible_options_are_refused() {
+    let of = |truncation, delivery| SinkOptions {
+        truncation,
+        delivery,
+        ..AT_ONCE
+    };
+    let batched = |batching| of(None, Delivery::Batched(batching));
+    for (options, expected) in [
+        (
+            of(Some(Truncation { event: 0, batch: 1 }), AT_ONCE.delivery),
+            "--audit-log-truncate-max-event-size is 0",
+        ),
+        (
+            of(Some(Truncation { event: 2, batch: 1 }), AT_ONCE.delivery),
+            "--audit-log-truncate-max-batch-size is 1; expected at least 2",
+        ),
+        (
+            batched(Batching { buffer: 0, ..BATCHING }),
+            "--audit-log-batch-buffer-size is 0",
+        ),
+        (
+            batched(Batching { most: 0, ..BATCHING }),
+            "--audit-log-batch-max-size is 0",
+        ),
+        (
+            batched(Batching {
+                throttled: true,
+                ..BATCHING
+            }),
+            "--audit-log-batch-throttle-qps is 0",
+        ),
+    ] {
+        let problem = options.check("--audit-log").unwrap_err();
+        assert!(problem.starts_with(expected), "{problem}");
+    }
+}

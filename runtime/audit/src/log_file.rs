@@ -1,0 +1,70 @@
+//! The audit log: events as lines of a file, or of standard output.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use crate::destination::Destination;
+use crate::options::AuditOptions;
+use crate::rotation::{Limits, RotatedFile};
+
+/// A log of events, a line each.
+pub(crate) struct LogFile {
+    // Locked while lines are written, so that they are not mixed.
+    lines: Mutex<Lines>,
+}
+
+enum Lines {
+    File(RotatedFile),
+    StandardOutput,
+}
+
+impl LogFile {
+    /// Opens the log at `path`; `-` is standard output.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be created or appended to.
+    pub(crate) fn open(path: &str, options: &AuditOptions) -> io::Result<Self> {
+        let limits = Limits {
+            bytes: match options.audit_log_maxsize {
+                0 => Limits::DEFAULT_BYTES,
+                megabytes => megabytes.saturating_mul(1 << 20),
+            },
+            days: options.audit_log_maxage,
+            files: options.audit_log_maxbackup,
+            compress: options.audit_log_compress,
+        };
+        let lines = match path {
+            "-" => Lines::StandardOutput,
+            path => Lines::File(RotatedFile::open(Path::new(path), limits)?),
+        };
+        Ok(Self {
+            lines: Mutex::new(lines),
+        })
+    }
+}
+
+impl Destination for LogFile {
+    fn deliver(&self, events: &[Vec<u8>]) -> Result<(), String> {
+        let length = events.iter().map(|event| event.len() + 1).sum();
+        let mut text = Vec::with_capacity(length);
+        for event in events {
+            text.extend_from_slice(event);
+            text.push(b'\n');
+        }
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = match &mut *lines {
+            Lines::File(file) => file.append(&text),
+            Lines::StandardOutput => io::stdout().lock().write_all(&text),
+        };
+        written.map_err(|error| error.to_string())
+    }
+}
+
+impl fmt::Debug for LogFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LogFile").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,216 @@
+//! The audit record of a request, from its arrival to the end of its answer.
+
+mod answer;
+mod source;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::response::Response;
+use http::StatusCode;
+use http_body::Body as _;
+use planesmith_access::audit::{Annotations, Level, ObjectReference, Stage};
+use planesmith_access::user::UserInfo;
+use planesmith_machinery::micro_time::MicroTime;
+use planesmith_machinery::scheme::Scheme;
+use planesmith_machinery::status::ApiError;
+
+use self::answer::observe;
+use self::source::{source_ips, user_agent};
+use super::authorization::target;
+use super::{Exchange, Failure, Filter, Step};
+use crate::audit::{Audit, AuditRecord, Head};
+use crate::body::{AtEnd, Watched};
+use crate::request::RequestInfo;
+
+/// Records requests that are answered before their user is known: those with refused credentials or an invalid deadline.
+///
+/// It stands in front of the filters that refuse them, and does nothing for requests that reach [`Auditing`].
+#[derive(Clone, Debug)]
+pub struct AuditOfRefused(pub Arc<AuditContext>);
+
+/// Records requests whose user is known; impersonation comes later.
+#[derive(Clone, Debug)]
+pub struct Auditing(pub Arc<AuditContext>);
+
+/// Notes the objects of answers before they are compressed.
+#[derive(Clone, Debug)]
+pub struct AuditOfAnswers(pub Arc<AuditContext>);
+
+/// The audit, and the declared kinds, whose answers in protobuf are recorded in JSON.
+#[derive(Debug)]
+pub struct AuditContext {
+    /// The policy and the sinks.
+    pub audit: Arc<Audit>,
+    /// The declared kinds.
+    pub scheme: Arc<Scheme>,
+}
+
+impl Filter for AuditOfRefused {
+    fn name(&self) -> &'static str {
+        "audit-refused"
+    }
+
+    fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
+        // The request is moved to the handler, or dropped with a refusal.
+        exchange.audited = Some(Origin::of(exchange));
+        Step::Continue
+    }
+
+    fn leave(&self, exchange: &mut Exchange, response: &mut Response) {
+        let Some(origin) = exchange.audited.take() else { return };
+        if let Some(record) = begin(&self.0.audit, exchange, origin, None) {
+            observe(&record, response, &exchange.ctx.features, &self.0.scheme);
+            record.refuse();
+        }
+    }
+}
+
+impl Filter for Auditing {
+    fn name(&self) -> &'static str {
+        "audit"
+    }
+
+    fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
+        let Some(origin) = exchange.audited.take() else {
+            return Step::Continue;
+        };
+        let user = Arc::clone(&exchange.ctx.user);
+        let Some(record) = begin(&self.0.audit, exchange, origin, Some(user)) else {
+            return Step::Continue;
+        };
+        let received = record.receive();
+        exchange.ctx.audit = Some(record);
+        match received {
+            Ok(()) => Step::Continue,
+            Err(failed) => {
+                tracing::error!(request = %exchange.ctx.id, %failed, "a request is refused: it cannot be recorded");
+                self.0.audit.meter.rejected();
+                let message = "failed to store audit event";
+                exchange.refuse(&ApiError::internal(message))
+            }
+        }
+    }
+
+    fn leave(&self, exchange: &mut Exchange, response: &mut Response) {
+        let Some(record) = exchange.ctx.audit.take() else {
+            return;
+        };
+        observe(&record, response, &exchange.ctx.features, &self.0.scheme);
+        if record.is_long_running() {
+            record.start();
+        }
+        if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+            // The streams of the connection go on with copies of the record; the last one ends it.
+            return;
+        }
+        // A complete body is as good as sent.
+        if response.body().size_hint().exact().is_some() && !record.is_long_running() {
+            record.complete();
+            return;
+        }
+        let body = std::mem::take(response.body_mut());
+        *response.body_mut() = Body::new(Watched::new(body, EndOfRecord(record)));
+    }
+
+    fn recover(&self, exchange: &Exchange, failure: Failure) -> Result<Response, Failure> {
+        if let Some(record) = &exchange.ctx.audit {
+            match failure {
+                Failure::Panicked(_) => record.panic(),
+                Failure::Late => record.late(),
+            }
+        }
+        Err(failure)
+    }
+}
+
+impl Filter for AuditOfAnswers {
+    fn name(&self) -> &'static str {
+        "audit-answers"
+    }
+
+    fn enter<'a>(&'a self, _: &'a mut Exchange) -> Step<'a> {
+        Step::Continue
+    }
+
+    fn leave(&self, exchange: &mut Exchange, response: &mut Response) {
+        if let Some(record) = &exchange.ctx.audit {
+            observe(record, response, &exchange.ctx.features, &self.0.scheme);
+        }
+    }
+}
+
+/// Ends a record with the last byte of the answer.
+struct EndOfRecord(Arc<AuditRecord>);
+
+impl AtEnd for EndOfRecord {
+    fn at_end(self) {
+        self.0.complete();
+    }
+}
+
+/// The parts of a request that its record needs and its handler may take.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    uri: String,
+    source_ips: Vec<String>,
+    user_agent: String,
+}
+
+impl Origin {
+    fn of(exchange: &Exchange) -> Self {
+        let request = &exchange.request;
+        let uri = request.uri().path_and_query();
+        Self {
+            uri: uri.map(ToString::to_string).unwrap_or_default(),
+            source_ips: source_ips(request.headers(), exchange.ctx.peer),
+            user_agent: user_agent(request.headers()),
+        }
+    }
+}
+
+/// Begins the record of a request, if the policy selects it.
+fn begin(
+    audit: &Arc<Audit>,
+    exchange: &mut Exchange,
+    origin: Origin,
+    user: Option<Arc<UserInfo>>,
+) -> Option<Arc<AuditRecord>> {
+    let ctx = &mut exchange.ctx;
+    let verb = ctx.info.verb_text();
+    let decision = audit.decide(user.as_deref(), &verb, &target(&ctx.info));
+    if decision.level == Level::None {
+        return None;
+    }
+    if user.is_none() && decision.omitted_stages.contains(Stage::ResponseStarted) {
+        return None;
+    }
+    ctx.annotations = Annotations::recorded(decision.level);
+    let waited = ctx.received.elapsed();
+    let received = jiff::Timestamp::now() - waited;
+    let head = Head {
+        id: ctx.id.to_string(),
+        uri: origin.uri,
+        verb: verb.into_owned(),
+        user,
+        source_ips: origin.source_ips,
+        user_agent: origin.user_agent,
+        received: MicroTime::new(received),
+        is_long_running: ctx.info.is_long_running(),
+    };
+    let object = ctx.info.is_resource().then(|| reference(&ctx.info));
+    let record = AuditRecord::new(audit, decision, head, object, ctx.annotations.clone());
+    Some(Arc::new(record))
+}
+
+fn reference(info: &RequestInfo) -> ObjectReference {
+    ObjectReference {
+        resource: info.resource().to_owned(),
+        namespace: info.namespace().to_owned(),
+        name: info.name().to_owned(),
+        group: info.group().to_owned(),
+        version: info.version().to_owned(),
+        subresource: info.subresource().to_owned(),
+        ..ObjectReference::default()
+    }
+}

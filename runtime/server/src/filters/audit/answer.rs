@@ -1,0 +1,207 @@
+//! The result and the object of an answer.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use http::StatusCode;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use planesmith_machinery::feature::Features;
+use planesmith_machinery::meta::{ListMeta, PartialObjectMetadata, PartialObjectMetadataList, Status, TypeMeta};
+use planesmith_machinery::scheme::Scheme;
+use planesmith_machinery::value::Struct;
+use planesmith_machinery::{cbor, json, protobuf, yaml};
+
+use crate::audit::AuditRecord;
+use crate::body::whole;
+use crate::negotiation::Format;
+
+/// The most bytes of an answer that are recorded. The policy's author asks for whole answers; this bounds what lists that are
+/// read slowly hold in memory.
+const LONGEST_ANSWER: usize = 64 << 20;
+
+/// Notes the result of `record`, and its object if that is recorded. Only the first observer of an answer does anything: the
+/// one that sees it before it is compressed.
+pub(super) fn observe(record: &Arc<AuditRecord>, response: &mut Response, features: &Features, scheme: &Arc<Scheme>) {
+    if !record.begin_observation() {
+        return;
+    }
+    let code = response.status();
+    let format = format_of(response, features);
+    let wants_object = record.wants_answer() && !(record.is_long_running() && code.is_success());
+    // Successful reads have no Status, and their bodies may be large.
+    let may_be_status = !code.is_success() || record.may_answer_status();
+    let Some(format) = format.filter(|_| wants_object || may_be_status) else {
+        return record.result(code, None);
+    };
+    match whole(std::mem::take(response.body_mut())) {
+        Ok(bytes) => {
+            let object = in_json(format, &bytes, scheme);
+            note(record, code, object, wants_object);
+            *response.body_mut() = Body::from(bytes);
+        }
+        Err(body) => {
+            record.result(code, None);
+            *response.body_mut() = match wants_object {
+                true => Body::new(Recorded {
+                    body,
+                    seen: Vec::new(),
+                    format,
+                    code,
+                    scheme: Arc::clone(scheme),
+                    record: Some(Arc::clone(record)),
+                }),
+                false => body,
+            };
+        }
+    }
+}
+
+/// The encoding of an answer; `None` for one that is no object.
+fn format_of(response: &Response, features: &Features) -> Option<Format> {
+    if response.headers().contains_key(CONTENT_ENCODING) {
+        return None;
+    }
+    let content_type = response.headers().get(CONTENT_TYPE)?.to_str().ok()?;
+    let media_type = content_type.split(';').next().unwrap_or_default().trim();
+    Format::of_media_type(media_type, features)
+}
+
+fn note(record: &AuditRecord, code: StatusCode, object: Option<Vec<u8>>, wants_object: bool) {
+    let Some(object) = object else {
+        return record.result(code, None);
+    };
+    record.result(code, status_in(&object));
+    if wants_object {
+        record.response_object(object);
+    }
+}
+
+/// Returns an answer in compact JSON; `None` for one that cannot be read.
+fn in_json(format: Format, bytes: &[u8], scheme: &Scheme) -> Option<Vec<u8>> {
+    let compact = |json: &[u8]| {
+        let mut compact = Vec::with_capacity(json.len());
+        json::compact(json, &mut compact).ok().map(|()| compact)
+    };
+    match format {
+        Format::Json => compact(bytes),
+        Format::Yaml => compact(&yaml::to_json(bytes).ok()?.json),
+        Format::Cbor => cbor::to_json(bytes).ok(),
+        Format::Protobuf => {
+            let envelope = protobuf::open(bytes).ok()?;
+            decoded(scheme, &envelope.type_meta, envelope.raw)
+        }
+    }
+}
+
+/// Returns the Status that a document is; `None` for another object.
+fn status_in(object: &[u8]) -> Option<Status> {
+    if !object.starts_with(br#"{"kind":"Status""#) {
+        return None;
+    }
+    let mut status = Status::default();
+    json::decode(object, &mut status, json::Strictness::Lenient).ok()?;
+    Some(status)
+}
+
+/// Returns the message of an object, or of a list of objects, in JSON; `None` for a type that is not declared.
+fn decoded(scheme: &Scheme, of: &TypeMeta, message: &[u8]) -> Option<Vec<u8>> {
+    let read = |mut target: Box<dyn Struct>, message: &[u8]| {
+        protobuf::decode(message, &mut *target).ok()?;
+        Some(json::to_vec(&*target))
+    };
+    match (of.api_version.as_str(), of.kind.as_str()) {
+        ("v1", "Status") => return read(Box::<Status>::default(), message),
+        (_, "PartialObjectMetadata") => return read(Box::<PartialObjectMetadata>::default(), message),
+        (_, "PartialObjectMetadataList") => return read(Box::<PartialObjectMetadataList>::default(), message),
+        _ => {}
+    }
+    if let Some(kind) = scheme.object_kind(&of.api_version, &of.kind) {
+        let mut object = kind.zero();
+        protobuf::decode(message, &mut *object).ok()?;
+        return Some(json::to_vec(&*object));
+    }
+    let item = of.kind.strip_suffix("List")?;
+    let kind = scheme.object_kind(&of.api_version, item)?;
+    let (metadata, items) = protobuf::list_parts(message).ok()?;
+    let mut out = br#"{"kind":"#.to_vec();
+    json::encode_text(&of.kind, &mut out);
+    out.extend_from_slice(br#","apiVersion":"#);
+    json::encode_text(&of.api_version, &mut out);
+    out.extend_from_slice(br#","metadata":"#);
+    out.extend_from_slice(&read(Box::<ListMeta>::default(), metadata)?);
+    out.extend_from_slice(br#","items":["#);
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        let mut object = kind.zero();
+        protobuf::decode(item, &mut *object).ok()?;
+        json::encode_item(&*object, &mut out);
+    }
+    out.extend_from_slice(b"]}");
+    Some(out)
+}
+
+/// A body whose bytes are recorded while they are sent, up to a limit. One that is cut off is recorded without its object.
+struct Recorded {
+    body: Body,
+    seen: Vec<u8>,
+    format: Format,
+    code: StatusCode,
+    scheme: Arc<Scheme>,
+    /// `None` once the end was seen.
+    record: Option<Arc<AuditRecord>>,
+}
+
+impl Recorded {
+    fn see(&mut self, bytes: &[u8]) {
+        if self.seen.len() <= LONGEST_ANSWER {
+            self.seen.extend_from_slice(bytes);
+        }
+    }
+
+    fn end(&mut self) {
+        let Some(record) = self.record.take() else { return };
+        let seen = std::mem::take(&mut self.seen);
+        match seen.len() <= LONGEST_ANSWER {
+            true => note(&record, self.code, in_json(self.format, &seen, &self.scheme), true),
+            false => record.omit_answer(),
+        }
+    }
+}
+
+impl HttpBody for Recorded {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        match &polled {
+            Poll::Ready(Some(Ok(frame))) => {
+                if let Some(bytes) = frame.data_ref() {
+                    self.see(bytes);
+                }
+                // A body with a known length is not polled again after its last byte.
+                if self.body.is_end_stream() {
+                    self.end();
+                }
+            }
+            Poll::Ready(None) => self.end(),
+            Poll::Ready(Some(Err(_))) | Poll::Pending => {}
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
