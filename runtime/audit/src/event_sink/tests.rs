@@ -10,10 +10,13 @@ use planesmith_access::audit::{Level, Stage};
 
 use super::*;
 
+/// The delivered batches of events.
+type Batches = Arc<Mutex<Vec<Vec<String>>>>;
+
 /// Records batches, or refuses them.
 #[derive(Debug, Default)]
 struct Memory {
-    batches: Arc<Mutex<Vec<Vec<String>>>>,
+    batches: Batches,
     refuses: bool,
 }
 
@@ -66,7 +69,7 @@ fn record(sink: &EventSink, id: &str, object: &[u8]) -> Result<(), Failed> {
 }
 
 /// Starts a sink; returns it with its batches and its losses.
-fn start(memory: Memory, options: SinkOptions) -> (EventSink, Arc<Mutex<Vec<Vec<String>>>>, Arc<Meter>) {
+fn start(memory: Memory, options: SinkOptions) -> (EventSink, Batches, Arc<Meter>) {
     let (batches, meter) = (Arc::clone(&memory.batches), Arc::new(Meter::default()));
     let counted: Arc<dyn AuditMeter> = Arc::clone(&meter) as Arc<dyn AuditMeter>;
     let sink = EventSink::start("test", Box::new(memory), options, &counted).unwrap();
