@@ -449,6 +449,7 @@ pub const PROGRAM: Program = Program {
         planesmith_extensions::COMPONENT,
         planesmith_etcd_storage::COMPONENT,
         planesmith_audit::COMPONENT,
+        planesmith_openid::COMPONENT,
         planesmith_trace_export::COMPONENT,
         planesmith_kubernetes::COMPONENT,
     ],

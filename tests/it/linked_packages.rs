@@ -34,6 +34,7 @@ fn a_small_server_with_a_private_group_is_linked_with_no_built_in_kinds() {
         "planesmith-aggregator v",
         "planesmith-extensions v",
         "planesmith-expressions v",
+        "planesmith-openid v",
         "planesmith-trace-export v",
         "planesmith-etcd-storage v",
         "planesmith-store-etcd v",

@@ -7,6 +7,7 @@
 
 mod aggregation;
 mod audit;
+mod authentication;
 mod availability;
 mod bad_input;
 mod base64;

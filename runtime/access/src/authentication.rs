@@ -2,11 +2,14 @@
 //!
 //! Each authenticator handles one kind of credential. [`Chain`] calls them in order and decides about requests without a match.
 
+mod anonymous;
 mod bearer;
+mod bootstrap_token;
 mod certificate;
 pub mod curve;
 mod request_header;
 pub mod service_account;
+mod single_flight;
 mod subject;
 mod token;
 mod token_cache;
@@ -15,24 +18,31 @@ mod web_socket;
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use http::HeaderMap;
 
-pub use bearer::bearer_token;
+pub use anonymous::Anonymous;
+pub use bearer::{bearer_token, ignores_token};
+pub use bootstrap_token::{BootstrapSecret, BootstrapSecrets, BootstrapTokens};
 pub use certificate::{CertificateAuthenticator, CertificateError, ClientCertificate};
 pub use request_header::{ProxyCertificate, RequestHeaderAuthenticator, RequestHeaders, forget_all};
+pub use single_flight::SingleFlight;
 pub use subject::Subject;
-pub use token::{BearerTokens, TokenAuthenticator, TokenUser, TokenVerdict};
-pub use token_cache::TokenCacheObserver;
+pub use token::{BearerTokens, TokenAuthenticator, TokenReview, TokenUser, TokenVerdict};
+pub use token_cache::{TokenCache, TokenCacheObserver, TokenKey};
 pub use token_file::{TokenFile, TokenFileError};
 pub use web_socket::WebSocketTokens;
 
-use crate::user::{AUTHENTICATED_GROUP, UserInfo};
+use crate::outcome::Outcome;
+use crate::user::{ANONYMOUS, AUTHENTICATED_GROUP, UNAUTHENTICATED_GROUP, UserInfo};
 
 /// The credentials of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Credentials<'a> {
     /// The request headers.
     pub headers: &'a HeaderMap,
+    /// The path of the request, which may decide if none are needed.
+    pub path: &'a str,
     /// The client certificate of the connection.
     pub certificate: Option<&'a ClientCertificate>,
     /// The same certificate, if it identifies an authenticating proxy.
@@ -52,8 +62,9 @@ pub enum Verdict {
 
 /// Authenticates one kind of credential.
 pub trait Authenticator: Send + Sync + std::fmt::Debug {
-    /// Verifies the credentials. Must be cheap: it runs for each request.
-    fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict;
+    /// Verifies the credentials. Must be cheap: it runs for each request. The outcome is pending only if another server has to
+    /// be asked.
+    fn authenticate<'a>(&'a self, credentials: &Credentials<'a>) -> Outcome<'a, Verdict>;
 
     /// Removes request headers that carry this authenticator's credentials, so that they are not forwarded to other servers.
     /// The default removes none.
@@ -63,7 +74,7 @@ pub trait Authenticator: Send + Sync + std::fmt::Debug {
 }
 
 impl<A: Authenticator + ?Sized> Authenticator for Arc<A> {
-    fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict {
+    fn authenticate<'a>(&'a self, credentials: &Credentials<'a>) -> Outcome<'a, Verdict> {
         (**self).authenticate(credentials)
     }
 
@@ -76,44 +87,78 @@ impl<A: Authenticator + ?Sized> Authenticator for Arc<A> {
 #[derive(Debug)]
 pub struct Chain {
     authenticators: Vec<Box<dyn Authenticator>>,
-    anonymous: Option<Arc<UserInfo>>,
+    anonymous: Anonymous,
+    anonymous_user: Arc<UserInfo>,
 }
 
 impl Chain {
     /// Creates a chain that calls `authenticators` in order.
     ///
-    /// A request without any credentials becomes the anonymous user if `anonymous` is set, and is refused otherwise. Invalid
+    /// A request without any credentials becomes the anonymous user if `anonymous` says so, and is refused otherwise. Invalid
     /// credentials are refused in both cases, unless other credentials of the same request are valid.
     #[must_use]
-    pub fn new(authenticators: Vec<Box<dyn Authenticator>>, anonymous: bool) -> Self {
+    pub fn new(authenticators: Vec<Box<dyn Authenticator>>, anonymous: impl Into<Anonymous>) -> Self {
         Self {
             authenticators,
-            anonymous: anonymous.then(|| Arc::new(UserInfo::anonymous())),
+            anonymous: anonymous.into(),
+            anonymous_user: Arc::new(UserInfo::anonymous()),
         }
     }
-}
 
-impl Authenticator for Chain {
-    fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict {
-        let mut invalid = None;
-        for authenticator in &self.authenticators {
-            match authenticator.authenticate(credentials) {
-                Verdict::User(user) => return Verdict::User(user),
-                Verdict::NoOpinion => {}
-                Verdict::Invalid(reason) => invalid = invalid.or(Some(reason)),
+    /// Continues with a verdict that must be waited for, and then with the `rest` of the authenticators.
+    async fn authenticate_later<'a>(
+        &'a self,
+        verdict: BoxFuture<'a, Verdict>,
+        rest: &'a [Box<dyn Authenticator>],
+        credentials: Credentials<'a>,
+        mut refusal: Refusal,
+    ) -> Verdict {
+        let mut verdict = verdict.await;
+        let mut rest = rest.iter();
+        loop {
+            if let Some(user) = refusal.unless_user(verdict) {
+                return Verdict::User(user);
             }
+            let Some(next) = rest.next() else {
+                return self.conclude(&credentials, refusal);
+            };
+            verdict = next.authenticate(&credentials).wait().await;
         }
-        if let Some(reason) = invalid {
+    }
+
+    /// Returns the verdict for a request without valid credentials.
+    fn conclude(&self, credentials: &Credentials<'_>, Refusal(reason): Refusal) -> Verdict {
+        if let Some(reason) = reason {
             return Verdict::Invalid(reason);
         }
         // Only a scheme followed by a token is a credential that an authenticator would have to recognize.
         if bearer_token(credentials.headers).is_some() {
             return Verdict::Invalid("invalid bearer token".to_owned());
         }
-        match &self.anonymous {
-            Some(anonymous) => Verdict::User(Arc::clone(anonymous)),
-            None => Verdict::NoOpinion,
+        match self.anonymous.serves(credentials.path) {
+            true => Verdict::User(Arc::clone(&self.anonymous_user)),
+            false => Verdict::NoOpinion,
         }
+    }
+}
+
+impl Authenticator for Chain {
+    fn authenticate<'a>(&'a self, credentials: &Credentials<'a>) -> Outcome<'a, Verdict> {
+        let mut refusal = Refusal::default();
+        for (index, authenticator) in self.authenticators.iter().enumerate() {
+            match authenticator.authenticate(credentials) {
+                Outcome::Ready(verdict) => {
+                    if let Some(user) = refusal.unless_user(verdict) {
+                        return Outcome::Ready(Verdict::User(user));
+                    }
+                }
+                Outcome::Pending(verdict) => {
+                    let rest = &self.authenticators[index + 1..];
+                    return Outcome::pending(self.authenticate_later(verdict, rest, *credentials, refusal));
+                }
+            }
+        }
+        Outcome::Ready(self.conclude(credentials, refusal))
     }
 
     fn forget(&self, headers: &mut HeaderMap) {
@@ -123,9 +168,28 @@ impl Authenticator for Chain {
     }
 }
 
-/// Adds the group of all authenticated users.
-pub(crate) fn authenticated(mut user: UserInfo) -> Arc<UserInfo> {
-    if !user.is_in(AUTHENTICATED_GROUP) {
+/// The first reason to refuse the credentials of a request.
+#[derive(Debug, Default)]
+struct Refusal(Option<String>);
+
+impl Refusal {
+    /// Returns the user of a verdict; otherwise notes its reason.
+    fn unless_user(&mut self, verdict: Verdict) -> Option<Arc<UserInfo>> {
+        match verdict {
+            Verdict::User(user) => return Some(user),
+            Verdict::NoOpinion => {}
+            Verdict::Invalid(reason) => {
+                self.0.get_or_insert(reason);
+            }
+        }
+        None
+    }
+}
+
+/// Adds the group of all authenticated users, unless the user is known as anonymous or already has a group of either kind.
+#[must_use]
+pub fn authenticated(mut user: UserInfo) -> Arc<UserInfo> {
+    if user.name != ANONYMOUS && !user.is_in(AUTHENTICATED_GROUP) && !user.is_in(UNAUTHENTICATED_GROUP) {
         user.groups.push(AUTHENTICATED_GROUP.to_owned());
     }
     Arc::new(user)

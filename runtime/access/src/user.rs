@@ -46,6 +46,12 @@ impl UserInfo {
         self.groups.iter().any(|candidate| candidate == group)
     }
 
+    /// True for a request without credentials, under whatever name.
+    #[must_use]
+    pub fn is_anonymous(&self) -> bool {
+        self.name == ANONYMOUS || self.is_in(UNAUTHENTICATED_GROUP)
+    }
+
     /// True for administrators, nodes and the controllers of the cluster: what others do must not keep them out.
     #[must_use]
     pub fn is_system(&self) -> bool {

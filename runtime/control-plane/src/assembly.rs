@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use planesmith_access::admission::{Chain, Lister};
-use planesmith_access::authentication::BearerTokens;
+use planesmith_access::authentication::{Anonymous, BearerTokens};
 use planesmith_access::authorization::Authorizer;
 use planesmith_api_defs::core::v1::Event;
 use planesmith_machinery::feature::Features;
@@ -25,7 +25,7 @@ use planesmith_server::trace::Tracer;
 use planesmith_store::Storage;
 
 use crate::admission::{self, PluginInitializer};
-use crate::authentication::{authorizer, bearer_tokens};
+use crate::authentication::{AddedAuthentication, AuthenticationContext, anonymous, authorizer, bearer_tokens};
 use crate::base_groups;
 use crate::bootstrap::Announcement;
 use crate::component::{ChainContext, ChainedServer, Contribution, ServerContext};
@@ -60,6 +60,8 @@ pub(crate) struct Assembled {
     /// Records requests; `None` without an audit.
     pub(crate) audit: Option<Arc<AuditContext>>,
     pub(crate) tokens: Arc<BearerTokens>,
+    /// The requests without credentials that are served.
+    pub(crate) anonymous: Anonymous,
     pub(crate) authorizer: Arc<dyn Authorizer>,
     pub(crate) metrics: SharedMetrics,
     pub(crate) features: Features,
@@ -105,7 +107,7 @@ pub(crate) fn assemble(
     let admission = admission_chain(program, &initializer)?;
     let stores = Stores::with_options(storage.clone(), scheme, admission, store_options(&authorizer));
     let keys = ServiceAccountKeys::open(options, program.token_key())?;
-    let tokens = bearer_tokens(options, loopback, &keys, &stores)?;
+    let (tokens, anonymous) = authentication(program, options, &gates, (&stores, loopback), &keys)?;
     namespaces::handle_subresources(&stores);
     service_accounts::handle_subresources(&stores, &keys, &options.service_accounts);
     let election = shared.and_then(|_| election(program, options, loopback));
@@ -181,6 +183,7 @@ pub(crate) fn assemble(
         tracer: added.tracer,
         audit: added.audit.map(|audit| audit_of(audit, &stores)),
         tokens: Arc::clone(&tokens),
+        anonymous,
         authorizer: Arc::clone(&authorizer),
         metrics: Arc::clone(&stores.options().metrics),
         features,
@@ -191,6 +194,28 @@ pub(crate) fn assemble(
 fn audit_of(audit: Arc<Audit>, stores: &Stores) -> Arc<AuditContext> {
     let scheme = Arc::clone(stores.scheme());
     Arc::new(AuditContext { audit, scheme })
+}
+
+/// Returns the authenticator of bearer tokens, and the requests without credentials that are served.
+fn authentication(
+    program: &Program,
+    options: &Options,
+    gates: &FeatureGates,
+    (stores, loopback): (&Stores, &Loopback),
+    keys: &ServiceAccountKeys,
+) -> Result<(Arc<BearerTokens>, Anonymous)> {
+    let context = AuthenticationContext {
+        options,
+        gates,
+        metrics: &stores.options().metrics,
+        server_name: &bootstrap::identity_lease::own_name(),
+    };
+    let mut components = program.components.iter();
+    let added = components.try_fold(AddedAuthentication::default(), |added, component| {
+        anyhow::Ok(added.and(component.authentication(&context)?))
+    })?;
+    let tokens = bearer_tokens(options, loopback, keys, stores, added.tokens)?;
+    Ok((tokens, anonymous(options, added.anonymous)))
 }
 
 /// Returns the leadership of the controllers that run here, and the hook that begins to compete for it; `None` without such

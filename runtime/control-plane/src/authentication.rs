@@ -1,35 +1,77 @@
 //! The authentication and authorization that the flags ask for.
 
+mod bootstrap_secrets;
+
 use std::fs;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 use planesmith_access::authentication::service_account::{BoundObjects, LegacyTokens, ServiceAccountTokens};
 use planesmith_access::authentication::{
-    Authenticator, BearerTokens, CertificateAuthenticator, Chain, RequestHeaderAuthenticator, TokenAuthenticator,
-    TokenFile, WebSocketTokens,
+    Anonymous, Authenticator, BearerTokens, BootstrapTokens, CertificateAuthenticator, Chain,
+    RequestHeaderAuthenticator, TokenAuthenticator, TokenFile, WebSocketTokens,
 };
 use planesmith_access::authorization::{AllowedPaths, AlwaysAllow, AlwaysDeny, Authorizer, PrivilegedGroup, Union};
+use planesmith_server::metrics::SharedMetrics;
 use planesmith_server::stores::Stores;
 
+use self::bootstrap_secrets::StoredBootstrapSecrets;
 use crate::delegation::{AccessReviews, Host, TokenReviews};
+use crate::feature_gates::FeatureGates;
 use crate::loopback::Loopback;
 use crate::options::{AuthorizationMode, Options};
 use crate::service_accounts::{ServiceAccountKeys, StoredObjects, StoredTokenSecrets};
 
-/// The authenticator of bearer tokens: those of the token file, the server's own, and those of service accounts.
+/// The longest time that a webhook may take to review a token; kube-apiserver's.
+const WEBHOOK_PATIENCE: Duration = Duration::from_secs(30);
+
+/// The parts of a server that authenticators of components work with.
+#[derive(Clone, Copy, Debug)]
+pub struct AuthenticationContext<'a> {
+    /// The flags.
+    pub options: &'a Options,
+    /// The features that are on.
+    pub gates: &'a FeatureGates,
+    /// The metrics of the server.
+    pub metrics: &'a SharedMetrics,
+    /// The name that identifies the server among several.
+    pub server_name: &'a str,
+}
+
+/// The part of authentication that a component adds.
+#[derive(Debug, Default)]
+pub struct AddedAuthentication {
+    /// Authenticators of tokens, which are asked after the local ones and before the webhook.
+    pub tokens: Vec<Box<dyn TokenAuthenticator>>,
+    /// The requests without credentials that are served; `None` to leave this to `--anonymous-auth`.
+    pub anonymous: Option<Anonymous>,
+}
+
+impl AddedAuthentication {
+    /// Adds what a further component brings, whose decision about requests without credentials counts.
+    pub(crate) fn and(mut self, later: Self) -> Self {
+        self.tokens.extend(later.tokens);
+        self.anonymous = later.anonymous.or(self.anonymous);
+        self
+    }
+}
+
+/// The authenticator of bearer tokens, in kube-apiserver's order: those of the token file and the server's own, those of
+/// service accounts, bootstrap tokens, those of components, and those that another server knows.
 ///
 /// # Errors
 ///
 /// When the token file, or a kubeconfig, cannot be read or is malformed.
-pub fn bearer_tokens(
+pub(crate) fn bearer_tokens(
     options: &Options,
     loopback: &Loopback,
     keys: &ServiceAccountKeys,
     stores: &Stores,
+    added: Vec<Box<dyn TokenAuthenticator>>,
 ) -> Result<Arc<BearerTokens>> {
-    let mut tokens = match &options.token_auth_file {
+    let flags = &options.authentication;
+    let mut tokens = match &flags.token_auth_file {
         None => TokenFile::default(),
         Some(path) => {
             let text = fs::read_to_string(path).with_context(|| format!("--token-auth-file {}", path.display()))?;
@@ -54,8 +96,28 @@ pub fn bearer_tokens(
         objects,
         now: SystemTime::now,
     }));
+    if flags.enable_bootstrap_token_auth
+        && let Some(secrets) = StoredBootstrapSecrets::new(stores, loopback)
+    {
+        authenticators.push(Box::new(BootstrapTokens {
+            secrets: Arc::new(secrets),
+            now: SystemTime::now,
+        }));
+    }
+    authenticators.extend(added);
+    if let Some(kubeconfig) = &flags.authentication_token_webhook_config_file {
+        let host = Host::open(kubeconfig)
+            .context("--authentication-token-webhook-config-file")?
+            .patient(WEBHOOK_PATIENCE);
+        authenticators.push(Box::new(TokenReviews::of_webhook(
+            host,
+            flags.authentication_token_webhook_version,
+            keys.audiences.clone(),
+            flags.authentication_token_webhook_cache_ttl,
+        )));
+    }
     if let Some(kubeconfig) = &options.aggregation.authentication_kubeconfig {
-        authenticators.push(Box::new(TokenReviews::new(Host::open(kubeconfig)?)));
+        authenticators.push(Box::new(TokenReviews::of_front(Host::open(kubeconfig)?)));
     }
     let tokens = BearerTokens::new(authenticators, keys.audiences.clone());
     Ok(Arc::new(tokens.observed_by(stores.options().metrics.observe_tokens())))
@@ -63,10 +125,10 @@ pub fn bearer_tokens(
 
 /// The authenticators in their order: proxies, client certificates, bearer tokens.
 #[must_use]
-pub fn authenticator(
-    options: &Options,
+pub(crate) fn authenticator(
     proxies: &RequestHeaderAuthenticator,
     tokens: &Arc<BearerTokens>,
+    anonymous: Anonymous,
 ) -> Arc<dyn Authenticator> {
     let certificates = CertificateAuthenticator { now: SystemTime::now };
     let chain = Chain::new(
@@ -76,9 +138,26 @@ pub fn authenticator(
             Box::new(Arc::clone(tokens)),
             Box::new(WebSocketTokens::new(Arc::clone(tokens))),
         ],
-        options.anonymous_allowed(),
+        anonymous,
     );
     Arc::new(chain)
+}
+
+/// The requests without credentials that are served: as `configured` in a file, or as the flags say. None are while every
+/// request is allowed.
+pub(crate) fn anonymous(options: &Options, configured: Option<Anonymous>) -> Anonymous {
+    match configured {
+        Some(anonymous) if !options.allows_everything() => anonymous,
+        Some(Anonymous::Refused) => Anonymous::Refused,
+        Some(_) => {
+            tracing::warn!(
+                "requests without credentials are refused, although --authentication-config enables them, because \
+                 --authorization-mode=AlwaysAllow would allow them everything"
+            );
+            Anonymous::Refused
+        }
+        None => options.anonymous_allowed().into(),
+    }
 }
 
 /// The authorizer: members of `system:masters` may do everything; for others the modes are consulted in order, or the

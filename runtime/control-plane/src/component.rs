@@ -25,6 +25,7 @@ use planesmith_server::trace::Tracer;
 use planesmith_store::StorageOptions;
 
 use crate::admission::PluginInitializer;
+use crate::authentication::{AddedAuthentication, AuthenticationContext};
 use crate::bootstrap::Announcement;
 use crate::certificates::Authority;
 use crate::controllers::Controller;
@@ -106,6 +107,16 @@ pub trait Component: fmt::Debug + Sync {
     fn admission_plugins(&self, initializer: &PluginInitializer<'_>) -> Vec<Arc<dyn Plugin>> {
         let _ = initializer;
         Vec::new()
+    }
+
+    /// Returns the authenticators of the component, and its decision about requests without credentials.
+    ///
+    /// # Errors
+    ///
+    /// A flag whose value cannot be used, such as a file that cannot be read; the server does not start.
+    fn authentication(&self, context: &AuthenticationContext<'_>) -> Result<AddedAuthentication> {
+        let _ = context;
+        Ok(AddedAuthentication::default())
     }
 
     /// Lists the group versions that the component needs. They are served unless the program has them itself.

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 use planesmith_access::authentication::RequestHeaders;
-use planesmith_server::listener::{Tls, TlsFiles};
+use planesmith_server::listener::{NamedCertificate, Tls, TlsFiles, TlsParameters};
 use planesmith_server::proxy::ClientIdentity;
 
 use crate::bootstrap::{AuthorityFile, ClusterAuthentication};
@@ -47,6 +47,9 @@ pub struct Identity {
     addresses: Vec<IpAddr>,
     authority_file: PathBuf,
     proxy: ProxyIdentity,
+    /// Certificates for clients that request one of their names.
+    named: Vec<NamedCertificate>,
+    parameters: TlsParameters,
 }
 
 /// The certificate with which the server names the user of a request to servers behind it, and the proxies from which
@@ -90,6 +93,11 @@ impl Identity {
             addresses,
             authority_file: dir.join("ca.crt"),
             proxy,
+            named: options.serving.tls_sni_cert_key.clone(),
+            parameters: options
+                .serving
+                .parameters()
+                .map_err(|problem| anyhow::anyhow!(problem))?,
         })
     }
 
@@ -137,6 +145,8 @@ impl Identity {
             key: self.serving.key.clone(),
             client_authorities: own.chain(self.client_ca_file.clone()).collect(),
             proxy_authorities: vec![self.proxy.authority_file.clone()],
+            named: self.named.clone(),
+            parameters: self.parameters.clone(),
         }
     }
 

@@ -1,11 +1,13 @@
 //! The server's flags: kube-apiserver's names where the feature exists there, and a few of our own.
 
 mod aggregation;
+mod authentication;
 mod controllers;
 mod go_duration;
 mod history;
 mod key_value;
 mod service_accounts;
+mod serving;
 mod version;
 
 use std::collections::BTreeMap;
@@ -17,12 +19,14 @@ use std::time::Duration;
 use clap::{ArgAction, ArgMatches, Parser, ValueEnum};
 
 pub use self::aggregation::AggregationOptions;
+pub use self::authentication::{AuthenticationOptions, TokenReviewVersion};
 pub(crate) use self::controllers::CONTROLLERS;
 pub use self::controllers::{ControllerName, Controllers};
 pub use self::go_duration::parse_go_duration;
 pub use self::history::{HistoryOptions, HistoryOverride};
 pub use self::key_value::Switches;
 pub use self::service_accounts::ServiceAccountOptions;
+pub use self::serving::ServingOptions;
 pub use self::version::VersionFlag;
 use crate::feature_gates::FeatureGates;
 use crate::host_address;
@@ -55,19 +59,18 @@ pub struct Options {
     #[arg(long, value_name = "FILE", requires = "tls_cert_file")]
     pub tls_private_key_file: Option<PathBuf>,
 
+    /// TLS and HTTP/2.
+    #[command(flatten)]
+    pub serving: ServingOptions,
+
     /// Authorities, PEM, whose client certificates are accepted besides the server's own: the common name is the user,
     /// organizations are groups.
     #[arg(long, value_name = "FILE")]
     pub client_ca_file: Option<PathBuf>,
 
-    /// CSV file of bearer tokens: token,user,uid,"group1,group2".
-    #[arg(long, value_name = "FILE")]
-    pub token_auth_file: Option<PathBuf>,
-
-    /// Serve requests without credentials as the user system:anonymous. Without effect while every request is allowed
-    /// (AlwaysAllow), unless --authorization-kubeconfig is set.
-    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = true, value_name = "BOOL")]
-    pub anonymous_auth: bool,
+    /// Credentials of clients.
+    #[command(flatten)]
+    pub authentication: AuthenticationOptions,
 
     /// Origins of web pages that may send requests (CORS), as regular expressions; ^ and $ anchor them.
     #[arg(long, value_delimiter = ',', value_name = "PATTERNS")]
@@ -258,6 +261,9 @@ impl Options {
             ));
         }
         self.service_accounts.check()?;
+        self.serving.check()?;
+        serving::check_origins(&self.cors_allowed_origins)?;
+        serving::check_transport(&self.strict_transport_security_directives)?;
         self.history.check()?;
         if let Some(problem) = self.features().unmet_dependencies() {
             return Err(format!("--feature-gates: {problem}"));
@@ -266,7 +272,11 @@ impl Options {
             ("--tls-cert-file", &self.tls_cert_file),
             ("--tls-private-key-file", &self.tls_private_key_file),
             ("--client-ca-file", &self.client_ca_file),
-            ("--token-auth-file", &self.token_auth_file),
+            ("--token-auth-file", &self.authentication.token_auth_file),
+            (
+                "--authentication-token-webhook-config-file",
+                &self.authentication.authentication_token_webhook_config_file,
+            ),
             ("--admission-control-config-file", &self.admission_control_config_file),
             ("--proxy-client-cert-file", &self.aggregation.proxy_client_cert_file),
             ("--proxy-client-key-file", &self.aggregation.proxy_client_key_file),
@@ -322,9 +332,14 @@ impl Options {
     /// True if requests without credentials are served. They never are with AlwaysAllow, as in kube-apiserver.
     #[must_use]
     pub fn anonymous_allowed(&self) -> bool {
+        self.authentication.anonymous_auth && !self.allows_everything()
+    }
+
+    /// True if every authenticated user may do everything.
+    #[must_use]
+    pub fn allows_everything(&self) -> bool {
         let is_delegated = self.aggregation.authorization_kubeconfig.is_some();
-        let all_is_allowed = self.authorization_mode.contains(&AuthorizationMode::AlwaysAllow);
-        self.anonymous_auth && (is_delegated || !all_is_allowed)
+        !is_delegated && self.authorization_mode.contains(&AuthorizationMode::AlwaysAllow)
     }
 
     /// Returns the address for clients on the same machine: one that does not depend on networks or a firewall.

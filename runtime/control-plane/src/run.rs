@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use planesmith_server::lifecycle::Signals;
 use planesmith_server::version::Version;
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::commands::{self, ParsedCommand, fail};
 use crate::descriptors::Descriptors;
@@ -24,6 +25,7 @@ pub fn run(program: &Program) -> ExitCode {
     };
     crate::logging::start_logging(options.logging_format, options.verbosity);
     log_version(program);
+    disable_core_dumps();
     let descriptors = Descriptors::of_process();
     let runtime = match workers::runtime().build() {
         Ok(runtime) => runtime,
@@ -48,6 +50,17 @@ fn log_version(program: &Program) {
         pid = std::process::id(),
         "starting"
     );
+}
+
+/// Keeps the memory of the process, which has keys and tokens, out of files after a crash.
+fn disable_core_dumps() {
+    let none = Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
+    if let Err(error) = setrlimit(Resource::Core, none) {
+        tracing::warn!(%error, "core dumps cannot be disabled");
+    }
 }
 
 async fn serve(program: &Program, options: &Options, descriptors: Descriptors) -> Result<()> {

@@ -253,7 +253,7 @@ fn warn_about_outdated_features(options: &Options) {
 
 /// Returns the settings of the server by the flags.
 fn config(options: &Options, proxies: &RequestHeaderAuthenticator, assembled: Assembled) -> Config {
-    let authenticator = authenticator(options, proxies, &assembled.tokens);
+    let authenticator = authenticator(proxies, &assembled.tokens, assembled.anonymous);
     let mut config = Config::new(authenticator, assembled.authorizer);
     config.in_flight = InFlightLimits {
         reading: options.max_requests_inflight,
@@ -268,6 +268,7 @@ fn config(options: &Options, proxies: &RequestHeaderAuthenticator, assembled: As
     config
         .strict_transport
         .clone_from(&options.strict_transport_security_directives);
+    config.goaway_chance = options.serving.goaway_chance;
     config.shutdown_delay = options.shutdown_delay_duration;
     if let VersionFlag::Reported(version) = &options.version {
         config.version.git_version.clone_from(version);

@@ -3,12 +3,13 @@
 //! Reading order: [`Environment`] (the names in scope) compiles a text to a [`Program`], in the steps `lexer`, `parser` (with
 //! `macros`), `checker` and `cost`. `evaluator` evaluates the program to a [`Value`]; the functions it calls are tables in
 //! `functions`. [`Declared`] holds the types and sizes that a schema declares. These modules build on it: [`rules`] (validation
-//! of objects by a schema's rules), [`definition`] (validation of the rules themselves) and [`policy`].
+//! of objects by a schema's rules), [`definition`] (validation of the rules themselves), [`policy`] and [`authentication`].
 //!
 //! Messages, costs and limits are those of kube-apiserver 1.36. Nothing here blocks, and nothing runs longer than its
 //! budget.
 
 mod ast;
+pub mod authentication;
 mod checker;
 mod cost;
 mod declared;

@@ -19,7 +19,7 @@ use crate::types::Type;
 
 pub(crate) use compare::{compare, contains_all, equals, includes, order};
 pub(crate) use effort::{Effort, MAX_STEPS};
-pub(crate) use view::{field_of, from_json, unescaped};
+pub(crate) use view::{field_of, from_json, from_plain_json, unescaped};
 
 /// A value. Values from documents are borrowed from the document.
 #[derive(Clone, Debug)]

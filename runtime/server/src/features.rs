@@ -3,7 +3,7 @@
 use planesmith_machinery::feature::Feature;
 
 /// All features of this module.
-pub static ALL: [&Feature; 12] = [
+pub static ALL: [&Feature; 13] = [
     &ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION,
     &API_RESPONSE_COMPRESSION,
     &AUTHORIZE_POD_WEBSOCKET_UPGRADE_CREATE_PERMISSION,
@@ -15,6 +15,7 @@ pub static ALL: [&Feature; 12] = [
     &PORT_FORWARD_WEBSOCKETS,
     &STORAGE_VERSION_HASH,
     &TRANSLATE_STREAM_CLOSE_WEBSOCKET_REQUESTS,
+    &UNAUTHENTICATED_HTTP2_DOS_MITIGATION,
     &WATCH_LIST,
 ];
 
@@ -42,5 +43,7 @@ pub(crate) const STORAGE_VERSION_HASH: Feature = Feature::on("StorageVersionHash
 /// Remote commands over WebSocket are translated into SPDY.
 pub(crate) const TRANSLATE_STREAM_CLOSE_WEBSOCKET_REQUESTS: Feature =
     Feature::on("TranslateStreamCloseWebsocketRequests");
+/// HTTP/2 connections of clients without valid credentials are closed after one request.
+pub(crate) const UNAUTHENTICATED_HTTP2_DOS_MITIGATION: Feature = Feature::on("UnauthenticatedHTTP2DOSMitigation");
 /// Watches begin with the existing objects if the client requests it.
 pub(crate) const WATCH_LIST: Feature = Feature::on("WatchList");

@@ -17,6 +17,7 @@ mod cors;
 mod count;
 mod deadline;
 mod flow;
+mod goaway;
 mod impersonation;
 mod in_flight;
 mod panic_guard;
@@ -54,6 +55,7 @@ pub use self::cors::{Cors, CorsPatternError};
 pub use self::count::Count;
 pub use self::deadline::Deadline;
 pub use self::flow::{Flow, FlowHeaders, Flows};
+pub use self::goaway::GoAway;
 pub use self::impersonation::Impersonation;
 pub use self::panic_guard::PanicGuard;
 pub use self::request_id::AssignId;
@@ -168,10 +170,15 @@ impl Exchange {
 
     /// An error answer, in the encoding that the client accepts.
     pub fn refuse<'a>(&mut self, error: &ApiError) -> Step<'a> {
+        Step::Answer(self.error_answer(error))
+    }
+
+    /// The same answer, for a filter that has waited.
+    pub fn error_answer(&mut self, error: &ApiError) -> Response {
         let (mut request, _) = std::mem::take(&mut self.request).into_parts();
         // The features determine which encodings the client may have.
         request.extensions.insert(self.ctx.clone());
-        Step::Answer(failure::respond(&request, error))
+        failure::respond(&request, error)
     }
 }
 

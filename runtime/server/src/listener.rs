@@ -2,13 +2,16 @@
 
 mod activity;
 mod client_certificate;
+mod closing;
 mod cutoff;
 mod exchanges;
 mod host_header;
+mod named_certificates;
 mod peer;
 mod session;
 mod slots;
 mod tls;
+mod tls_parameters;
 mod write_coalescing;
 
 use std::future::Future;
@@ -19,11 +22,13 @@ use std::time::Duration;
 
 use axum::body::Body;
 use http::Request;
-use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 
+pub use self::named_certificates::NamedCertificate;
 pub use self::tls::{Authorities, Tls, TlsError, TlsFiles};
+pub use self::tls_parameters::TlsParameters;
 
+use self::closing::Closing;
 use self::session::Sessions;
 use self::slots::ConnectionSlots;
 use crate::connection::Connection;
@@ -136,7 +141,7 @@ impl Listener {
         mut stop: Shutdown,
         drain: Duration,
     ) {
-        let graceful = GracefulShutdown::new();
+        let closing = Closing::new();
         let slots = ConnectionSlots::new(limits.connections, limits.idle_for_others);
         let sessions = Arc::new(Sessions::new(service, limits));
         let reload = self
@@ -153,13 +158,13 @@ impl Listener {
                 () = stop.requested() => break,
             };
             let slot = slots.register(permit);
-            let (sessions, tls, watcher) = (Arc::clone(&sessions), self.tls.clone(), graceful.watcher());
+            let (sessions, tls, signal) = (Arc::clone(&sessions), self.tls.clone(), closing.signal());
             tokio::spawn(async move {
-                sessions.run(stream, peer, tls.as_ref(), watcher, slot).await;
+                sessions.run(stream, peer, tls.as_ref(), signal, slot).await;
             });
         }
         drop(self.socket);
-        match tokio::time::timeout(drain, graceful.shutdown()).await {
+        match tokio::time::timeout(drain, closing.close()).await {
             Ok(()) => {
                 // Connections in other protocols have no task here any more, but watches among them have closing
                 // messages to send.

@@ -175,6 +175,7 @@ const BUILT_IN_COMPONENTS: &str = "&[
         planesmith_extensions::COMPONENT,
         planesmith_etcd_storage::COMPONENT,
         planesmith_audit::COMPONENT,
+        planesmith_openid::COMPONENT,
         planesmith_trace_export::COMPONENT,
         planesmith_kubernetes::COMPONENT,
     ]";

@@ -10,6 +10,7 @@ use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer;
 
 use super::{Authenticator, Credentials, Subject, Verdict, authenticated};
+use crate::outcome::Outcome;
 use crate::user::UserInfo;
 
 /// The client certificate of a connection, verified once.
@@ -22,6 +23,8 @@ pub enum ClientCertificate {
         /// The expiry of the certificate; connections may outlive it.
         not_after: SystemTime,
     },
+    /// Signed by a trusted authority, but without a common name: it identifies no user.
+    Nameless,
     /// Not signed by a trusted authority, expired, or malformed; the reason is for the log only.
     Untrusted(String),
 }
@@ -32,9 +35,12 @@ pub enum CertificateError {
     /// The data is not a certificate.
     #[error("the client certificate is malformed")]
     Malformed,
-    /// The subject has no common name.
-    #[error("the client certificate has no common name")]
-    NoCommonName,
+    /// The subject has an empty UID.
+    #[error("UID cannot be an empty string")]
+    EmptyUid,
+    /// The subject has several UIDs.
+    #[error("expected 1 UID, but found multiple: {0}")]
+    SeveralUids(String),
 }
 
 impl ClientCertificate {
@@ -42,18 +48,24 @@ impl ClientCertificate {
     ///
     /// # Errors
     ///
-    /// The certificate is malformed or has no common name.
+    /// The certificate is malformed, or its subject has an empty UID or several.
     pub fn trusted(der: &[u8]) -> Result<Self, CertificateError> {
         let (_, certificate) = X509Certificate::from_der(der).map_err(|_| CertificateError::Malformed)?;
         let subject = Subject::read(certificate.subject()).ok_or(CertificateError::Malformed)?;
         if subject.common_name.is_empty() {
-            return Err(CertificateError::NoCommonName);
+            return Ok(Self::Nameless);
         }
+        let uid = match subject.uids.as_slice() {
+            [] => String::new(),
+            [uid] if uid.is_empty() => return Err(CertificateError::EmptyUid),
+            [uid] => uid.clone(),
+            several => return Err(CertificateError::SeveralUids(several.join(", "))),
+        };
         let user = UserInfo {
             name: subject.common_name,
+            uid,
             groups: subject.organizations,
             extra: [(CREDENTIAL_ID.to_owned(), vec![credential_id(der)])].into(),
-            ..UserInfo::default()
         };
         let not_after = u64::try_from(certificate.validity().not_after.timestamp()).unwrap_or(0);
         Ok(Self::Trusted {
@@ -85,15 +97,15 @@ impl Default for CertificateAuthenticator {
 }
 
 impl Authenticator for CertificateAuthenticator {
-    fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict {
-        match credentials.certificate {
-            None => Verdict::NoOpinion,
+    fn authenticate<'a>(&'a self, credentials: &Credentials<'a>) -> Outcome<'a, Verdict> {
+        Outcome::Ready(match credentials.certificate {
+            None | Some(ClientCertificate::Nameless) => Verdict::NoOpinion,
             Some(ClientCertificate::Untrusted(reason)) => Verdict::Invalid(reason.clone()),
             Some(ClientCertificate::Trusted { not_after, .. }) if (self.now)() > *not_after => {
                 Verdict::Invalid("the client certificate has expired".to_owned())
             }
             Some(ClientCertificate::Trusted { user, .. }) => Verdict::User(Arc::clone(user)),
-        }
+        })
     }
 }
 
@@ -102,6 +114,38 @@ mod tests {
     use rcgen::{CertificateParams, DnType, KeyPair};
 
     use super::*;
+
+    /// The certificate of carol with a UID in its subject.
+    fn carol(uid: Option<&str>) -> Result<ClientCertificate, CertificateError> {
+        let mut params = CertificateParams::default();
+        params.distinguished_name.push(DnType::CommonName, "carol");
+        if let Some(uid) = uid {
+            let oid = DnType::CustomDnType(vec![1, 3, 6, 1, 4, 1, 57683, 2]);
+            params.distinguished_name.push(oid, uid);
+        }
+        let certificate = params.self_signed(&KeyPair::generate().unwrap()).unwrap();
+        ClientCertificate::trusted(certificate.der())
+    }
+
+    #[test]
+    fn a_subject_may_have_one_uid() {
+        let uid = |uid| match carol(uid) {
+            Ok(ClientCertificate::Trusted { user, .. }) => user.uid.clone(),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(uid(None), "");
+        assert_eq!(uid(Some("7-a")), "7-a");
+        assert_eq!(uid(Some("")), "Err(EmptyUid)");
+    }
+
+    #[test]
+    fn a_certificate_without_a_name_is_no_credential() {
+        let mut params = CertificateParams::default();
+        params.distinguished_name = rcgen::DistinguishedName::new();
+        let certificate = params.self_signed(&KeyPair::generate().unwrap()).unwrap();
+        let certificate = ClientCertificate::trusted(certificate.der()).unwrap();
+        assert!(matches!(certificate, ClientCertificate::Nameless), "{certificate:?}");
+    }
 
     #[test]
     fn a_user_is_known_by_the_fingerprint_of_the_certificate() {

@@ -10,6 +10,7 @@ use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer;
 
 use super::{Authenticator, CertificateError, Credentials, Subject, Verdict, authenticated};
+use crate::outcome::Outcome;
 use crate::user::UserInfo;
 
 /// The certificate of a proxy, signed by the request header CA.
@@ -81,7 +82,23 @@ impl RequestHeaderAuthenticator {
 }
 
 impl Authenticator for RequestHeaderAuthenticator {
-    fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict {
+    fn authenticate<'a>(&'a self, credentials: &Credentials<'a>) -> Outcome<'a, Verdict> {
+        Outcome::Ready(self.verdict(credentials))
+    }
+
+    fn forget(&self, headers: &mut HeaderMap) {
+        let known = self.headers();
+        for name in known.username.iter().chain(&known.uid).chain(&known.group) {
+            headers.remove(name.as_str());
+        }
+        for prefix in &known.extra_prefix {
+            forget_all(headers, prefix);
+        }
+    }
+}
+
+impl RequestHeaderAuthenticator {
+    fn verdict(&self, credentials: &Credentials<'_>) -> Verdict {
         let Some(proxy) = credentials.proxy else {
             return Verdict::NoOpinion;
         };
@@ -102,16 +119,6 @@ impl Authenticator for RequestHeaderAuthenticator {
             groups: all(credentials.headers, &wanted.group),
             extra: extra(credentials.headers, &wanted.extra_prefix),
         }))
-    }
-
-    fn forget(&self, headers: &mut HeaderMap) {
-        let known = self.headers();
-        for name in known.username.iter().chain(&known.uid).chain(&known.group) {
-            headers.remove(name.as_str());
-        }
-        for prefix in &known.extra_prefix {
-            forget_all(headers, prefix);
-        }
     }
 }
 
@@ -185,11 +192,15 @@ mod tests {
             name: name.to_owned(),
             not_after: SystemTime::UNIX_EPOCH,
         });
-        authenticator(allowed).authenticate(&Credentials {
-            headers: &headers,
-            certificate: None,
-            proxy: proxy.as_ref(),
-        })
+        authenticator(allowed)
+            .authenticate(&Credentials {
+                headers: &headers,
+                certificate: None,
+                proxy: proxy.as_ref(),
+                path: "/",
+            })
+            .ready()
+            .expect("it asks no other server")
     }
 
     #[test]

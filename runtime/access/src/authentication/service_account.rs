@@ -28,6 +28,7 @@ pub use legacy::{LegacyClaims, LegacyTokens, TokenSecret, TokenSecrets};
 
 use super::token::common;
 use super::{TokenAuthenticator, TokenUser, TokenVerdict, authenticated};
+use crate::outcome::Outcome;
 use crate::user::UserInfo;
 
 /// The prefix of all service account user names.
@@ -121,8 +122,10 @@ impl TokenIssuer {
 }
 
 impl TokenAuthenticator for ServiceAccountTokens {
-    fn authenticate_token(&self, token: &str, audiences: &[String]) -> TokenVerdict {
-        verify_if_issued_by(token, &self.issuers, || self.check(token, audiences))
+    fn authenticate_token<'a>(&'a self, token: &'a str, audiences: &'a [String]) -> Outcome<'a, TokenVerdict> {
+        Outcome::Ready(verify_if_issued_by(token, &self.issuers, || {
+            self.check(token, audiences)
+        }))
     }
 }
 

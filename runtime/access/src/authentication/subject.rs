@@ -1,6 +1,6 @@
 //! The subject of certificates and certificate requests.
 
-use x509_parser::asn1_rs::{Any, Class, Tag};
+use x509_parser::asn1_rs::{Any, Class, Oid, Tag, oid};
 use x509_parser::x509::{AttributeTypeAndValue, X509Name};
 
 /// The parts of a distinguished name that identify a user.
@@ -13,7 +13,12 @@ pub struct Subject {
     pub common_name: String,
     /// The user's groups.
     pub organizations: Vec<String>,
+    /// The values of the attribute for the user's UID; at most one is valid.
+    pub uids: Vec<String>,
 }
+
+/// The attribute for the user's UID, of the Kubernetes project (1.3.6.1.4.1.57683.2).
+const UID: Oid<'static> = oid!(1.3.6.1.4.1.57683.2);
 
 impl Subject {
     /// Reads a distinguished name; `None` if a relevant part is not a valid string.
@@ -26,6 +31,7 @@ impl Subject {
         Some(Self {
             common_name: all(&mut name.iter_common_name())?.pop().unwrap_or_default(),
             organizations: all(&mut name.iter_organization())?,
+            uids: all(&mut name.iter_by_oid(&UID))?,
         })
     }
 }

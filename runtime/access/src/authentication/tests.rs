@@ -5,7 +5,7 @@ use http::HeaderMap;
 use http::header::{AUTHORIZATION, HeaderValue};
 
 use super::{
-    Authenticator, BearerTokens, CertificateAuthenticator, Chain, ClientCertificate, Credentials, TokenFile,
+    Anonymous, Authenticator, BearerTokens, CertificateAuthenticator, Chain, ClientCertificate, Credentials, TokenFile,
     TokenFileError, Verdict,
 };
 use crate::user::UserInfo;
@@ -17,11 +17,18 @@ fn headers(authorization: Option<&'static str>) -> HeaderMap {
 
 /// Returns the user's name and groups, or the chain's error.
 fn ask(chain: &Chain, authorization: Option<&'static str>, certificate: Option<&ClientCertificate>) -> String {
-    match chain.authenticate(&Credentials {
-        headers: &headers(authorization),
+    let headers = headers(authorization);
+    let credentials = Credentials {
+        headers: &headers,
+        path: "/api",
         certificate,
         proxy: None,
-    }) {
+    };
+    match chain
+        .authenticate(&credentials)
+        .ready()
+        .expect("no other server is asked")
+    {
         Verdict::User(user) => format!("{} {:?}", user.name, user.groups),
         Verdict::NoOpinion => "no opinion".to_owned(),
         Verdict::Invalid(reason) => format!("invalid: {reason}"),
@@ -79,6 +86,28 @@ fn without_anonymous_requests_nobody_stays_nobody() {
 }
 
 #[test]
+fn anonymous_requests_may_be_restricted_to_paths() {
+    let chain = Chain::new(
+        Vec::new(),
+        Anonymous::ServedAt(vec!["/livez".to_owned(), "/readyz".to_owned()]),
+    );
+    let headers = HeaderMap::new();
+    let is_served = |path| {
+        let credentials = Credentials {
+            headers: &headers,
+            path,
+            certificate: None,
+            proxy: None,
+        };
+        matches!(chain.authenticate(&credentials).ready(), Some(Verdict::User(_)))
+    };
+    assert!(is_served("/livez") && is_served("/readyz"));
+    for path in ["/", "/livez/", "/livez/ping", "/healthz", "/LIVEZ"] {
+        assert!(!is_served(path), "{path}");
+    }
+}
+
+#[test]
 fn a_valid_token_outweighs_an_untrusted_certificate() {
     let untrusted = ClientCertificate::Untrusted("unknown authority".to_owned());
     let chain = chain(true);
@@ -103,12 +132,13 @@ fn a_certificate_ends_while_its_connection_lives() {
         let headers = HeaderMap::new();
         let credentials = Credentials {
             headers: &headers,
+            path: "/",
             certificate: Some(&certificate),
             proxy: None,
         };
         matches!(
-            CertificateAuthenticator { now }.authenticate(&credentials),
-            Verdict::User(_)
+            CertificateAuthenticator { now }.authenticate(&credentials).ready(),
+            Some(Verdict::User(_))
         )
     };
     assert!(at(|| SystemTime::UNIX_EPOCH + Duration::from_secs(100)));
@@ -119,7 +149,8 @@ fn a_certificate_ends_while_its_connection_lives() {
 fn token_files_may_quote_any_field() {
     let tokens = TokenFile::parse("\r\n\"to,\"\"ken\",\"a\nb\",\"\",\"g1,g2\"\r\nx,y,z\r\n").unwrap();
     let tokens = BearerTokens::new(vec![Box::new(tokens)], Vec::new());
-    let (user, _) = tokens.review("to,\"ken", &[]).expect("the quoted token is known");
+    let review = tokens.review("to,\"ken", &[]).ready();
+    let (user, _) = review.and_then(Result::ok).expect("the quoted token is valid");
     assert_eq!((user.name.as_str(), user.uid.as_str()), ("a\nb", ""));
     assert_eq!(user.groups, ["g1", "g2", "system:authenticated"]);
 }

@@ -1,14 +1,22 @@
 //! Bearer tokens: verification and audiences.
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
-use super::token_cache::{Found, TokenCache, TokenCacheObserver};
+use futures_util::future::BoxFuture;
+
+use super::single_flight::SingleFlight;
+use super::token_cache::{TokenCache, TokenCacheObserver, TokenKey};
 use super::{Authenticator, Credentials, Verdict, bearer_token};
+use crate::outcome::Outcome;
 use crate::user::UserInfo;
 
 /// The error for a token that no authenticator recognizes.
 const UNKNOWN: &str = "invalid bearer token";
+
+/// The time to live of a valid token in the cache; kube-apiserver's value. Failures are not cached, so that a token is accepted
+/// as soon as it becomes valid.
+const VALID_FOR: Duration = Duration::from_secs(10);
 
 /// The result for a valid token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,16 +43,39 @@ pub enum TokenVerdict {
 
 /// Authenticates one kind of token.
 pub trait TokenAuthenticator: Send + Sync + std::fmt::Debug {
-    /// Verifies a token for one of `audiences`; an empty list accepts all audiences.
-    fn authenticate_token(&self, token: &str, audiences: &[String]) -> TokenVerdict;
+    /// Verifies a token for one of `audiences`; an empty list accepts all audiences. The outcome is pending only if another
+    /// server has to be asked.
+    fn authenticate_token<'a>(&'a self, token: &'a str, audiences: &'a [String]) -> Outcome<'a, TokenVerdict>;
 }
+
+impl<A: TokenAuthenticator + ?Sized> TokenAuthenticator for Arc<A> {
+    fn authenticate_token<'a>(&'a self, token: &'a str, audiences: &'a [String]) -> Outcome<'a, TokenVerdict> {
+        (**self).authenticate_token(token, audiences)
+    }
+}
+
+/// The user of a token, and the audiences for which it is valid.
+type Found = (Arc<UserInfo>, Vec<String>);
+
+/// The same, and the time until which it can be cached; or the reason why the token is invalid.
+type Verified = Result<(Found, Option<SystemTime>), String>;
+
+/// The result of a review: the user of a token, and the audiences for which it is valid; or the reason why it is invalid.
+pub type TokenReview = Result<(Arc<UserInfo>, Vec<String>), String>;
 
 /// Authenticates tokens of all kinds in the `Authorization` header.
 #[derive(Debug)]
 pub struct BearerTokens {
+    verifier: Arc<Verifier>,
+    valid: TokenCache<Found>,
+    pending: SingleFlight<TokenKey, Verified>,
+    observer: Option<Arc<dyn TokenCacheObserver>>,
+}
+
+#[derive(Debug)]
+struct Verifier {
     authenticators: Vec<Box<dyn TokenAuthenticator>>,
     audiences: Vec<String>,
-    valid: TokenCache,
 }
 
 impl BearerTokens {
@@ -56,71 +87,206 @@ impl BearerTokens {
     #[must_use]
     pub fn new(authenticators: Vec<Box<dyn TokenAuthenticator>>, audiences: Vec<String>) -> Self {
         Self {
-            authenticators,
-            audiences,
-            valid: TokenCache::new(SystemTime::now, None),
+            verifier: Arc::new(Verifier {
+                authenticators,
+                audiences,
+            }),
+            valid: TokenCache::new(SystemTime::now),
+            pending: SingleFlight::default(),
+            observer: None,
         }
     }
 
     /// Adds an observer of the token cache.
     #[must_use]
     pub fn observed_by(mut self, observer: Arc<dyn TokenCacheObserver>) -> Self {
-        self.valid = TokenCache::new(SystemTime::now, Some(observer));
+        self.observer = Some(observer);
         self
     }
 
     /// Returns the audiences of the server.
     #[must_use]
     pub fn audiences(&self) -> &[String] {
-        &self.audiences
+        &self.verifier.audiences
     }
 
-    /// Returns the user of a token, and those of `audiences` for which it is valid.
-    ///
-    /// # Errors
-    ///
-    /// The reason why the token is invalid, worded as kube-apiserver words it.
-    pub fn review(&self, token: &str, audiences: &[String]) -> Result<(Arc<UserInfo>, Vec<String>), String> {
-        self.valid
-            .get_or(token, audiences, || self.verify_now(token, audiences))
+    /// Returns the user of a token, and those of `audiences` for which it is valid; or the reason why it is invalid, worded as
+    /// kube-apiserver words it.
+    pub fn review<'a>(&'a self, token: &'a str, audiences: &'a [String]) -> Outcome<'a, TokenReview> {
+        let begin = Instant::now();
+        let key = self.valid.key(token, audiences);
+        if let Some(found) = self.valid.get(&key) {
+            if let Some(observer) = &self.observer {
+                observer.requested(true, begin.elapsed());
+            }
+            return Outcome::Ready(Ok(found));
+        }
+        match self.verifier.verify(token, audiences).ready() {
+            Some(verified) => Outcome::Ready(self.finish(key, verified, begin)),
+            None => Outcome::pending(async move {
+                let verified = self.verified_elsewhere(&key, token, audiences).await;
+                self.finish(key, verified, begin)
+            }),
+        }
+    }
+
+    /// Waits for the verification by another server, which requests with the same token share.
+    async fn verified_elsewhere(&self, key: &TokenKey, token: &str, audiences: &[String]) -> Verified {
+        let (flight, leads) = self.pending.join(key, || {
+            let (verifier, token, audiences) = (Arc::clone(&self.verifier), token.to_owned(), audiences.to_vec());
+            async move { verifier.verify(&token, &audiences).wait().await }
+        });
+        let _waiting = self
+            .observer
+            .as_deref()
+            .map(|observer| WaitingRequest::new(observer, leads));
+        flight.await
+    }
+
+    /// Caches a valid token.
+    fn finish(&self, key: TokenKey, verified: Verified, begin: Instant) -> TokenReview {
+        if let Some(observer) = &self.observer {
+            observer.requested(false, begin.elapsed());
+            observer.verified(verified.is_ok());
+        }
+        let (found, end) = verified?;
+        self.valid.put(key, found.clone(), VALID_FOR, end);
+        Ok(found)
     }
 
     /// Authenticates `token` for this server.
-    pub(super) fn verdict(&self, token: &str) -> Verdict {
-        match self.review(token, &self.audiences) {
+    fn verdict<'a>(&'a self, token: &'a str) -> Outcome<'a, Verdict> {
+        match self.review(token, self.audiences()) {
+            Outcome::Ready(review) => Outcome::Ready(Verdict::of(review)),
+            Outcome::Pending(review) => Outcome::pending(async { Verdict::of(review.await) }),
+        }
+    }
+
+    /// As [`Self::verdict`], for a token that is not part of the request.
+    pub(super) fn owned_verdict(&self, token: String) -> Outcome<'_, Verdict> {
+        match self.verdict(&token).ready() {
+            Some(verdict) => Outcome::Ready(verdict),
+            None => Outcome::pending(async move { self.verdict(&token).wait().await }),
+        }
+    }
+}
+
+impl Verdict {
+    fn of(review: TokenReview) -> Self {
+        match review {
             Ok((user, _)) => Verdict::User(user),
             Err(reason) => Verdict::Invalid(reason),
         }
     }
-
-    fn verify_now(&self, token: &str, audiences: &[String]) -> Result<(Found, Option<SystemTime>), String> {
-        let mut reasons = vec![UNKNOWN.to_owned()];
-        for authenticator in &self.authenticators {
-            match authenticator.authenticate_token(token, audiences) {
-                TokenVerdict::NoOpinion => {}
-                TokenVerdict::Invalid(reason) if reasons.contains(&reason) => {}
-                TokenVerdict::Invalid(reason) => reasons.push(reason),
-                TokenVerdict::Valid(found) => {
-                    let own = found.audiences.unwrap_or_else(|| common(&self.audiences, audiences));
-                    if !own.is_empty() || audiences.is_empty() {
-                        return Ok(((found.user, own), found.until));
-                    }
-                }
-            }
-        }
-        Err(match reasons.as_slice() {
-            [only] => only.clone(),
-            several => format!("[{}]", several.join(", ")),
-        })
-    }
 }
 
 impl Authenticator for BearerTokens {
-    fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict {
+    fn authenticate<'a>(&'a self, credentials: &Credentials<'a>) -> Outcome<'a, Verdict> {
         match bearer_token(credentials.headers) {
             Some(token) => self.verdict(token),
-            None => Verdict::NoOpinion,
+            None => Outcome::Ready(Verdict::NoOpinion),
         }
+    }
+}
+
+impl Verifier {
+    fn verify<'a>(&'a self, token: &'a str, audiences: &'a [String]) -> Outcome<'a, Verified> {
+        let mut reasons = Reasons::default();
+        for (index, authenticator) in self.authenticators.iter().enumerate() {
+            match authenticator.authenticate_token(token, audiences) {
+                Outcome::Ready(verdict) => {
+                    if let Some(valid) = self.judged(verdict, audiences, &mut reasons) {
+                        return Outcome::Ready(Ok(valid));
+                    }
+                }
+                Outcome::Pending(verdict) => {
+                    let rest = &self.authenticators[index + 1..];
+                    return Outcome::pending(self.verify_later(verdict, rest, (token, audiences), reasons));
+                }
+            }
+        }
+        Outcome::Ready(Err(reasons.joined()))
+    }
+
+    /// Continues with a verdict that must be waited for, and then with the `rest` of the authenticators.
+    async fn verify_later<'a>(
+        &'a self,
+        verdict: BoxFuture<'a, TokenVerdict>,
+        rest: &'a [Box<dyn TokenAuthenticator>],
+        (token, audiences): (&'a str, &'a [String]),
+        mut reasons: Reasons,
+    ) -> Verified {
+        let mut verdict = verdict.await;
+        let mut rest = rest.iter();
+        loop {
+            if let Some(valid) = self.judged(verdict, audiences, &mut reasons) {
+                return Ok(valid);
+            }
+            let Some(next) = rest.next() else {
+                return Err(reasons.joined());
+            };
+            verdict = next.authenticate_token(token, audiences).wait().await;
+        }
+    }
+
+    /// Returns the user if the verdict is valid for `audiences`; otherwise adds the reason to `reasons`.
+    fn judged(
+        &self,
+        verdict: TokenVerdict,
+        audiences: &[String],
+        reasons: &mut Reasons,
+    ) -> Option<(Found, Option<SystemTime>)> {
+        match verdict {
+            TokenVerdict::NoOpinion => None,
+            TokenVerdict::Invalid(reason) => {
+                reasons.add(reason);
+                None
+            }
+            TokenVerdict::Valid(found) => {
+                let own = found.audiences.unwrap_or_else(|| common(&self.audiences, audiences));
+                let fits = !own.is_empty() || audiences.is_empty();
+                fits.then_some(((found.user, own), found.until))
+            }
+        }
+    }
+}
+
+/// The reasons of all authenticators that refused a token.
+#[derive(Debug, Default)]
+struct Reasons(Vec<String>);
+
+impl Reasons {
+    fn add(&mut self, reason: String) {
+        if reason != UNKNOWN && !self.0.contains(&reason) {
+            self.0.push(reason);
+        }
+    }
+
+    /// Returns the reasons as Go's aggregate errors print them.
+    fn joined(&self) -> String {
+        match self.0.as_slice() {
+            [] => UNKNOWN.to_owned(),
+            reasons => format!("[{UNKNOWN}, {}]", reasons.join(", ")),
+        }
+    }
+}
+
+/// A request that waits for another server, until it is dropped.
+struct WaitingRequest<'a> {
+    observer: &'a dyn TokenCacheObserver,
+    leads: bool,
+}
+
+impl<'a> WaitingRequest<'a> {
+    fn new(observer: &'a dyn TokenCacheObserver, leads: bool) -> Self {
+        observer.waiting(leads, 1);
+        Self { observer, leads }
+    }
+}
+
+impl Drop for WaitingRequest<'_> {
+    fn drop(&mut self) {
+        self.observer.waiting(self.leads, -1);
     }
 }
 
@@ -131,3 +297,6 @@ pub(super) fn common(left: &[String], right: &[String]) -> Vec<String> {
         .cloned()
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::{TokenAuthenticator, TokenUser, TokenVerdict, authenticated};
+use crate::outcome::Outcome;
 use crate::user::UserInfo;
 
 /// The tokens of a `--token-auth-file`: lines of `token,user name,user id` and optionally `,"group1,group2"`.
@@ -80,15 +81,15 @@ impl TokenFile {
 }
 
 impl TokenAuthenticator for TokenFile {
-    fn authenticate_token(&self, token: &str, _audiences: &[String]) -> TokenVerdict {
+    fn authenticate_token<'a>(&'a self, token: &'a str, _audiences: &'a [String]) -> Outcome<'a, TokenVerdict> {
         let user = self.users.get(token);
-        user.map_or(TokenVerdict::NoOpinion, |user| {
+        Outcome::Ready(user.map_or(TokenVerdict::NoOpinion, |user| {
             TokenVerdict::Valid(TokenUser {
                 user: Arc::clone(user),
                 audiences: None,
                 until: None,
             })
-        })
+        }))
     }
 }
 

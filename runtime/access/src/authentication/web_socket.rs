@@ -8,6 +8,7 @@ use http::header::{HeaderValue, SEC_WEBSOCKET_PROTOCOL};
 use planesmith_machinery::go_base64::RAW_URL;
 
 use super::{Authenticator, BearerTokens, Credentials, Verdict};
+use crate::outcome::Outcome;
 use crate::upgrade::asks_for_web_socket;
 
 /// The prefix of the pseudo-protocol that carries the token.
@@ -28,11 +29,11 @@ impl WebSocketTokens {
 }
 
 impl Authenticator for WebSocketTokens {
-    fn authenticate(&self, credentials: &Credentials<'_>) -> Verdict {
+    fn authenticate<'a>(&'a self, credentials: &Credentials<'a>) -> Outcome<'a, Verdict> {
         match token(credentials.headers) {
-            Ok(None) => Verdict::NoOpinion,
-            Ok(Some(token)) => self.tokens.verdict(&token),
-            Err(why) => Verdict::Invalid(why.to_owned()),
+            Ok(None) => Outcome::Ready(Verdict::NoOpinion),
+            Ok(Some(token)) => self.tokens.owned_verdict(token),
+            Err(why) => Outcome::Ready(Verdict::Invalid(why.to_owned())),
         }
     }
 

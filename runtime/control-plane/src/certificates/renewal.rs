@@ -62,7 +62,7 @@ impl Renewal {
 mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use planesmith_server::listener::TlsFiles;
+    use planesmith_server::listener::{TlsFiles, TlsParameters};
 
     use super::*;
 
@@ -85,6 +85,8 @@ mod tests {
                 key: pair.key,
                 client_authorities: Vec::new(),
                 proxy_authorities: Vec::new(),
+                named: Vec::new(),
+                parameters: TlsParameters::default(),
             })
             .unwrap(),
         );

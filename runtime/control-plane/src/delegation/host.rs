@@ -1,14 +1,17 @@
 //! Another API server, described by a kubeconfig.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use http::{Method, Uri};
+use http::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
+use http::{Method, StatusCode, Uri};
 use planesmith_machinery::{go_base64, yaml};
-use planesmith_server::proxy::{ClientIdentity, Destination, Link, Pem, Question, Target, Trust, ask, client_tls_to};
+use planesmith_server::proxy::{
+    ClientIdentity, Destination, Link, LinkError, Pem, Question, Target, Trust, ask, client_tls_to,
+};
 use serde_json::Value;
 
 use crate::dedicated_runtime;
@@ -17,10 +20,21 @@ use crate::resource_client::text;
 /// The longest time the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The number of attempts for a request that is repeated; kube-apiserver's, as those below.
+const ATTEMPTS: u32 = 5;
+/// The pause before the second attempt.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// The ratio of two pauses.
+const GROWTH: f64 = 1.5;
+/// The random part of a pause.
+const JITTER: f64 = 0.2;
+
 /// An API server and the credentials there; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Host {
     link: Link,
+    patience: Duration,
+    secure: bool,
     destination: Destination,
     /// The prefix of all paths.
     path: String,
@@ -51,13 +65,26 @@ impl Host {
         read().with_context(|| format!("the kubeconfig {}", kubeconfig.display()))
     }
 
+    /// Returns the server at a URL, whatever its certificate is.
+    #[cfg(test)]
+    pub(super) fn of_url(url: &str) -> Result<Self> {
+        let config = serde_json::json!({
+            "current-context": "c",
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c", "cluster": {"server": url, "insecure-skip-tls-verify": true}}],
+            "users": [{"name": "u", "user": {}}],
+        });
+        Self::parse(&config, Path::new("."))
+    }
+
     fn parse(config: &Value, folder: &Path) -> Result<Self> {
         let context = named(config, "contexts", text(config, "/current-context"))?;
         let cluster = named(config, "clusters", text(context, "/context/cluster"))?;
         let user = named(config, "users", text(context, "/context/user"))?;
         let (cluster, user) = (&cluster["cluster"], &user["user"]);
         let server: Uri = text(cluster, "/server").parse().context("the server's URL")?;
-        let Some(host) = server.host().filter(|_| server.scheme_str() == Some("https")) else {
+        let secure = server.scheme_str() == Some("https");
+        let Some(host) = server.host().filter(|_| secure || server.scheme_str() == Some("http")) else {
             bail!("the server is {server}; expected https://HOST:PORT");
         };
         let authority = pem(cluster, "certificate-authority", folder)?;
@@ -82,10 +109,20 @@ impl Host {
         };
         Ok(Self {
             link: link.pooled(),
-            destination: Destination::unrestricted(host.trim_matches(['[', ']']), server.port_u16().unwrap_or(443)),
+            patience: PATIENCE,
+            secure,
+            destination: Destination::unrestricted(
+                host.trim_matches(['[', ']']),
+                server.port_u16().unwrap_or(if secure { 443 } else { 80 }),
+            ),
             path: server.path().trim_end_matches('/').to_owned(),
             token,
         })
+    }
+
+    /// The same server, which may take up to `patience` to answer.
+    pub(crate) fn patient(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// Sends a request and waits for the JSON answer.
@@ -95,7 +132,8 @@ impl Host {
     /// Every answer outside 2xx.
     pub(crate) async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, String> {
         let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
-        self.send_bytes(method, path, body).await
+        let answer = self.send_once(&method, path, body).await;
+        answer.map_err(|failure| failure.message)
     }
 
     /// Posts a document in JSON below the path of the kubeconfig, and waits for the JSON answer.
@@ -104,12 +142,30 @@ impl Host {
     ///
     /// Every answer outside 2xx.
     pub async fn post(&self, path: &str, document: Vec<u8>) -> Result<Value, String> {
-        self.send_bytes(Method::POST, path, document).await
+        let answer = self.send_once(&Method::POST, path, document).await;
+        answer.map_err(|failure| failure.message)
     }
 
-    async fn send_bytes(&self, method: Method, path: &str, body: Vec<u8>) -> Result<Value, String> {
+    /// As [`Host::post`], and repeats the request after failures that may pass, for a few seconds.
+    pub(crate) async fn post_repeatedly(&self, path: &str, document: Vec<u8>) -> Result<Value, String> {
+        let mut pause = FIRST_PAUSE;
+        for _ in 1..ATTEMPTS {
+            match self.send_once(&Method::POST, path, document.clone()).await {
+                Err(failure) if failure.may_pass => {
+                    tracing::debug!(error = failure.message, "a request to another server is repeated");
+                }
+                answer => return answer.map_err(|failure| failure.message),
+            }
+            tokio::time::sleep(pause.mul_f64(1.0 + JITTER * fastrand::f64())).await;
+            pause = pause.mul_f64(GROWTH);
+        }
+        let answer = self.send_once(&Method::POST, path, document).await;
+        answer.map_err(|failure| failure.message)
+    }
+
+    async fn send_once(&self, method: &Method, path: &str, body: Vec<u8>) -> Result<Value, Failure> {
         let target = Target {
-            secure: true,
+            secure: self.secure,
             destination: self.destination.clone(),
             path: format!("{}{path}", self.path),
             query: String::new(),
@@ -117,21 +173,32 @@ impl Host {
         let mut headers = HeaderMap::new();
         if let Some(token) = self.token.read() {
             let value = HeaderValue::try_from(format!("Bearer {token}"));
-            headers.insert(
-                AUTHORIZATION,
-                value.map_err(|_| "the token has characters that a header cannot have")?,
-            );
+            let value = value.map_err(|_| Failure {
+                message: "the token has characters that a header cannot have".to_owned(),
+                may_pass: false,
+            })?;
+            headers.insert(AUTHORIZATION, value);
         }
         let question = Question {
-            method,
+            method: method.clone(),
             ..Question::post(headers, body)
         };
-        let reply = ask(&target, &self.link, PATIENCE, question).await;
-        let reply = reply.map_err(|error| error.to_string())?;
+        let reply = ask(&target, &self.link, self.patience, question).await;
+        let reply = reply.map_err(|error| Failure {
+            may_pass: is_lost(&error),
+            message: error.to_string(),
+        })?;
         let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        let is_busy = matches!(
+            reply.status,
+            StatusCode::INTERNAL_SERVER_ERROR | StatusCode::GATEWAY_TIMEOUT | StatusCode::TOO_MANY_REQUESTS
+        );
         match reply.status.is_success() {
             true => Ok(answer),
-            false => Err(format!("{}: {}", reply.status, text(&answer, "/message"))),
+            false => Err(Failure {
+                message: format!("{}: {}", reply.status, text(&answer, "/message")),
+                may_pass: is_busy || reply.headers.contains_key(RETRY_AFTER),
+            }),
         }
     }
 
@@ -139,6 +206,22 @@ impl Host {
     pub(super) fn send_now(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, String> {
         let (host, path, body) = (self.clone(), path.to_owned(), body.cloned());
         dedicated_runtime::block_on(async move { host.send(method, &path, body.as_ref()).await })?
+    }
+}
+
+/// A request that failed.
+struct Failure {
+    message: String,
+    /// True if the same request may succeed a little later.
+    may_pass: bool,
+}
+
+/// True if a connection was lost that the other server had accepted.
+fn is_lost(error: &LinkError) -> bool {
+    match error {
+        LinkError::Http(_) | LinkError::Cut | LinkError::ConnectionPool(_) => true,
+        LinkError::Dial { source, .. } | LinkError::Tls(source) => source.kind() == io::ErrorKind::ConnectionReset,
+        _ => false,
     }
 }
 
@@ -213,8 +296,8 @@ mod tests {
         let error = Host::parse(&config, Path::new(".")).unwrap_err();
         assert_eq!(error.to_string(), "users has no `you`");
         config["contexts"][0]["context"]["user"] = json!("me");
-        config["clusters"][0]["cluster"]["server"] = json!("http://far");
+        config["clusters"][0]["cluster"]["server"] = json!("ftp://far");
         let error = Host::parse(&config, Path::new(".")).unwrap_err();
-        assert!(error.to_string().starts_with("the server is http://far"), "{error}");
+        assert!(error.to_string().starts_with("the server is ftp://far"), "{error}");
     }
 }

@@ -1,113 +1,142 @@
-//! Authentication of tokens by the server in front.
+//! Authentication of tokens by another server: the one in front, or a webhook.
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
-use http::Method;
-use planesmith_access::authentication::{TokenAuthenticator, TokenUser, TokenVerdict};
+use planesmith_access::authentication::{
+    TokenAuthenticator, TokenCache, TokenKey, TokenUser, TokenVerdict, authenticated,
+};
+use planesmith_access::outcome::Outcome;
 use planesmith_access::user::UserInfo;
-use planesmith_machinery::hex;
-use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
 use super::Host;
-use super::remembered::{HOLDS, Remembered};
+use super::remembered::HOLDS;
+use crate::options::TokenReviewVersion;
 use crate::resource_client::text;
 
+/// The path of TokenReviews in a Kubernetes server.
 const PATH: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
 
 /// Authenticates by TokenReviews.
 #[derive(Debug)]
 pub(crate) struct TokenReviews {
     host: Host,
-    known: Remembered<TokenVerdict>,
+    /// Behind the URL of the host.
+    path: &'static str,
+    version: TokenReviewVersion,
+    /// The audiences of this server, which tokens without an audience have; `None` if audiences are left to the host.
+    audiences: Option<Vec<String>>,
+    ttl: Duration,
+    known: TokenCache<TokenVerdict>,
 }
 
 impl TokenReviews {
-    /// Creates the authenticator, which asks `host`.
-    pub(crate) fn new(host: Host) -> Self {
+    /// Asks the server in front, which knows the audiences of its tokens.
+    pub(crate) fn of_front(host: Host) -> Self {
         Self {
             host,
-            known: Remembered::new(),
+            path: PATH,
+            version: TokenReviewVersion::V1,
+            audiences: None,
+            ttl: HOLDS,
+            known: TokenCache::new(SystemTime::now),
         }
     }
-}
 
-impl TokenAuthenticator for TokenReviews {
-    fn authenticate_token(&self, token: &str, _audiences: &[String]) -> TokenVerdict {
-        let now = Instant::now();
-        // Tokens themselves are not kept in memory.
-        let digest = digest(&SHA256, token.as_bytes());
-        let question = hex::encode(digest.as_ref());
-        if let Some(verdict) = self.known.get(&question, now) {
-            return verdict;
+    /// Asks a webhook at the URL of `host`, and caches its answers for the time `ttl`.
+    pub(crate) fn of_webhook(host: Host, version: TokenReviewVersion, audiences: Vec<String>, ttl: Duration) -> Self {
+        Self {
+            host,
+            path: "",
+            version,
+            audiences: Some(audiences),
+            ttl,
+            known: TokenCache::new(SystemTime::now),
+        }
+    }
+
+    async fn ask(&self, key: TokenKey, token: &str, audiences: &[String]) -> TokenVerdict {
+        let mut spec = json!({"token": token});
+        if !audiences.is_empty() {
+            spec["audiences"] = json!(audiences);
         }
         let review = json!({
-            "apiVersion": "authentication.k8s.io/v1",
+            "apiVersion": self.version.api_version(),
             "kind": "TokenReview",
-            "spec": {"token": token},
+            "metadata": {},
+            "spec": spec,
+            "status": {"user": {}},
         });
-        let answer = match self.host.send_now(Method::POST, PATH, Some(&review)) {
+        let document = review.to_string().into_bytes();
+        let answer = match self.host.post_repeatedly(self.path, document).await {
             Ok(answer) => answer,
             Err(error) => {
                 tracing::warn!(error, "a token cannot be reviewed");
                 return TokenVerdict::Invalid(error);
             }
         };
-        let mut verdict = verdict(&answer);
+        let mut verdict = self.verdict(&answer, audiences);
         if let TokenVerdict::Valid(found) = &mut verdict {
             // Limits other caches of this verdict, too.
-            found.until = Some(SystemTime::now() + HOLDS);
+            found.until = SystemTime::now().checked_add(self.ttl);
         }
-        self.known.put(question, verdict.clone(), now);
+        self.known.put(key, verdict.clone(), self.ttl, None);
         verdict
     }
-}
 
-fn verdict(answer: &Value) -> TokenVerdict {
-    if answer.pointer("/status/authenticated") != Some(&Value::Bool(true)) {
-        return match text(answer, "/status/error") {
-            "" => TokenVerdict::NoOpinion,
-            error => TokenVerdict::Invalid(error.to_owned()),
+    fn verdict(&self, answer: &Value, wanted: &[String]) -> TokenVerdict {
+        let texts = |list: Option<&Value>| -> Vec<String> {
+            let list = list.and_then(Value::as_array).into_iter().flatten();
+            list.filter_map(Value::as_str).map(str::to_owned).collect()
         };
-    }
-    let texts = |list: Option<&Value>| -> Vec<String> {
-        let list = list.and_then(Value::as_array).into_iter().flatten();
-        list.filter_map(Value::as_str).map(str::to_owned).collect()
-    };
-    let extra = answer.pointer("/status/user/extra").and_then(Value::as_object);
-    let extra = extra.into_iter().flatten();
-    TokenVerdict::Valid(TokenUser {
-        user: Arc::new(UserInfo {
+        let mut audiences = None;
+        if let Some(own) = &self.audiences
+            && !wanted.is_empty()
+        {
+            let named = texts(answer.pointer("/status/audiences"));
+            let found = if named.is_empty() { own } else { &named };
+            let common: Vec<String> = wanted.iter().filter(|wanted| found.contains(wanted)).cloned().collect();
+            if common.is_empty() {
+                return TokenVerdict::NoOpinion;
+            }
+            audiences = Some(common);
+        }
+        if answer.pointer("/status/authenticated") != Some(&Value::Bool(true)) {
+            return match text(answer, "/status/error") {
+                "" => TokenVerdict::NoOpinion,
+                error => TokenVerdict::Invalid(error.to_owned()),
+            };
+        }
+        let extra = answer.pointer("/status/user/extra").and_then(Value::as_object);
+        let extra = extra.into_iter().flatten();
+        let user = UserInfo {
             name: text(answer, "/status/user/username").to_owned(),
             uid: text(answer, "/status/user/uid").to_owned(),
             groups: texts(answer.pointer("/status/user/groups")),
             extra: extra.map(|(key, values)| (key.clone(), texts(Some(values)))).collect(),
-        }),
-        audiences: None,
-        until: None,
-    })
+        };
+        TokenVerdict::Valid(TokenUser {
+            user: match self.audiences {
+                Some(_) => authenticated(user),
+                None => Arc::new(user),
+            },
+            audiences,
+            until: None,
+        })
+    }
+}
+
+impl TokenAuthenticator for TokenReviews {
+    fn authenticate_token<'a>(&'a self, token: &'a str, audiences: &'a [String]) -> Outcome<'a, TokenVerdict> {
+        let audiences = if self.audiences.is_some() { audiences } else { &[] };
+        let key = self.known.key(token, audiences);
+        match self.known.get(&key) {
+            Some(verdict) => Outcome::Ready(verdict),
+            None => Outcome::pending(self.ask(key, token, audiences)),
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_user_is_whom_the_review_names() {
-        let answer = json!({"status": {"authenticated": true, "user": {
-            "username": "carol", "uid": "7", "groups": ["dev"], "extra": {"scope": ["a", "b"]},
-        }}});
-        let TokenVerdict::Valid(TokenUser { user, audiences, .. }) = verdict(&answer) else {
-            panic!("the token is refused")
-        };
-        assert_eq!((user.name.as_str(), user.uid.as_str(), audiences), ("carol", "7", None));
-        assert_eq!(
-            (&user.groups[..], &user.extra["scope"][..]),
-            (&["dev".to_owned()][..], &["a".to_owned(), "b".to_owned()][..])
-        );
-        assert_eq!(verdict(&json!({"status": {}})), TokenVerdict::NoOpinion);
-        let refused = json!({"status": {"error": "expired"}});
-        assert_eq!(verdict(&refused), TokenVerdict::Invalid("expired".to_owned()));
-    }
-}
+mod tests;

@@ -78,7 +78,7 @@ fn string<'d>(text: &'d str, schema: &Structural) -> Evaluated<'d> {
 }
 
 /// Returns the value of a document without a schema.
-fn from_plain_json(json: &Json) -> Value<'_> {
+pub(crate) fn from_plain_json(json: &Json) -> Value<'_> {
     match json {
         Json::Null => Value::Null,
         Json::Bool(value) => Value::Bool(*value),

@@ -51,8 +51,9 @@ impl Responder for TokenReviews {
             };
             // Clients send a token after the word Bearer, where it ends at the first space.
             let token = review.spec.token.split(' ').find(|word| !word.is_empty());
+            let result = self.0.review(token.unwrap_or_default(), audiences).wait().await;
             let status = &mut review.status;
-            match self.0.review(token.unwrap_or_default(), audiences) {
+            match result {
                 Ok((user, audiences)) => {
                     status.authenticated = true;
                     status.user = shown(&user);

@@ -3,17 +3,23 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use http::header::AUTHORIZATION;
-use planesmith_access::authentication::{Authenticator, Credentials, Verdict, forget_all};
+use axum::response::Response;
+use http::header::{AUTHORIZATION, CONNECTION, HeaderValue};
+use planesmith_access::authentication::{Authenticator, Credentials, Verdict, forget_all, ignores_token};
 use planesmith_machinery::status::ApiError;
 
 use super::{Exchange, Filter, Step};
+use crate::features::UNAUTHENTICATED_HTTP2_DOS_MITIGATION;
 use crate::metrics::{Credentials as Judged, SharedMetrics};
 use crate::request::Stage;
 
 /// The prefix of the usual headers of proxies. They are removed even when this server does not use them, because
 /// servers behind it may.
 const OF_PROXIES: &str = "x-remote-";
+
+/// The warning for a token that is not taken as one, in kube-apiserver's words.
+const SPACE_BEFORE_TOKEN: &str =
+    "the provided Authorization header contains extra space before the bearer token, and is ignored";
 
 /// Authenticates the user, or answers 401.
 ///
@@ -39,25 +45,42 @@ impl Filter for Authentication {
     }
 
     fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
-        let credentials = Credentials {
-            headers: exchange.request.headers(),
-            certificate: exchange.connection.certificate.as_ref(),
-            proxy: exchange.connection.proxy.as_ref(),
-        };
         let begin = Instant::now();
-        let verdict = self.authenticator.authenticate(&credentials);
+        match self.authenticator.authenticate(&credentials(exchange)).ready() {
+            Some(verdict) => match self.conclude(exchange, verdict, begin) {
+                None => Step::Continue,
+                Some(refusal) => Step::Answer(refusal),
+            },
+            // The outcome borrows the request, so it is made where the exchange is.
+            None => Step::Wait(Box::pin(async move {
+                let verdict = self.authenticator.authenticate(&credentials(exchange)).wait().await;
+                self.conclude(exchange, verdict, begin)
+            })),
+        }
+    }
+}
+
+impl Authentication {
+    /// Sets the user, or returns the answer to a request that is refused.
+    fn conclude(&self, exchange: &mut Exchange, verdict: Verdict, begin: Instant) -> Option<Response> {
         let (access, took) = (self.metrics.access(), begin.elapsed());
         exchange.ctx.timeline.add(Stage::Authentication, begin, took);
         match verdict {
             Verdict::User(user) => {
                 access.authenticated(Judged::Valid, took);
                 access.user(&user.name);
+                if user.is_anonymous() {
+                    close_after(exchange);
+                }
                 exchange.ctx.user = user;
                 let headers = exchange.request.headers_mut();
+                if ignores_token(headers) {
+                    exchange.ctx.warnings.add(SPACE_BEFORE_TOKEN);
+                }
                 headers.remove(AUTHORIZATION);
                 forget_all(headers, OF_PROXIES);
                 self.authenticator.forget(headers);
-                return Step::Continue;
+                return None;
             }
             Verdict::NoOpinion => access.authenticated(Judged::Absent, took),
             Verdict::Invalid(reason) => {
@@ -65,6 +88,27 @@ impl Filter for Authentication {
                 tracing::warn!(request = %exchange.ctx.id, peer = ?exchange.connection.peer, reason, "authentication failed");
             }
         }
-        exchange.refuse(&ApiError::unauthorized())
+        if ignores_token(exchange.request.headers()) {
+            exchange.ctx.warnings.add(SPACE_BEFORE_TOKEN);
+        }
+        close_after(exchange);
+        Some(exchange.error_answer(&ApiError::unauthorized()))
+    }
+}
+
+/// Closes an HTTP/2 connection after this request: clients that are not known do not keep what is expensive to keep.
+fn close_after(exchange: &mut Exchange) {
+    if exchange.is_multiplexed && exchange.ctx.features.has(&UNAUTHENTICATED_HTTP2_DOS_MITIGATION) {
+        exchange.headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+}
+
+/// The credentials of a request.
+fn credentials(exchange: &Exchange) -> Credentials<'_> {
+    Credentials {
+        headers: exchange.request.headers(),
+        path: exchange.request.uri().path(),
+        certificate: exchange.connection.certificate.as_ref(),
+        proxy: exchange.connection.proxy.as_ref(),
     }
 }

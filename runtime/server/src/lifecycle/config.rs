@@ -15,7 +15,7 @@ use crate::chain::ApiServer;
 use crate::discovery::{GroupDirectory, VersionPriority};
 use crate::filters::{
     AccessLog, AssignId, AuditContext, AuditOfAnswers, AuditOfRefused, Auditing, Authentication, Authorization,
-    CacheControl, Compress, Cors, CorsPatternError, Count, Deadline, Filter, Filters, FlowHeaders, Flows,
+    CacheControl, Compress, Cors, CorsPatternError, Count, Deadline, Filter, Filters, FlowHeaders, Flows, GoAway,
     Impersonation, PanicGuard, ReadInfo, Sending, SlowRequests, StrictTransport, Trace, WarningHeaders,
 };
 use crate::in_flight::{InFlight, InFlightLimits};
@@ -54,6 +54,8 @@ pub struct Config {
     pub cors_allowed_origins: Vec<String>,
     /// Directives of the `Strict-Transport-Security` header; without any, the header is not sent.
     pub strict_transport: Vec<String>,
+    /// Probability that an HTTP/2 connection is closed after a request.
+    pub goaway_chance: f64,
     /// The content of `/version`.
     pub version: Version,
     /// The program's flags by name; `/flagz` is not served if there are none.
@@ -121,6 +123,7 @@ impl Config {
             connections: ConnectionLimits::default(),
             cors_allowed_origins: Vec::new(),
             strict_transport: Vec::new(),
+            goaway_chance: 0.0,
             version: Version::default(),
             flags: BTreeMap::new(),
             public_address: "127.0.0.1:6443".to_owned(),
@@ -170,6 +173,7 @@ impl Config {
         }
         // Requests that cannot be parsed are answered with none of the headers of the filters below.
         list.push(Box::new(ReadInfo));
+        list.push(Box::new(WarningHeaders));
         if !self.cors_allowed_origins.is_empty() {
             list.push(Box::new(Cors::new(&self.cors_allowed_origins)?));
         }
@@ -179,6 +183,11 @@ impl Config {
             list.push(Box::new(StrictTransport::new(header)));
         }
         list.push(Box::new(CacheControl));
+        if self.goaway_chance > 0.0 {
+            list.push(Box::new(GoAway {
+                chance: self.goaway_chance,
+            }));
+        }
         if let Some(audit) = &self.audit {
             list.push(Box::new(AuditOfRefused(Arc::clone(audit))));
         }
@@ -203,7 +212,6 @@ impl Config {
             Arc::clone(&self.authorizer),
             Arc::clone(metrics),
         )));
-        list.push(Box::new(WarningHeaders));
         list.push(Box::new(Compress::default()));
         // Sees answers before they are compressed.
         if let Some(audit) = &self.audit {

@@ -7,17 +7,18 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use axum::body::Body;
+use http::header::CONNECTION;
 use http::{Request, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::Watcher;
 use planesmith_store::WakeGroup;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::activity::RunningBody;
+use super::closing::{ClosingConnection, ClosingSignal};
 use super::cutoff;
 use super::exchanges::{Exchanges, StreamExecutor};
 use super::host_header;
@@ -80,14 +81,14 @@ impl<S: Service> Sessions<S> {
         stream: TcpStream,
         peer: SocketAddr,
         tls: Option<&Arc<Tls>>,
-        watcher: Watcher,
+        signal: ClosingSignal,
         slot: ConnectionSlot,
     ) {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%peer, %error, "TCP_NODELAY cannot be set");
         }
         let Some(tls) = tls else {
-            return self.speak(stream, Peer::at(peer), watcher, slot).await;
+            return self.speak(stream, Peer::at(peer), signal, slot).await;
         };
         let handshake = async {
             let mut stream = stream;
@@ -117,11 +118,11 @@ impl<S: Service> Sessions<S> {
                 tracing::debug!(%peer, %error, "the TLS handshake failed");
             }
             // The stream is large and would otherwise be a part of each future around it.
-            Some(Ok((stream, client))) => Box::pin(self.speak(stream, client, watcher, slot)).await,
+            Some(Ok((stream, client))) => Box::pin(self.speak(stream, client, signal, slot)).await,
         }
     }
 
-    async fn speak<IO>(&self, io: IO, client: Peer, watcher: Watcher, slot: ConnectionSlot)
+    async fn speak<IO>(&self, io: IO, client: Peer, signal: ClosingSignal, slot: ConnectionSlot)
     where
         IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -129,6 +130,7 @@ impl<S: Service> Sessions<S> {
         let ConnectionSlot { permit, registration } = slot;
         let activity = registration.activity();
         let watches = Arc::<WakeGroup>::default();
+        let closer = signal.closer();
         let service = service_fn(|request: Request<Incoming>| {
             let mut running = activity.begin();
             let shares = request.version() == Version::HTTP_2;
@@ -141,6 +143,7 @@ impl<S: Service> Sessions<S> {
             let answer = refused
                 .is_none()
                 .then(|| Arc::clone(service).serve(request, client.connection()));
+            let closer = shares.then(|| Arc::clone(&closer));
             async move {
                 let Some(answer) = answer else {
                     running.send_in_order(None);
@@ -151,8 +154,12 @@ impl<S: Service> Sessions<S> {
                     }));
                 };
                 // Other requests of the same connection continue meanwhile.
-                let answer = if shares {
-                    let answer = OwnTask::run(answer).await.unwrap_or_else(broken);
+                let answer = if let Some(closer) = closer {
+                    let mut answer = OwnTask::run(answer).await.unwrap_or_else(broken);
+                    // HTTP/2 has no such header; the connection says it itself.
+                    if answer.response.headers_mut().remove(CONNECTION).is_some() {
+                        closer.notify_one();
+                    }
                     cutoff::set_due(answer.until);
                     answer
                 } else {
@@ -169,7 +176,8 @@ impl<S: Service> Sessions<S> {
         let (io, flusher) = coalesce(io, permit, Arc::clone(activity));
         let executor = StreamExecutor::default();
         let builder = self.builder(executor.clone());
-        let connection = watcher.watch(builder.serve_connection_with_upgrades(TokioIo::new(io), service));
+        let connection = builder.serve_connection_with_upgrades(TokioIo::new(io), service);
+        let connection = ClosingConnection::new(connection, |open| open.graceful_shutdown(), signal);
         let exchanges = Exchanges::new(executor, Arc::clone(&watches));
         let connection = flusher.run(connection, exchanges, || activity.is_crowded());
         let mut connection = pin!(connection);

@@ -66,7 +66,7 @@ impl Service for WhoAmI {
         let _ = request.into_body().collect().await;
         let text = match &connection.certificate {
             None => "nobody".to_owned(),
-            Some(ClientCertificate::Untrusted(_)) => "stranger".to_owned(),
+            Some(ClientCertificate::Untrusted(_) | ClientCertificate::Nameless) => "stranger".to_owned(),
             Some(ClientCertificate::Trusted { user, .. }) => format!("{} {:?}", user.name, user.groups),
         };
         let proxy = connection.proxy.as_ref();

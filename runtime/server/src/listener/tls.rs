@@ -10,16 +10,20 @@ use std::time::{Duration, SystemTime};
 use arc_swap::ArcSwap;
 use planesmith_access::authentication::curve::{P521_COMPLAINT, is_p521};
 use rustls::ServerConfig;
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
+use rustls::sign::CertifiedKey;
 use thiserror::Error;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use super::client_certificate::AnyCertificate;
+use super::named_certificates::{CertificatesByName, NamedCertificate};
 use super::peer::Peer;
+use super::tls_parameters::TlsParameters;
 use super::write_coalescing::BUFFER;
 use crate::connection::Connection;
 use crate::trust_anchors::TrustAnchors;
@@ -39,6 +43,10 @@ pub struct TlsFiles {
     pub client_authorities: Vec<PathBuf>,
     /// Authorities that sign the certificates of proxies, which name the user in headers.
     pub proxy_authorities: Vec<PathBuf>,
+    /// Certificates for clients that request one of their names.
+    pub named: Vec<NamedCertificate>,
+    /// Versions, cipher suites and curves.
+    pub parameters: TlsParameters,
 }
 
 /// Authorities that are found while serving, PEM.
@@ -202,7 +210,7 @@ impl Loaded {
     fn open(files: &TlsFiles, more: &Authorities) -> Result<Self, TlsError> {
         // Read first: a change in between is found at the next check.
         let changed = times(files);
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let provider = Arc::new(files.parameters.provider());
         let clients = authorities(&files.client_authorities, &more.clients)?;
         let proxies = authorities(&files.proxy_authorities, &more.proxies)?;
         let clients = AnyCertificate::new(clients, proxies, &provider)?.map(Arc::new);
@@ -210,16 +218,20 @@ impl Loaded {
             path: files.certificate.clone(),
             source,
         };
-        let builder = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(files.parameters.versions())
             .map_err(unusable)?
             .with_client_cert_verifier(match &clients {
                 Some(clients) => Arc::clone(clients) as _,
                 None => WebPkiClientVerifier::no_client_auth(),
             });
-        let chain = certificates(&files.certificate)?;
-        let certificate = chain.first().cloned();
-        let mut config = builder.with_single_cert(chain, key(&files.key)?).map_err(unusable)?;
+        let default = certified_key(&files.certificate, &files.key, &provider)?;
+        let certificate = default.cert.first().cloned();
+        let mut by_name = CertificatesByName::new(default);
+        for named in &files.named {
+            by_name.add(&named.names, certified_key(&named.certificate, &named.key, &provider)?);
+        }
+        let mut config = builder.with_cert_resolver(Arc::new(by_name));
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(Self {
             acceptor: TlsAcceptor::from(Arc::new(config)),
@@ -230,9 +242,20 @@ impl Loaded {
     }
 }
 
+/// Reads a certificate with its chain, and its key.
+fn certified_key(certificate: &Path, key_file: &Path, provider: &CryptoProvider) -> Result<CertifiedKey, TlsError> {
+    let (chain, key) = (certificates(certificate)?, key(key_file)?);
+    CertifiedKey::from_der(chain, key, provider).map_err(|source| TlsError::Certificate {
+        path: certificate.to_owned(),
+        source,
+    })
+}
+
 fn times(files: &TlsFiles) -> Vec<Option<SystemTime>> {
+    let named = files.named.iter().flat_map(|named| [&named.certificate, &named.key]);
     let paths = [&files.certificate, &files.key]
         .into_iter()
+        .chain(named)
         .chain(&files.client_authorities)
         .chain(&files.proxy_authorities);
     paths

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planesmith_access::authentication::TokenCacheObserver;
-use prometheus::{DEFAULT_BUCKETS, Histogram, IntCounter, Registry};
+use prometheus::{DEFAULT_BUCKETS, Histogram, IntCounter, IntGauge, Registry};
 
-use super::{counters, histograms};
+use super::{counters, gauges, histograms};
 
 /// The metrics of the cache of valid tokens.
 #[derive(Debug)]
@@ -14,6 +14,8 @@ pub(super) struct TokenCacheMetrics {
     /// Counts and durations of misses, then of hits.
     asked: [(IntCounter, Histogram); 2],
     looked_at: [IntCounter; 2],
+    /// Requests that wait for another server: for the answer to an equal question, and for that to their own.
+    waiting: [IntGauge; 2],
 }
 
 impl TokenCacheMetrics {
@@ -37,12 +39,19 @@ impl TokenCacheMetrics {
             "Tokens that were verified because the cache did not have them, by result.",
             &["status"],
         );
+        let active = gauges(
+            registry,
+            "authentication_token_cache_active_fetch_count",
+            "Tokens that another server verifies now: in flight, or blocked by the same token in flight.",
+            &["status"],
+        );
         Arc::new(Self {
             asked: ["miss", "hit"].map(|status| {
                 let labels = [status];
                 (requests.with_label_values(&labels), seconds.with_label_values(&labels))
             }),
             looked_at: ["error", "ok"].map(|status| fetches.with_label_values(&[status])),
+            waiting: ["blocked", "in_flight"].map(|status| active.with_label_values(&[status])),
         })
     }
 }
@@ -56,5 +65,9 @@ impl TokenCacheObserver for TokenCacheMetrics {
 
     fn verified(&self, valid: bool) {
         self.looked_at[usize::from(valid)].inc();
+    }
+
+    fn waiting(&self, leads: bool, change: i64) {
+        self.waiting[usize::from(leads)].add(change);
     }
 }

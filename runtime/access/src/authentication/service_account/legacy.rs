@@ -10,6 +10,8 @@ use super::{
     service_account_user, verify, verify_if_issued_by,
 };
 use crate::authentication::{TokenAuthenticator, TokenUser, TokenVerdict, authenticated};
+use crate::outcome::Outcome;
+use crate::secret;
 
 /// The issuer of legacy tokens, independent of the server's issuers.
 const ISSUER: &str = "kubernetes/serviceaccount";
@@ -89,8 +91,8 @@ impl TokenIssuer {
 }
 
 impl TokenAuthenticator for LegacyTokens {
-    fn authenticate_token(&self, token: &str, audiences: &[String]) -> TokenVerdict {
-        verify_if_issued_by(token, &[ISSUER], || self.check(token, audiences))
+    fn authenticate_token<'a>(&'a self, token: &'a str, audiences: &'a [String]) -> Outcome<'a, TokenVerdict> {
+        Outcome::Ready(verify_if_issued_by(token, &[ISSUER], || self.check(token, audiences)))
     }
 }
 
@@ -110,7 +112,7 @@ impl LegacyTokens {
         if found.is_deleted {
             return Err(invalidated());
         }
-        if found.token != token.as_bytes() {
+        if !secret::equals(&found.token, token.as_bytes()) {
             return Err("Token does not match server's copy".to_owned());
         }
         self.check_account(&claims)?;
@@ -243,8 +245,9 @@ mod tests {
             objects: Arc::clone(&one) as Arc<dyn BoundObjects>,
             secrets: Arc::clone(&one) as Arc<dyn TokenSecrets>,
         };
-        let verdict = tokens.authenticate_token(&token, &["api".to_owned()]);
-        let said = match verdict {
+        let audiences = ["api".to_owned()];
+        let verdict = tokens.authenticate_token(&token, &audiences).ready();
+        let said = match verdict.expect("no other server is asked") {
             TokenVerdict::Valid(found) => format!("{} {}", found.user.name, found.user.uid),
             TokenVerdict::NoOpinion => "no opinion".to_owned(),
             TokenVerdict::Invalid(reason) => reason,

@@ -212,8 +212,8 @@ fn filters_run_in_the_recorded_order() {
     config.cors_allowed_origins = vec!["^https://ui[.]example[.]com$".to_owned()];
     config.strict_transport = vec!["max-age=31536000".to_owned()];
     let names = config.complete().unwrap().filter_names();
-    let recorded = "request-id access-log slow-requests count sending panic-guard request-info cors strict-transport \
-                    cache-control deadline authentication impersonation in-flight authorization warnings compression";
+    let recorded = "request-id access-log slow-requests count sending panic-guard request-info warnings cors strict-transport \
+                    cache-control deadline authentication impersonation in-flight authorization compression";
     assert_eq!(names.join(" "), recorded);
 }
 

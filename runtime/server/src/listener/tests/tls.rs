@@ -6,6 +6,7 @@ use rustls::{SignatureScheme, SupportedProtocolVersion};
 
 use super::*;
 use crate::early_version::tests::as_version_one;
+use crate::listener::TlsParameters;
 
 /// An authority with a server certificate for loopback, in a folder of its own.
 pub(super) struct Pki {
@@ -75,6 +76,8 @@ impl Pki {
             key: self.path("server.key"),
             client_authorities: vec![self.path("ca.crt")],
             proxy_authorities: Vec::new(),
+            named: Vec::new(),
+            parameters: TlsParameters::default(),
         };
         Tls::open(files).unwrap()
     }
@@ -349,6 +352,8 @@ fn wrong_files_are_named() {
             key: pki.path(key),
             client_authorities: vec![],
             proxy_authorities: Vec::new(),
+            named: Vec::new(),
+            parameters: TlsParameters::default(),
         };
         Tls::open(files).unwrap_err().to_string()
     };

@@ -1,0 +1,48 @@
+//! Results that are known at once, or that must be waited for.
+
+use std::fmt;
+
+use futures_util::future::BoxFuture;
+
+/// A result that is known at once, or a future that another server determines.
+///
+/// The first case is the common one and costs no allocation. A pending result does nothing until it is awaited, and may be
+/// dropped at any time.
+pub enum Outcome<'a, T> {
+    /// The result.
+    Ready(T),
+    /// Returns the result when another server has answered.
+    Pending(BoxFuture<'a, T>),
+}
+
+impl<'a, T> Outcome<'a, T> {
+    /// Returns an outcome that `future` determines.
+    pub fn pending(future: impl Future<Output = T> + Send + 'a) -> Self {
+        Self::Pending(Box::pin(future))
+    }
+
+    /// Returns the result; `None` if it must be waited for.
+    pub fn ready(self) -> Option<T> {
+        match self {
+            Self::Ready(result) => Some(result),
+            Self::Pending(_) => None,
+        }
+    }
+
+    /// Waits for the result.
+    pub async fn wait(self) -> T {
+        match self {
+            Self::Ready(result) => result,
+            Self::Pending(future) => future.await,
+        }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Outcome<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ready(result) => f.debug_tuple("Ready").field(result).finish(),
+            Self::Pending(_) => f.write_str("Pending"),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The authenticator of tokens of all issuers.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use planesmith_access::authentication::{TokenAuthenticator, TokenVerdict};
+use planesmith_access::outcome::Outcome;
+
+use crate::compact_token::{issuer_of, unverified_claims};
+use crate::issuer::Issuer;
+use crate::task::OwnedTask;
+
+/// The issuers in use. They are replaced as a whole when their configuration changes.
+pub(crate) type Issuers = ArcSwap<Vec<Arc<Issuer>>>;
+
+/// Authenticates tokens of OpenID providers.
+#[derive(Debug)]
+pub(crate) struct OpenIdTokens {
+    pub(crate) issuers: Arc<Issuers>,
+    /// Follows the configuration file; `None` for issuers of flags.
+    pub(crate) _reload: Option<OwnedTask>,
+}
+
+impl TokenAuthenticator for OpenIdTokens {
+    fn authenticate_token<'a>(&'a self, token: &'a str, _audiences: &'a [String]) -> Outcome<'a, TokenVerdict> {
+        let issuers = self.issuers.load();
+        if issuers.is_empty() {
+            return Outcome::Ready(TokenVerdict::NoOpinion);
+        }
+        let Some(claims) = unverified_claims(token) else {
+            return Outcome::Ready(TokenVerdict::NoOpinion);
+        };
+        let named = issuer_of(&claims);
+        match issuers.iter().find(|issuer| issuer.url() == named) {
+            Some(issuer) => Arc::clone(issuer).authenticate(token, claims),
+            None => Outcome::Ready(TokenVerdict::NoOpinion),
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Metrics of tokens of OpenID providers.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use planesmith_machinery::hex;
+use prometheus::core::Collector;
+use prometheus::proto::MetricFamily;
+use prometheus::{GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounterVec, IntGaugeVec, Opts};
+use ring::digest::{SHA256, digest};
+
+use super::{Metrics, VALID};
+
+/// kube-apiserver's buckets, in seconds.
+const SECONDS: [f64; 12] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+
+/// Metrics of tokens of OpenID providers, and of their configuration.
+#[derive(Debug)]
+pub struct JwtMetrics {
+    latency: HistogramVec,
+    key_times: GaugeVec,
+    key_sets: IntGaugeVec,
+    reloads: IntCounterVec,
+    reload_times: GaugeVec,
+    configurations: IntGaugeVec,
+    /// The label of this server.
+    server: String,
+    shows_keys: bool,
+    /// The label of the configuration in use.
+    current: Mutex<Option<String>>,
+}
+
+/// Metrics of the tokens of one issuer.
+#[derive(Debug)]
+pub struct IssuerMetrics {
+    valid: Histogram,
+    invalid: Histogram,
+    all: Arc<JwtMetrics>,
+    issuer: String,
+    /// The label of the keys that were read last.
+    current: Mutex<Option<String>>,
+}
+
+impl JwtMetrics {
+    /// Registers the metrics of the server `name`; those about keys only if `shows_keys`.
+    #[must_use]
+    pub fn register(metrics: &Metrics, name: &str, shows_keys: bool) -> Arc<Self> {
+        let jwt = |rest: &str| format!("apiserver_authentication_jwt_authenticator_{rest}");
+        let config = |rest: &str| format!("apiserver_authentication_config_controller_{rest}");
+        let gauges =
+            |name: String, help: &str, labels: &[&str]| GaugeVec::new(Opts::new(name, help), labels).expect(VALID);
+        let infos =
+            |name: String, help: &str, labels: &[&str]| IntGaugeVec::new(Opts::new(name, help), labels).expect(VALID);
+        let latency = HistogramOpts::new(
+            jwt("latency_seconds"),
+            "Time to authenticate a token of an OpenID provider that was not cached, in seconds.",
+        );
+        let latency = HistogramVec::new(latency.buckets(SECONDS.to_vec()), &["result", "jwt_issuer_hash"]);
+        let reloads = IntCounterVec::new(
+            Opts::new(
+                config("automatic_reloads_total"),
+                "Reloads of the authentication configuration, by result.",
+            ),
+            &["status", "apiserver_id_hash"],
+        );
+        let all = Self {
+            latency: latency.expect(VALID),
+            key_times: gauges(
+                jwt("jwks_fetch_last_timestamp_seconds"),
+                "Time at which the keys of an issuer were read last, by result.",
+                &["result", "jwt_issuer_hash", "apiserver_id_hash"],
+            ),
+            key_sets: infos(
+                jwt("jwks_fetch_last_key_set_info"),
+                "The digest of the keys of an issuer that were read last.",
+                &["jwt_issuer_hash", "apiserver_id_hash", "hash"],
+            ),
+            reloads: reloads.expect(VALID),
+            reload_times: gauges(
+                config("automatic_reload_last_timestamp_seconds"),
+                "Time of the last reload of the authentication configuration, by result.",
+                &["status", "apiserver_id_hash"],
+            ),
+            configurations: infos(
+                config("last_config_info"),
+                "The digest of the authentication configuration in use.",
+                &["apiserver_id_hash", "hash"],
+            ),
+            server: hashed(name.as_bytes()),
+            shows_keys,
+            current: Mutex::default(),
+        };
+        metrics.register(all.latency.clone());
+        metrics.register(all.reloads.clone());
+        metrics.register(all.reload_times.clone());
+        metrics.register(all.configurations.clone());
+        if shows_keys {
+            metrics.register(all.key_times.clone());
+            metrics.register(all.key_sets.clone());
+        }
+        Arc::new(all)
+    }
+
+    /// Returns the metrics of the issuer with this URL.
+    #[must_use]
+    pub fn of_issuer(self: &Arc<Self>, url: &str) -> Arc<IssuerMetrics> {
+        let issuer = hashed(url.as_bytes());
+        let latency = |result: &str| self.latency.with_label_values(&[result, issuer.as_str()]);
+        Arc::new(IssuerMetrics {
+            valid: latency("success"),
+            invalid: latency("failure"),
+            all: Arc::clone(self),
+            issuer,
+            current: Mutex::default(),
+        })
+    }
+
+    /// Ends the series about the keys of an issuer that is not configured any more.
+    pub fn forget(&self, url: &str) {
+        let issuer = hashed(url.as_bytes());
+        let series = self.key_sets.collect();
+        let labels = series
+            .iter()
+            .flat_map(MetricFamily::get_metric)
+            .map(|metric| metric.get_label());
+        for labels in labels {
+            let value = |name: &str| {
+                let found = labels.iter().find(|label| label.name() == name);
+                found.map(|label| label.value()).unwrap_or_default()
+            };
+            if value("jwt_issuer_hash") == issuer {
+                // A series that is removed already is what is wanted.
+                let _ = self
+                    .key_sets
+                    .remove_label_values(&[&issuer, &self.server, value("hash")]);
+            }
+        }
+    }
+
+    /// Reports the configuration that is used from the start.
+    pub fn loaded(&self, content: &[u8]) {
+        let label = hashed(content);
+        replace(&self.current, &label, |label, value| {
+            let labels = [self.server.as_str(), label];
+            set_or_remove(&self.configurations, &labels, value);
+        });
+    }
+
+    /// Counts a reload of the configuration. `content` is in use from now on; `None` after a failure.
+    pub fn reloaded(&self, content: Option<&[u8]>) {
+        let labels = [if content.is_some() { "success" } else { "failure" }, &self.server];
+        self.reloads.with_label_values(&labels).inc();
+        self.reload_times.with_label_values(&labels).set(now());
+        if let Some(content) = content {
+            self.loaded(content);
+        }
+    }
+}
+
+impl IssuerMetrics {
+    /// Counts a token, and the time that its authentication took.
+    pub fn authenticated(&self, valid: bool, took: Duration) {
+        let latency = if valid { &self.valid } else { &self.invalid };
+        latency.observe(took.as_secs_f64());
+    }
+
+    /// Counts a request for the keys of the issuer; `digest` is that of the keys, `None` after a failure.
+    pub fn keys_read(&self, digest: Option<&[u8]>) {
+        let all = &self.all;
+        if !all.shows_keys {
+            return;
+        }
+        let result = if digest.is_some() { "success" } else { "failure" };
+        all.key_times
+            .with_label_values(&[result, &self.issuer, &all.server])
+            .set(now());
+        if let Some(digest) = digest {
+            let label = format!("sha256:{}", hex::encode(digest));
+            replace(&self.current, &label, |label, value| {
+                set_or_remove(&all.key_sets, &[&self.issuer, &all.server, label], value);
+            });
+        }
+    }
+}
+
+/// Replaces the label of an information. `show` shows or removes a series.
+fn replace(current: &Mutex<Option<String>>, label: &str, show: impl Fn(&str, bool)) {
+    let mut current = current.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(old) = current.replace(label.to_owned()).filter(|old| old != label) {
+        show(&old, false);
+    }
+    show(label, true);
+}
+
+fn set_or_remove(infos: &IntGaugeVec, labels: &[&str], shown: bool) {
+    if shown {
+        infos.with_label_values(labels).set(1);
+    } else {
+        // A series that is removed already is what is wanted.
+        let _ = infos.remove_label_values(labels);
+    }
+}
+
+/// Returns the label for a text that a label does not show itself.
+fn hashed(text: &[u8]) -> String {
+    match text {
+        [] => String::new(),
+        text => format!("sha256:{}", hex::encode(digest(&SHA256, text).as_ref())),
+    }
+}
+
+fn now() -> f64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The samples whose names contain `name`, without digests.
+    fn shown(metrics: &Metrics, name: &str) -> Vec<String> {
+        let text = prometheus::TextEncoder::new()
+            .encode_to_string(&metrics.registry.gather())
+            .unwrap();
+        let lines = text
+            .lines()
+            .filter(|line| line.contains(name) && !line.starts_with('#'));
+        lines.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn one_set_of_keys_and_one_configuration_are_shown() {
+        let metrics = Metrics::new();
+        let jwt = JwtMetrics::register(&metrics, "apiserver-a", true);
+        let issuer = jwt.of_issuer("https://issuer");
+        for keys in [&[1][..], &[2], &[2]] {
+            issuer.keys_read(Some(keys));
+        }
+        issuer.keys_read(None);
+        let sets = shown(&metrics, "last_key_set_info");
+        assert!(sets.len() == 1 && sets[0].contains("hash=\"sha256:02\""), "{sets:?}");
+        assert_eq!(shown(&metrics, "jwks_fetch_last_timestamp_seconds").len(), 2);
+        jwt.loaded(b"a");
+        jwt.reloaded(Some(b"b"));
+        jwt.reloaded(None);
+        assert_eq!(shown(&metrics, "last_config_info").len(), 1);
+        assert_eq!(shown(&metrics, "automatic_reloads_total").len(), 2);
+        jwt.forget("https://issuer");
+        assert!(shown(&metrics, "last_key_set_info").is_empty());
+    }
+}
