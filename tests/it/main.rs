@@ -28,6 +28,7 @@ mod peer;
 mod shutdown;
 mod start;
 mod storage_versions;
+mod store;
 mod streams;
 mod traces;
 mod transcript;

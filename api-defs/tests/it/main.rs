@@ -10,3 +10,4 @@ mod golden;
 mod messages;
 mod metadata;
 mod reference;
+mod registry_codec;

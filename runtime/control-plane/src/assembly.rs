@@ -42,7 +42,8 @@ use crate::server_routes::ServerRoutes;
 use crate::service_accounts::ServiceAccountKeys;
 use crate::service_resolver::NoServices;
 use crate::shared_store::SharedStore;
-use crate::storage::checks;
+use crate::storage::{StorePlace, checks};
+use crate::store_api::with_store_api;
 use crate::{bootstrap, controllers, namespaces, service_accounts, subresources};
 
 /// The parts that the chain of servers shares with the server in front of it.
@@ -167,6 +168,13 @@ pub(crate) fn assemble(
     );
     let core = added.stop_hooks.into_iter().fold(core, ApiServer::with_stop_hook);
     let own = controllers::of_every_server((&stores, &leader), announcement, &gates, &keys.issuer, &directory);
+    let core = with_store_api(
+        core,
+        program.name,
+        StorePlace::of(options, shared),
+        &stores,
+        &options.history,
+    );
     let controllers: Vec<_> = own.into_iter().chain(added.controllers).collect();
     controllers::check_names(&program.controller_names(), &controllers)?;
     let core = controllers::with_controllers(core, &tables, controllers, &options.embedded_controllers(), leadership);

@@ -6,6 +6,7 @@ mod convert;
 mod flags;
 mod help;
 mod status;
+mod store;
 
 use std::process::ExitCode;
 
@@ -36,6 +37,7 @@ enum Command {
     Convert(convert::Convert),
     Config(config::Config),
     Status(status::Status),
+    Store(store::Store),
     Completion(completion::Completion),
 }
 
@@ -77,6 +79,10 @@ pub(crate) fn read(program: &Program) -> ParsedCommand {
         Some(Command::Convert(convert)) => convert.run(program),
         Some(Command::Config(config)) => config.run(program),
         Some(Command::Status(status)) => status.run(program),
+        Some(Command::Store(store)) => {
+            let code = store.run(program, &matches);
+            return ParsedCommand::Done(code.unwrap_or_else(|error| fail(&error)));
+        }
         Some(Command::Completion(completion)) => completion.run(program, &mut command),
     };
     ParsedCommand::Done(result.map_or_else(|error| fail(&error), |()| ExitCode::SUCCESS))
@@ -92,14 +98,28 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     ExitCode::FAILURE
 }
 
+/// Returns `command` with what `add` adds, and its own description: derived flags also bring that of their type.
+fn keeping_about(command: clap::Command, add: impl FnOnce(clap::Command) -> clap::Command) -> clap::Command {
+    let (about, long_about) = (command.get_about().cloned(), command.get_long_about().cloned());
+    let mut command = add(command);
+    if let Some(about) = about {
+        command = command.about(about);
+    }
+    if let Some(long_about) = long_about {
+        command = command.long_about(long_about);
+    }
+    command
+}
+
 /// Returns the command line of `program`: that of every server, with the flags and the controllers of its components.
 fn command(program: &Program) -> clap::Command {
     let command = CommandLine::command().name(program.name);
     let components = program.components.iter();
     let command = components.fold(command, |command, component| {
-        component.flags(command).next_help_heading(None::<&str>)
+        keeping_about(command, |command| component.flags(command)).next_help_heading(None::<&str>)
     });
     let known = program.controller_names();
+    let command = store::with_schemes(command, program);
     command.mut_arg("controllers", |flag| {
         flag.value_parser(move |text: &str| Controllers::parse(text, &known))
     })

@@ -35,6 +35,7 @@ use crate::loopback::Loopback;
 use crate::options::{ControllerName, Options};
 use crate::service_resolver::ServiceResolver;
 use crate::shared_store::SharedStore;
+use crate::store_scheme::StoreScheme;
 
 /// A part of a program that does more than store and serve kinds: it handles subresources, creates objects at start,
 /// runs controllers, and has flags of its own.
@@ -96,6 +97,11 @@ pub trait Component: fmt::Debug + Sync {
     ) -> BoxFuture<'a, Result<Option<SharedStore>>> {
         let _ = (options, settings);
         Box::pin(async { Ok(None) })
+    }
+
+    /// Returns a kind of store that commands can copy from and to.
+    fn store_scheme(&self) -> Option<&'static dyn StoreScheme> {
+        None
     }
 
     /// Lists resources that are served only while a feature is on.

@@ -1,6 +1,6 @@
 //! The store of a server, and its health checks.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use planesmith_machinery::scheme::Scheme;
@@ -14,9 +14,28 @@ use crate::options::{Options, StorageKind};
 use crate::program::Program;
 use crate::shared_store::SharedStore;
 
+/// The folder of the store in the data folder.
+pub(crate) const STORE: &str = "store";
+
+/// The folder of a store that is being restored, beside it.
+pub(crate) const INCOMING: &str = "store.incoming";
+
 /// Returns the folder of the store.
 pub(crate) fn store_dir(options: &Options) -> PathBuf {
-    options.data_dir.join("store")
+    options.data_dir.join(STORE)
+}
+
+/// Refuses to begin an empty store in place of one that was to be restored.
+fn check_restored(data_dir: &Path) -> Result<()> {
+    let incoming = data_dir.join(INCOMING);
+    if incoming.exists() && !data_dir.join(STORE).exists() {
+        anyhow::bail!(
+            "a restore was interrupted: there is no store in {}; repeat it, or remove {} to start empty",
+            data_dir.display(),
+            incoming.display()
+        );
+    }
+    Ok(())
 }
 
 /// Returns the settings of the store of `program` by the flags.
@@ -44,13 +63,14 @@ pub(crate) fn open_storage(options: &Options, settings: &StorageOptions) -> Resu
             anyhow::bail!("--storage is etcd, which this program does not know; expected sled or memory")
         }
         StorageKind::Sled => {
+            check_restored(&options.data_dir)?;
             let dir = store_dir(options);
             let context = || format!("the store in {}", dir.display());
             let log = SledLog::open(&dir).with_context(context)?;
             let log = log.accepting_loss(options.store_accept_data_loss);
             match Storage::open(log, settings) {
                 Err(OpenError::Log(loss @ LogError::DataLoss(_))) => {
-                    let advice = "or start once with --store-accept-data-loss to drop these writes";
+                    let advice = "list the damage with `store check`, or start once with --store-accept-data-loss to drop these writes";
                     return Err(anyhow::anyhow!("{loss}, {advice}")).with_context(context);
                 }
                 opened => opened.with_context(context)?,
@@ -156,6 +176,18 @@ mod tests {
         assert_eq!(memory.folder, None);
     }
 
+    #[test]
+    fn a_server_does_not_begin_an_empty_store_after_an_interrupted_restore() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join(INCOMING)).unwrap();
+        let data = dir.path().to_str().unwrap();
+        let options = Options::try_parse_from(["planesmith", "--data-dir", data]).unwrap();
+        let refused = open(&options).unwrap_err().to_string();
+        assert!(refused.starts_with("a restore was interrupted"), "{refused}");
+        std::fs::create_dir(dir.path().join(STORE)).unwrap();
+        open(&options).unwrap();
+    }
+
     #[tokio::test]
     async fn a_damaged_store_is_opened_only_when_the_loss_is_accepted() {
         let dir = tempfile::tempdir().unwrap();
@@ -184,8 +216,8 @@ mod tests {
         // In the second frame.
         file.write_all_at(b"?", 250).unwrap();
         let refused = format!("{:#}", open(&options(&[])).unwrap_err());
-        let expected = "readable are 2 of /things/two; restore the store's folder from a backup, or start once with \
-            --store-accept-data-loss to drop these writes";
+        let expected = "readable are 2 of /things/two; restore the store's folder from a backup, list the damage with \
+            `store check`, or start once with --store-accept-data-loss to drop these writes";
         assert!(refused.ends_with(expected), "{refused}");
         let storage = open(&options(&["--store-accept-data-loss"])).unwrap();
         let things = storage.collection("/things/", Arc::new(NoIndex));

@@ -3,22 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
 use futures_util::future::BoxFuture;
 use planesmith_control_plane::options::Options;
-use planesmith_control_plane::{Component, SharedStore};
-use planesmith_server::proxy::{ClientIdentity, Trust, client_tls_to};
+use planesmith_control_plane::{Component, SharedStore, StoreScheme};
 use planesmith_store::{Storage, StorageOptions};
 use planesmith_store_etcd::{Config, Etcd};
 
+use crate::connection::{REGISTRY, config};
 use crate::options::{EtcdOptions, wants_etcd};
+use crate::scheme::SCHEME;
 
 /// The component of a program that can keep its objects in etcd.
 pub const COMPONENT: &dyn Component = &EtcdStorage;
-
-/// The beginning of the keys of all objects.
-const REGISTRY: &str = "/registry/";
 
 #[derive(Clone, Copy, Debug)]
 struct EtcdStorage;
@@ -31,6 +29,10 @@ impl Component for EtcdStorage {
     fn check_flags(&self, matches: &ArgMatches) -> Result<(), String> {
         let options = EtcdOptions::from_arg_matches(matches).map_err(|error| error.to_string())?;
         options.check(matches)
+    }
+
+    fn store_scheme(&self) -> Option<&'static dyn StoreScheme> {
+        Some(SCHEME)
     }
 
     fn shared_store<'a>(
@@ -51,38 +53,26 @@ impl Component for EtcdStorage {
 /// Connects to etcd, and reads all objects.
 async fn open(flags: &EtcdOptions, settings: &StorageOptions) -> Result<SharedStore> {
     let place = format!("etcd at {}", flags.etcd_servers.join(", "));
-    let etcd = Etcd::connect(&config(flags)?).await;
+    let config = Config {
+        compaction_interval: flags.etcd_compaction_interval,
+        lease_reuse: Duration::from_secs(flags.lease_reuse_duration_seconds.into()),
+        ..config(&flags.etcd_servers, &flags.connection)?
+    };
+    let etcd = Etcd::connect(&config).await;
     let etcd = Arc::new(etcd.with_context(|| place.clone())?);
+    ensure!(
+        !etcd.has_transfer_mark().await.with_context(|| place.clone())?,
+        "{place}: a copy or a restore of a store is being written, or was interrupted; repeat it"
+    );
     let storage = Storage::connect(Arc::clone(&etcd) as _, REGISTRY, settings).await;
     let storage = storage.with_context(|| place.clone())?;
-    tracing::info!(servers = ?flags.etcd_servers, prefix = flags.prefix(), revision = %storage.revision(), "objects are in etcd");
+    tracing::info!(servers = ?flags.etcd_servers, prefix = flags.connection.prefix(), revision = %storage.revision(), "objects are in etcd");
     Ok(SharedStore {
         storage,
         backend: etcd,
         place,
-        media_type: flags.media_type().map_err(anyhow::Error::msg)?,
+        media_type: flags.connection.media_type().map_err(anyhow::Error::msg)?,
         health_timeout: flags.etcd_healthcheck_timeout,
         ready_timeout: flags.etcd_readycheck_timeout,
-    })
-}
-
-fn config(flags: &EtcdOptions) -> Result<Config> {
-    let identity = flags.etcd_certfile.clone().zip(flags.etcd_keyfile.clone());
-    let identity = identity.map(|(certificate, key)| ClientIdentity {
-        certificate: certificate.into(),
-        key: key.into(),
-    });
-    // As in kube-apiserver, the authorities of the system count if there is no file.
-    let trust = flags.etcd_cafile.as_deref().map_or(Trust::System, Trust::File);
-    let tls = client_tls_to(trust, identity.as_ref())
-        .context("the files of --etcd-cafile, --etcd-certfile and --etcd-keyfile")?;
-    Ok(Config {
-        endpoints: flags.etcd_servers.clone(),
-        prefix: flags.prefix(),
-        tls: Some(tls),
-        compaction_interval: flags.etcd_compaction_interval,
-        lease_reuse: Duration::from_secs(flags.lease_reuse_duration_seconds.into()),
-        connect_timeout: flags.storage_initialization_timeout,
-        ..Config::default()
     })
 }

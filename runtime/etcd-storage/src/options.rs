@@ -8,18 +8,9 @@ use clap::{ArgMatches, Args};
 use planesmith_control_plane::options::{StorageKind, check_readable, parse_go_duration};
 use planesmith_machinery::scheme::StorageMediaType;
 
-/// The flags of etcd.
+/// The flags for connecting to etcd, which commands have, too.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Storage and controllers")]
-pub(crate) struct EtcdOptions {
-    /// URLs of the members of an etcd, which then has the objects; kube-apiserver can use it at the same time.
-    #[arg(long, value_delimiter = ',', value_name = "URLS")]
-    pub(crate) etcd_servers: Vec<String>,
-
-    /// Other etcds for single resources. Not supported: one etcd has all objects.
-    #[arg(long, value_delimiter = ',', value_name = "GROUP/RESOURCE#URLS,...")]
-    pub(crate) etcd_servers_overrides: Vec<String>,
-
+pub(crate) struct ConnectionOptions {
     /// Beginning of all keys in etcd.
     #[arg(long, default_value = "/registry", value_name = "PREFIX")]
     pub(crate) etcd_prefix: String,
@@ -35,6 +26,31 @@ pub(crate) struct EtcdOptions {
     /// Key of the client certificate for etcd, PEM; needs --etcd-certfile.
     #[arg(long = "etcd-keyfile", value_name = "FILE", requires = "etcd_certfile")]
     pub(crate) etcd_keyfile: Option<PathBuf>,
+
+    /// Encoding of the objects in etcd: application/vnd.kubernetes.protobuf, application/json or application/yaml. Each of them is
+    /// read. Kinds without protobuf are always in JSON.
+    #[arg(long, default_value = "application/vnd.kubernetes.protobuf", value_name = "TYPE")]
+    pub(crate) storage_media_type: String,
+
+    /// Maximum time to wait for etcd at start.
+    #[arg(long, default_value = "1m0s", value_parser = parse_go_duration, value_name = "DURATION")]
+    pub(crate) storage_initialization_timeout: Duration,
+}
+
+/// The flags of etcd.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Storage and controllers")]
+pub(crate) struct EtcdOptions {
+    /// URLs of the members of an etcd, which then has the objects; kube-apiserver can use it at the same time.
+    #[arg(long, value_delimiter = ',', value_name = "URLS")]
+    pub(crate) etcd_servers: Vec<String>,
+
+    /// Other etcds for single resources. Not supported: one etcd has all objects.
+    #[arg(long, value_delimiter = ',', value_name = "GROUP/RESOURCE#URLS,...")]
+    pub(crate) etcd_servers_overrides: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) connection: ConnectionOptions,
 
     /// Interval at which one of the servers lets etcd forget its history of the interval before; 0s leaves that to others.
     #[arg(long, default_value = "5m0s", value_parser = parse_go_duration, value_name = "DURATION")]
@@ -63,15 +79,6 @@ pub(crate) struct EtcdOptions {
     /// Accepted for compatibility: etcd3, the only one.
     #[arg(long, default_value = "", hide_default_value = true, value_name = "BACKEND")]
     pub(crate) storage_backend: String,
-
-    /// Encoding of the objects in etcd: application/vnd.kubernetes.protobuf, application/json or application/yaml. Each of them is
-    /// read. Kinds without protobuf are always in JSON.
-    #[arg(long, default_value = "application/vnd.kubernetes.protobuf", value_name = "TYPE")]
-    pub(crate) storage_media_type: String,
-
-    /// Maximum time to wait for etcd at start.
-    #[arg(long, default_value = "1m0s", value_parser = parse_go_duration, value_name = "DURATION")]
-    pub(crate) storage_initialization_timeout: Duration,
 }
 
 /// True if `matches` say that the objects are in etcd.
@@ -94,21 +101,12 @@ impl EtcdOptions {
     ///
     /// The flag, its value and the expected one.
     pub(crate) fn check(&self, matches: &ArgMatches) -> Result<(), String> {
-        self.media_type()?;
+        self.connection.check()?;
         if !matches!(&*self.storage_backend, "" | "etcd3") {
             return Err(format!(
                 "--storage-backend is {:?}; expected etcd3",
                 self.storage_backend
             ));
-        }
-        for (flag, file) in [
-            ("--etcd-cafile", &self.etcd_cafile),
-            ("--etcd-certfile", &self.etcd_certfile),
-            ("--etcd-keyfile", &self.etcd_keyfile),
-        ] {
-            if let Some(file) = file {
-                check_readable(flag, file)?;
-            }
         }
         for server in &self.etcd_servers {
             check_server(server)?;
@@ -129,6 +127,27 @@ impl EtcdOptions {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl ConnectionOptions {
+    /// Checks the flags.
+    ///
+    /// # Errors
+    ///
+    /// The flag, its value and the expected one.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.media_type()?;
+        for (flag, file) in [
+            ("--etcd-cafile", &self.etcd_cafile),
+            ("--etcd-certfile", &self.etcd_certfile),
+            ("--etcd-keyfile", &self.etcd_keyfile),
+        ] {
+            if let Some(file) = file {
+                check_readable(flag, file)?;
+            }
+        }
+        Ok(())
     }
 
     /// The encoding of objects.
@@ -155,7 +174,7 @@ impl EtcdOptions {
 }
 
 /// Checks the URL of a member. As in etcd's own client, the scheme can be left out.
-fn check_server(server: &str) -> Result<(), String> {
+pub(crate) fn check_server(server: &str) -> Result<(), String> {
     let address = match server.split_once("://") {
         Some(("http" | "https", address)) => address,
         None => server,
@@ -200,13 +219,13 @@ mod tests {
         let (options, wanted) = read(&["--etcd-servers=https://192.0.2.1:2379,192.0.2.2:2379"]).unwrap();
         assert!(wanted);
         assert_eq!(options.etcd_servers, ["https://192.0.2.1:2379", "192.0.2.2:2379"]);
-        assert_eq!(options.prefix(), "/registry");
-        assert_eq!(options.media_type(), Ok(StorageMediaType::Protobuf));
+        assert_eq!(options.connection.prefix(), "/registry");
+        assert_eq!(options.connection.media_type(), Ok(StorageMediaType::Protobuf));
         assert!(read(&["--storage=etcd", "--etcd-servers=http://[::1]:2379"]).unwrap().1);
         assert!(!read(&[]).unwrap().1);
         let (options, _) = read(&["--etcd-prefix=clusters/one//", "--storage-media-type=application/json"]).unwrap();
-        assert_eq!(options.prefix(), "/clusters/one");
-        assert_eq!(options.media_type(), Ok(StorageMediaType::Json));
+        assert_eq!(options.connection.prefix(), "/clusters/one");
+        assert_eq!(options.connection.media_type(), Ok(StorageMediaType::Json));
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub struct ApiServer {
     /// In the order in which they are searched.
     tables: Vec<SharedTable>,
     paths: Vec<(String, MethodRouter)>,
+    unlisted_paths: Vec<(&'static str, MethodRouter)>,
     start_hooks: Vec<Hook>,
     stop_hooks: Vec<Hook>,
     checks: Vec<HealthCheck>,
@@ -55,6 +56,7 @@ impl ApiServer {
             name,
             tables: vec![SharedTable::new(routes.build())],
             paths: Vec::new(),
+            unlisted_paths: Vec::new(),
             start_hooks: Vec::new(),
             stop_hooks: Vec::new(),
             checks: Vec::new(),
@@ -94,6 +96,14 @@ impl ApiServer {
     #[must_use]
     pub fn with_path(mut self, path: impl Into<String>, handler: MethodRouter) -> Self {
         self.paths.push((path.into(), handler));
+        self
+    }
+
+    /// As [`with_path`](Self::with_path), for a path that kube-apiserver does not have: the list at `/` is that of
+    /// kube-apiserver.
+    #[must_use]
+    pub fn with_unlisted_path(mut self, path: &'static str, handler: MethodRouter) -> Self {
+        self.unlisted_paths.push((path, handler));
         self
     }
 
@@ -143,8 +153,9 @@ impl ApiServer {
                 checks: Vec::new(),
             },
         };
-        if !self.paths.is_empty() {
-            let mut own = Router::new();
+        if !self.paths.is_empty() || !self.unlisted_paths.is_empty() {
+            let unlisted = self.unlisted_paths.into_iter();
+            let mut own = unlisted.fold(Router::new(), |own, (path, handler)| own.route(path, handler));
             for (path, handler) in self.paths {
                 own = own.route(&path, handler);
                 merged.paths.push(path);

@@ -124,7 +124,7 @@ pub async fn forward(call: &Call, body: Body, target: &Target, link: &Link) -> A
         LinkError::NotAllowed => ApiError::bad_request(error.to_string()),
         error => ApiError::service_unavailable(format!("error trying to reach service: {error}")),
     };
-    let answer = send(&request.method, headers, body, target, link).await;
+    let answer = send_body(&request.method, headers, body, target, link).await;
     let answer = answer.map_err(unreachable)?;
     let (mut head, body) = answer.into_parts();
     head.headers = end_to_end(&head.headers);
@@ -161,10 +161,24 @@ pub async fn forward(call: &Call, body: Body, target: &Target, link: &Link) -> A
 ///
 /// The target cannot be reached.
 pub async fn fetch(target: &Target, link: &Link) -> Result<http::Response<AnswerBody>, LinkError> {
-    send(&Method::GET, HeaderMap::new(), Body::empty(), target, link).await
+    send(&Method::GET, HeaderMap::new(), target, link).await
 }
 
-async fn send(
+/// Sends a request without a body to `target` and returns the answer, whose body is streamed.
+///
+/// # Errors
+///
+/// The target cannot be reached.
+pub async fn send(
+    method: &Method,
+    headers: HeaderMap,
+    target: &Target,
+    link: &Link,
+) -> Result<http::Response<AnswerBody>, LinkError> {
+    send_body(method, headers, Body::empty(), target, link).await
+}
+
+async fn send_body(
     method: &Method,
     mut headers: HeaderMap,
     body: Body,

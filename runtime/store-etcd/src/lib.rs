@@ -6,6 +6,7 @@
 //! Stored bytes are passed on as they are: this crate knows nothing of their meaning.
 
 mod backend;
+mod bulk;
 mod channel;
 mod client;
 mod compactor;
@@ -22,5 +23,6 @@ mod protocol;
 mod transaction;
 mod version;
 
+pub use bulk::{BulkError, Snapshot, SnapshotState};
 pub use config::{Config, ConfigError};
 pub use etcd::{ConnectError, Etcd};

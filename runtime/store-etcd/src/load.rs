@@ -6,7 +6,7 @@ use planesmith_store::backend::State;
 use crate::client::{Client, PAGE};
 use crate::failure::Failure;
 use crate::keys::{Keys, range_end};
-use crate::protocol::kv::{RANGE, Range, RangeAnswer};
+use crate::protocol::kv::{KeyValue, RANGE, Range, RangeAnswer};
 
 /// Bounds of the keys of a page; between them, pages have about `PAGE_BYTES`.
 const FEWEST: usize = 500;
@@ -19,6 +19,16 @@ pub(crate) async fn load(
     keys: &Keys,
     prefix: &str,
     page: &mut (dyn FnMut(Vec<State>) + Send),
+) -> Result<Revision, Failure> {
+    read_pages(client, keys, prefix, &mut |answer| page(states(keys, answer))).await
+}
+
+/// Passes all keys under `prefix` to `page`, as they are at the revision that is returned.
+pub(crate) async fn read_pages(
+    client: &Client,
+    keys: &Keys,
+    prefix: &str,
+    page: &mut (dyn FnMut(RangeAnswer) + Send),
 ) -> Result<Revision, Failure> {
     let start = keys.to_etcd(prefix);
     let mut range = Range {
@@ -40,7 +50,7 @@ pub(crate) async fn load(
             range.key.push(0);
         }
         let is_last = !answer.more || answer.kvs.is_empty();
-        page(states(keys, answer));
+        page(answer);
         if is_last {
             return Ok(revision(range.revision));
         }
@@ -48,18 +58,20 @@ pub(crate) async fn load(
 }
 
 fn states(keys: &Keys, answer: RangeAnswer) -> Vec<State> {
-    let states = answer.kvs.into_iter().filter_map(|kv| {
-        let Some(key) = keys.to_store(&kv.key) else {
-            tracing::warn!(key = ?kv.key, "a key in etcd is not text and is left out");
-            return None;
-        };
-        Some(State {
-            key,
-            revision: revision(kv.mod_revision),
-            value: kv.value.into(),
-        })
-    });
-    states.collect()
+    answer.kvs.into_iter().filter_map(|kv| state(keys, kv)).collect()
+}
+
+/// Returns the state of a key; `None` if the key is not text.
+pub(crate) fn state(keys: &Keys, kv: KeyValue) -> Option<State> {
+    let Some(key) = keys.to_store(&kv.key) else {
+        tracing::warn!(key = ?kv.key, "a key in etcd is not text and is left out");
+        return None;
+    };
+    Some(State {
+        key,
+        revision: revision(kv.mod_revision),
+        value: kv.value.into(),
+    })
 }
 
 /// Returns the keys of the page after `answer`.
@@ -76,8 +88,7 @@ pub(crate) fn revision(number: i64) -> Revision {
 
 #[cfg(test)]
 mod tests {
-    use super::{FEWEST, MOST, RangeAnswer, next_limit};
-    use crate::protocol::kv::KeyValue;
+    use super::{FEWEST, KeyValue, MOST, RangeAnswer, next_limit};
 
     #[test]
     fn pages_of_small_objects_have_more() {

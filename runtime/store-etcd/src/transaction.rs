@@ -118,7 +118,10 @@ fn transaction(keys: &Keys, write: &StateWrite) -> Txn {
 fn operation(key: Vec<u8>, value: Option<Bytes>) -> Request {
     match value {
         Some(value) => Request::Put(Put { key, value, lease: 0 }),
-        None => Request::DeleteRange(DeleteRange { key }),
+        None => Request::DeleteRange(DeleteRange {
+            key,
+            range_end: Vec::new(),
+        }),
     }
 }
 

@@ -84,6 +84,11 @@ impl Generation {
         self.manifest.summary.through
     }
 
+    /// Number of its records.
+    pub(crate) fn keys(&self) -> u64 {
+        self.manifest.summary.keys
+    }
+
     /// Bytes of its records.
     pub(crate) fn bytes(&self) -> u64 {
         self.manifest.summary.bytes
@@ -127,6 +132,28 @@ impl Generation {
             error => error,
         })
     }
+}
+
+/// Passes on the records of a damaged generation in the folder `path` until sled or a record cannot be read. Each may be wrong.
+pub(crate) fn salvage(
+    path: &Path,
+    space: &Space,
+    pulse: &Pulse,
+    visit: &mut dyn FnMut(Record) -> Result<(), LogError>,
+) -> Result<(), LogError> {
+    let files = entries(path)?;
+    let bytes = files
+        .iter()
+        .filter_map(|file| Some(file.metadata().ok()?.len()))
+        .sum::<u64>();
+    space.claim(bytes + COPY_OVERHEAD)?;
+    let scratch = Scratch::create(path.parent().unwrap_or(path), "read")?;
+    for file in files.iter().filter(|file| file.is_file()) {
+        pulse.beat()?;
+        let name = file.file_name().unwrap_or_default();
+        std::fs::copy(file, scratch.path.join(name)).map_err(failed("copy", file))?;
+    }
+    database::read(&scratch.path, &Summary::default(), pulse, visit)
 }
 
 /// Maximum bytes that sled writes when it opens a copy.

@@ -4,6 +4,7 @@ mod content;
 mod files;
 mod found;
 mod frame_index;
+mod inspection;
 mod loss;
 mod mark;
 mod recovery;
@@ -27,6 +28,7 @@ use crate::frame::{self, FileHeader};
 use crate::space::Space;
 
 pub(crate) use self::frame_index::FrameIndex;
+pub(crate) use self::inspection::JournalFolder;
 pub(crate) use self::mark::Mark;
 pub(crate) use self::recovery::Recovery;
 

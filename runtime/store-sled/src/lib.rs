@@ -12,6 +12,7 @@ mod format;
 mod frame;
 mod generation;
 mod history;
+mod inspection;
 mod journal;
 mod loading;
 mod log;
@@ -26,6 +27,7 @@ mod worker;
 #[doc(hidden)]
 pub use disk::{CutWrite, DiskFault};
 pub use folder::lock;
+pub use inspection::{InspectedFile, Inspection, LostState, UnnamedLoss, known_revision};
 pub use log::SledLog;
 #[doc(hidden)]
 pub use space::{DiskSize, Meter};

@@ -1,6 +1,7 @@
 //! The state of every key before the journal: slots of keys, each in a generation of its own.
 
 mod generation_set;
+mod inspection;
 mod list;
 mod slot;
 
@@ -13,6 +14,7 @@ use planesmith_store::Revision;
 use planesmith_store::log::LogError;
 
 pub(crate) use self::generation_set::GenerationSet;
+pub(crate) use self::inspection::{FoundGeneration, StateInspection};
 use self::list::{List, ListedGeneration, ListedGenerationSet, ListedSlot};
 pub(crate) use self::slot::{KeyHash, Slot};
 use crate::disk::Disk;

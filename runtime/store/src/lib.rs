@@ -60,7 +60,8 @@ pub use row::{Decoded, Indexer, Loaded, NoIndex, Row, StoredForm};
 pub use storage::{OpenError, Storage, StorageContent, StorageStats};
 pub use subscribers::WakeGroup;
 pub use transfer::{
-    Amount, Ledger, LogSource, LogTarget, Mismatch, RevisionShift, Source, Target, TransferError, transfer,
+    Amount, Fidelity, Ledger, LoadedSource, LogTarget, Mismatch, OnAmount, RevisionShift, Source, Target,
+    TransferError, transfer,
 };
 pub use watcher::{WatchError, WatchFrom, Watcher};
 pub use write::{Expect, Op, WriteError, WriteResult, Written};

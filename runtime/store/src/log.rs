@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::draft::Encoded;
-use crate::{Alarm, Revision};
+use crate::{Alarm, Draft, Revision};
 
 /// One write as a backend stores it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +35,13 @@ impl Record {
     #[must_use]
     pub fn size(&self) -> u64 {
         (self.key.len() + self.bytes.len()) as u64
+    }
+
+    /// The same write of another object, into which the digits of its revision are inserted.
+    #[must_use]
+    pub fn with_object(self, draft: Draft) -> Self {
+        let Encoded { bytes, gap } = draft.fill(self.revision);
+        Self { bytes, gap, ..self }
     }
 
     /// The same write with another revision, in its bytes, too.

@@ -1,11 +1,11 @@
 //! Moving the content of a store: from a store or a backup into a store, with verification.
 
 mod ledger;
-mod log_source;
+mod loaded_source;
 mod log_target;
 
-pub use self::ledger::{Ledger, Mismatch};
-pub use self::log_source::LogSource;
+pub use self::ledger::{Fidelity, Ledger, Mismatch};
+pub use self::loaded_source::LoadedSource;
 pub use self::log_target::LogTarget;
 use crate::backup::{BackupError, BackupReader};
 use crate::log::{LogError, Record};
@@ -23,7 +23,13 @@ pub enum TransferError {
     /// The target cannot store the content. The text is the reason.
     #[error("{0}")]
     Target(String),
+    /// The person who started the work ended it.
+    #[error("interrupted")]
+    Interrupted,
 }
+
+/// Receives the progress after each object. An error ends the work.
+pub type OnAmount<'a> = dyn FnMut(Amount) -> Result<(), TransferError> + 'a;
 
 /// The objects and bytes that work has moved or verified so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,6 +105,13 @@ impl RevisionShift {
         Self(now.saturating_mul(1000).saturating_sub(revision.0).max(Self::STEP))
     }
 
+    /// The same shift, or a larger one after which a content at `revision` is newer than `newest` by [`Self::STEP`] at least.
+    #[must_use]
+    pub fn at_least(self, revision: Revision, newest: Revision) -> Self {
+        let needed = newest.0.saturating_add(Self::STEP).saturating_sub(revision.0);
+        Self(self.0.max(needed))
+    }
+
     /// The shifted revision.
     #[must_use]
     pub fn of(self, revision: Revision) -> Revision {
@@ -116,29 +129,35 @@ impl RevisionShift {
     }
 }
 
-/// Moves everything from `source` to `target`, and adds `shift` to all revisions. Calls `progress` after each object.
+/// Moves everything from `source` to `target`, and adds `shift` to all revisions. Calls `progress` after each object. Of objects
+/// that share a revision, which a store with several writers may have, all but the first get the next free ones.
 /// Returns the ledger with which the target can be verified.
 ///
 /// # Errors
 ///
-/// The source cannot be read or the target not be written. The target is not complete then.
+/// The source cannot be read, the target not be written, or `progress` ends the work. The target is not complete then.
 pub fn transfer(
     source: &mut dyn Source,
     target: &mut dyn Target,
     shift: RevisionShift,
-    progress: &mut dyn FnMut(Amount),
+    progress: &mut OnAmount<'_>,
 ) -> Result<Ledger, TransferError> {
     let revision = shift.of(source.header().revision);
     let mut ledger = Ledger::default();
     let mut amount = Amount::default();
+    let mut last = Revision::ZERO;
     while let Some(record) = source.next()? {
         amount.add(&record);
-        let record = shift.restamped(record);
+        let mut record = shift.restamped(record);
+        if record.revision <= last {
+            record = record.restamped(last.next());
+        }
+        last = record.revision;
         ledger.note(&record);
         target.put(record)?;
-        progress(amount);
+        progress(amount)?;
     }
-    target.finish(revision)?;
+    target.finish(revision.max(last))?;
     Ok(ledger)
 }
 

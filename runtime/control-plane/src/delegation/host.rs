@@ -7,15 +7,16 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
-use http::{Method, StatusCode, Uri};
+use http::{Method, Response, StatusCode, Uri};
 use planesmith_machinery::{go_base64, yaml};
 use planesmith_server::proxy::{
-    ClientIdentity, Destination, Link, LinkError, Pem, Question, Target, Trust, ask, client_tls_to,
+    AnswerBody, ClientIdentity, Destination, Link, LinkError, Pem, Question, Target, Trust, ask, client_tls_to, send,
 };
 use serde_json::Value;
 
 use crate::dedicated_runtime;
 use crate::resource_client::text;
+use crate::running::Running;
 
 /// The longest time the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -77,16 +78,57 @@ impl Host {
         Self::parse(&config, Path::new("."))
     }
 
+    /// As [`Host::open`], with the URL `server` in place of the kubeconfig's.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Host::open`].
+    pub(crate) fn open_at(kubeconfig: &Path, server: Option<&str>) -> Result<Self> {
+        let host = Self::open(kubeconfig)?;
+        let Some(server) = server else {
+            return Ok(host);
+        };
+        let url: Uri = server.parse().with_context(|| format!("the server {server:?}"))?;
+        let (secure, destination, path) = place_of(&url)?;
+        Ok(Self {
+            secure,
+            destination,
+            path,
+            ..host
+        })
+    }
+
+    /// Describes the server that runs on a data folder, and its administrator.
+    ///
+    /// # Errors
+    ///
+    /// A file of the record cannot be used.
+    pub(crate) fn of_running(running: &Running) -> Result<Self> {
+        let identity = ClientIdentity {
+            certificate: running.client_certificate.clone().into(),
+            key: running.client_key.clone().into(),
+        };
+        let (secure, destination, path) = place_of(&running.url.parse()?)?;
+        Ok(Self {
+            patience: PATIENCE,
+            secure,
+            link: Link::new(
+                client_tls_to(Trust::File(&running.authority), Some(&identity))?,
+                PATIENCE,
+            ),
+            destination,
+            path,
+            token: Token::None,
+        })
+    }
+
     fn parse(config: &Value, folder: &Path) -> Result<Self> {
         let context = named(config, "contexts", text(config, "/current-context"))?;
         let cluster = named(config, "clusters", text(context, "/context/cluster"))?;
         let user = named(config, "users", text(context, "/context/user"))?;
         let (cluster, user) = (&cluster["cluster"], &user["user"]);
         let server: Uri = text(cluster, "/server").parse().context("the server's URL")?;
-        let secure = server.scheme_str() == Some("https");
-        let Some(host) = server.host().filter(|_| secure || server.scheme_str() == Some("http")) else {
-            bail!("the server is {server}; expected https://HOST:PORT");
-        };
+        let (secure, destination, path) = place_of(&server)?;
         let authority = pem(cluster, "certificate-authority", folder)?;
         let trust = match (&authority, cluster["insecure-skip-tls-verify"] == true) {
             (_, true) => Trust::Anyone,
@@ -111,11 +153,8 @@ impl Host {
             link: link.pooled(),
             patience: PATIENCE,
             secure,
-            destination: Destination::unrestricted(
-                host.trim_matches(['[', ']']),
-                server.port_u16().unwrap_or(if secure { 443 } else { 80 }),
-            ),
-            path: server.path().trim_end_matches('/').to_owned(),
+            destination,
+            path,
             token,
         })
     }
@@ -164,21 +203,10 @@ impl Host {
     }
 
     async fn send_once(&self, method: &Method, path: &str, body: Vec<u8>) -> Result<Value, Failure> {
-        let target = Target {
-            secure: self.secure,
-            destination: self.destination.clone(),
-            path: format!("{}{path}", self.path),
-            query: String::new(),
-        };
-        let mut headers = HeaderMap::new();
-        if let Some(token) = self.token.read() {
-            let value = HeaderValue::try_from(format!("Bearer {token}"));
-            let value = value.map_err(|_| Failure {
-                message: "the token has characters that a header cannot have".to_owned(),
-                may_pass: false,
-            })?;
-            headers.insert(AUTHORIZATION, value);
-        }
+        let (target, headers) = self.address(path).map_err(|message| Failure {
+            message,
+            may_pass: false,
+        })?;
         let question = Question {
             method: method.clone(),
             ..Question::post(headers, body)
@@ -200,6 +228,37 @@ impl Host {
                 may_pass: is_busy || reply.headers.contains_key(RETRY_AFTER),
             }),
         }
+    }
+
+    /// Sends a request without a body, and returns the answer, whose body is streamed. `path` may have a query.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer.
+    pub(crate) async fn request(&self, method: Method, path: &str) -> Result<Response<AnswerBody>, String> {
+        let (target, headers) = self.address(path)?;
+        let answer = send(&method, headers, &target, &self.link).await;
+        answer.map_err(|error| error.to_string())
+    }
+
+    /// The target of a request, and the credentials.
+    fn address(&self, path: &str) -> Result<(Target, HeaderMap), String> {
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let target = Target {
+            secure: self.secure,
+            destination: self.destination.clone(),
+            path: format!("{}{path}", self.path),
+            query: query.to_owned(),
+        };
+        let mut headers = HeaderMap::new();
+        if let Some(token) = self.token.read() {
+            let value = HeaderValue::try_from(format!("Bearer {token}"));
+            headers.insert(
+                AUTHORIZATION,
+                value.map_err(|_| "the token has characters that a header cannot have")?,
+            );
+        }
+        Ok((target, headers))
     }
 
     /// As [`Host::send`], where nothing can be awaited.
@@ -243,6 +302,17 @@ impl std::fmt::Debug for Token {
             Token::File(path) => path.fmt(f),
         }
     }
+}
+
+/// Returns if the server at `url` has TLS, its destination, and the prefix of all paths.
+fn place_of(url: &Uri) -> Result<(bool, Destination, String)> {
+    let secure = url.scheme_str() == Some("https");
+    let Some(host) = url.host().filter(|_| secure || url.scheme_str() == Some("http")) else {
+        bail!("the server is {url}; expected https://HOST:PORT");
+    };
+    let port = url.port_u16().unwrap_or(if secure { 443 } else { 80 });
+    let destination = Destination::unrestricted(host.trim_matches(['[', ']']), port);
+    Ok((secure, destination, url.path().trim_end_matches('/').to_owned()))
 }
 
 /// Returns the element of a list that has this name.

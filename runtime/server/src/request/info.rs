@@ -292,13 +292,17 @@ impl RequestInfo {
         path.get(at..).unwrap_or_default()
     }
 
-    /// True if the client decides how long the answer lasts: watches and streams into a workload.
+    /// True if the client, or the size of the store, decides how long the answer lasts: watches, streams into a workload, and
+    /// work on the whole store.
     ///
     /// Such requests have no deadline and do not count as in flight.
     #[must_use]
     pub fn is_long_running(&self) -> bool {
         const STREAMS: [&str; 5] = ["attach", "exec", "log", "portforward", "proxy"];
-        self.is_resource && (matches!(self.verb, Verb::Watch | Verb::Proxy) || STREAMS.contains(&self.subresource()))
+        if !self.is_resource {
+            return self.path.starts_with("/planesmith/store/");
+        }
+        matches!(self.verb, Verb::Watch | Verb::Proxy) || STREAMS.contains(&self.subresource())
     }
 }
 

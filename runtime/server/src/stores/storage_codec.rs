@@ -12,7 +12,7 @@ use planesmith_machinery::strategy::Extensions;
 use planesmith_machinery::{conversion, json, protobuf, yaml};
 use planesmith_store::StoredForm;
 
-use self::resource_version::{with_gap, without_gap};
+pub(super) use self::resource_version::{with_gap, without_gap};
 use super::declared_objects::DeclaredObjects;
 use super::stored_documents::StoredDocuments;
 use crate::representation;

@@ -18,6 +18,9 @@ pub(crate) struct KeyValue {
     pub(crate) version: i64,
     #[prost(bytes = "vec", tag = "5")]
     pub(crate) value: Vec<u8>,
+    /// 0 is none.
+    #[prost(int64, tag = "6")]
+    pub(crate) lease: i64,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
@@ -61,6 +64,9 @@ pub(crate) struct Put {
 pub(crate) struct DeleteRange {
     #[prost(bytes = "vec", tag = "1")]
     pub(crate) key: Vec<u8>,
+    /// Empty for one key.
+    #[prost(bytes = "vec", tag = "2")]
+    pub(crate) range_end: Vec<u8>,
 }
 
 /// One operation of a transaction.

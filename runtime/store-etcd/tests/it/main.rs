@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test reports")]
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
+mod bulk;
 mod conformance;
 mod duties;
 mod members;

@@ -57,6 +57,12 @@ impl Mark {
         disk.sync_folder(root)
     }
 
+    /// The last revision that was durable when the store in `root` wrote its mark; zero if there is none.
+    pub(crate) fn last_in(root: &Path) -> Revision {
+        let mark = Self::read(root).ok().flatten();
+        mark.map_or(Revision::ZERO, |mark| mark.last)
+    }
+
     /// The path of the mark of the store in `root`.
     pub(super) fn path(root: &Path) -> PathBuf {
         root.join(NAME)

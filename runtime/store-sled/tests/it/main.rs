@@ -9,6 +9,7 @@ mod damage;
 mod descriptors;
 mod disk_faults;
 mod full_disk;
+mod inspection;
 mod loss;
 mod patience;
 mod transfer;

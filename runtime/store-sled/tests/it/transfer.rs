@@ -4,14 +4,16 @@ use std::path::Path;
 
 use planesmith_store::conformance::{key, set};
 use planesmith_store::log::Log;
-use planesmith_store::{LogSource, LogTarget, Revision, RevisionShift, StorageOptions, WatchFrom, transfer};
+use planesmith_store::{
+    Fidelity, LoadedSource, LogTarget, Revision, RevisionShift, StorageOptions, WatchFrom, transfer,
+};
 use planesmith_store_sled::SledLog;
 
 use crate::open;
 
-fn load(folder: &Path) -> LogSource {
+fn load(folder: &Path) -> LoadedSource {
     let log = SledLog::open(folder).unwrap();
-    let source = LogSource::load(&log, "test", 0, &mut |_| ()).unwrap();
+    let source = LoadedSource::of_log(&log, "test", 0, &mut |_, _| Ok(())).unwrap();
     log.close().unwrap();
     source
 }
@@ -30,10 +32,15 @@ async fn a_restored_folder_has_all_objects_and_no_history() {
     // Files of 200 KB, of which some are settled while others are written.
     let log = SledLog::open(&to).unwrap().settling_at(500_000).rolling_at(200_000);
     let mut target = LogTarget::new(&log).unwrap();
-    let ledger = transfer(&mut load(&from), &mut target, shift, &mut |_| ()).unwrap();
+    let ledger = transfer(&mut load(&from), &mut target, shift, &mut |_| Ok(())).unwrap();
     log.close().unwrap();
     drop(log);
-    assert!(ledger.verify(&mut load(&to), &mut |_| ()).unwrap().is_none());
+    assert!(
+        ledger
+            .verify(&mut load(&to), Fidelity::Exact, &mut |_| Ok(()))
+            .unwrap()
+            .is_none()
+    );
 
     let (storage, copies) = open(&to, &StorageOptions::default());
     let newest = shift.of(Revision(100));

@@ -126,7 +126,7 @@ impl<R: Read> BackupReader<R> {
         }
         let at = self.at;
         let record = block::take_object(&mut self.objects).ok_or(damaged(at, "an object is not whole"))?;
-        if record.revision <= self.last || record.revision > self.header.revision {
+        if record.revision < self.last || record.revision > self.header.revision {
             return Err(damaged(at, "its objects are not in the order of their revisions"));
         }
         self.last = record.revision;

@@ -68,6 +68,20 @@ impl StorageContent {
         self.bytes
     }
 
+    /// The same content, in which `translate` has replaced each object of a kind that nobody has opened: in a store in which
+    /// others write, too, these are as they are stored.
+    #[must_use]
+    pub fn with_unopened(mut self, mut translate: impl FnMut(Record) -> Record) -> Self {
+        for object in &mut self.objects {
+            if let StoredObject::Record(record) = object {
+                self.bytes -= record.size();
+                *record = translate(record.clone());
+                self.bytes += record.size();
+            }
+        }
+        self
+    }
+
     /// The object at `index`, in the order of the revisions.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Record> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ring::digest::{Context, SHA256};
 
-use super::{Amount, Source, TransferError};
+use super::{Amount, OnAmount, Source, TransferError};
 use crate::Revision;
 use crate::log::{Change, Record};
 
@@ -21,8 +21,27 @@ pub struct Ledger {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fingerprint {
     revision: Revision,
-    /// The first half of a SHA-256 of everything but the revision.
+    expires: u64,
+    /// The first half of a SHA-256 of everything else.
     digest: [u8; 16],
+}
+
+/// The properties of a copy that have to be those of its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fidelity {
+    /// All of them.
+    Exact,
+    /// Keys, objects, and if they expire: the target assigns revisions, and rounds times.
+    Content,
+}
+
+impl Fidelity {
+    fn accepts(self, expected: &Fingerprint, found: &Fingerprint) -> bool {
+        match self {
+            Self::Exact => expected == found,
+            Self::Content => expected.digest == found.digest && (expected.expires == 0) == (found.expires == 0),
+        }
+    }
 }
 
 /// The differences between a copy and its source; the first keys of each kind.
@@ -56,28 +75,34 @@ impl Ledger {
         self.objects.is_empty()
     }
 
-    /// Compares `copy`, which was read anew, with the objects that were written. Returns the differences.
+    /// Compares `copy`, which was read anew, with the objects that were written. Returns the differences. An object that has
+    /// expired at the time of the copy may be missing.
     ///
     /// # Errors
     ///
-    /// The copy cannot be read.
+    /// The copy cannot be read, or `progress` ends the work.
     pub fn verify(
         mut self,
         copy: &mut dyn Source,
-        progress: &mut dyn FnMut(Amount),
+        fidelity: Fidelity,
+        progress: &mut OnAmount<'_>,
     ) -> Result<Option<Mismatch>, TransferError> {
         let mut mismatch = Mismatch::default();
         let mut amount = Amount::default();
         while let Some(record) = copy.next()? {
             amount.add(&record);
             match self.objects.remove(&record.key) {
-                Some(expected) if expected == fingerprint(&record) => {}
+                Some(expected) if fidelity.accepts(&expected, &fingerprint(&record)) => {}
                 Some(_) => mismatch.add(|found| &mut found.different, &record.key),
                 None => mismatch.add(|found| &mut found.surplus, &record.key),
             }
-            progress(amount);
+            progress(amount)?;
         }
-        for key in self.objects.keys() {
+        let now = copy.header().at;
+        let is_due = |expected: &Fingerprint| expected.expires != 0 && expected.expires <= now;
+        let mut missing: Vec<_> = self.objects.iter().filter(|(_, expected)| !is_due(expected)).collect();
+        missing.sort_unstable_by_key(|(key, _)| *key);
+        for (key, _) in missing {
             mismatch.add(|found| &mut found.missing, key);
         }
         Ok((mismatch.count > 0).then_some(mismatch))
@@ -126,13 +151,13 @@ fn fingerprint(record: &Record) -> Fingerprint {
     let mut context = Context::new(&SHA256);
     let gap = record.gap.unwrap_or(u32::MAX);
     context.update(&gap.to_le_bytes());
-    context.update(&expires.to_le_bytes());
     context.update(head);
     context.update(tail);
     let mut digest = [0; 16];
     digest.copy_from_slice(&context.finish().as_ref()[..16]);
     Fingerprint {
         revision: record.revision,
+        expires,
         digest,
     }
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{Ledger, LogSource, LogTarget, RevisionShift, Source, transfer};
+use super::{Fidelity, Ledger, LoadedSource, LogTarget, RevisionShift, Source, TransferError, transfer};
 use crate::log::{Batch, Change, Log, Record};
 use crate::{ListQuery, MemoryLog, NoIndex, Revision, Storage, StorageOptions, WatchFrom};
 
@@ -30,14 +30,14 @@ fn filled() -> MemoryLog {
     log
 }
 
-fn load(log: &MemoryLog) -> LogSource {
-    LogSource::load(log, "test", 5, &mut |_| ()).unwrap()
+fn load(log: &MemoryLog) -> LoadedSource {
+    LoadedSource::of_log(log, "test", 5, &mut |_, _| Ok(())).unwrap()
 }
 
 fn restore(shift: RevisionShift) -> (MemoryLog, Ledger) {
     let log = MemoryLog::new();
     let mut target = LogTarget::new(&log).unwrap();
-    let ledger = transfer(&mut load(&filled()), &mut target, shift, &mut |_| ()).unwrap();
+    let ledger = transfer(&mut load(&filled()), &mut target, shift, &mut |_| Ok(())).unwrap();
     (log, ledger)
 }
 
@@ -55,7 +55,12 @@ fn a_source_has_the_newest_states_in_the_order_of_their_revisions() {
 async fn a_restored_store_continues_behind_every_revision_that_clients_have_seen() {
     let shift = RevisionShift::for_restore(Revision(7), 0);
     let (log, ledger) = restore(shift);
-    assert!(ledger.verify(&mut load(&log), &mut |_| ()).unwrap().is_none());
+    assert!(
+        ledger
+            .verify(&mut load(&log), Fidelity::Exact, &mut |_| Ok(()))
+            .unwrap()
+            .is_none()
+    );
     let storage = Storage::open(log, &StorageOptions::default()).unwrap();
     let newest = Revision(RevisionShift::STEP + 7);
     assert_eq!((storage.revision(), storage.oldest()), (newest, newest));
@@ -87,7 +92,12 @@ fn a_copy_has_the_same_revisions_and_only_an_empty_target_is_accepted() {
     let (log, ledger) = restore(RevisionShift::default());
     let mut copy = load(&log);
     assert_eq!(copy.revision(), Revision(7));
-    assert!(ledger.verify(&mut copy, &mut |_| ()).unwrap().is_none());
+    assert!(
+        ledger
+            .verify(&mut copy, Fidelity::Exact, &mut |_| Ok(()))
+            .unwrap()
+            .is_none()
+    );
     let refused = LogTarget::new(&log).unwrap_err().to_string();
     assert_eq!(refused, "the target has content; choose a new folder");
 }
@@ -100,7 +110,10 @@ fn differences_of_a_copy_are_named() {
     changed.bytes = Bytes::from_static(b"{\"x\":\"3\"}");
     let records = vec![changed, record(9, "d", PUT)];
     other.append(&Batch { at: 1, records }).unwrap();
-    let mismatch = ledger.verify(&mut load(&other), &mut |_| ()).unwrap().unwrap();
+    let mismatch = ledger
+        .verify(&mut load(&other), Fidelity::Exact, &mut |_| Ok(()))
+        .unwrap()
+        .unwrap();
     assert_eq!(
         mismatch.to_string(),
         "3 objects differ from the source; different: /things/a; missing: /things/b; surplus: /things/d"
@@ -112,6 +125,71 @@ fn an_empty_content_is_a_store_at_its_revision() {
     let log = MemoryLog::new();
     let mut target = LogTarget::new(&log).unwrap();
     let shift = RevisionShift::for_restore(Revision::ZERO, 0);
-    transfer(&mut load(&MemoryLog::new()), &mut target, shift, &mut |_| ()).unwrap();
+    transfer(&mut load(&MemoryLog::new()), &mut target, shift, &mut |_| Ok(())).unwrap();
     assert_eq!(load(&log).revision(), Revision(RevisionShift::STEP));
+}
+
+#[test]
+fn objects_that_share_a_revision_get_their_own_in_a_copy() {
+    let records = vec![
+        record(5, "b", PUT),
+        record(5, "a", PUT),
+        record(6, "c", PUT),
+        record(9, "d", PUT),
+    ];
+    let mut source = LoadedSource::new(records, Revision(9), "test", 5);
+    let log = MemoryLog::new();
+    let mut target = LogTarget::new(&log).unwrap();
+    let ledger = transfer(&mut source, &mut target, RevisionShift::default(), &mut |_| Ok(())).unwrap();
+    let mut copy = load(&log);
+    assert!(
+        ledger
+            .verify(&mut load(&log), Fidelity::Exact, &mut |_| Ok(()))
+            .unwrap()
+            .is_none()
+    );
+    let stored: Vec<_> = std::iter::from_fn(|| copy.next().unwrap())
+        .map(|record| record.revision.0)
+        .collect();
+    assert_eq!(stored, [5, 6, 7, 9]);
+}
+
+#[test]
+fn a_store_that_counts_by_itself_is_compared_by_content() {
+    let (_, ledger) = restore(RevisionShift::default());
+    let renumbered = |expires| {
+        let one = record(2, "b", PUT).restamped(Revision(70));
+        let two = record(3, "a", Change::Put { expires }).restamped(Revision(71));
+        LoadedSource::new(vec![one, two], Revision(71), "test", 5)
+    };
+    assert!(
+        ledger
+            .verify(&mut renumbered(0), Fidelity::Content, &mut |_| Ok(()))
+            .unwrap()
+            .is_none()
+    );
+    let (_, ledger) = restore(RevisionShift::default());
+    let expiring = ledger
+        .verify(&mut renumbered(1), Fidelity::Content, &mut |_| Ok(()))
+        .unwrap()
+        .unwrap();
+    assert_eq!(expiring.different, ["/things/a".into()]);
+}
+
+#[test]
+fn work_ends_where_its_progress_says_so() {
+    let log = MemoryLog::new();
+    let mut target = LogTarget::new(&log).unwrap();
+    let ended = transfer(
+        &mut load(&filled()),
+        &mut target,
+        RevisionShift::default(),
+        &mut |amount| match amount.objects {
+            2 => Err(TransferError::Interrupted),
+            _ => Ok(()),
+        },
+    );
+    assert!(matches!(ended, Err(TransferError::Interrupted)));
+    let ended = LoadedSource::of_log(&filled(), "test", 5, &mut |_, _| Err(TransferError::Interrupted));
+    assert!(matches!(ended, Err(TransferError::Interrupted)));
 }

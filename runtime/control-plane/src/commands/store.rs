@@ -1,0 +1,94 @@
+//! `store`: work on the objects of a server as a whole.
+//!
+//! Reading order: `place` (the stores that a command line names), `folder_store` (a data folder), `moving` (from one to another,
+//! verified), `work` (progress and interruption), then one module per command.
+
+mod backup;
+mod check;
+mod compact;
+mod copy;
+mod folder_store;
+mod moving;
+mod output_file;
+mod place;
+mod remote;
+mod repair;
+mod report;
+mod restore;
+mod status;
+mod work;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{ArgMatches, Parser, Subcommand};
+
+use self::work::Work;
+use crate::commands::keeping_about;
+use crate::program::Program;
+
+/// Backs up, restores, copies, checks and repairs the objects of a server.
+#[derive(Debug, Parser)]
+#[command(
+    disable_version_flag = true,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+pub(super) struct Store {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Backup(backup::Backup),
+    Restore(restore::Restore),
+    Copy(copy::Copy),
+    Check(check::Check),
+    Repair(repair::Repair),
+    Compact(compact::Compact),
+    Status(status::Status),
+}
+
+/// The commands that name stores of components, and so have the flags of these.
+const WITH_SCHEMES: [&str; 3] = ["backup", "restore", "copy"];
+
+/// Adds the flags of the stores of `program` to the commands that name stores.
+pub(super) fn with_schemes(command: clap::Command, program: &Program) -> clap::Command {
+    let schemes = || {
+        program
+            .components
+            .iter()
+            .filter_map(|component| component.store_scheme())
+    };
+    command.mut_subcommand("store", |store| {
+        WITH_SCHEMES.into_iter().fold(store, |store, name| {
+            store.mut_subcommand(name, |command| {
+                schemes().fold(command, |command, scheme| {
+                    keeping_about(command, |command| scheme.flags(command))
+                })
+            })
+        })
+    })
+}
+
+impl Store {
+    /// Runs the command; `matches` are those of the whole command line.
+    pub(super) fn run(&self, program: &Program, matches: &ArgMatches) -> Result<ExitCode> {
+        let of_store = matches.subcommand_matches("store");
+        let of_command = of_store
+            .and_then(|matches| matches.subcommand())
+            .map(|(_, matches)| matches);
+        let work = Work::begin(program, of_command.unwrap_or(matches))?;
+        match &self.command {
+            Command::Backup(backup) => backup.run(&work)?,
+            Command::Restore(restore) => restore.run(&work)?,
+            Command::Copy(copy) => copy.run(&work)?,
+            Command::Check(check) => return check.run(&work),
+            Command::Repair(repair) => repair.run(&work)?,
+            Command::Compact(compact) => compact.run(&work)?,
+            Command::Status(status) => status.run(&work)?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

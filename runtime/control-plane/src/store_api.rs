@@ -1,0 +1,299 @@
+//! The store of a running server over HTTP: non-resource paths, for each of which a user needs the right.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::response::Response;
+use axum::routing::{MethodRouter, any};
+use bytes::Bytes;
+use futures_util::stream;
+use http::request::Parts;
+use http::{Method, Request, StatusCode};
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_server::chain::ApiServer;
+use planesmith_server::request::Query;
+use planesmith_server::response;
+use planesmith_server::stores::{RegistryCodec, Stores};
+use planesmith_store::log::{Change, Record};
+use planesmith_store::{
+    BackupEncoder, BackupHeader, Clock as _, Draft, Revision, Storage, StorageContent, SystemClock,
+};
+use serde_json::json;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+
+use crate::options::HistoryOptions;
+use crate::storage::StorePlace;
+
+/// The path of a backup: GET.
+pub(crate) const BACKUP: &str = "/planesmith/store/backup";
+/// The path of the state of the store: GET.
+pub(crate) const STATUS: &str = "/planesmith/store/status";
+/// The path that forgets history: POST, with the parameter `revision`.
+pub(crate) const COMPACT: &str = "/planesmith/store/compact";
+
+/// Maximum number of backups at the same time. Each keeps the objects that are replaced meanwhile in memory.
+const BACKUPS: usize = 2;
+
+/// Time after which a backup ends whose client does not read.
+const STALLED: Duration = Duration::from_secs(120);
+
+/// Pieces of a backup that wait for the client, of 256 KiB or one object.
+const AHEAD: usize = 2;
+
+/// Bytes of a piece.
+const PIECE: usize = 256 << 10;
+
+/// The parts of a server that the paths show.
+#[derive(Debug)]
+struct StoreApi {
+    program: &'static str,
+    place: String,
+    storage: Storage,
+    codec: RegistryCodec,
+    history: Duration,
+    backups: Arc<Semaphore>,
+}
+
+/// Adds the paths to `server`. The objects of `stores` are at `place`, and their history is kept as `history` says.
+pub(crate) fn with_store_api(
+    server: ApiServer,
+    program: &'static str,
+    place: StorePlace,
+    stores: &Stores,
+    history: &HistoryOptions,
+) -> ApiServer {
+    let api = Arc::new(StoreApi {
+        program,
+        place: place.description,
+        storage: stores.storage().clone(),
+        codec: RegistryCodec::new(stores.scheme()),
+        history: history.store_history_age,
+        backups: Arc::new(Semaphore::new(BACKUPS)),
+    });
+    let (backup, status, compact) = (Arc::clone(&api), Arc::clone(&api), api);
+    server
+        .with_unlisted_path(BACKUP, route(Method::GET, move |_| backup.clone().backup()))
+        .with_unlisted_path(STATUS, route(Method::GET, move |_| status.clone().status()))
+        .with_unlisted_path(
+            COMPACT,
+            route(Method::POST, move |request| {
+                compact.clone().compact(revision_of(&request))
+            }),
+        )
+}
+
+/// Serves one method.
+fn route<F>(method: Method, answer: impl Fn(Parts) -> F + Clone + Send + Sync + 'static) -> MethodRouter
+where
+    F: Future<Output = ApiResult<Response>> + Send + 'static,
+{
+    any(move |request: Request<Body>| {
+        let (request, _) = request.into_parts();
+        let (method, answer) = (method.clone(), answer.clone());
+        async move {
+            if request.method != method {
+                return response::failure(&request, &ApiError::method_not_allowed());
+            }
+            let answered = answer(request.clone()).await;
+            answered.unwrap_or_else(|error| response::failure(&request, &error))
+        }
+    })
+}
+
+/// The parameter `revision`.
+fn revision_of(request: &Parts) -> ApiResult<Option<Revision>> {
+    let query = Query::new(request.uri.query().unwrap_or_default());
+    let Some(text) = query.first("revision") else {
+        return Ok(None);
+    };
+    let revision = text.parse().map(Some);
+    revision.map_err(|_| ApiError::bad_request(format!("the parameter revision is {text:?}; expected a number")))
+}
+
+impl StoreApi {
+    async fn status(self: Arc<Self>) -> ApiResult<Response> {
+        let api = Arc::clone(&self);
+        let content = blocking(move || api.storage.content()).await?;
+        let storage = &self.storage;
+        let alarms = storage.alarms().into_iter().map(|alarm| {
+            let since = alarm.since.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+            json!({"kind": alarm.kind.name(), "reason": alarm.reason, "sinceSeconds": since.as_secs()})
+        });
+        Ok(answer(&json!({
+            "running": true,
+            "program": self.program,
+            "place": self.place,
+            "revision": storage.revision().0,
+            "oldestRevision": storage.oldest().0,
+            "historySeconds": self.history.as_secs(),
+            "objects": content.len(),
+            "bytes": content.bytes(),
+            "diskBytes": storage.stats().disk_bytes,
+            "alarms": alarms.collect::<Vec<_>>(),
+        })))
+    }
+
+    async fn compact(self: Arc<Self>, revision: ApiResult<Option<Revision>>) -> ApiResult<Response> {
+        let storage = &self.storage;
+        let before = storage.stats().disk_bytes;
+        let newest = storage.revision();
+        let revision = revision?.unwrap_or(newest);
+        if revision > newest {
+            return Err(ApiError::bad_request(format!(
+                "the parameter revision is {revision}; expected {newest} at most, the newest revision"
+            )));
+        }
+        if !storage.compact_fully(revision).await {
+            let alarms: Vec<String> = storage.alarms().iter().map(ToString::to_string).collect();
+            return Err(ApiError::internal(format!(
+                "the store was not compacted: {}",
+                alarms.join("; ")
+            )));
+        }
+        Ok(answer(&json!({
+            "revision": storage.revision().0,
+            "oldestRevision": storage.oldest().0,
+            "diskBytesBefore": before,
+            "diskBytes": storage.stats().disk_bytes,
+        })))
+    }
+
+    async fn backup(self: Arc<Self>) -> ApiResult<Response> {
+        let permit = Arc::clone(&self.backups).try_acquire_owned();
+        let permit = permit.map_err(|_| ApiError::overloaded())?;
+        let api = Arc::clone(&self);
+        let content = blocking(move || api.storage.content()).await?;
+        let pieces = Pieces::new(self, content);
+        let (sender, receiver) = mpsc::channel(AHEAD);
+        let is_complete = Arc::new(AtomicBool::new(false));
+        tokio::spawn(pieces.send(sender, Arc::clone(&is_complete), permit));
+        let body = Body::from_stream(stream::unfold(
+            (receiver, is_complete),
+            |(mut receiver, is_complete)| async move {
+                match receiver.recv().await {
+                    Some(piece) => Some((Ok(piece), (receiver, is_complete))),
+                    None if is_complete.load(Ordering::Acquire) => None,
+                    // Without its end nobody takes it for a backup; the connection breaks off, too.
+                    None => Some((
+                        Err(io::Error::other("the backup was not read in time")),
+                        (receiver, is_complete),
+                    )),
+                }
+            },
+        ));
+        let media_type = "application/vnd.planesmith.backup";
+        Ok(response::stream(StatusCode::OK, media_type, body))
+    }
+
+    /// The object of `record`, which a store in which others write has in its own encoding, in canonical bytes.
+    fn canonical(&self, record: Record) -> Record {
+        let canonical = self.codec.decode(&record.key, &record.bytes);
+        record.with_object(match canonical.gap {
+            Some(gap) => Draft::new(canonical.bytes, gap),
+            None => Draft::gapless(canonical.bytes),
+        })
+    }
+}
+
+/// A backup that is encoded piece by piece.
+struct Pieces {
+    api: Arc<StoreApi>,
+    content: StorageContent,
+    encoder: BackupEncoder,
+    /// The next object.
+    next: usize,
+    /// The time of the backup, in milliseconds since 1970.
+    at: u64,
+}
+
+impl Pieces {
+    fn new(api: Arc<StoreApi>, content: StorageContent) -> Self {
+        let content = match api.storage.is_shared() {
+            true => content.with_unopened(|record| api.canonical(record)),
+            false => content,
+        };
+        let at = SystemClock.now();
+        let encoder = BackupEncoder::new(&BackupHeader {
+            revision: content.revision(),
+            at,
+            program: api.program.to_owned(),
+            objects: content.len() as u64,
+            bytes: content.bytes(),
+        });
+        Self {
+            api,
+            content,
+            encoder,
+            next: 0,
+            at,
+        }
+    }
+
+    /// Passes on all pieces, unless the client does not read or is gone. Then the objects are freed.
+    async fn send(mut self, sender: mpsc::Sender<Bytes>, is_complete: Arc<AtomicBool>, permit: OwnedSemaphorePermit) {
+        let _permit = permit;
+        while self.next < self.content.len() {
+            let piece = self.piece();
+            let sent = tokio::time::timeout(STALLED, sender.send(piece)).await;
+            match sent {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) => return,
+                Err(_) => {
+                    tracing::warn!(
+                        objects = self.next,
+                        of = self.content.len(),
+                        "a backup was given up: its client does not read"
+                    );
+                    return;
+                }
+            }
+        }
+        let end = self.encoder.finish();
+        if let Ok(Ok(())) = tokio::time::timeout(STALLED, sender.send(end.into())).await {
+            is_complete.store(true, Ordering::Release);
+        }
+    }
+
+    fn piece(&mut self) -> Bytes {
+        while self.encoder.pending() < PIECE
+            && let Some(record) = self.content.get(self.next)
+        {
+            self.next += 1;
+            self.encoder.push(&self.with_expiry(record));
+        }
+        self.encoder.take().into()
+    }
+
+    /// In a store in which others write, the time at which an object expires is not known here: it is the longest possible one.
+    fn with_expiry(&self, record: Record) -> Record {
+        let ttl = self.api.codec.ttl(&record.key).filter(|_| self.api.storage.is_shared());
+        let Some(ttl) = ttl else {
+            return record;
+        };
+        let expires = self
+            .at
+            .saturating_add(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
+        Record {
+            change: Change::Put { expires },
+            ..record
+        }
+    }
+}
+
+/// Runs `work`, which takes milliseconds for each ten thousand objects, outside of the runtime's workers.
+async fn blocking<E: std::fmt::Display + Send + 'static>(
+    work: impl FnOnce() -> Result<StorageContent, E> + Send + 'static,
+) -> ApiResult<StorageContent> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(Ok(content)) => Ok(content),
+        Ok(Err(error)) => Err(ApiError::service_unavailable(error.to_string())),
+        Err(error) => Err(ApiError::internal(error.to_string())),
+    }
+}
+
+fn answer(document: &serde_json::Value) -> Response {
+    response::bytes(StatusCode::OK, "application/json", format!("{document}\n"))
+}
