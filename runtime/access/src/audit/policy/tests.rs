@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 use crate::audit::Stage;
 
-fn policy(rules: Value) -> Policy {
+fn policy(rules: &Value) -> Policy {
     let document = json!({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": rules});
     Policy::from_document(&document).unwrap()
 }
@@ -21,18 +21,18 @@ fn pods(subresource: &'static str) -> Target<'static> {
     }
 }
 
-fn level(rule: Value, target: &Target<'_>) -> Level {
+fn level(rule: &Value, target: &Target<'_>) -> Level {
     let user = UserInfo {
         name: "ann".to_owned(),
         groups: vec!["dev".to_owned()],
         ..UserInfo::default()
     };
-    policy(json!([rule])).decide(Some(&user), "get", target).level
+    policy(&json!([rule])).decide(Some(&user), "get", target).level
 }
 
 #[test]
 fn the_first_matching_rule_decides() {
-    let policy = policy(json!([{"level": "None", "users": ["bob"]}, {"level": "Metadata"}, {"level": "Request"}]));
+    let policy = policy(&json!([{"level": "None", "users": ["bob"]}, {"level": "Metadata"}, {"level": "Request"}]));
     let bob = UserInfo {
         name: "bob".to_owned(),
         ..UserInfo::default()
@@ -56,7 +56,7 @@ fn resources_are_matched_with_their_subresources() {
         ("secrets", "", false),
     ] {
         let rule = json!({"level": "Metadata", "resources": [{"group": "", "resources": [pattern]}]});
-        let matches = level(rule, &pods(below)) == Level::Metadata;
+        let matches = level(&rule, &pods(below)) == Level::Metadata;
         assert_eq!(matches, expected, "{pattern} and pods/{below}");
     }
 }
@@ -79,19 +79,19 @@ fn every_list_of_a_rule_must_match() {
     ] {
         let mut rule = rule;
         rule["level"] = json!("Request");
-        assert_eq!(level(rule.clone(), &pods("")) == Level::Request, expected, "{rule}");
+        assert_eq!(level(&rule, &pods("")) == Level::Request, expected, "{rule}");
     }
     let path = Target::Path("/api/nope");
     assert_eq!(
-        level(json!({"level": "Request", "nonResourceURLs": ["/api*"]}), &path),
+        level(&json!({"level": "Request", "nonResourceURLs": ["/api*"]}), &path),
         Level::Request
     );
     assert_eq!(
-        level(json!({"level": "Request", "nonResourceURLs": ["/api"]}), &path),
+        level(&json!({"level": "Request", "nonResourceURLs": ["/api"]}), &path),
         Level::None
     );
     assert_eq!(
-        level(json!({"level": "Request", "namespaces": ["a"]}), &path),
+        level(&json!({"level": "Request", "namespaces": ["a"]}), &path),
         Level::None
     );
 }
