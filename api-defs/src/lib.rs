@@ -10,9 +10,9 @@ mod selector_text;
 #[cfg(feature = "kubernetes")]
 mod semantic_version;
 
-#[cfg(feature = "kubernetes")]
+#[cfg(feature = "admissionregistration")]
 pub mod admission;
-#[cfg(feature = "kubernetes")]
+#[cfg(feature = "admissionregistration")]
 pub mod admissionregistration;
 #[cfg(feature = "kubernetes")]
 pub mod apidiscovery;

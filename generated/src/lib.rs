@@ -447,6 +447,7 @@ pub const PROGRAM: Program = Program {
     components: &[
         planesmith_aggregator::COMPONENT,
         planesmith_extensions::COMPONENT,
+        planesmith_dynamic_admission::COMPONENT,
         planesmith_etcd_storage::COMPONENT,
         planesmith_audit::COMPONENT,
         planesmith_openid::COMPONENT,

@@ -29,9 +29,11 @@ fn a_small_server_with_a_private_group_is_linked_with_no_built_in_kinds() {
     let built_in = [
         "planesmith-kubernetes v",
         "planesmith-api-defs feature \"kubernetes\"",
+        "planesmith-api-defs feature \"admissionregistration\"",
         "planesmith-api-defs feature \"apiextensions\"",
         "planesmith-api-defs feature \"apiregistration\"",
         "planesmith-aggregator v",
+        "planesmith-dynamic-admission v",
         "planesmith-extensions v",
         "planesmith-expressions v",
         "planesmith-openid v",

@@ -32,4 +32,5 @@ mod store;
 mod streams;
 mod traces;
 mod transcript;
+mod webhooks;
 mod wire_details;

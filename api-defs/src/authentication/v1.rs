@@ -5,7 +5,7 @@ mod self_subject_review;
 mod token_request;
 #[cfg(feature = "kubernetes")]
 mod token_review;
-#[cfg(feature = "kubernetes")]
+#[cfg(feature = "admissionregistration")]
 mod user_info;
 
 #[cfg(feature = "kubernetes")]
@@ -13,5 +13,5 @@ pub use self_subject_review::{SelfSubjectReview, SelfSubjectReviewStatus};
 pub use token_request::{BoundObjectReference, TokenRequest, TokenRequestSpec, TokenRequestStatus};
 #[cfg(feature = "kubernetes")]
 pub use token_review::{TokenReview, TokenReviewSpec, TokenReviewStatus};
-#[cfg(feature = "kubernetes")]
+#[cfg(feature = "admissionregistration")]
 pub use user_info::UserInfo;

@@ -15,11 +15,14 @@ use anyhow::{Context, Result};
 use planesmith_access::admission::{Chain, Lister, Plugin};
 use planesmith_access::authorization::Authorizer;
 use planesmith_machinery::scheme::Scheme;
+use planesmith_server::metrics::SharedMetrics;
 use planesmith_store::Storage;
 
+use crate::component::Component;
 use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
 use crate::options::Options;
+use crate::service_resolver::LiveServices;
 
 pub use configuration::{Configuration, parse_configuration, read_document};
 pub use generic::{ALWAYS_ADMIT, ALWAYS_DENY, GENERIC, NAMESPACE_LIFECYCLE};
@@ -34,7 +37,7 @@ pub struct Registration {
     pub on_by_default: bool,
     /// The feature gate of the plugin: while it is off, the plugin is off, whatever the flags about plugins say.
     pub feature: Option<&'static str>,
-    /// Creates the plugin; `None` for a plugin that is not implemented yet, but has its position in the order.
+    /// Creates the plugin; `None` for the position of a plugin that a component may bring.
     pub make: Option<Make>,
 }
 
@@ -50,7 +53,7 @@ pub struct PluginInitializer<'a> {
     /// The stored objects.
     pub storage: &'a Storage,
     /// The kinds of the server.
-    pub scheme: &'a Scheme,
+    pub scheme: &'a Arc<Scheme>,
     /// The kinds that are served, custom ones included.
     pub kinds: &'a LiveKinds,
     /// Reads objects of any kind.
@@ -59,6 +62,10 @@ pub struct PluginInitializer<'a> {
     pub authorizer: Arc<dyn Authorizer>,
     /// Writes objects as the server itself.
     pub loopback: &'a Loopback,
+    /// Finds servers behind services, once the server is assembled.
+    pub services: &'a LiveServices,
+    /// The metrics of the server.
+    pub metrics: SharedMetrics,
     /// The flags.
     pub options: &'a Options,
     /// The plugin's part of the configuration file.
@@ -88,7 +95,7 @@ impl Registration {
         }
     }
 
-    /// The position of a plugin that is not implemented yet; flags may name it.
+    /// The position of a plugin that a component may bring; flags may name it.
     #[must_use]
     pub const fn place(name: &'static str, on_by_default: bool) -> Self {
         Self {
@@ -107,6 +114,21 @@ impl Registration {
             ..self
         }
     }
+}
+
+/// Returns `registrations`, in which the plugins of `components` take the places of the same names.
+#[must_use]
+pub fn filled(registrations: &[Registration], components: &[&dyn Component]) -> Vec<Registration> {
+    let plugins = components.iter().flat_map(|component| component.admission());
+    let plugins: Vec<&Registration> = plugins.collect();
+    let fill = |registration: &Registration| {
+        let mut plugins = plugins.iter().filter(|plugin| plugin.name == registration.name);
+        match (registration.make, plugins.next()) {
+            (None, Some(plugin)) => **plugin,
+            _ => *registration,
+        }
+    };
+    registrations.iter().map(fill).collect()
 }
 
 /// Returns the chain of the plugins that the flags leave on, in the order of `registrations`.
@@ -143,6 +165,7 @@ pub fn chain(registrations: &[Registration], initializer: &PluginInitializer<'_>
             configuration: configuration.of(registration.name),
             objects: Arc::clone(&initializer.objects),
             authorizer: Arc::clone(&initializer.authorizer),
+            metrics: Arc::clone(&initializer.metrics),
             ..*initializer
         };
         let plugin = make(&own).with_context(|| format!("couldn't init admission plugin {:?}", registration.name))?;

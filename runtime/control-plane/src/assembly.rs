@@ -40,7 +40,7 @@ use crate::options::Options;
 use crate::program::Program;
 use crate::server_routes::ServerRoutes;
 use crate::service_accounts::ServiceAccountKeys;
-use crate::service_resolver::NoServices;
+use crate::service_resolver::{LiveServices, NoServices};
 use crate::shared_store::SharedStore;
 use crate::storage::{StorePlace, checks};
 use crate::store_api::with_store_api;
@@ -68,11 +68,21 @@ pub(crate) struct Assembled {
     pub(crate) features: Features,
 }
 
-fn store_options(authorizer: &Arc<dyn Authorizer>) -> StoresOptions {
-    StoresOptions {
-        authorizer: Some(Arc::clone(authorizer)),
+/// Returns the objects of a server, with the admission plugins of `program`.
+fn stores(program: &Program, initializer: &PluginInitializer<'_>) -> Result<Stores> {
+    let admission = admission_chain(program, initializer)?;
+    let options = StoresOptions {
+        authorizer: Some(Arc::clone(&initializer.authorizer)),
+        metrics: Arc::clone(&initializer.metrics),
         ..StoresOptions::default()
-    }
+    };
+    let scheme = Arc::clone(initializer.scheme);
+    Ok(Stores::with_options(
+        initializer.storage.clone(),
+        scheme,
+        admission,
+        options,
+    ))
 }
 
 /// Puts the parts of a server of `program` together: its chain of servers, and the rest. `shared` is its store, if others write
@@ -93,7 +103,7 @@ pub(crate) fn assemble(
     let features = features(program, options, &gates)?;
     let scheme = Arc::new(scheme(program, options, &features, shared)?);
     let authorizer = authorizer(options)?;
-    let kinds = LiveKinds::default();
+    let (kinds, live_services) = (LiveKinds::default(), LiveServices::default());
     let objects: Arc<dyn Lister> = Arc::new(ObjectLister::new(storage, &scheme));
     let initializer = PluginInitializer {
         storage,
@@ -102,11 +112,12 @@ pub(crate) fn assemble(
         objects: Arc::clone(&objects),
         authorizer: Arc::clone(&authorizer),
         loopback,
+        services: &live_services,
+        metrics: SharedMetrics::default(),
         options,
         configuration: None,
     };
-    let admission = admission_chain(program, &initializer)?;
-    let stores = Stores::with_options(storage.clone(), scheme, admission, store_options(&authorizer));
+    let stores = stores(program, &initializer)?;
     let keys = ServiceAccountKeys::open(options, program.token_key())?;
     let (tokens, anonymous) = authentication(program, options, &gates, (&stores, loopback), &keys)?;
     namespaces::handle_subresources(&stores);
@@ -133,6 +144,7 @@ pub(crate) fn assemble(
     let served = routes.served(program);
     let openapi = program.openapi.of(&served, &features);
     let services = added.services.unwrap_or_else(|| Arc::new(NoServices));
+    live_services.connect(&services);
     let directory = GroupDirectory::default();
     let chain_context = ChainContext {
         server: context,
@@ -299,7 +311,8 @@ fn features(program: &Program, options: &Options, gates: &FeatureGates) -> Resul
 
 /// Returns the chain of the program's admission plugins, followed by those of its components.
 fn admission_chain(program: &Program, initializer: &PluginInitializer<'_>) -> Result<Chain> {
-    let mut chain = admission::chain(program.admission, initializer)?;
+    let registrations = admission::filled(program.admission, program.components);
+    let mut chain = admission::chain(&registrations, initializer)?;
     for component in program.components {
         for plugin in component.admission_plugins(initializer) {
             chain.push(plugin);

@@ -24,7 +24,7 @@ use planesmith_server::stores::Stores;
 use planesmith_server::trace::Tracer;
 use planesmith_store::StorageOptions;
 
-use crate::admission::PluginInitializer;
+use crate::admission::{PluginInitializer, Registration};
 use crate::authentication::{AddedAuthentication, AuthenticationContext};
 use crate::bootstrap::Announcement;
 use crate::certificates::Authority;
@@ -106,6 +106,11 @@ pub trait Component: fmt::Debug + Sync {
 
     /// Lists resources that are served only while a feature is on.
     fn gated_resources(&self) -> &'static [GatedResource] {
+        &[]
+    }
+
+    /// Lists admission plugins that take the places of the same names in [`Program::admission`](crate::Program::admission).
+    fn admission(&self) -> &'static [Registration] {
         &[]
     }
 

@@ -19,7 +19,7 @@ pub mod controllers;
 mod data_folder;
 pub mod dedicated_runtime;
 pub mod delaying_queue;
-mod delegation;
+pub mod delegation;
 pub mod descriptors;
 pub mod enablement;
 pub mod event_post;

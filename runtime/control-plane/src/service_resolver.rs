@@ -1,5 +1,8 @@
 //! Servers behind services, which aggregation and conversion webhooks refer to.
 
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
 use planesmith_machinery::go_format::quote;
 use planesmith_server::proxy::Destination;
 
@@ -63,6 +66,35 @@ impl Unreachable {
             reason: "ServiceNotFound",
             message: format!("service/{name} in {} is not present", quote(namespace)),
         }
+    }
+}
+
+/// The resolver of a server, for parts that are created before it. Clones share it.
+#[derive(Clone, Default)]
+pub struct LiveServices {
+    resolver: Arc<OnceLock<Arc<dyn ServiceResolver>>>,
+}
+
+impl LiveServices {
+    /// Connects to the server's resolver.
+    pub fn connect(&self, resolver: &Arc<dyn ServiceResolver>) {
+        // A server has one resolver.
+        let _ = self.resolver.set(Arc::clone(resolver));
+    }
+}
+
+impl Resolver for LiveServices {
+    fn resolve(&self, service: &ServicePort) -> Result<Destination, String> {
+        match self.resolver.get() {
+            Some(resolver) => resolver.resolve(service),
+            None => NoServices.resolve(service),
+        }
+    }
+}
+
+impl fmt::Debug for LiveServices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveServices").finish_non_exhaustive()
     }
 }
 

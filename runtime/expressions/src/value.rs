@@ -164,6 +164,12 @@ impl Fault {
 pub type Evaluated<'d> = Result<Value<'d>, Fault>;
 
 impl<'d> Value<'d> {
+    /// Returns the value of a document without a schema: types follow from the JSON values.
+    #[must_use]
+    pub fn of_document(document: &'d Json) -> Self {
+        view::from_plain_json(document)
+    }
+
     pub(crate) fn text(text: impl Into<Rc<str>>) -> Self {
         Value::String(Text::Owned(text.into()))
     }

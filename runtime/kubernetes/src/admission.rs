@@ -11,6 +11,8 @@ mod deny_service_external_ips;
 mod device_admin_access;
 mod event_rate_limit;
 mod extended_resource_toleration;
+mod image_policy_webhook;
+mod job_validation;
 mod limit_pod_hard_anti_affinity_topology;
 mod limit_ranger;
 mod namespace_presence;
@@ -19,6 +21,8 @@ mod node_declared_features;
 mod owner_references_permission_enforcement;
 mod persistent_volume_claim_resize;
 mod pod_amounts;
+mod pod_group_protection;
+mod pod_group_workload_exists;
 mod pod_node_selector;
 mod pod_resize_validator;
 mod pod_security;
@@ -58,12 +62,16 @@ use self::deny_service_external_ips::DenyServiceExternalIPs;
 use self::device_admin_access::DeviceAdminAccess;
 use self::event_rate_limit::EventRateLimit;
 use self::extended_resource_toleration::ExtendedResourceToleration;
+use self::image_policy_webhook::ImagePolicyWebhook;
+use self::job_validation::JobValidation;
 use self::limit_pod_hard_anti_affinity_topology::LimitPodHardAntiAffinityTopology;
 use self::limit_ranger::LimitRanger;
 use self::namespace_presence::{NamespaceAutoProvision, NamespaceExists};
 use self::node_declared_features::NodeDeclaredFeatures;
 use self::owner_references_permission_enforcement::OwnerReferencesPermissionEnforcement;
 use self::persistent_volume_claim_resize::PersistentVolumeClaimResize;
+use self::pod_group_protection::PodGroupProtection;
+use self::pod_group_workload_exists::PodGroupWorkloadExists;
 use self::pod_node_selector::PodNodeSelector;
 use self::pod_resize_validator::PodResizeValidator;
 use self::pod_security::PodSecurity;
@@ -106,7 +114,9 @@ pub const ADMISSION: &[Registration] = &[
     Registration::place("NodeRestriction", false),
     Registration::on("TaintNodesByCondition", |_| made(TaintNodesByCondition)),
     Registration::off("AlwaysPullImages", |_| made(AlwaysPullImages)),
-    Registration::place("ImagePolicyWebhook", false),
+    Registration::off("ImagePolicyWebhook", |initializer| {
+        made(ImagePolicyWebhook::new(initializer.configuration)?)
+    }),
     Registration::on("PodSecurity", |initializer| {
         made(PodSecurity::new(objects(initializer), initializer.configuration)?)
     }),
@@ -141,7 +151,7 @@ pub const ADMISSION: &[Registration] = &[
         })
     }),
     Registration::on("StorageObjectInUseProtection", |_| made(StorageObjectInUseProtection)),
-    Registration::place("PodGroupProtection", true),
+    Registration::on("PodGroupProtection", |_| made(PodGroupProtection)).gated_by("GenericWorkload"),
     Registration::off("OwnerReferencesPermissionEnforcement", |initializer| {
         made(OwnerReferencesPermissionEnforcement {
             authorizer: authorizer(initializer),
@@ -186,14 +196,24 @@ pub const ADMISSION: &[Registration] = &[
         })
     })
     .gated_by("PodTopologyLabelsAdmission"),
-    Registration::place("PodGroupWorkloadExists", true),
+    Registration::on("PodGroupWorkloadExists", |initializer| {
+        made(PodGroupWorkloadExists {
+            objects: objects(initializer),
+        })
+    })
+    .gated_by("GenericWorkload"),
     Registration::on("NodeDeclaredFeatureValidator", |initializer| {
         made(NodeDeclaredFeatures {
             objects: objects(initializer),
         })
     })
     .gated_by("NodeDeclaredFeatures"),
-    Registration::place("JobValidation", true),
+    Registration::on("JobValidation", |initializer| {
+        made(JobValidation {
+            objects: objects(initializer),
+        })
+    })
+    .gated_by("GenericWorkload"),
     Registration::on("PodResizeValidator", |initializer| {
         made(PodResizeValidator {
             objects: objects(initializer),

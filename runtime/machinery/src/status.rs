@@ -35,6 +35,8 @@ pub struct Status {
     pub code: i32,
     /// Machine-readable reason; absent for failures without one.
     pub reason: Option<Reason>,
+    /// A reason that another program chose and that is not a [`Reason`]; empty if there is none.
+    pub own_reason: String,
     /// Human-readable message.
     pub message: String,
     /// The object and the causes; absent if nothing more is known.

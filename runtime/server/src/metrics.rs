@@ -14,6 +14,7 @@ mod resource;
 mod series;
 mod storage;
 mod token_cache;
+mod webhooks;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -41,6 +42,7 @@ pub(crate) use labels::LabelSource;
 pub use queues::{QueueMeter, Ticket};
 pub(crate) use requests::{LongRequest, RequestMetrics, SizeOfAnswer};
 pub(crate) use resource::{BodyUse, ResourceMetrics, StoreUse, WatchMetrics};
+pub use webhooks::{WebhookMetrics, WebhookOutcome, WebhookType};
 
 /// All metrics of a chain of servers.
 #[derive(Debug)]
@@ -52,6 +54,7 @@ pub struct Metrics {
     access: AccessMetrics,
     token_cache: Arc<token_cache::TokenCacheMetrics>,
     admission: admission::AdmissionMetrics,
+    webhooks: WebhookMetrics,
     api_services: ApiServiceMetrics,
     audit: Arc<audit::AuditMetrics>,
     resources: Arc<resource::AllResources>,
@@ -124,6 +127,7 @@ impl Metrics {
             access: AccessMetrics::new(&registry),
             token_cache: token_cache::TokenCacheMetrics::new(&registry),
             admission: admission::AdmissionMetrics::new(&registry),
+            webhooks: WebhookMetrics::new(&registry),
             api_services: ApiServiceMetrics::new(&registry),
             audit: audit::AuditMetrics::new(&registry),
             resources: Arc::new(resource::AllResources::new(&registry)),
@@ -168,6 +172,12 @@ impl Metrics {
     #[must_use]
     pub fn audit(&self) -> Arc<dyn AuditMeter> {
         Arc::clone(&self.audit) as Arc<dyn AuditMeter>
+    }
+
+    /// Metrics of admission webhooks.
+    #[must_use]
+    pub fn webhooks(&self) -> &WebhookMetrics {
+        &self.webhooks
     }
 
     /// Metrics of unavailable APIServices.

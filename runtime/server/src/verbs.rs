@@ -25,4 +25,5 @@ mod watch;
 pub use finalize::Finalize;
 pub use object_part::ObjectPart;
 pub use responder::Responder;
+pub use scale::{scale_of, set_replicas};
 pub use submission::{AcceptedKinds, Submission};

@@ -41,6 +41,8 @@ pub struct Collection {
     state: RwLock<State>,
     /// Bytes of all superseded states.
     superseded: AtomicU64,
+    /// The number of times that entries were changed.
+    generation: AtomicU64,
     /// States before this revision are unknown, even if the store knows those of other collections.
     floor: AtomicU64,
     subscribers: Subscribers,
@@ -114,6 +116,7 @@ impl Collection {
             sequencer,
             state: RwLock::default(),
             superseded: AtomicU64::default(),
+            generation: AtomicU64::default(),
             floor: AtomicU64::default(),
             subscribers: Subscribers::default(),
             backend: None,
@@ -342,6 +345,13 @@ impl Collection {
         self.superseded.load(Ordering::Relaxed)
     }
 
+    /// A number that grows with each change of the entries, before its writer is answered. Reading it takes no lock: results that
+    /// were computed from the entries stay valid while it stays the same.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
     /// Makes `events` visible to readers, all at once; [`Collection::wake`] then wakes their watchers.
     ///
     /// For the sequencer: events are durable, in revision order, and newer than all before.
@@ -368,6 +378,7 @@ impl Collection {
             replaced.push(old);
             state.history.push(event);
         }
+        self.generation.fetch_add(1, Ordering::Release);
         drop(state);
         self.superseded.fetch_add(superseded, Ordering::Relaxed);
         // Dropping old states can free much memory; readers do not wait for it.
@@ -384,6 +395,7 @@ impl Collection {
         state.history.begin_behind(newest.unwrap_or_default());
         spilled.into_iter().for_each(|event| state.history.push_spilled(event));
         state.entries = entries;
+        self.generation.fetch_add(1, Ordering::Release);
         drop(state);
         self.publish(events);
         self.wake();

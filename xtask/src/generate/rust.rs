@@ -173,6 +173,7 @@ fn admission(package: &PackageModel) -> &'static str {
 const BUILT_IN_COMPONENTS: &str = "&[
         planesmith_aggregator::COMPONENT,
         planesmith_extensions::COMPONENT,
+        planesmith_dynamic_admission::COMPONENT,
         planesmith_etcd_storage::COMPONENT,
         planesmith_audit::COMPONENT,
         planesmith_openid::COMPONENT,

@@ -1,8 +1,11 @@
 //! The attributes of an admission request.
 
+use std::any::Any;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::object::Object;
@@ -36,6 +39,8 @@ pub struct Attributes<'a> {
     pub options: Option<&'a dyn Struct>,
     /// The options of a connection, such as a `PodExecOptions`; `None` for other operations.
     pub connection: Option<&'a dyn Struct>,
+    /// The time at which the client stops waiting; `None` if it waits without limit.
+    pub deadline: Option<Instant>,
     /// Adds a warning to the response.
     pub warn: &'a (dyn Fn(String) + Sync),
     /// Adds an annotation to the audit event, with a key such as `pod-security.kubernetes.io/enforce-policy`; `None` if the
@@ -62,6 +67,7 @@ impl<'a> Attributes<'a> {
             dry_run: false,
             options: None,
             connection: None,
+            deadline: None,
             warn: &|_| {},
             annotate: None,
             reinvocation: None,
@@ -79,6 +85,18 @@ impl<'a> Attributes<'a> {
     pub fn is_second_round(&self) -> bool {
         self.reinvocation
             .is_some_and(|reinvocation| reinvocation.second.load(Ordering::Relaxed))
+    }
+
+    /// Calls `use_state` with the state of type `T` that plugins keep over both rounds of one request; it begins with the default.
+    /// Outside a chain nothing is kept.
+    pub fn with_state<T, R>(&self, use_state: impl FnOnce(&mut T) -> R) -> R
+    where
+        T: Any + Default + Send,
+    {
+        match self.reinvocation {
+            Some(reinvocation) => reinvocation.with_state(use_state),
+            None => use_state(&mut T::default()),
+        }
     }
 
     /// Requests a second round of all mutating plugins, because this plugin changed the object in a way that affects others.
@@ -140,6 +158,8 @@ impl<'a> Attributes<'a> {
 pub struct Reinvocation {
     wanted: AtomicBool,
     second: AtomicBool,
+    /// What plugins keep over both rounds, one value of each type.
+    states: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
 impl Reinvocation {
@@ -148,6 +168,17 @@ impl Reinvocation {
         let wanted = self.wanted.load(Ordering::Relaxed);
         self.second.store(wanted, Ordering::Relaxed);
         wanted
+    }
+
+    fn with_state<T: Any + Default + Send, R>(&self, use_state: impl FnOnce(&mut T) -> R) -> R {
+        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(state) = states.iter_mut().find_map(|state| state.downcast_mut()) {
+            return use_state(state);
+        }
+        let mut state = T::default();
+        let result = use_state(&mut state);
+        states.push(Box::new(state));
+        result
     }
 }
 

@@ -76,8 +76,7 @@ impl From<&status::Status> for Status {
             message: failure.message.clone(),
             reason: failure
                 .reason
-                .map(|reason| reason.as_str().to_owned())
-                .unwrap_or_default(),
+                .map_or_else(|| failure.own_reason.clone(), |reason| reason.as_str().to_owned()),
             details: failure.details.as_ref().map(StatusDetails::from),
             code: failure.code,
         }

@@ -91,6 +91,19 @@ impl ResourceFacts {
         Some(Self(Source::Defined(Arc::clone(all), index)))
     }
 
+    /// Returns the facts of all versions of a kind that is defined at run time, in the order of its definition; empty for a kind
+    /// with a type.
+    #[must_use]
+    pub fn defined_versions(&self) -> Vec<Self> {
+        let Source::Defined(all, _) = &self.0 else {
+            return Vec::new();
+        };
+        let indexes = 0..all.tables.len();
+        indexes
+            .map(|index| Self(Source::Defined(Arc::clone(all), index)))
+            .collect()
+    }
+
     /// Returns a zero object.
     #[must_use]
     pub fn zero(&self) -> Box<dyn Object> {

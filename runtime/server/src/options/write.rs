@@ -18,6 +18,8 @@ pub(crate) struct WriteOptions<'q> {
     /// The field manager; empty when the client did not name one.
     pub(crate) field_manager: Cow<'q, str>,
     pub(crate) field_validation: FieldValidation,
+    /// The same as the client named it; empty when it did not.
+    sent_validation: Cow<'q, str>,
     /// True if an apply takes over fields from other managers.
     pub(crate) force: bool,
     kind: &'static str,
@@ -68,9 +70,9 @@ impl<'q> WriteOptions<'q> {
     fn read(query: Query<'q>, kind: &'static str, errors: FieldErrors) -> ApiResult<Self> {
         let field_manager = query.first("fieldManager").unwrap_or_default();
         let dry_run: Vec<String> = query.all("dryRun").map(Cow::into_owned).collect();
-        let field_validation = query.first("fieldValidation").unwrap_or_default();
-        validation::check_write_options(kind, &field_manager, &dry_run, &field_validation, errors)?;
-        let field_validation = match &*field_validation {
+        let sent_validation = query.first("fieldValidation").unwrap_or_default();
+        validation::check_write_options(kind, &field_manager, &dry_run, &sent_validation, errors)?;
+        let field_validation = match &*sent_validation {
             "Ignore" => FieldValidation::Ignore,
             "Strict" => FieldValidation::Strict,
             _ => FieldValidation::Warn,
@@ -79,6 +81,7 @@ impl<'q> WriteOptions<'q> {
             dry_run: !dry_run.is_empty(),
             field_manager,
             field_validation,
+            sent_validation,
             force: false,
             kind,
         })
@@ -88,12 +91,7 @@ impl<'q> WriteOptions<'q> {
     pub(crate) fn as_sent(&self) -> Box<dyn Struct> {
         let dry_run: Vec<String> = self.dry_run.then(|| "All".to_owned()).into_iter().collect();
         let field_manager = self.field_manager.clone().into_owned();
-        let field_validation = match self.field_validation {
-            FieldValidation::Ignore => "Ignore",
-            FieldValidation::Warn => "Warn",
-            FieldValidation::Strict => "Strict",
-        };
-        let field_validation = field_validation.to_owned();
+        let field_validation = self.sent_validation.clone().into_owned();
         match self.kind {
             "CreateOptions" => Box::new(meta::CreateOptions {
                 dry_run,

@@ -18,10 +18,14 @@ const LIMIT: usize = 64 << 20;
 pub struct Question {
     /// Method.
     pub method: Method,
-    /// Headers; `Host` is derived from the target.
+    /// Headers, without `Host`.
     pub headers: HeaderMap,
     /// Body; may be empty.
     pub body: Vec<u8>,
+    /// The `Host` header; `None` for that of the target's address.
+    pub host: Option<String>,
+    /// Maximum size of the answer, in bytes.
+    pub answer_limit: usize,
 }
 
 /// The whole answer.
@@ -43,6 +47,8 @@ impl Question {
             method: Method::GET,
             headers,
             body: Vec::new(),
+            host: None,
+            answer_limit: LIMIT,
         }
     }
 
@@ -56,6 +62,17 @@ impl Question {
             method: Method::POST,
             headers,
             body: json,
+            host: None,
+            answer_limit: LIMIT,
+        }
+    }
+
+    /// The same request, whose answer may have `bytes` bytes at most.
+    #[must_use]
+    pub fn limited_to(self, bytes: usize) -> Self {
+        Self {
+            answer_limit: bytes,
+            ..self
         }
     }
 }
@@ -70,12 +87,13 @@ pub async fn ask(target: &Target, link: &Link, patience: Duration, question: Que
     *request.method_mut() = question.method;
     *request.uri_mut() = target.uri().map_err(|_| LinkError::Address)?;
     *request.headers_mut() = question.headers;
-    let host = HeaderValue::try_from(target.authority()).map_err(|_| LinkError::Address)?;
+    let host = question.host.unwrap_or_else(|| target.authority());
+    let host = HeaderValue::try_from(host).map_err(|_| LinkError::Address)?;
     request.headers_mut().insert(HOST, host);
     let answer = async {
         let response = link.send(target, request).await?;
         let (head, body) = response.into_parts();
-        let body = Limited::new(body, LIMIT).collect().await;
+        let body = Limited::new(body, question.answer_limit).collect().await;
         Ok(Reply {
             status: head.status,
             headers: head.headers,

@@ -45,6 +45,8 @@ pub(super) struct ConnectionPool {
     link: Arc<Link>,
     tls: Arc<ClientConfig>,
     lanes: Arc<Mutex<Vec<Lane>>>,
+    /// True if servers may choose HTTP/2, in which requests share connections.
+    speaks_http2: bool,
 }
 
 /// One connection to each address, if the server there speaks HTTP/2.
@@ -57,12 +59,22 @@ struct Lane {
 impl ConnectionPool {
     /// Returns a pool whose connections `link` opens.
     pub(super) fn new(link: &Link) -> Self {
+        Self::with_protocols(link, &PROTOCOLS)
+    }
+
+    /// Returns a pool of connections that speak HTTP/1.1 alone.
+    pub(super) fn of_http1(link: &Link) -> Self {
+        Self::with_protocols(link, &PROTOCOLS[1..])
+    }
+
+    fn with_protocols(link: &Link, protocols: &[&[u8]]) -> Self {
         let mut tls = ClientConfig::clone(&link.tls);
-        tls.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
+        tls.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
         Self {
             link: Arc::new(link.clone()),
             tls: Arc::new(tls),
             lanes: Arc::default(),
+            speaks_http2: protocols.contains(&PROTOCOLS[0]),
         }
     }
 
@@ -76,8 +88,10 @@ impl ConnectionPool {
         place.scheme = Some(http::uri::Scheme::HTTPS);
         place.authority = target.authority().parse().ok();
         *request.uri_mut() = Uri::from_parts(place).map_err(|_| LinkError::Address)?;
-        // HTTP/2 sends the host in `:authority`, which is taken from the URI.
-        request.headers_mut().remove(HOST);
+        if self.speaks_http2 {
+            // HTTP/2 sends the host in `:authority`, which is taken from the URI.
+            request.headers_mut().remove(HOST);
+        }
         let (client, place) = self.lane(target.destination.scope());
         let answer = client.request(request).await.map_err(|error| innermost(&error))?;
         Ok(answer.map(|body| AnswerBody::new(body, Some(place))))
@@ -87,7 +101,7 @@ impl ConnectionPool {
     /// their connections.
     fn lane(&self, scope: Scope) -> (Client<Dialer, Body>, StreamSlot) {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_free = |lane: &Lane| lane.scope == scope && lane.places.taken() < TOGETHER;
+        let is_free = |lane: &Lane| lane.scope == scope && (!self.speaks_http2 || lane.places.taken() < TOGETHER);
         let free = lanes.iter().position(is_free).unwrap_or_else(|| {
             let (link, tls) = (Arc::clone(&self.link), Arc::clone(&self.tls));
             lanes.push(Lane::new(Dialer { link, tls, scope }));
@@ -124,7 +138,17 @@ fn innermost(error: &(dyn Error + 'static)) -> LinkError {
             break;
         }
     }
-    LinkError::ConnectionPool(inner.to_string())
+    let is_cut = inner
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.kind() == io::ErrorKind::UnexpectedEof)
+        || inner
+            .downcast_ref::<hyper::Error>()
+            .is_some_and(hyper::Error::is_incomplete_message);
+    match is_cut {
+        // In Go's word.
+        true => LinkError::ConnectionPool("EOF".to_owned()),
+        false => LinkError::ConnectionPool(inner.to_string()),
+    }
 }
 
 impl fmt::Debug for ConnectionPool {

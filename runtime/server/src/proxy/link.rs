@@ -102,6 +102,13 @@ impl Link {
         Self { kept, ..self }
     }
 
+    /// The same link with pooled connections that speak HTTP/1.1 alone, so that each request under way has a connection.
+    #[must_use]
+    pub fn pooled_http1(self) -> Self {
+        let kept = Some(ConnectionPool::of_http1(&self));
+        Self { kept, ..self }
+    }
+
     pub(super) fn page_limits(&self) -> &PageLimits {
         &self.pages
     }

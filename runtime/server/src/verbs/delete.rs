@@ -80,14 +80,14 @@ impl Endpoint {
         }
     }
 
-    /// Deletes the object in the path on behalf of one of its subresources.
+    /// Deletes the object in the path on behalf of one of its subresources, whose request the admission plugins have accepted.
     ///
     /// # Errors
     ///
     /// As for a DELETE of the object.
     pub async fn remove(&self, call: &Call, options: meta::DeleteOptions) -> ApiResult<()> {
         let options = DeleteOptions::new(options, &call.ctx.features)?;
-        let write = Write::removal(self, call, &options);
+        let write = Write::removal(self, call, &options).admitted();
         write.delete(call.name(), &options).await.map(drop)
     }
 

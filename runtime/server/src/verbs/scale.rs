@@ -178,7 +178,7 @@ fn shown(output: Output, query: Query<'_>, scale: &Scale) -> ApiResult<Response>
 /// # Errors
 ///
 /// 500 when a custom object has another type where the Scale has a number or a text.
-pub(super) fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> ApiResult<Scale> {
+pub fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> ApiResult<Scale> {
     representation::of(object.resource()).check_scale(object, facts)?;
     let meta = object.meta();
     Ok(Scale {
@@ -198,6 +198,15 @@ pub(super) fn scale_of(object: &dyn Object, facts: &ScaleFacts) -> ApiResult<Sca
             selector: selector_at(object, &facts.selector),
         },
     })
+}
+
+/// Sets the number of replicas of an object, as its Scale shows it.
+///
+/// # Errors
+///
+/// 500 when a custom object has another type where the Scale has a number or a text.
+pub fn set_replicas(object: &mut dyn Object, facts: &ScaleFacts, replicas: i32) -> ApiResult<()> {
+    representation::of(&object.resource().clone()).set_replicas(object, facts, replicas)
 }
 
 /// A copy of `live` with the number of replicas, and the identity, of `scale`. The managed fields of the Scale are

@@ -39,13 +39,15 @@ impl<'s> Deletion<'s> {
         &*self.object
     }
 
-    /// Runs the plugins for the deletion.
+    /// Runs the plugins for the deletion, unless they have accepted the request that it is a part of.
     ///
     /// # Errors
     ///
     /// The error of the first plugin that refuses.
     pub(crate) async fn admit(self, write: &Write<'_>) -> ApiResult<AdmittedDeletion<'s>> {
-        write.admit_removal(&self.object.meta().name, &*self.object).await?;
+        if write.needs_admission {
+            write.admit_removal(&self.object.meta().name, &*self.object).await?;
+        }
         Ok(AdmittedDeletion(self))
     }
 }

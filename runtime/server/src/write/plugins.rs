@@ -56,6 +56,7 @@ impl Write<'_> {
             name,
             dry_run: self.dry_run,
             options: Some(&*self.options),
+            deadline: self.call.ctx.deadline,
             warn,
             ..Attributes::new(operation, resource, &self.call.ctx.user)
         }

@@ -35,6 +35,8 @@ pub(crate) struct Write<'a> {
     pub(super) sent_empty: SentEmpty,
     /// Size of the body, in bytes.
     pub(crate) size: usize,
+    /// False for a write that is part of a request that the admission plugins have accepted.
+    pub(super) needs_admission: bool,
 }
 
 /// The update of managed fields.
@@ -85,6 +87,15 @@ impl<'a> Write<'a> {
             emptied: Set::new(),
             sent_empty: SentEmpty::default(),
             size: 0,
+            needs_admission: true,
+        }
+    }
+
+    /// The same write, as part of a request that the admission plugins have accepted.
+    pub(crate) fn admitted(self) -> Self {
+        Self {
+            needs_admission: false,
+            ..self
         }
     }
 

@@ -1,0 +1,58 @@
+//! The contribution of this crate to a server.
+
+use planesmith_api_defs::admissionregistration::v1::{
+    MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, MutatingWebhookConfiguration, ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding, ValidatingWebhookConfiguration,
+};
+use planesmith_control_plane::admission::Registration;
+use planesmith_control_plane::{Component, GroupVersion};
+use planesmith_machinery::scheme::Scheme;
+use planesmith_server::routes::Routes;
+use planesmith_server::stores::Stores;
+
+use crate::GROUP;
+use crate::webhook::{MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS};
+
+/// The component of a program whose admission is configured by stored objects.
+pub const COMPONENT: &dyn Component = &DynamicAdmission;
+
+const GROUPS: [GroupVersion; 1] = [GroupVersion {
+    group: GROUP,
+    version: "v1",
+    on_by_default: true,
+    register,
+    install,
+}];
+
+const PLUGINS: [Registration; 2] = [MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS];
+
+#[derive(Clone, Copy, Debug)]
+struct DynamicAdmission;
+
+impl Component for DynamicAdmission {
+    fn groups(&self) -> &'static [GroupVersion] {
+        &GROUPS
+    }
+
+    fn admission(&self) -> &'static [Registration] {
+        &PLUGINS
+    }
+}
+
+fn register(scheme: &mut Scheme) {
+    scheme.add::<MutatingAdmissionPolicy>();
+    scheme.add::<MutatingAdmissionPolicyBinding>();
+    scheme.add::<MutatingWebhookConfiguration>();
+    scheme.add::<ValidatingAdmissionPolicy>();
+    scheme.add::<ValidatingAdmissionPolicyBinding>();
+    scheme.add::<ValidatingWebhookConfiguration>();
+}
+
+fn install(routes: &mut Routes, stores: &Stores) {
+    routes.serve::<MutatingAdmissionPolicy>(stores);
+    routes.serve::<MutatingAdmissionPolicyBinding>(stores);
+    routes.serve::<MutatingWebhookConfiguration>(stores);
+    routes.serve::<ValidatingAdmissionPolicy>(stores);
+    routes.serve::<ValidatingAdmissionPolicyBinding>(stores);
+    routes.serve::<ValidatingWebhookConfiguration>(stores);
+}

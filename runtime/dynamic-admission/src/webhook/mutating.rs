@@ -1,0 +1,282 @@
+//! The plugin that asks mutating webhooks, one after the other.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_api_defs::admissionregistration::v1::MutatingWebhookConfiguration;
+use planesmith_control_plane::admission::Registration;
+use planesmith_machinery::go_format::quote;
+use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::object::Object;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_patch::patches::json_patch;
+use planesmith_server::metrics::{WebhookOutcome, WebhookType};
+use serde_json::{Value, json};
+
+use super::Webhook;
+use super::call::{Failure, call, remaining, timed_out};
+use super::client::Clients;
+use super::configurations::Configurations;
+use super::review::Decision;
+use crate::request::Request;
+use crate::sources::{Sources, store_of};
+use crate::target::Target;
+use crate::working_object::WorkingObject;
+
+/// Asks mutating webhooks.
+pub(crate) const MUTATING_WEBHOOKS: Registration = Registration::on("MutatingAdmissionWebhook", |initializer| {
+    let Some(store) = store_of::<MutatingWebhookConfiguration>(initializer) else {
+        return Ok(None);
+    };
+    Ok(Some(Arc::new(MutatingWebhooks {
+        configurations: Configurations::new::<MutatingWebhookConfiguration>(store),
+        clients: Clients::new(initializer)?,
+        sources: Sources::new(initializer),
+    })))
+});
+
+struct MutatingWebhooks {
+    configurations: Configurations,
+    clients: Clients,
+    sources: Sources,
+}
+
+/// The calls for one request so far, over both rounds.
+#[derive(Debug, Default)]
+struct Rounds {
+    /// Webhooks that were called and are called again if somebody else changes the object.
+    called: HashSet<String>,
+    /// Webhooks to call again.
+    again: HashSet<String>,
+    /// The object after the first round; empty if no webhook is called again.
+    output: Vec<u8>,
+}
+
+/// One of the rounds in which the webhooks are asked about a request.
+struct Round<'r> {
+    plugin: &'r MutatingWebhooks,
+    request: Request<'r>,
+    /// 0, or 1 for the second round.
+    number: usize,
+}
+
+impl Plugin for MutatingWebhooks {
+    fn name(&self) -> &'static str {
+        MUTATING_WEBHOOKS.name
+    }
+
+    fn handles(&self, _: Operation, phase: Phase) -> bool {
+        phase == Phase::Mutating
+    }
+
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+        let webhooks = self.configurations.current();
+        if webhooks.is_empty() || Request::is_exempt(attributes) {
+            return decided(Ok(()));
+        }
+        let round = Round {
+            plugin: self,
+            request: Request::new(attributes, objects),
+            number: usize::from(attributes.is_second_round()),
+        };
+        Box::pin(async move { round.run(&webhooks, objects).await })
+    }
+}
+
+impl Round<'_> {
+    async fn run(&self, webhooks: &[Arc<Webhook>], objects: &mut Objects<'_>) -> ApiResult<()> {
+        let attributes = self.request.attributes;
+        if self.number > 0 {
+            let current = encoded(objects.new.as_deref());
+            attributes.with_state(|rounds: &mut Rounds| {
+                // A plugin that is no webhook has changed the object.
+                if !rounds.called.is_empty() && rounds.output != current {
+                    rounds.again.extend(rounds.called.drain());
+                }
+            });
+        }
+        let mut object = WorkingObject::new(objects, self.plugin.sources.scheme.features());
+        for (index, webhook) in webhooks.iter().enumerate() {
+            self.ask(index, webhook, &mut object).await?;
+        }
+        object.finish().await?;
+        attributes.with_state(|rounds: &mut Rounds| {
+            if !rounds.called.is_empty() {
+                rounds.output = encoded(objects.new.as_deref());
+            }
+        });
+        Ok(())
+    }
+
+    /// Asks one webhook, if it selects the request.
+    async fn ask(&self, index: usize, webhook: &Webhook, object: &mut WorkingObject<'_, '_>) -> ApiResult<()> {
+        let (request, sources) = (&self.request, &self.plugin.sources);
+        let Some(target) = webhook.selects(request, object.labels(request), sources)? else {
+            return Ok(());
+        };
+        let documents = object.documents(request, &target).await?;
+        if !webhook.conditions_select(request, &target, documents, sources, WebhookType::Mutating)? {
+            return Ok(());
+        }
+        let attributes = request.attributes;
+        let is_due =
+            self.number == 0 || attributes.with_state(|rounds: &mut Rounds| rounds.again.contains(&webhook.id));
+        if !is_due {
+            return Ok(());
+        }
+        let begin = Instant::now();
+        let called = self.call(index, webhook, &target, object).await;
+        self.measure(webhook, &called, begin);
+        let has_changed = matches!(called, Ok(true));
+        self.annotate_mutation(index, webhook, has_changed);
+        attributes.with_state(|rounds: &mut Rounds| {
+            if has_changed {
+                rounds.again.extend(rounds.called.drain());
+            }
+            if webhook.is_reinvoked {
+                rounds.called.insert(webhook.id.clone());
+            }
+        });
+        if has_changed {
+            attributes.reinvoke();
+        }
+        match called {
+            Ok(_) => Ok(()),
+            Err(Failure::Call { why, .. }) if webhook.ignores_failures => {
+                tracing::warn!(webhook = webhook.name, %why, "a mutating webhook failed; the request goes on without it");
+                sources
+                    .metrics
+                    .webhooks()
+                    .failed_open(&webhook.name, WebhookType::Mutating);
+                self.annotate(index, "failed-open.mutation.webhook.admission.k8s.io", || {
+                    webhook.name.clone()
+                });
+                match remaining(attributes) {
+                    Some(left) if left.is_zero() => Err(timed_out()),
+                    Some(_) | None => Ok(()),
+                }
+            }
+            Err(Failure::Call { why, .. }) => {
+                tracing::warn!(webhook = webhook.name, %why, "a mutating webhook failed; the request is refused");
+                Err(ApiError::internal(why))
+            }
+            Err(Failure::Rejection(error) | Failure::Server(error)) => Err(error),
+        }
+    }
+
+    /// Calls the webhook and applies its patch; true if that changed the object.
+    async fn call(
+        &self,
+        index: usize,
+        webhook: &Webhook,
+        target: &Target,
+        object: &mut WorkingObject<'_, '_>,
+    ) -> Result<bool, Failure> {
+        let documents = object.documents(&self.request, target).await.map_err(Failure::Server)?;
+        let decision = call(webhook, &self.plugin.clients, &self.request, target, documents, true).await?;
+        let (new, _) = documents;
+        let Some(patched) = patched(webhook, &decision, new)? else {
+            return Ok(false);
+        };
+        let has_changed = object.replace(target, patched).map_err(Failure::Server)?;
+        self.annotate_patch(index, webhook, &decision);
+        Ok(has_changed)
+    }
+
+    fn measure(&self, webhook: &Webhook, called: &Result<bool, Failure>, begin: Instant) {
+        let outcome = match called {
+            Ok(_) => WebhookOutcome::Admitted,
+            Err(Failure::Call { code, .. }) => WebhookOutcome::Unanswered {
+                code: *code,
+                ignored: webhook.ignores_failures,
+            },
+            Err(Failure::Rejection(error)) => WebhookOutcome::Rejected { code: error.code() },
+            Err(Failure::Server(_)) => WebhookOutcome::ServerFailed,
+        };
+        let operation = self.request.attributes.operation;
+        let metrics = self.plugin.sources.metrics.webhooks();
+        metrics.called(
+            &webhook.name,
+            WebhookType::Mutating,
+            operation,
+            outcome,
+            begin.elapsed(),
+        );
+    }
+
+    fn annotate_mutation(&self, index: usize, webhook: &Webhook, mutated: bool) {
+        self.annotate(index, "mutation.webhook.admission.k8s.io", || {
+            json!({"configuration": webhook.configuration, "webhook": webhook.name, "mutated": mutated}).to_string()
+        });
+    }
+
+    fn annotate_patch(&self, index: usize, webhook: &Webhook, decision: &Decision) {
+        self.annotate(index, "patch.webhook.admission.k8s.io", || {
+            let patch: Value = serde_json::from_slice(&decision.patch).unwrap_or_default();
+            let value = json!({"configuration": webhook.configuration, "webhook": webhook.name, "patch": patch,
+                "patchType": decision.patch_type});
+            value.to_string()
+        });
+    }
+
+    /// Adds an audit annotation about the webhook number `index`.
+    fn annotate(&self, index: usize, prefix: &str, value: impl FnOnce() -> String) {
+        if let Some(annotate) = self.request.attributes.annotate {
+            annotate(&format!("{prefix}/round_{}_index_{index}", self.number), value());
+        }
+    }
+}
+
+/// Returns `document` as the patch of a decision changes it; `None` without a patch.
+fn patched(webhook: &Webhook, decision: &Decision, document: &Value) -> Result<Option<Value>, Failure> {
+    if decision.patch.is_empty() {
+        return Ok(None);
+    }
+    let undecodable = |why: &dyn std::fmt::Display| {
+        Failure::call(
+            webhook,
+            503,
+            format_args!("received undecodable patch in webhook response: {why}"),
+        )
+    };
+    let patch: Value = serde_json::from_slice(&decision.patch).map_err(|error| undecodable(&error))?;
+    match &patch {
+        Value::Null => return Ok(None),
+        Value::Array(operations) if operations.is_empty() => return Ok(None),
+        Value::Array(_) if document.is_null() => {
+            let name = quote(&webhook.name);
+            return Err(Failure::Server(ApiError::internal(format!(
+                "admission webhook {name} attempted to modify the object, which is not supported for this operation"
+            ))));
+        }
+        _ => {}
+    }
+    if decision.patch_type != "JSONPatch" {
+        let name = quote(&decision.patch_type);
+        return Err(Failure::call(
+            webhook,
+            400,
+            format_args!("unsupported patch type {name}"),
+        ));
+    }
+    let mut text = Vec::new();
+    json::encode_value(document, &mut text);
+    let patched = json_patch(&text, &decision.patch, Strictness::Lenient).map_err(|error| match error.code() {
+        400 => undecodable(&error.message().trim_start_matches("error decoding patch: ")),
+        _ => Failure::Server(ApiError::internal(format!(
+            "the patch of admission webhook {} does not apply to the object",
+            quote(&webhook.name)
+        ))),
+    })?;
+    let document = serde_json::from_slice(&patched.document);
+    document
+        .map(Some)
+        .map_err(|error| Failure::Server(ApiError::internal(error)))
+}
+
+/// The object as text, to compare it with a later state.
+fn encoded(object: Option<&dyn Object>) -> Vec<u8> {
+    object.map(|object| json::to_vec(object)).unwrap_or_default()
+}

@@ -1,0 +1,281 @@
+//! The review that a webhook gets, and its answer.
+
+use std::collections::BTreeMap;
+
+use planesmith_api_defs::admission::v1::{AdmissionResponse, AdmissionReview};
+use planesmith_machinery::go_format::quote;
+use planesmith_machinery::group_version::GroupVersion;
+use planesmith_machinery::json::{self, Strictness};
+use planesmith_machinery::meta::Status;
+use serde_json::{Map, Value, json};
+
+const GROUP_VERSIONS: [(&str, &str); 2] = [("v1", "admission.k8s.io/v1"), ("v1beta1", "admission.k8s.io/v1beta1")];
+
+/// A version of reviews.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    V1,
+    V1Beta1,
+}
+
+/// A review of one request.
+pub(super) struct Review {
+    version: Version,
+    uid: String,
+}
+
+/// The decision of a webhook.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Decision {
+    pub(super) allowed: bool,
+    /// The reason of a refusal.
+    pub(super) status: Option<Status>,
+    /// The change of the object, as a JSON patch; empty if there is none.
+    pub(super) patch: Vec<u8>,
+    /// The type of the patch; empty if there is none.
+    pub(super) patch_type: String,
+    pub(super) audit_annotations: BTreeMap<String, String>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// An answer that is no decision.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum BadAnswer {
+    /// It cannot be read as a review.
+    Unreadable(String),
+    /// It breaks the rules for reviews.
+    Invalid(String),
+}
+
+impl Version {
+    /// Returns the first of `accepted` that is known.
+    pub(super) fn negotiate(accepted: &[String]) -> Result<Self, &'static str> {
+        let known = accepted.iter().find_map(|version| match version.as_str() {
+            "v1" => Some(Self::V1),
+            "v1beta1" => Some(Self::V1Beta1),
+            _ => None,
+        });
+        known.ok_or("webhook does not accept known AdmissionReview versions (v1, v1beta1)")
+    }
+
+    const fn name(self) -> (&'static str, &'static str) {
+        match self {
+            Self::V1 => GROUP_VERSIONS[0],
+            Self::V1Beta1 => GROUP_VERSIONS[1],
+        }
+    }
+}
+
+impl Review {
+    /// Returns the review `uid` of a request, whose `members` are those that do not depend on the objects, and the question in
+    /// JSON.
+    pub(super) fn new(
+        version: Version,
+        uid: String,
+        mut members: Map<String, Value>,
+        (new, old): (&Value, &Value),
+    ) -> (Self, Vec<u8>) {
+        members.insert("uid".to_owned(), Value::from(uid.as_str()));
+        members.insert("object".to_owned(), new.clone());
+        members.insert("oldObject".to_owned(), old.clone());
+        let review = json!({"kind": "AdmissionReview", "apiVersion": version.name().1, "request": members});
+        let mut body = Vec::with_capacity(1024);
+        json::encode_value(&review, &mut body);
+        (Self { version, uid }, body)
+    }
+
+    /// Reads the answer of a webhook, which `mutates` objects or only accepts or refuses them.
+    pub(super) fn decision(&self, answer: &[u8], mutates: bool) -> Result<Decision, BadAnswer> {
+        let unreadable = |why: &dyn std::fmt::Display| {
+            BadAnswer::Unreadable(format!("couldn't get version/kind; json parse error: {why}"))
+        };
+        let meta = json::type_meta(answer).map_err(|error| unreadable(&error))?;
+        if let Some(other) = other_version(self.version, &meta.api_version).filter(|_| meta.kind == "AdmissionReview") {
+            let own = self.version.name().0;
+            let why = format!("converting ({other}.AdmissionReview) to ({own}.AdmissionReview): unknown conversion");
+            return Err(BadAnswer::Unreadable(why));
+        }
+        let mut review = AdmissionReview::default();
+        json::decode(answer, &mut review, Strictness::Lenient)
+            .map_err(|error| BadAnswer::Unreadable(error.to_string()))?;
+        let invalid = |why: String| Err(BadAnswer::Invalid(why));
+        let Some(response) = review.response else {
+            return invalid("webhook response was absent".to_owned());
+        };
+        if self.version == Version::V1Beta1 {
+            return Ok(decision_of_beta(response, mutates));
+        }
+        if response.uid != self.uid {
+            let (expected, uid) = (quote(&self.uid), quote(&response.uid));
+            return invalid(format!("expected response.uid={expected}, got {uid}"));
+        }
+        let own = self.version.name().1;
+        if (meta.api_version.as_str(), meta.kind.as_str()) != (own, "AdmissionReview") {
+            let GroupVersion { group, version } = GroupVersion::parse(&meta.api_version).unwrap_or_default();
+            let kind = &meta.kind;
+            return invalid(format!(
+                "expected webhook response of {own}, Kind=AdmissionReview, got {group}/{version}, Kind={kind}"
+            ));
+        }
+        check_patch(&response, mutates).map_err(BadAnswer::Invalid)?;
+        Ok(Decision {
+            patch_type: response.patch_type.clone().unwrap_or_default(),
+            ..decision_of(response)
+        })
+    }
+}
+
+/// Returns the name of a known version of reviews that is not `own`.
+fn other_version(own: Version, api_version: &str) -> Option<&'static str> {
+    let mut others = GROUP_VERSIONS.iter().filter(|version| **version != own.name());
+    others.find(|(_, other)| *other == api_version).map(|(name, _)| *name)
+}
+
+/// Checks the rules of `v1`: a patch comes with its type, and only from those who may change objects.
+fn check_patch(response: &AdmissionResponse, mutates: bool) -> Result<(), String> {
+    let has_patch = !response.patch.is_empty();
+    let problem = match (mutates, has_patch, response.patch_type.as_deref()) {
+        (false, true, _) => "validating webhook may not return response.patch",
+        (false, _, Some(_)) => "validating webhook may not return response.patchType",
+        (true, true, None) => "webhook returned response.patch but not response.patchType",
+        (true, false, Some(_)) => "webhook returned response.patchType but not response.patch",
+        (true, true, Some("")) => r#"webhook returned invalid response.patchType of """#,
+        _ => return Ok(()),
+    };
+    Err(problem.to_owned())
+}
+
+/// Version v1beta1 has no rules about patches: each counts as a JSON patch.
+fn decision_of_beta(response: AdmissionResponse, mutates: bool) -> Decision {
+    let decision = decision_of(response);
+    match mutates && !decision.patch.is_empty() {
+        true => Decision {
+            patch_type: "JSONPatch".to_owned(),
+            ..decision
+        },
+        false => Decision {
+            patch: Vec::new(),
+            ..decision
+        },
+    }
+}
+
+fn decision_of(response: AdmissionResponse) -> Decision {
+    Decision {
+        allowed: response.allowed,
+        status: response.status,
+        patch: response.patch.0,
+        patch_type: String::new(),
+        audit_annotations: response.audit_annotations,
+        warnings: response.warnings,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(version: Version) -> (Review, Vec<u8>) {
+        Review::new(version, "u".to_owned(), Map::new(), (&json!({"a": 1}), &Value::Null))
+    }
+
+    fn review(version: Version) -> Review {
+        question(version).0
+    }
+
+    fn answer(api_version: &str, response: &Value) -> Vec<u8> {
+        let answer = json!({"apiVersion": api_version, "kind": "AdmissionReview", "response": response});
+        answer.to_string().into_bytes()
+    }
+
+    fn invalid(answer: &[u8], mutates: bool) -> String {
+        match review(Version::V1).decision(answer, mutates) {
+            Err(BadAnswer::Invalid(why)) => why,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_question_has_both_objects() {
+        let body: Value = serde_json::from_slice(&question(Version::V1Beta1).1).unwrap();
+        let expected = json!({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1beta1",
+            "request": {"uid": "u", "object": {"a": 1}, "oldObject": null}});
+        assert_eq!(body, expected);
+    }
+
+    #[test]
+    fn decisions_are_read() {
+        let response = json!({"uid": "u", "allowed": true, "patch": "W10=", "patchType": "JSONPatch",
+            "warnings": ["w"], "auditAnnotations": {"k": "v"}});
+        let decision = review(Version::V1)
+            .decision(&answer("admission.k8s.io/v1", &response), true)
+            .unwrap();
+        assert!(decision.allowed);
+        assert_eq!(
+            (decision.patch.as_slice(), &*decision.patch_type),
+            (&b"[]"[..], "JSONPatch")
+        );
+        assert_eq!(decision.warnings, ["w"]);
+        assert_eq!(decision.audit_annotations["k"], "v");
+    }
+
+    #[test]
+    fn answers_follow_the_rules_of_v1() {
+        let at = |response: Value| answer("admission.k8s.io/v1", &response);
+        let problem = |response: Value, mutates| invalid(&at(response), mutates);
+        assert_eq!(invalid(br#"{"kind": "x"}"#, true), "webhook response was absent");
+        assert_eq!(
+            problem(json!({"uid": "v"}), true),
+            r#"expected response.uid="u", got "v""#
+        );
+        assert_eq!(
+            invalid(br#"{"response": {"uid": "u"}}"#, true),
+            "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /, Kind="
+        );
+        assert_eq!(
+            problem(json!({"uid": "u", "patch": "W10="}), true),
+            "webhook returned response.patch but not response.patchType"
+        );
+        assert_eq!(
+            problem(json!({"uid": "u", "patch": "W10="}), false),
+            "validating webhook may not return response.patch"
+        );
+        assert_eq!(
+            problem(json!({"uid": "u", "patchType": "JSONPatch"}), false),
+            "validating webhook may not return response.patchType"
+        );
+    }
+
+    #[test]
+    fn beta_reviews_have_no_rules() {
+        let response = json!({"allowed": true, "patch": "W10="});
+        let answer = json!({"response": response}).to_string().into_bytes();
+        let decision = review(Version::V1Beta1).decision(&answer, true).unwrap();
+        assert_eq!(decision.patch_type, "JSONPatch");
+        assert!(
+            review(Version::V1Beta1)
+                .decision(&answer, false)
+                .unwrap()
+                .patch
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn answers_of_another_version_cannot_be_read() {
+        let why = "converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion".to_owned();
+        let answer = answer("admission.k8s.io/v1beta1", &json!({"uid": "u"}));
+        let read = review(Version::V1).decision(&answer, true);
+        assert_eq!(read, Err(BadAnswer::Unreadable(why)));
+    }
+
+    #[test]
+    fn the_first_known_version_is_spoken() {
+        let negotiate = |accepted: &[&str]| {
+            let accepted: Vec<String> = accepted.iter().map(|version| (*version).to_owned()).collect();
+            Version::negotiate(&accepted)
+        };
+        assert_eq!(negotiate(&["v2", "v1beta1", "v1"]), Ok(Version::V1Beta1));
+        assert!(negotiate(&["v2"]).is_err());
+    }
+}

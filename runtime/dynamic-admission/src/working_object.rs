@@ -1,0 +1,181 @@
+//! The new object of a request while webhooks and policies change it.
+
+use planesmith_access::admission::Objects;
+use planesmith_dynamic::custom::{AsCustom as _, read_document};
+use planesmith_machinery::feature::Features;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::scale::v1::Scale;
+use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::{copy, defaulting, json};
+use planesmith_server::verbs::set_replicas;
+use serde_json::Value;
+
+use crate::documents::{convert, document, scale_facts};
+use crate::request::Request;
+use crate::selectors::ObjectLabels;
+use crate::target::{Content, Target};
+
+/// The objects of a request while several webhooks or policies change the new one, each in its own version.
+///
+/// The new object stays in the version of the last change until another version is needed: converting it there and back each time
+/// would be slow. [`WorkingObject::finish`] returns it to the request.
+#[derive(Debug)]
+pub struct WorkingObject<'o, 'a> {
+    objects: &'o mut Objects<'a>,
+    features: &'o Features,
+    /// The new object in the version of a target; `None` until it is needed.
+    new: Option<InVersion>,
+    /// The document of the old object in the version of a target.
+    old: Option<(Target, Value)>,
+}
+
+/// The new object in the version of a target.
+#[derive(Debug)]
+struct InVersion {
+    target: Target,
+    document: Value,
+    /// The object of the document; `None` if nothing has changed it since the request's own object was converted.
+    changed: Option<Changed>,
+}
+
+#[derive(Debug)]
+enum Changed {
+    Object(Box<dyn Object>),
+    Replicas(i32),
+}
+
+impl<'o, 'a> WorkingObject<'o, 'a> {
+    /// Returns the objects of a request, for a server with `features`.
+    pub fn new(objects: &'o mut Objects<'a>, features: &'o Features) -> Self {
+        Self {
+            objects,
+            features,
+            new: None,
+            old: None,
+        }
+    }
+
+    /// Returns the labels of the objects, as they are at the moment.
+    #[must_use]
+    pub fn labels(&self, request: &Request<'_>) -> ObjectLabels<'_> {
+        let changed = self.new.as_ref().and_then(|new| match &new.changed {
+            Some(Changed::Object(object)) => Some(&**object),
+            Some(Changed::Replicas(_)) | None => None,
+        });
+        let new = changed.or(self.objects.new.as_deref());
+        ObjectLabels::of_both(request, new, self.objects.old)
+    }
+
+    /// Returns the documents of the new and of the old object in the version of `target`; `null` for an object that the request does
+    /// not have.
+    ///
+    /// # Errors
+    ///
+    /// 500 if an object cannot be converted.
+    pub async fn documents(&mut self, request: &Request<'_>, target: &Target) -> ApiResult<(&Value, &Value)> {
+        if self.new.as_ref().is_none_or(|new| new.target != *target) {
+            self.finish().await?;
+            let document = match (request.attributes.connection, self.objects.new.as_deref()) {
+                (Some(options), _) => json::to_value(options),
+                (None, Some(new)) => document(new, target).await?,
+                (None, None) => Value::Null,
+            };
+            self.new = Some(InVersion {
+                target: target.clone(),
+                document,
+                changed: None,
+            });
+        }
+        if self.old.as_ref().is_none_or(|(of, _)| of != target) {
+            let document = match self.objects.old {
+                Some(old) => document(old, target).await?,
+                None => Value::Null,
+            };
+            self.old = Some((target.clone(), document));
+        }
+        let new = self.new.as_ref().map_or(&Value::Null, |new| &new.document);
+        let old = self.old.as_ref().map_or(&Value::Null, |(_, old)| old);
+        Ok((new, old))
+    }
+
+    /// Replaces the new object with `document`, an object in the version of `target`, and sets its defaults. True if that changed
+    /// the object.
+    ///
+    /// # Errors
+    ///
+    /// 500 if the document is no such object.
+    pub fn replace(&mut self, target: &Target, document: Value) -> ApiResult<bool> {
+        let (document, changed) = match &target.content {
+            Content::Version(version) => self.read(version.zero(), document)?,
+            Content::AsSent => match self.objects.new.as_deref() {
+                Some(new) => self.read(new.resource().zero(), document)?,
+                None => return Err(ApiError::internal("the options of a connection cannot be changed")),
+            },
+            Content::Scale => {
+                let mut scale = Scale::default();
+                json::from_value(&document, &mut scale, json::Strictness::Lenient).map_err(ApiError::internal)?;
+                (json::to_value(&scale), Changed::Replicas(scale.spec.replicas))
+            }
+        };
+        let before = self.new.as_ref().map(|new| &new.document);
+        if before == Some(&document) {
+            return Ok(false);
+        }
+        self.new = Some(InVersion {
+            target: target.clone(),
+            document,
+            changed: Some(changed),
+        });
+        Ok(true)
+    }
+
+    fn read(&self, mut object: Box<dyn Object>, document: Value) -> ApiResult<(Value, Changed)> {
+        read_document(document, &mut *object).map_err(ApiError::internal)?;
+        defaulting::set_defaults(&mut *object, self.features);
+        let document = match object.as_custom() {
+            Some(object) => object.to_document(),
+            None => json::to_value(&*object),
+        };
+        Ok((document, Changed::Object(object)))
+    }
+
+    /// Returns the changed object to the request.
+    ///
+    /// # Errors
+    ///
+    /// 500 if it cannot be converted.
+    pub async fn finish(&mut self) -> ApiResult<()> {
+        let Some(InVersion {
+            changed: Some(changed), ..
+        }) = self.new.take()
+        else {
+            return Ok(());
+        };
+        let Some(new) = self.objects.new.as_deref_mut() else {
+            return Ok(());
+        };
+        match changed {
+            Changed::Object(object) => {
+                let object = match object.resource() == new.resource() {
+                    true => object,
+                    false => convert(&*object, new.resource()).await?,
+                };
+                assign(new, object);
+                Ok(())
+            }
+            Changed::Replicas(replicas) => match scale_facts(new.resource()).cloned() {
+                Some(facts) => set_replicas(new, &facts, replicas),
+                None => Ok(()),
+            },
+        }
+    }
+}
+
+/// Sets `target` to `object`, which is of the same version.
+fn assign(target: &mut dyn Object, object: Box<dyn Object>) {
+    if let (Some(target), Some(object)) = (target.as_custom_mut(), object.as_custom()) {
+        target.clone_from(object);
+        return;
+    }
+    copy::copy_except(&[], &*object, target);
+}
