@@ -160,7 +160,7 @@ impl<'o, 'a> WorkingObject<'o, 'a> {
                     true => object,
                     false => convert(&*object, new.resource()).await?,
                 };
-                assign(new, object);
+                assign(new, &*object);
                 Ok(())
             }
             Changed::Replicas(replicas) => match scale_facts(new.resource()).cloned() {
@@ -172,10 +172,10 @@ impl<'o, 'a> WorkingObject<'o, 'a> {
 }
 
 /// Sets `target` to `object`, which is of the same version.
-fn assign(target: &mut dyn Object, object: Box<dyn Object>) {
+fn assign(target: &mut dyn Object, object: &dyn Object) {
     if let (Some(target), Some(object)) = (target.as_custom_mut(), object.as_custom()) {
         target.clone_from(object);
         return;
     }
-    copy::copy_except(&[], &*object, target);
+    copy::copy_except(&[], object, target);
 }
