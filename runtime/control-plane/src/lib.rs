@@ -19,7 +19,7 @@ pub mod controllers;
 mod data_folder;
 pub mod dedicated_runtime;
 pub mod delaying_queue;
-pub mod delegation;
+mod delegation;
 pub mod descriptors;
 pub mod enablement;
 pub mod event_post;

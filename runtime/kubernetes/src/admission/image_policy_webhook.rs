@@ -12,7 +12,7 @@ use planesmith_api_defs::core::v1::Pod;
 use planesmith_api_defs::imagepolicy::v1alpha1::{
     ImageReview, ImageReviewContainerSpec, ImageReviewSpec, ImageReviewStatus,
 };
-use planesmith_control_plane::delegation::Host;
+use planesmith_control_plane::Host;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::status::ApiResult;
 use serde_json::Value;
