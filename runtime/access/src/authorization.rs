@@ -1,12 +1,22 @@
 //! Authorization: decides if a user may perform an action.
 
+mod abac;
 mod modes;
+mod owned_attributes;
+mod reason;
 mod rules;
+mod verdict;
+
+use std::sync::Arc;
 
 use crate::user::UserInfo;
 
+pub use abac::{PolicyError, PolicyList};
 pub use modes::{AllowedPaths, AlwaysAllow, AlwaysDeny, PrivilegedGroup};
+pub use owned_attributes::OwnedAttributes;
+pub use reason::Reason;
 pub use rules::{PathRule, ResourceRule, Rules};
+pub use verdict::Verdict;
 
 /// The attributes of an authorization request.
 #[derive(Clone, Copy, Debug)]
@@ -66,11 +76,11 @@ pub enum Target<'a> {
     Path(&'a str),
 }
 
-/// The decision of one authorizer. The reason is reported to the client and may be empty.
+/// The decision of one authorizer. The reason of a refusal is reported to the client and may be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// The action is allowed.
-    Allow,
+    Allow(Reason),
     /// The action is denied, regardless of other authorizers.
     Deny(String),
     /// The authorizer has no opinion. The action is denied unless another authorizer allows it.
@@ -78,23 +88,27 @@ pub enum Decision {
     /// The evaluation failed. Unless another authorizer decides, the request fails with this error, which is safe to show to
     /// clients.
     Failed(String),
+    /// The evaluation failed, and the authorizer denies what it cannot evaluate: no other authorizer is asked, and the request
+    /// fails with this error, which is safe to show to clients.
+    FailedClosed(String),
+}
+
+impl Decision {
+    /// The action is allowed, without a reason.
+    pub const ALLOW: Self = Self::Allow(Reason::NONE);
+
+    /// True if the action is allowed.
+    #[must_use]
+    pub fn is_allowed(&self) -> bool {
+        matches!(self, Self::Allow(_))
+    }
 }
 
 /// Decides about actions.
 pub trait Authorizer: Send + Sync + std::fmt::Debug {
-    /// Decides about one action. Must be cheap: it runs for each request.
-    fn authorize(&self, attributes: &Attributes<'_>) -> Decision;
-
-    /// Checks if `user` may perform `verb` on the whole `target`, for secondary checks during another request.
-    ///
-    /// # Errors
-    /// The reason for the denial, which may be empty.
-    fn permits(&self, user: &UserInfo, verb: &str, target: Target<'_>) -> Result<(), String> {
-        match self.authorize(&Attributes::new(user, verb, target)) {
-            Decision::Allow => Ok(()),
-            Decision::Deny(reason) | Decision::NoOpinion(reason) | Decision::Failed(reason) => Err(reason),
-        }
-    }
+    /// Decides about one action. Runs for each request, so it must be cheap and must not block: a local authorizer returns
+    /// [`Verdict::Decided`], and one that asks another server returns [`Verdict::Pending`].
+    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict;
 
     /// Returns the actions that `user` may perform in `namespace`, for self-subject rules reviews. The default lists none.
     fn rules(&self, user: &UserInfo, namespace: &str) -> Rules {
@@ -103,17 +117,63 @@ pub trait Authorizer: Send + Sync + std::fmt::Debug {
     }
 }
 
+impl dyn Authorizer + '_ {
+    /// Checks if `user` may perform `verb` on the whole `target`, for secondary checks during another request.
+    ///
+    /// # Errors
+    /// The reason for the denial, which may be empty.
+    pub async fn permits(&self, user: &UserInfo, verb: &str, target: Target<'_>) -> Result<(), String> {
+        match self.authorize(&Attributes::new(user, verb, target)).await {
+            Decision::Allow(_) => Ok(()),
+            Decision::Deny(reason)
+            | Decision::NoOpinion(reason)
+            | Decision::Failed(reason)
+            | Decision::FailedClosed(reason) => Err(reason),
+        }
+    }
+}
+
 /// Calls several authorizers in order; the first one with an opinion decides.
 #[derive(Debug)]
 pub struct Union {
-    authorizers: Vec<Box<dyn Authorizer>>,
+    authorizers: Arc<[Box<dyn Authorizer>]>,
 }
 
 impl Union {
     /// Creates a union of `authorizers`, in order.
     #[must_use]
     pub fn new(authorizers: Vec<Box<dyn Authorizer>>) -> Self {
-        Self { authorizers }
+        Self {
+            authorizers: authorizers.into(),
+        }
+    }
+}
+
+/// The answers of authorizers without an opinion.
+#[derive(Debug, Default)]
+struct Undecided {
+    reasons: Vec<String>,
+    failures: Vec<String>,
+}
+
+impl Undecided {
+    /// Adds the decision of an authorizer. Returns it if it is an opinion.
+    fn add(&mut self, decision: Decision) -> Option<Decision> {
+        match decision {
+            Decision::NoOpinion(reason) if reason.is_empty() => {}
+            Decision::NoOpinion(reason) => self.reasons.push(reason),
+            Decision::Failed(why) => self.failures.push(why),
+            decided @ (Decision::Allow(_) | Decision::Deny(_) | Decision::FailedClosed(_)) => return Some(decided),
+        }
+        None
+    }
+
+    /// Returns the decision if no authorizer has an opinion.
+    fn finish(self) -> Decision {
+        match self.failures.is_empty() {
+            true => Decision::NoOpinion(self.reasons.join("\n")),
+            false => Decision::Failed(together(&self.failures)),
+        }
     }
 }
 
@@ -132,26 +192,39 @@ fn together(failures: &[String]) -> String {
 }
 
 impl Authorizer for Union {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
-        let mut reasons: Vec<String> = Vec::new();
-        let mut failures: Vec<String> = Vec::new();
-        for authorizer in &self.authorizers {
+    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
+        let mut undecided = Undecided::default();
+        for (index, authorizer) in self.authorizers.iter().enumerate() {
             match authorizer.authorize(attributes) {
-                Decision::NoOpinion(reason) if reason.is_empty() => {}
-                Decision::NoOpinion(reason) => reasons.push(reason),
-                Decision::Failed(why) => failures.push(why),
-                decided @ (Decision::Allow | Decision::Deny(_)) => return decided,
+                Verdict::Decided(decision) => {
+                    if let Some(decided) = undecided.add(decision) {
+                        return decided.into();
+                    }
+                }
+                Verdict::Pending(question) => {
+                    let (authorizers, attributes) = (Arc::clone(&self.authorizers), OwnedAttributes::from(attributes));
+                    return Verdict::pending(async move {
+                        let mut decision = question.await;
+                        let mut later = authorizers[index + 1..].iter();
+                        loop {
+                            if let Some(decided) = undecided.add(decision) {
+                                return decided;
+                            }
+                            let Some(authorizer) = later.next() else {
+                                return undecided.finish();
+                            };
+                            decision = authorizer.authorize(&attributes.attributes()).await;
+                        }
+                    });
+                }
             }
         }
-        match failures.is_empty() {
-            true => Decision::NoOpinion(reasons.join("\n")),
-            false => Decision::Failed(together(&failures)),
-        }
+        undecided.finish().into()
     }
 
     fn rules(&self, user: &UserInfo, namespace: &str) -> Rules {
         let mut rules = Rules::default();
-        for authorizer in &self.authorizers {
+        for authorizer in &*self.authorizers {
             rules.append(authorizer.rules(user, namespace));
         }
         rules

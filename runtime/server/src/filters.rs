@@ -168,12 +168,12 @@ impl Exchange {
         }
     }
 
-    /// An error answer, in the encoding that the client accepts.
+    /// Stops with an error answer.
     pub fn refuse<'a>(&mut self, error: &ApiError) -> Step<'a> {
         Step::Answer(self.error_answer(error))
     }
 
-    /// The same answer, for a filter that has waited.
+    /// An error answer, in the encoding that the client accepts.
     pub fn error_answer(&mut self, error: &ApiError) -> Response {
         let (mut request, _) = std::mem::take(&mut self.request).into_parts();
         // The features determine which encodings the client may have.

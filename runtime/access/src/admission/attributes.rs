@@ -14,6 +14,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::value::Struct;
 
 use super::Operation;
+use crate::audit::Annotations;
 use crate::user::UserInfo;
 
 /// The attributes of an admission request, without the objects.
@@ -43,15 +44,11 @@ pub struct Attributes<'a> {
     pub deadline: Option<Instant>,
     /// Adds a warning to the response.
     pub warn: &'a (dyn Fn(String) + Sync),
-    /// Adds an annotation to the audit event, with a key such as `pod-security.kubernetes.io/enforce-policy`; `None` if the
-    /// request has no audit event.
-    pub annotate: Option<Annotate<'a>>,
+    /// The annotations of the audit event, with keys such as `pod-security.kubernetes.io/enforce-policy`.
+    pub annotations: &'a Annotations,
     /// Requests a second round of mutating plugins; `None` outside a chain.
     pub reinvocation: Option<&'a Reinvocation>,
 }
-
-/// Adds a key and a value to the audit event.
-pub type Annotate<'a> = &'a (dyn Fn(&str, String) + Sync);
 
 impl<'a> Attributes<'a> {
     /// Creates attributes for a cluster-wide request on the resource itself, which discard warnings and annotations.
@@ -69,7 +66,7 @@ impl<'a> Attributes<'a> {
             connection: None,
             deadline: None,
             warn: &|_| {},
-            annotate: None,
+            annotations: &Annotations::OFF,
             reinvocation: None,
         }
     }

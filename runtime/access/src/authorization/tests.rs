@@ -1,5 +1,16 @@
-use super::{AllowedPaths, AlwaysDeny, Attributes, Authorizer, Decision, PrivilegedGroup, Target, Union};
+use std::sync::mpsc;
+use std::task::{Context, Poll, Waker};
+
+use super::{AllowedPaths, AlwaysDeny, Attributes, Authorizer, Decision, PrivilegedGroup, Target, Union, Verdict};
 use crate::user::UserInfo;
+
+/// The decision of authorizers of which none waits.
+fn decided(verdict: Verdict) -> Decision {
+    match verdict {
+        Verdict::Decided(decision) => decision,
+        Verdict::Pending(_) => panic!("the decision is not available at once"),
+    }
+}
 
 fn decide(group: &str, path: &str) -> Decision {
     let authorizers: Vec<Box<dyn Authorizer>> = vec![
@@ -12,14 +23,14 @@ fn decide(group: &str, path: &str) -> Decision {
         groups: vec![group.to_owned()],
         ..UserInfo::default()
     };
-    Union::new(authorizers).authorize(&Attributes::new(&user, "get", Target::Path(path)))
+    decided(Union::new(authorizers).authorize(&Attributes::new(&user, "get", Target::Path(path))))
 }
 
 #[test]
 fn the_first_opinion_decides() {
-    assert_eq!(decide("system:masters", "/metrics"), Decision::Allow);
-    assert_eq!(decide("g", "/healthz"), Decision::Allow);
-    assert_eq!(decide("g", "/public/a/b"), Decision::Allow);
+    assert_eq!(decide("system:masters", "/metrics"), Decision::ALLOW);
+    assert_eq!(decide("g", "/healthz"), Decision::ALLOW);
+    assert_eq!(decide("g", "/public/a/b"), Decision::ALLOW);
 }
 
 #[test]
@@ -34,8 +45,8 @@ fn without_an_opinion_the_reasons_are_kept() {
 struct Lost(&'static str);
 
 impl Authorizer for Lost {
-    fn authorize(&self, _: &Attributes<'_>) -> Decision {
-        Decision::Failed(self.0.to_owned())
+    fn authorize(&self, _: &Attributes<'_>) -> Verdict {
+        Decision::Failed(self.0.to_owned()).into()
     }
 }
 
@@ -44,7 +55,7 @@ fn what_cannot_be_found_out_is_no_refusal() {
     let user = UserInfo::default();
     let decide = |authorizers| {
         let action = Attributes::new(&user, "get", Target::Path("/healthz"));
-        Union::new(authorizers).authorize(&action)
+        decided(Union::new(authorizers).authorize(&action))
     };
     let failed = Decision::Failed("nobody answers".to_owned());
     let lost = || Box::new(Lost("nobody answers"));
@@ -56,5 +67,52 @@ fn what_cannot_be_found_out_is_no_refusal() {
         Decision::Failed("[nobody answers, nobody is there]".to_owned())
     );
     let allowed: Box<dyn Authorizer> = Box::new(AllowedPaths::new(["/healthz"]));
-    assert_eq!(decide(vec![lost(), allowed]), Decision::Allow);
+    assert_eq!(decide(vec![lost(), allowed]), Decision::ALLOW);
+}
+
+/// Decides when the test sends the decision.
+#[derive(Debug)]
+struct Remote(std::sync::Mutex<Option<mpsc::Receiver<Decision>>>);
+
+impl Remote {
+    fn pair() -> (mpsc::Sender<Decision>, Box<dyn Authorizer>) {
+        let (sender, receiver) = mpsc::channel();
+        (sender, Box::new(Self(std::sync::Mutex::new(Some(receiver)))))
+    }
+}
+
+impl Authorizer for Remote {
+    fn authorize(&self, _: &Attributes<'_>) -> Verdict {
+        let answers = self.0.lock().unwrap().take().expect("asked once");
+        Verdict::pending(std::future::poll_fn(move |_| match answers.try_recv() {
+            Ok(decision) => Poll::Ready(decision),
+            Err(_) => Poll::Pending,
+        }))
+    }
+}
+
+#[test]
+fn later_authorizers_are_asked_after_the_answer_of_a_remote_one() {
+    let user = UserInfo::default();
+    let action = Attributes::new(&user, "get", Target::Path("/healthz"));
+    let poll = |verdict: &mut Verdict| {
+        let mut context = Context::from_waker(Waker::noop());
+        std::pin::Pin::new(verdict).poll(&mut context)
+    };
+    let all = |later: Box<dyn Authorizer>| {
+        let (answer, remote) = Remote::pair();
+        let verdict = Union::new(vec![Box::new(PrivilegedGroup), remote, later]).authorize(&action);
+        (answer, verdict)
+    };
+    let (answer, mut verdict) = all(Box::new(AllowedPaths::new(["/healthz"])));
+    assert!(poll(&mut verdict).is_pending());
+    answer.send(Decision::Failed("unreachable".to_owned())).unwrap();
+    assert_eq!(poll(&mut verdict), Poll::Ready(Decision::ALLOW));
+    let (answer, mut verdict) = all(Box::new(AlwaysDeny));
+    answer.send(Decision::NoOpinion("not mine".to_owned())).unwrap();
+    let both = "not mine\nEverything is forbidden.".to_owned();
+    assert_eq!(poll(&mut verdict), Poll::Ready(Decision::NoOpinion(both)));
+    let (answer, mut verdict) = all(Box::new(AllowedPaths::new(["/healthz"])));
+    answer.send(Decision::Deny("never".to_owned())).unwrap();
+    assert_eq!(poll(&mut verdict), Poll::Ready(Decision::Deny("never".to_owned())));
 }

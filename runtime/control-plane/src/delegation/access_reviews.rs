@@ -1,9 +1,10 @@
 //! Asks the server in front if a user may do something.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use http::Method;
-use planesmith_access::authorization::{Attributes, Authorizer, Decision, Selectors, Target};
+use planesmith_access::authorization::{Attributes, Authorizer, Decision, Reason, Selectors, Target, Verdict};
 use planesmith_machinery::selector::{FieldQuery, FieldTerm, LabelQuery, Operator};
 use serde_json::{Value, json};
 
@@ -20,7 +21,7 @@ const UNKNOWN: &str = "the action cannot be reviewed";
 #[derive(Debug)]
 pub(crate) struct AccessReviews {
     host: Host,
-    known: Remembered<Decision>,
+    known: Arc<Remembered<Decision>>,
 }
 
 impl AccessReviews {
@@ -28,13 +29,13 @@ impl AccessReviews {
     pub(crate) fn new(host: Host) -> Self {
         Self {
             host,
-            known: Remembered::new(),
+            known: Arc::new(Remembered::new()),
         }
     }
 }
 
 impl Authorizer for AccessReviews {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
+    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
         let now = Instant::now();
         let review = json!({
             "apiVersion": "authorization.k8s.io/v1",
@@ -43,19 +44,22 @@ impl Authorizer for AccessReviews {
         });
         let question = review.to_string();
         if let Some(decision) = self.known.get(&question, now) {
-            return decision;
+            return decision.into();
         }
-        match self.host.send_now(Method::POST, PATH, Some(&review)) {
-            Ok(answer) => {
-                let decision = decision(&answer);
-                self.known.put(question, decision.clone(), now);
-                decision
+        let (host, known) = (self.host.clone(), Arc::clone(&self.known));
+        Verdict::pending(async move {
+            match host.send(Method::POST, PATH, Some(&review)).await {
+                Ok(answer) => {
+                    let decision = decision(&answer);
+                    known.put(question, decision.clone(), now);
+                    decision
+                }
+                Err(error) => {
+                    tracing::warn!(error, "an action cannot be reviewed");
+                    Decision::Failed(UNKNOWN.to_owned())
+                }
             }
-            Err(error) => {
-                tracing::warn!(error, "an action cannot be reviewed");
-                Decision::Failed(UNKNOWN.to_owned())
-            }
-        }
+        })
     }
 }
 
@@ -131,7 +135,7 @@ fn decision(answer: &Value) -> Decision {
     match (says("/status/allowed"), says("/status/denied")) {
         // An answer with both denies.
         (_, true) => Decision::Deny(reason),
-        (true, false) => Decision::Allow,
+        (true, false) => Decision::Allow(Reason::new("", Arc::new(reason))),
         (false, false) => Decision::NoOpinion(reason),
     }
 }
@@ -191,7 +195,7 @@ mod tests {
 
     #[test]
     fn no_answer_is_no_permission() {
-        assert_eq!(decision(&json!({"status": {"allowed": true}})), Decision::Allow);
+        assert_eq!(decision(&json!({"status": {"allowed": true}})), Decision::ALLOW);
         let denied = json!({"status": {"denied": true, "reason": "never"}});
         assert_eq!(decision(&denied), Decision::Deny("never".to_owned()));
         let both = json!({"status": {"allowed": true, "denied": true}});

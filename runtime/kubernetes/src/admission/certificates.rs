@@ -32,10 +32,10 @@ fn signer_of(object: &dyn Object) -> &str {
 }
 
 /// True if a user may do `verb` for a signer, or for all signers of its domain.
-fn may(authorizer: &dyn Authorizer, user: &UserInfo, verb: &str, signer: &str) -> bool {
+async fn may(authorizer: &dyn Authorizer, user: &UserInfo, verb: &str, signer: &str) -> bool {
     let domain = signer.split('/').next().unwrap_or_default();
     let names = [signer.to_owned(), format!("{domain}/*")];
-    names.iter().any(|name| {
+    for name in &names {
         let target = Target::Resource {
             group: GROUP,
             version: "*",
@@ -44,8 +44,11 @@ fn may(authorizer: &dyn Authorizer, user: &UserInfo, verb: &str, signer: &str) -
             namespace: "",
             name,
         };
-        authorizer.permits(user, verb, target).is_ok()
-    })
+        if authorizer.permits(user, verb, target).await.is_ok() {
+            return true;
+        }
+    }
+    false
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict};
 use planesmith_access::authentication::service_account::node_of;
 use planesmith_access::authorization::{Authorizer, Target};
 use planesmith_access::user::UserInfo;
@@ -21,7 +21,7 @@ pub(super) struct ClaimStatusAuthorization {
 }
 
 impl ClaimStatusAuthorization {
-    fn check(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
+    async fn check(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
         if attributes.subresource != "status" {
             return Ok(());
         }
@@ -29,10 +29,12 @@ impl ClaimStatusAuthorization {
             return Ok(());
         };
         let mut errors = FieldErrors::default();
-        self.check_binding(attributes, &new.status, &old.status, &mut errors);
+        self.check_binding(attributes, &new.status, &old.status, &mut errors)
+            .await;
         // Devices of a claim without an allocation are dropped.
         if let Some(allocation) = &new.status.allocation {
-            self.check_devices(attributes, allocation, &new.status, &old.status, &mut errors);
+            self.check_devices(attributes, allocation, &new.status, &old.status, &mut errors)
+                .await;
         }
         if errors.is_empty() {
             return Ok(());
@@ -41,7 +43,7 @@ impl ClaimStatusAuthorization {
         Err(ApiError::invalid(&kind, &new.metadata.name, &errors))
     }
 
-    fn check_binding(
+    async fn check_binding(
         &self,
         attributes: &Attributes<'_>,
         new: &ResourceClaimStatus,
@@ -52,14 +54,14 @@ impl ClaimStatusAuthorization {
             return;
         }
         let verb = verb(attributes);
-        if let Err(why) = self.ask(attributes, verb, "binding", "", "") {
+        if let Err(why) = self.ask(attributes, verb, "binding", "", "").await {
             let needed = format!("resource=\"resourceclaims/binding\", verb=\"{verb}\"");
             let why = format!("changing status.allocation or status.reservedFor requires {needed} permission: {why}");
             errors.forbidden("status.allocation", why);
         }
     }
 
-    fn check_devices(
+    async fn check_devices(
         &self,
         attributes: &Attributes<'_>,
         allocation: &AllocationResult,
@@ -76,11 +78,13 @@ impl ClaimStatusAuthorization {
             let namespace = attributes.namespace;
             // One of them is enough.
             let mut refusals = Vec::new();
-            let allowed = verbs.iter().any(|verb| {
-                let answer = self.ask(attributes, verb, "driver", namespace, driver);
-                answer.map_err(|why| refusals.push(why)).is_ok()
-            });
-            if let Some(why) = refusals.first().filter(|_| !allowed) {
+            for verb in &verbs {
+                match self.ask(attributes, verb, "driver", namespace, driver).await {
+                    Ok(()) => break,
+                    Err(why) => refusals.push(why),
+                }
+            }
+            if let Some(why) = refusals.first().filter(|_| refusals.len() == verbs.len()) {
                 let needed = format!("resource=\"resourceclaims/driver\", verb=\"[{}]\"", verbs.join(" "));
                 let why = format!("changing status.devices requires {needed} permission: {why}");
                 errors.forbidden("status.devices", why);
@@ -88,7 +92,7 @@ impl ClaimStatusAuthorization {
         }
     }
 
-    fn ask(
+    async fn ask(
         &self,
         attributes: &Attributes<'_>,
         verb: &str,
@@ -109,7 +113,8 @@ impl ClaimStatusAuthorization {
                 .message()
                 .to_owned()
         };
-        self.authorizer.permits(attributes.user, verb, target).map_err(refuse)
+        let permitted = self.authorizer.permits(attributes.user, verb, target).await;
+        permitted.map_err(refuse)
     }
 }
 
@@ -166,13 +171,13 @@ impl Plugin for ClaimStatusAuthorization {
     }
 
     fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
-        decided(self.check(attributes, objects))
+        Box::pin(self.check(attributes, objects))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use planesmith_access::authorization::{self, Decision};
+    use planesmith_access::authorization::{self, Verdict};
     use serde_json::{Value, json};
 
     use super::*;
@@ -185,13 +190,13 @@ mod tests {
     struct Only(&'static [[&'static str; 3]]);
 
     impl Authorizer for Only {
-        fn authorize(&self, action: &authorization::Attributes<'_>) -> Decision {
+        fn authorize(&self, action: &authorization::Attributes<'_>) -> Verdict {
             let Target::Resource { subresource, name, .. } = action.target else {
-                return Decision::NoOpinion(String::new());
+                return Verdict::NO_OPINION;
             };
             match self.0.contains(&[action.verb, subresource, name]) {
-                true => Decision::Allow,
-                false => Decision::NoOpinion(String::new()),
+                true => Verdict::ALLOW,
+                false => Verdict::NO_OPINION,
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict};
 use planesmith_access::authorization::{Authorizer, Target};
 use planesmith_control_plane::live_kinds::LiveKinds;
 use planesmith_machinery::meta::OwnerReference;
@@ -17,7 +17,7 @@ pub(super) struct OwnerReferencesPermissionEnforcement {
 }
 
 impl OwnerReferencesPermissionEnforcement {
-    fn check(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
+    async fn check(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
         // A write of the status of a pod may repeat its owners.
         if attributes.is_for("", "pods") && attributes.subresource == "status" {
             return Ok(());
@@ -40,19 +40,19 @@ impl OwnerReferencesPermissionEnforcement {
                 namespace: attributes.namespace,
                 name: attributes.name,
             };
-            if let Err(reason) = self.authorizer.permits(attributes.user, "delete", target) {
+            if let Err(reason) = self.authorizer.permits(attributes.user, "delete", target).await {
                 let why = format!("cannot set an ownerRef on a resource you can't delete: {reason}, <nil>");
                 return Err(attributes.forbidden(Some(new), why));
             }
         }
         for owner in owners.iter().filter(|owner| blocks_anew(owner, before)) {
-            self.check_blocking(attributes, objects, owner)?;
+            self.check_blocking(attributes, objects, owner).await?;
         }
         Ok(())
     }
 
     /// Checks that the user may make the deletion of an owner wait for the object.
-    fn check_blocking(
+    async fn check_blocking(
         &self,
         attributes: &Attributes<'_>,
         objects: &Objects<'_>,
@@ -78,7 +78,7 @@ impl OwnerReferencesPermissionEnforcement {
             },
             name: &owner.name,
         };
-        match self.authorizer.permits(attributes.user, "update", target) {
+        match self.authorizer.permits(attributes.user, "update", target).await {
             Ok(()) => Ok(()),
             Err(reason) => refuse(format!(
                 "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: \
@@ -104,7 +104,7 @@ impl Plugin for OwnerReferencesPermissionEnforcement {
     }
 
     fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
-        decided(self.check(attributes, objects))
+        Box::pin(self.check(attributes, objects))
     }
 }
 
@@ -113,7 +113,7 @@ mod tests {
     use axum::body::Body;
     use axum::response::Response;
     use futures_util::future::BoxFuture;
-    use planesmith_access::authorization::{self, Decision};
+    use planesmith_access::authorization::{self, Decision, Verdict};
     use planesmith_api_defs::core::v1::ConfigMap;
     use planesmith_server::chain::ApiServer;
     use planesmith_server::discovery::ServedResource;
@@ -129,17 +129,17 @@ mod tests {
     struct Allowing(&'static [&'static str]);
 
     impl Authorizer for Allowing {
-        fn authorize(&self, attributes: &authorization::Attributes<'_>) -> Decision {
+        fn authorize(&self, attributes: &authorization::Attributes<'_>) -> Verdict {
             let Target::Resource {
                 resource, subresource, ..
             } = attributes.target
             else {
-                return Decision::NoOpinion(String::new());
+                return Verdict::NO_OPINION;
             };
             let asked = format!("{} {resource} {subresource}", attributes.verb);
             match self.0.contains(&asked.trim_end()) {
-                true => Decision::Allow,
-                false => Decision::NoOpinion("no".to_owned()),
+                true => Verdict::ALLOW,
+                false => Decision::NoOpinion("no".to_owned()).into(),
             }
         }
     }

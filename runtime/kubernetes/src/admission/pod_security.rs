@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::audit;
 use planesmith_api_defs::core::v1::{EphemeralContainer, Namespace, Pod, PodTemplateSpec};
 use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::object::Object;
@@ -178,7 +179,7 @@ impl PodSecurity {
     }
 
     fn audit(&self, attributes: &Attributes<'_>, pod: Checked<'_>, policy: &Policy) {
-        if attributes.annotate.is_none() {
+        if attributes.annotations.level() == audit::Level::None {
             return;
         }
         let found = violations(pod, policy.audit);
@@ -305,9 +306,8 @@ impl PodSecurity {
 }
 
 fn annotate(attributes: &Attributes<'_>, key: &str, value: String) {
-    if let Some(annotate) = attributes.annotate {
-        annotate(&format!("{PREFIX}{key}"), value);
-    }
+    let annotation = || (format!("{PREFIX}{key}").into(), value);
+    attributes.annotations.add_with(audit::Level::Metadata, annotation);
 }
 
 fn would_violate(level: LevelVersion, found: &[Violation]) -> String {

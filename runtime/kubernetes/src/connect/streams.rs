@@ -175,7 +175,7 @@ impl Wishes {
 }
 
 /// Requires the permission to create a stream. WebSocket opens it with GET, which policies grant to readers.
-fn authorize_create(authorizer: Option<&dyn Authorizer>, stream: Stream, call: &Call) -> ApiResult<()> {
+async fn authorize_create(authorizer: Option<&dyn Authorizer>, stream: Stream, call: &Call) -> ApiResult<()> {
     let is_checked = call
         .ctx
         .features
@@ -192,13 +192,16 @@ fn authorize_create(authorizer: Option<&dyn Authorizer>, stream: Stream, call: &
         namespace: call.namespace(),
         name: call.name(),
     };
-    match authorizer.authorize(&Attributes::new(&call.ctx.user, CREATE, target)) {
-        Decision::Allow => Ok(()),
+    match authorizer
+        .authorize(&Attributes::new(&call.ctx.user, CREATE, target))
+        .await
+    {
+        Decision::Allow(_) => Ok(()),
         Decision::Deny(reason) | Decision::NoOpinion(reason) => {
             let pods = GroupResource::new("", "pods");
             Err(ApiError::forbidden(&pods, call.name(), reason))
         }
-        Decision::Failed(error) => Err(ApiError::internal(error)),
+        Decision::Failed(error) | Decision::FailedClosed(error) => Err(ApiError::internal(error)),
     }
 }
 
@@ -228,7 +231,8 @@ impl Streams {
     async fn answer(&self, endpoint: &Endpoint, call: &Call) -> ApiResult<Response> {
         let wishes = self.stream.wishes(Parameters(call.query()))?;
         endpoint.admit_connection(call, wishes.as_struct()).await?;
-        authorize_create(endpoint.stores().options().authorizer.as_deref(), self.stream, call)?;
+        let authorizer = endpoint.stores().options().authorizer.as_deref();
+        authorize_create(authorizer, self.stream, call).await?;
         let pod: Pod = self.objects.get(call.namespace(), call.name())?;
         let path = wishes.path(&pod)?;
         if pod.spec.node_name.is_empty() {

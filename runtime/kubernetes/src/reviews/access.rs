@@ -32,7 +32,7 @@ impl Responder for SubjectAccess {
             check(submission)?;
             submission.admit().await?;
             let review = submission.as_kind::<v1::SubjectAccessReview>()?;
-            review.status = ask_for_subject(&*self.0, &review.spec);
+            review.status = ask_for_subject(&*self.0, &review.spec).await;
             submission.respond(&*submission.object)
         })
     }
@@ -44,7 +44,7 @@ impl Responder for LocalAccess {
             check(submission)?;
             submission.admit().await?;
             let review = submission.as_kind::<v1::LocalSubjectAccessReview>()?;
-            review.status = ask_for_subject(&*self.0, &review.spec);
+            review.status = ask_for_subject(&*self.0, &review.spec).await;
             submission.respond(&*submission.object)
         })
     }
@@ -57,7 +57,7 @@ impl Responder for OwnAccess {
             submission.admit().await?;
             let review = submission.as_kind::<v1::SelfSubjectAccessReview>()?;
             let (resource, path) = (&review.spec.resource_attributes, &review.spec.non_resource_attributes);
-            review.status = ask(&*self.0, &call.ctx.user, resource.as_ref(), path.as_ref());
+            review.status = ask(&*self.0, &call.ctx.user, resource.as_ref(), path.as_ref()).await;
             submission.respond(&*submission.object)
         })
     }
@@ -111,7 +111,10 @@ fn check(submission: &Submission<'_>) -> ApiResult<()> {
     Err(ApiError::invalid(&kind, "", &errors))
 }
 
-fn ask_for_subject(authorizer: &dyn Authorizer, spec: &v1::SubjectAccessReviewSpec) -> v1::SubjectAccessReviewStatus {
+async fn ask_for_subject(
+    authorizer: &dyn Authorizer,
+    spec: &v1::SubjectAccessReviewSpec,
+) -> v1::SubjectAccessReviewStatus {
     let user = UserInfo {
         name: spec.user.clone(),
         uid: spec.uid.clone(),
@@ -119,10 +122,10 @@ fn ask_for_subject(authorizer: &dyn Authorizer, spec: &v1::SubjectAccessReviewSp
         extra: spec.extra.clone(),
     };
     let (resource, path) = (&spec.resource_attributes, &spec.non_resource_attributes);
-    ask(authorizer, &user, resource.as_ref(), path.as_ref())
+    ask(authorizer, &user, resource.as_ref(), path.as_ref()).await
 }
 
-fn ask(
+async fn ask(
     authorizer: &dyn Authorizer,
     user: &UserInfo,
     resource: Option<&v1::ResourceAttributes>,
@@ -149,7 +152,7 @@ fn ask(
         (None, None) => ("", Target::Path("")),
     };
     let asked = resource.map(ParsedSelectors::of).unwrap_or_default();
-    let decision = authorizer.authorize(&Attributes {
+    let attributes = Attributes {
         user,
         verb,
         target,
@@ -157,17 +160,18 @@ fn ask(
             field: &asked.field,
             label: &asked.label,
         },
-    });
+    };
+    let decision = authorizer.authorize(&attributes).await;
     let mut status = v1::SubjectAccessReviewStatus {
-        allowed: decision == Decision::Allow,
-        denied: matches!(decision, Decision::Deny(_)),
+        allowed: decision.is_allowed(),
+        denied: matches!(decision, Decision::Deny(_) | Decision::FailedClosed(_)),
         ..v1::SubjectAccessReviewStatus::default()
     };
     let mut problems = Vec::new();
     match decision {
-        Decision::Allow => {}
+        Decision::Allow(reason) => status.reason = reason.to_string(),
         Decision::Deny(reason) | Decision::NoOpinion(reason) => status.reason = reason,
-        Decision::Failed(why) => problems.push(why),
+        Decision::Failed(why) | Decision::FailedClosed(why) => problems.push(why),
     }
     problems.extend(asked.problems);
     status.evaluation_error = problems.join("; ");

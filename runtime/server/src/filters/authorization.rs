@@ -8,7 +8,8 @@ use axum::response::Response;
 use http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::uri::PathAndQuery;
 use http::{StatusCode, Uri};
-use planesmith_access::authorization::{Attributes, Authorizer, Decision, Selectors, Target};
+use planesmith_access::audit::{Annotations, Level};
+use planesmith_access::authorization::{Attributes, Authorizer, Decision, Selectors, Target, Verdict};
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::status::{ApiError, Details};
@@ -30,6 +31,33 @@ impl Authorization {
     #[must_use]
     pub fn new(authorizer: Arc<dyn Authorizer>, metrics: SharedMetrics) -> Self {
         Self { authorizer, metrics }
+    }
+
+    /// Records the decision. Returns the answer to a request that is not allowed.
+    fn conclude(&self, exchange: &mut Exchange, decision: Decision, begin: Instant) -> Option<Response> {
+        let ctx = &exchange.ctx;
+        let took = begin.elapsed();
+        ctx.timeline.add(Stage::Authorization, begin, took);
+        let result = match &decision {
+            Decision::Allow(_) => AuthorizationResult::Allowed,
+            Decision::Deny(_) => AuthorizationResult::Denied,
+            Decision::NoOpinion(_) => AuthorizationResult::NoOpinion,
+            Decision::Failed(_) | Decision::FailedClosed(_) => AuthorizationResult::Failed,
+        };
+        self.metrics.access().authorized(result, took);
+        annotate(&ctx.annotations, &decision);
+        let reason = match decision {
+            Decision::Allow(_) => return None,
+            Decision::Deny(reason) | Decision::NoOpinion(reason) => reason,
+            Decision::Failed(why) | Decision::FailedClosed(why) => {
+                return Some(undecided(exchange.request.uri(), &why));
+            }
+        };
+        tracing::debug!(request = %ctx.id, user = ctx.user.name, path = ctx.info.path(), reason, "forbidden");
+        let error = forbidden(ctx, &reason);
+        let nosniff = HeaderValue::from_static("nosniff");
+        exchange.headers.insert(X_CONTENT_TYPE_OPTIONS, nosniff);
+        Some(exchange.error_answer(&error))
     }
 }
 
@@ -53,27 +81,33 @@ impl Filter for Authorization {
             },
         };
         let begin = Instant::now();
-        let decision = self.authorizer.authorize(&attributes);
-        let took = begin.elapsed();
-        ctx.timeline.add(Stage::Authorization, begin, took);
-        let judgement = match &decision {
-            Decision::Allow => AuthorizationResult::Allowed,
-            Decision::Deny(_) => AuthorizationResult::Denied,
-            Decision::NoOpinion(_) => AuthorizationResult::NoOpinion,
-            Decision::Failed(_) => AuthorizationResult::Failed,
-        };
-        self.metrics.access().authorized(judgement, took);
-        let reason = match decision {
-            Decision::Allow => return Step::Continue,
-            Decision::Deny(reason) | Decision::NoOpinion(reason) => reason,
-            Decision::Failed(why) => return Step::Answer(undecided(exchange.request.uri(), &why)),
-        };
-        tracing::debug!(request = %ctx.id, user = ctx.user.name, path = ctx.info.path(), reason, "forbidden");
-        let error = forbidden(ctx, &reason);
-        let nosniff = HeaderValue::from_static("nosniff");
-        exchange.headers.insert(X_CONTENT_TYPE_OPTIONS, nosniff);
-        exchange.refuse(&error)
+        match self.authorizer.authorize(&attributes) {
+            Verdict::Decided(decision) => match self.conclude(exchange, decision, begin) {
+                None => Step::Continue,
+                Some(answer) => Step::Answer(answer),
+            },
+            Verdict::Pending(question) => Step::Wait(Box::pin(async move {
+                let decision = question.await;
+                self.conclude(exchange, decision, begin)
+            })),
+        }
     }
+}
+
+/// Adds the decision to the audit event.
+fn annotate(annotations: &Annotations, decision: &Decision) {
+    const DECISION: &str = "authorization.k8s.io/decision";
+    const REASON: &str = "authorization.k8s.io/reason";
+    if annotations.level() == Level::None {
+        return;
+    }
+    let (decision, reason) = match decision {
+        Decision::Allow(reason) => ("allow", reason.to_string()),
+        Decision::Deny(reason) | Decision::NoOpinion(reason) => ("forbid", reason.clone()),
+        Decision::Failed(_) | Decision::FailedClosed(_) => return annotations.add(REASON, "internal error"),
+    };
+    annotations.add(DECISION, decision);
+    annotations.add(REASON, reason);
 }
 
 /// Reports that the authorizer could not decide, in a text that browsers do not interpret as a page.

@@ -61,26 +61,28 @@ impl Filter for Impersonation {
         for name in named {
             headers.remove(name);
         }
-        let ctx = &exchange.ctx;
-        let asking = Impersonator {
-            user: &ctx.user,
-            info: &ctx.info,
-        };
-        match self.modes.impersonate(&asking, &wanted) {
-            Ok(user) => {
-                tracing::debug!(request = %ctx.id, by = ctx.user.name, user = user.name, "impersonation");
-                exchange.ctx.user = Arc::new(user);
-                if let Some(record) = &exchange.ctx.audit {
-                    record.impersonate(&exchange.ctx.user, "");
+        Step::Wait(Box::pin(async move {
+            let ctx = &exchange.ctx;
+            let asking = Impersonator {
+                user: &ctx.user,
+                info: &ctx.info,
+            };
+            match self.modes.impersonate(&asking, &wanted).await {
+                Ok(user) => {
+                    tracing::debug!(request = %ctx.id, by = ctx.user.name, user = user.name, "impersonation");
+                    exchange.ctx.user = Arc::new(user);
+                    if let Some(record) = &exchange.ctx.audit {
+                        record.impersonate(&exchange.ctx.user, "");
+                    }
+                    None
                 }
-                Step::Continue
+                Err(error) => {
+                    let nosniff = HeaderValue::from_static("nosniff");
+                    exchange.headers.insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
+                    Some(exchange.error_answer(&error))
+                }
             }
-            Err(error) => {
-                let nosniff = HeaderValue::from_static("nosniff");
-                exchange.headers.insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
-                exchange.refuse(&error)
-            }
-        }
+        }))
     }
 }
 

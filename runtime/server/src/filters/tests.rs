@@ -1,7 +1,8 @@
 use std::time::SystemTime;
 
+use planesmith_access::audit::{Annotations, Level};
 use planesmith_access::authentication::{Chain, RequestHeaderAuthenticator, RequestHeaders};
-use planesmith_access::authorization::{Attributes, Authorizer, Decision, Selectors};
+use planesmith_access::authorization::{Attributes, Authorizer, Decision, Reason, Selectors, Verdict};
 
 use super::*;
 use crate::metrics::SharedMetrics;
@@ -38,8 +39,8 @@ fn nobody_says_in_the_name_of_a_proxy_who_asks() {
 struct Lost;
 
 impl Authorizer for Lost {
-    fn authorize(&self, _: &Attributes<'_>) -> Decision {
-        Decision::Failed("nobody <answers>".to_owned())
+    fn authorize(&self, _: &Attributes<'_>) -> Verdict {
+        Decision::Failed("nobody <answers>".to_owned()).into()
     }
 }
 
@@ -48,13 +49,13 @@ impl Authorizer for Lost {
 struct Curious(std::sync::Mutex<Vec<String>>);
 
 impl Authorizer for Curious {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
+    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
         let Selectors { field, label } = attributes.selectors;
         self.0
             .lock()
             .unwrap()
             .push(format!("{} {field:?} {label:?}", attributes.verb));
-        Decision::Allow
+        Verdict::ALLOW
     }
 }
 
@@ -89,4 +90,47 @@ async fn what_nobody_knows_is_an_error_of_the_server() {
         body,
         "Internal Server Error: \"/apis?a=1&amp;b=2\": nobody &lt;answers&gt;\n"
     );
+}
+
+/// Decides after the task was scheduled again.
+#[derive(Debug)]
+struct Distant(Decision);
+
+impl Authorizer for Distant {
+    fn authorize(&self, _: &Attributes<'_>) -> Verdict {
+        let decision = self.0.clone();
+        Verdict::pending(async {
+            tokio::task::yield_now().await;
+            decision
+        })
+    }
+}
+
+#[tokio::test]
+async fn the_decision_of_another_server_is_awaited_and_recorded() {
+    let decide = async |decision| {
+        let filter = Authorization::new(Arc::new(Distant(decision)), SharedMetrics::default());
+        let mut exchange = exchange(Request::get("/apis"));
+        exchange.ctx.annotations = Annotations::recorded(Level::Metadata);
+        let Step::Wait(wait) = filter.enter(&mut exchange) else {
+            panic!("the decision is not awaited");
+        };
+        let status = wait.await.map(|answer| answer.status());
+        let annotations = exchange.ctx.annotations.collected().into_iter();
+        let annotations: Vec<_> = annotations.map(|(key, value)| format!("{key}={value}")).collect();
+        (status, annotations.join(" "))
+    };
+    let allow = "authorization.k8s.io/decision=allow authorization.k8s.io/reason=by rule";
+    assert_eq!(
+        decide(Decision::Allow(Reason::new("by ", Arc::new("rule")))).await,
+        (None, allow.to_owned())
+    );
+    let forbid = "authorization.k8s.io/decision=forbid authorization.k8s.io/reason=never";
+    let refused = (Some(StatusCode::FORBIDDEN), forbid.to_owned());
+    assert_eq!(decide(Decision::Deny("never".to_owned())).await, refused);
+    let failed = (
+        Some(StatusCode::INTERNAL_SERVER_ERROR),
+        "authorization.k8s.io/reason=internal error".to_owned(),
+    );
+    assert_eq!(decide(Decision::Failed("unreachable".to_owned())).await, failed);
 }

@@ -58,6 +58,7 @@ impl Write<'_> {
             options: Some(&*self.options),
             deadline: self.call.ctx.deadline,
             warn,
+            annotations: &self.call.ctx.annotations,
             ..Attributes::new(operation, resource, &self.call.ctx.user)
         }
     }

@@ -23,17 +23,16 @@ impl Plugin for CertificateApproval {
 
     fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
         // The old object counts: an update to `approval` cannot change the signer.
-        let signer = objects
-            .old
-            .filter(|_| is_for_requests(attributes, "approval"))
-            .map(signer_of);
-        let refused = signer.filter(|signer| !may(&*self.authorizer, attributes.user, "approve", signer));
-        decided(match refused {
-            None => Ok(()),
-            Some(signer) => {
-                let why = format!("user not permitted to approve requests with signerName {signer:?}");
-                Err(attributes.forbidden(objects.new.as_deref(), why))
+        let Some(old) = objects.old.filter(|_| is_for_requests(attributes, "approval")) else {
+            return decided(Ok(()));
+        };
+        Box::pin(async move {
+            let signer = signer_of(old);
+            if may(&*self.authorizer, attributes.user, "approve", signer).await {
+                return Ok(());
             }
+            let why = format!("user not permitted to approve requests with signerName {signer:?}");
+            Err(attributes.forbidden(objects.new.as_deref(), why))
         })
     }
 }

@@ -29,14 +29,16 @@ impl Plugin for ClusterTrustBundleAttest {
             return decided(Ok(()));
         };
         let signer = signer_of(new);
-        let allowed = signer.is_empty()
-            || objects.old.is_some_and(|old| says_the_same(new, old))
-            || may(&*self.authorizer, attributes.user, "attest", signer);
-        if allowed {
+        if signer.is_empty() || objects.old.is_some_and(|old| says_the_same(new, old)) {
             return decided(Ok(()));
         }
-        let why = format!("user not permitted to attest for signerName {signer:?}");
-        decided(Err(attributes.forbidden(Some(new), why)))
+        Box::pin(async move {
+            if may(&*self.authorizer, attributes.user, "attest", signer).await {
+                return Ok(());
+            }
+            let why = format!("user not permitted to attest for signerName {signer:?}");
+            Err(attributes.forbidden(Some(new), why))
+        })
     }
 }
 

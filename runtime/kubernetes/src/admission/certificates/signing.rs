@@ -31,13 +31,17 @@ impl Plugin for CertificateSigning {
         let is_same = ["status.certificate", "status.conditions"]
             .iter()
             .all(|path| same(old, new, path));
-        let signer = signer_of(old);
-        if !is_for_requests(attributes, "status") || is_same || may(&*self.authorizer, attributes.user, "sign", signer)
-        {
+        if !is_for_requests(attributes, "status") || is_same {
             return decided(Ok(()));
         }
-        let why = format!("user not permitted to sign requests with signerName {signer:?}");
-        decided(Err(attributes.forbidden(Some(new), why)))
+        Box::pin(async move {
+            let signer = signer_of(old);
+            if may(&*self.authorizer, attributes.user, "sign", signer).await {
+                return Ok(());
+            }
+            let why = format!("user not permitted to sign requests with signerName {signer:?}");
+            Err(attributes.forbidden(Some(new), why))
+        })
     }
 }
 

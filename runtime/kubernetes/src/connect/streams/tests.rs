@@ -1,4 +1,6 @@
+use futures_util::FutureExt;
 use http::Request;
+use planesmith_access::authorization::Verdict;
 use planesmith_server::request::{Context, RequestInfo};
 use planesmith_server::shutdown::Stop;
 
@@ -9,7 +11,7 @@ use super::*;
 struct Reading(&'static str);
 
 impl Authorizer for Reading {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
+    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
         let authorization::Target::Resource {
             resource,
             subresource,
@@ -18,13 +20,13 @@ impl Authorizer for Reading {
             ..
         } = attributes.target
         else {
-            return Decision::Failed("no resource".to_owned());
+            return Decision::Failed("no resource".to_owned()).into();
         };
         match attributes.verb {
             "create" if subresource != self.0 => {
-                Decision::NoOpinion(format!("no {resource}/{subresource} {namespace}/{name}"))
+                Decision::NoOpinion(format!("no {resource}/{subresource} {namespace}/{name}")).into()
             }
-            _ => Decision::Allow,
+            _ => Verdict::ALLOW,
         }
     }
 }
@@ -44,7 +46,10 @@ fn whoever_opens_a_stream_with_get_has_to_have_the_permission_to_create_it() {
     let authorizer = Reading("exec");
     let authorize = |method: &str, stream: Stream| {
         let call = call(method, stream.name());
-        authorize_create(Some(&authorizer), stream, &call).map_err(|error| (error.code(), error.message().to_owned()))
+        let authorized = authorize_create(Some(&authorizer), stream, &call).now_or_never();
+        authorized
+            .expect("nothing waits")
+            .map_err(|error| (error.code(), error.message().to_owned()))
     };
     assert_eq!(authorize("GET", Stream::Exec), Ok(()));
     // The authorization filter has checked this one already.
@@ -53,8 +58,9 @@ fn whoever_opens_a_stream_with_get_has_to_have_the_permission_to_create_it() {
         let why = format!("pods \"p\" is forbidden: no pods/{} a/p", stream.name());
         assert_eq!(authorize("GET", stream), Err((403, why)));
     }
-    let nobody = authorize_create(None, Stream::Exec, &call("GET", "exec")).unwrap_err();
-    assert_eq!(nobody.code(), 500);
+    let call = call("GET", "exec");
+    let nobody = authorize_create(None, Stream::Exec, &call).now_or_never();
+    assert_eq!(nobody.unwrap().unwrap_err().code(), 500);
 }
 
 #[test]

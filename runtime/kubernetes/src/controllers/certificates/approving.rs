@@ -34,14 +34,14 @@ impl Approver {
     }
 
     /// Returns the reason why a request is approved; `None` if it is not.
-    fn reason(&self, stored: &Value, request: &Request) -> Option<&'static str> {
+    async fn reason(&self, stored: &Value, request: &Request) -> Option<&'static str> {
         let is_for_node = text(stored, "/spec/signerName") == signers::NODE_CLIENT
             && signers::check_node_client(request, &usages(stored)).is_ok();
         if !is_for_node {
             return None;
         }
         let user = user(stored);
-        let may = |subresource| {
+        let may = async |subresource| {
             let target = Target::Resource {
                 group: "certificates.k8s.io",
                 version: "*",
@@ -50,12 +50,14 @@ impl Approver {
                 namespace: "",
                 name: "",
             };
-            self.authorizer.permits(&user, "create", target).is_ok()
+            self.authorizer.permits(&user, "create", target).await.is_ok()
         };
-        if user.name == request.user.common_name && may("selfnodeclient") {
+        if user.name == request.user.common_name && may("selfnodeclient").await {
             return Some("Auto approving self kubelet client certificate after SubjectAccessReview.");
         }
-        may("nodeclient").then_some("Auto approving kubelet client certificate after SubjectAccessReview.")
+        may("nodeclient")
+            .await
+            .then_some("Auto approving kubelet client certificate after SubjectAccessReview.")
     }
 }
 
@@ -77,8 +79,10 @@ impl Reconcile for Approver {
             return Ok(());
         };
         // A request that cannot be parsed is not signed either.
-        let reason = asked(&stored).ok().and_then(|request| self.reason(&stored, &request));
-        let Some(message) = reason else {
+        let Ok(request) = asked(&stored) else {
+            return Ok(());
+        };
+        let Some(message) = self.reason(&stored, &request).await else {
             return Ok(());
         };
         add_condition(

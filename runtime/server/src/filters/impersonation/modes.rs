@@ -75,7 +75,7 @@ impl Modes {
     /// # Errors
     ///
     /// 403 when no mode allows it, with the reason of the first mode that was tried.
-    pub(super) fn impersonate(&self, asking: &Impersonator<'_>, wanted: &UserInfo) -> ApiResult<UserInfo> {
+    pub(super) async fn impersonate(&self, asking: &Impersonator<'_>, wanted: &UserInfo) -> ApiResult<UserInfo> {
         let last = self.last().get(&asking.user.name).copied();
         let others = MODES.into_iter().filter(|mode| Some(*mode) != last);
         let mut refused = None;
@@ -84,7 +84,7 @@ impl Modes {
             .chain(others)
             .filter(|mode| mode.is_for(asking.user, wanted))
         {
-            match self.check(mode, asking, wanted) {
+            match self.check(mode, asking, wanted).await {
                 Ok(user) => {
                     self.remember(&asking.user.name, mode);
                     return Ok(user);
@@ -111,7 +111,7 @@ impl Modes {
         last.insert(user.to_owned(), mode);
     }
 
-    fn check(&self, mode: Mode, asking: &Impersonator<'_>, wanted: &UserInfo) -> ApiResult<UserInfo> {
+    async fn check(&self, mode: Mode, asking: &Impersonator<'_>, wanted: &UserInfo) -> ApiResult<UserInfo> {
         let ask = Ask {
             authorizer: &*self.authorizer,
             user: &mode.requestor(asking.user),
@@ -120,13 +120,13 @@ impl Modes {
         };
         if let Some(word) = mode.word() {
             let verb = format!("impersonate-on:{word}:{}", asking.info.verb_text());
-            ask.may(&verb, target(asking.info))?;
+            ask.may(&verb, target(asking.info)).await?;
         }
         let mut user = wanted.clone();
-        ask.name(wanted, &mut user)?;
-        ask.uid(&wanted.uid)?;
-        ask.groups(&wanted.groups)?;
-        ask.extra(&wanted.extra)?;
+        ask.name(wanted, &mut user).await?;
+        ask.uid(&wanted.uid).await?;
+        ask.groups(&wanted.groups).await?;
+        ask.extra(&wanted.extra).await?;
         let group = if user.name == ANONYMOUS {
             Some(UNAUTHENTICATED_GROUP)
         } else {
@@ -201,13 +201,14 @@ struct Identity<'a> {
 }
 
 impl Ask<'_> {
-    fn may(&self, verb: &str, target: Target<'_>) -> ApiResult<()> {
+    async fn may(&self, verb: &str, target: Target<'_>) -> ApiResult<()> {
         let refuse = |reason: String| refusal(&self.user.name, verb, &target, &reason);
-        self.authorizer.permits(self.user, verb, target).map_err(refuse)
+        let permitted = self.authorizer.permits(self.user, verb, target).await;
+        permitted.map_err(refuse)
     }
 
-    fn may_be(&self, identity: &Identity<'_>) -> ApiResult<()> {
-        self.may(&self.verb, identity.target())
+    async fn may_be(&self, identity: &Identity<'_>) -> ApiResult<()> {
+        self.may(&self.verb, identity.target()).await
     }
 
     fn refuse(&self, identity: &Identity<'_>, reason: &str) -> ApiResult<()> {
@@ -227,7 +228,7 @@ impl Ask<'_> {
     }
 
     /// Checks the name, and adds the groups that it implies.
-    fn name(&self, wanted: &UserInfo, user: &mut UserInfo) -> ApiResult<()> {
+    async fn name(&self, wanted: &UserInfo, user: &mut UserInfo) -> ApiResult<()> {
         let mut identity = Identity {
             group: self.group_of_names(),
             resource: "users",
@@ -249,17 +250,17 @@ impl Ask<'_> {
                 user.groups = service_account_user(namespace, name).groups;
             }
         }
-        self.may_be(&identity)
+        self.may_be(&identity).await
     }
 
-    fn uid(&self, uid: &str) -> ApiResult<()> {
+    async fn uid(&self, uid: &str) -> ApiResult<()> {
         if uid.is_empty() {
             return Ok(());
         }
-        self.may_be(&Identity::of(AUTHENTICATION, "uids", uid))
+        self.may_be(&Identity::of(AUTHENTICATION, "uids", uid)).await
     }
 
-    fn groups(&self, groups: &[String]) -> ApiResult<()> {
+    async fn groups(&self, groups: &[String]) -> ApiResult<()> {
         let identity = |name| Identity::of(self.group_of_names(), "groups", name);
         if self.is_constrained() {
             if groups.iter().any(String::is_empty) {
@@ -269,14 +270,17 @@ impl Ask<'_> {
                 let reason = "impersonating the system:masters group is not allowed";
                 return self.refuse(&identity(PRIVILEGED_GROUP), reason);
             }
-            if groups.len() >= MANY && self.may_be(&identity("*")).is_ok() {
+            if groups.len() >= MANY && self.may_be(&identity("*")).await.is_ok() {
                 return Ok(());
             }
         }
-        groups.iter().try_for_each(|group| self.may_be(&identity(group)))
+        for group in groups {
+            self.may_be(&identity(group)).await?;
+        }
+        Ok(())
     }
 
-    fn extra(&self, extra: &BTreeMap<String, Vec<String>>) -> ApiResult<()> {
+    async fn extra(&self, extra: &BTreeMap<String, Vec<String>>) -> ApiResult<()> {
         let identity = |key, value| Identity {
             subresource: key,
             ..Identity::of(AUTHENTICATION, "userextras", value)
@@ -286,14 +290,16 @@ impl Ask<'_> {
                 return self.refuse(&identity("", ""), &problem);
             }
             let number: usize = extra.values().map(Vec::len).sum();
-            if number.max(extra.len()) >= MANY && self.may_be(&identity("*", "*")).is_ok() {
+            if number.max(extra.len()) >= MANY && self.may_be(&identity("*", "*")).await.is_ok() {
                 return Ok(());
             }
         }
-        let mut values = extra
-            .iter()
-            .flat_map(|(key, values)| values.iter().map(move |value| (key, value)));
-        values.try_for_each(|(key, value)| self.may_be(&identity(key, value)))
+        for (key, values) in extra {
+            for value in values {
+                self.may_be(&identity(key, value)).await?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,4 +1,5 @@
-use planesmith_access::authorization::{Attributes, Decision, Target};
+use futures_util::FutureExt;
+use planesmith_access::authorization::{Attributes, Target, Verdict};
 use planesmith_access::user::{PRIVILEGED_GROUP, UserInfo};
 
 use super::*;
@@ -9,7 +10,7 @@ use crate::request::RequestInfo;
 struct Only(&'static [&'static str]);
 
 impl Authorizer for Only {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
+    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
         let what = match attributes.target {
             Target::Path(path) => path.to_owned(),
             Target::Resource {
@@ -26,8 +27,8 @@ impl Authorizer for Only {
         };
         let asked = format!("{} {what}", attributes.verb);
         match self.0.contains(&"*") || self.0.contains(&asked.as_str()) {
-            true => Decision::Allow,
-            false => Decision::NoOpinion(String::new()),
+            true => Verdict::ALLOW,
+            false => Verdict::NO_OPINION,
         }
     }
 }
@@ -50,7 +51,10 @@ fn taken_for(allowed: &'static [&'static str], headers: &[(&'static str, &str)])
     let modes = Modes::new(Arc::new(Only(allowed)));
     let user = wanted(&map).and_then(|wanted| match wanted {
         None => Ok(alice.clone()),
-        Some(wanted) => modes.impersonate(&asking, &wanted),
+        Some(wanted) => {
+            let user = modes.impersonate(&asking, &wanted).now_or_never();
+            user.expect("a local authorizer decides at once")
+        }
     });
     match user {
         Ok(user) => format!("{} {:?} {:?} {:?}", user.name, user.uid, user.groups, user.extra),

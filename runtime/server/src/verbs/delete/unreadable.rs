@@ -23,7 +23,7 @@ impl Write<'_> {
     /// skipped.
     pub(super) async fn delete_unreadable(&self, output: Output) -> ApiResult<Response> {
         let (endpoint, call) = (self.endpoint, self.call);
-        endpoint.authorize_unsafe_delete(call)?;
+        endpoint.authorize_unsafe_delete(call).await?;
         let key = endpoint.store().key(call.namespace(), call.name())?;
         let mut attempts = Attempts::new(self, &key);
         loop {
@@ -67,7 +67,7 @@ impl Write<'_> {
 }
 
 impl Endpoint {
-    fn authorize_unsafe_delete(&self, call: &Call) -> ApiResult<()> {
+    async fn authorize_unsafe_delete(&self, call: &Call) -> ApiResult<()> {
         let Some(authorizer) = &self.stores().options().authorizer else {
             let why = "no authorizer provided, unable to authorize unsafe delete";
             return Err(ApiError::internal(why));
@@ -81,12 +81,17 @@ impl Endpoint {
             namespace: call.namespace(),
             name: call.name(),
         };
-        let why = match authorizer.authorize(&Attributes::new(&call.ctx.user, VERB, target)) {
-            Decision::Allow => return Ok(()),
+        let why = match authorizer
+            .authorize(&Attributes::new(&call.ctx.user, VERB, target))
+            .await
+        {
+            Decision::Allow(_) => return Ok(()),
             Decision::Deny(reason) | Decision::NoOpinion(reason) => {
                 format!("not permitted to do {}, reason: {reason}", quote(VERB))
             }
-            Decision::Failed(error) => format!("error while checking permission for {}, {error}", quote(VERB)),
+            Decision::Failed(error) | Decision::FailedClosed(error) => {
+                format!("error while checking permission for {}, {error}", quote(VERB))
+            }
         };
         Err(ApiError::forbidden(&kind.group_resource(), call.name(), why))
     }
