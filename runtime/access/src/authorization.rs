@@ -3,6 +3,7 @@
 mod abac;
 mod modes;
 mod owned_attributes;
+pub mod rbac;
 mod reason;
 mod rules;
 mod verdict;

@@ -28,7 +28,8 @@ use crate::admission::{self, PluginInitializer};
 use crate::authentication::{AddedAuthentication, AuthenticationContext, anonymous, authorizer, bearer_tokens};
 use crate::base_groups;
 use crate::bootstrap::Announcement;
-use crate::component::{ChainContext, ChainedServer, Contribution, ServerContext};
+use crate::component::{AuthorizerInitializer, ChainContext, ChainedServer, Contribution, ServerContext};
+use crate::component_state::ComponentState;
 use crate::enablement::Enablement;
 use crate::feature_gates::FeatureGates;
 use crate::group_version::GroupVersion;
@@ -102,7 +103,15 @@ pub(crate) fn assemble(
     let gates = options.features();
     let features = features(program, options, &gates)?;
     let scheme = Arc::new(scheme(program, options, &features, shared)?);
-    let authorizer = authorizer(options)?;
+    let state = ComponentState::default();
+    let authorizer_initializer = AuthorizerInitializer {
+        storage,
+        scheme: &scheme,
+        options,
+        gates: &gates,
+        state: &state,
+    };
+    let authorizer = authorizer(program, &authorizer_initializer)?;
     let (kinds, live_services) = (LiveKinds::default(), LiveServices::default());
     let objects: Arc<dyn Lister> = Arc::new(ObjectLister::new(storage, &scheme));
     let initializer = PluginInitializer {
@@ -136,6 +145,7 @@ pub(crate) fn assemble(
         authority: identity.authority(),
         tokens: &tokens,
         authorizer: &authorizer,
+        state: &state,
     };
     let added = contributions(program, &context)?;
     let enablement = enablement(program, options, &gates)?;

@@ -15,7 +15,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use planesmith_server::version::Version;
 
-use crate::options::{Controllers, Options, VersionFlag};
+use crate::options::{AuthorizationMode, Controllers, Options, VersionFlag};
 use crate::program::Program;
 
 /// Serves the Kubernetes API from one binary, on an embedded store.
@@ -69,7 +69,9 @@ pub(crate) fn read(program: &Program) -> ParsedCommand {
                     .iter()
                     .try_for_each(|part| part.check_flags(&matches))
             };
-            if let Err(error) = line.options.check().and_then(|()| of_components()) {
+            let options = &line.options;
+            let modes = || program.check_authorization_modes(&options.authorization_mode);
+            if let Err(error) = options.check().and_then(|()| modes()).and_then(|()| of_components()) {
                 command.error(ErrorKind::ValueValidation, error).exit()
             }
             line.options.listed = flags::listed(&command, &matches);
@@ -120,8 +122,12 @@ fn command(program: &Program) -> clap::Command {
     });
     let known = program.controller_names();
     let command = store::with_schemes(command, program);
-    command.mut_arg("controllers", |flag| {
+    let command = command.mut_arg("controllers", |flag| {
         flag.value_parser(move |text: &str| Controllers::parse(text, &known))
+    });
+    let modes = program.default_authorization_modes();
+    command.mut_arg("authorization_mode", |flag| {
+        flag.default_values(modes.into_iter().map(AuthorizationMode::as_str))
     })
 }
 

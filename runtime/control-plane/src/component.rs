@@ -12,6 +12,7 @@ use planesmith_access::authentication::BearerTokens;
 use planesmith_access::authentication::service_account::KeyGenerator;
 use planesmith_access::authorization::Authorizer;
 use planesmith_machinery::feature::Feature;
+use planesmith_machinery::scheme::Scheme;
 use planesmith_server::audit::Audit;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::GroupDirectory;
@@ -22,17 +23,18 @@ use planesmith_server::proxy::ClientIdentity;
 use planesmith_server::routes::Routes;
 use planesmith_server::stores::Stores;
 use planesmith_server::trace::Tracer;
-use planesmith_store::StorageOptions;
+use planesmith_store::{Storage, StorageOptions};
 
 use crate::admission::{PluginInitializer, Registration};
 use crate::authentication::{AddedAuthentication, AuthenticationContext};
 use crate::bootstrap::Announcement;
 use crate::certificates::Authority;
+use crate::component_state::ComponentState;
 use crate::controllers::Controller;
 use crate::feature_gates::FeatureGates;
 use crate::group_version::GroupVersion;
 use crate::loopback::Loopback;
-use crate::options::{ControllerName, Options};
+use crate::options::{AuthorizationMode, ControllerName, Options};
 use crate::service_resolver::ServiceResolver;
 use crate::shared_store::SharedStore;
 use crate::store_scheme::StoreScheme;
@@ -130,6 +132,31 @@ pub trait Component: fmt::Debug + Sync {
         Ok(AddedAuthentication::default())
     }
 
+    /// Lists the modes of `--authorization-mode` that the component implements.
+    fn authorization_modes(&self) -> &'static [AuthorizationMode] {
+        &[]
+    }
+
+    /// Lists those of [`authorization_modes`](Self::authorization_modes) that are on without the flag. A program whose
+    /// components list none permits everything to every authenticated user.
+    fn default_authorization_modes(&self) -> &'static [AuthorizationMode] {
+        &[]
+    }
+
+    /// Creates the authorizer of `mode`, one of [`authorization_modes`](Self::authorization_modes).
+    ///
+    /// # Errors
+    ///
+    /// A flag whose value cannot be used, such as a file that cannot be read; the server does not start.
+    fn authorizer(
+        &self,
+        mode: AuthorizationMode,
+        initializer: &AuthorizerInitializer<'_>,
+    ) -> Result<Option<Box<dyn Authorizer>>> {
+        let _ = (mode, initializer);
+        Ok(None)
+    }
+
     /// Lists the group versions that the component needs. They are served unless the program has them itself.
     fn groups(&self) -> &'static [GroupVersion] {
         &[]
@@ -169,6 +196,21 @@ pub trait Component: fmt::Debug + Sync {
     }
 }
 
+/// The parts of a server from which authorizers are created.
+#[derive(Clone, Copy, Debug)]
+pub struct AuthorizerInitializer<'a> {
+    /// The stored objects. Everything that a start has to load is there.
+    pub storage: &'a Storage,
+    /// The kinds of the server.
+    pub scheme: &'a Scheme,
+    /// The flags.
+    pub options: &'a Options,
+    /// The features that are on.
+    pub gates: &'a FeatureGates,
+    /// State that the parts of a component share.
+    pub state: &'a ComponentState,
+}
+
 /// A resource that is served only while a feature is on.
 #[derive(Clone, Copy, Debug)]
 pub struct GatedResource {
@@ -203,6 +245,8 @@ pub struct ServerContext<'a> {
     pub tokens: &'a Arc<BearerTokens>,
     /// Decides about requests.
     pub authorizer: &'a Arc<dyn Authorizer>,
+    /// State that the parts of a component share.
+    pub state: &'a ComponentState,
 }
 
 /// The parts of a server that its chain is made of.

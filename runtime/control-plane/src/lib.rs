@@ -14,6 +14,7 @@ pub mod bootstrap;
 pub mod certificates;
 mod commands;
 pub mod component;
+pub mod component_state;
 pub mod conditions;
 pub mod controllers;
 mod data_folder;

@@ -2,6 +2,7 @@
 
 mod aggregation;
 mod authentication;
+mod authorization;
 mod controllers;
 mod go_duration;
 mod history;
@@ -20,6 +21,7 @@ use clap::{ArgAction, ArgMatches, Parser, ValueEnum};
 
 pub use self::aggregation::AggregationOptions;
 pub use self::authentication::{AuthenticationOptions, TokenReviewVersion};
+pub use self::authorization::AuthorizationMode;
 pub(crate) use self::controllers::CONTROLLERS;
 pub use self::controllers::{ControllerName, Controllers};
 pub use self::go_duration::parse_go_duration;
@@ -80,15 +82,8 @@ pub struct Options {
     #[arg(long, value_delimiter = ',', value_name = "DIRECTIVES")]
     pub strict_transport_security_directives: Vec<String>,
 
-    /// Authorization modes, in the order in which they are consulted. AlwaysAllow: every authenticated user may do
-    /// everything.
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        default_value = "AlwaysAllow",
-        value_name = "MODES"
-    )]
+    /// Authorization modes, in the order in which they are consulted. Members of system:masters may do everything in any mode.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "MODES")]
     pub authorization_mode: Vec<AuthorizationMode>,
 
     /// Admission plugins to enable besides those that are on by default; the order does not matter.
@@ -205,16 +200,6 @@ pub struct Options {
     pub matches: ArgMatches,
 }
 
-/// A mode of authorization.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "PascalCase")]
-pub enum AuthorizationMode {
-    /// Every authenticated user may do everything.
-    AlwaysAllow,
-    /// No user may do anything; for tests.
-    AlwaysDeny,
-}
-
 /// The kind of store that objects are kept in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum StorageKind {
@@ -260,6 +245,7 @@ impl Options {
                 timeout.as_secs_f64()
             ));
         }
+        authorization::check(&self.authorization_mode)?;
         self.service_accounts.check()?;
         self.serving.check()?;
         serving::check_origins(&self.cors_allowed_origins)?;
@@ -430,7 +416,7 @@ mod tests {
     fn no_flags_are_a_working_configuration() {
         let options = parse(&[]).unwrap();
         assert!(options.bind_address.is_loopback());
-        assert!(!options.anonymous_allowed());
+        assert!(options.anonymous_allowed());
         assert_eq!(options.request_timeout, Duration::from_secs(60));
     }
 
@@ -486,7 +472,11 @@ mod tests {
             ),
             (
                 "--authorization-mode=Maybe",
-                "[possible values: AlwaysAllow, AlwaysDeny]",
+                "[possible values: Node, RBAC, ABAC, Webhook, AlwaysAllow, AlwaysDeny]",
+            ),
+            (
+                "--authorization-mode=RBAC,Node,RBAC",
+                "--authorization-mode has RBAC more than once",
             ),
             ("--watch-cache-sizes=pods", "expected resource[.group]#size"),
             ("--feature-gates=X", "missing bool value for X"),

@@ -7,7 +7,7 @@ use planesmith_server::openapi::{OpenApi, Part};
 use crate::admission::Registration;
 use crate::component::Component;
 use crate::group_version::GroupVersion;
-use crate::options::{CONTROLLERS, ControllerName};
+use crate::options::{AuthorizationMode, CONTROLLERS, ControllerName, Options};
 
 /// A server binary: its name and the group versions that it can serve. Written by `cargo xtask generate`.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +36,53 @@ impl Program {
     pub(crate) fn token_key(&self) -> KeyGenerator {
         let mut generators = self.components.iter().filter_map(|component| component.token_key());
         generators.next().unwrap_or(SigningKey::make_pem)
+    }
+
+    /// Returns the authorization modes that are on without `--authorization-mode`: those of the components, nodes first. A
+    /// program without any permits everything to every authenticated user.
+    pub(crate) fn default_authorization_modes(&self) -> Vec<AuthorizationMode> {
+        let components = self.components.iter();
+        let modes = components.flat_map(|component| component.default_authorization_modes());
+        let mut modes: Vec<AuthorizationMode> = modes.copied().collect();
+        modes.sort_unstable();
+        modes.dedup();
+        if modes.is_empty() {
+            modes.push(AuthorizationMode::AlwaysAllow);
+        }
+        modes
+    }
+
+    /// Returns the authorization modes by the flags.
+    pub(crate) fn authorization_modes(&self, options: &Options) -> Vec<AuthorizationMode> {
+        match options.authorization_mode.as_slice() {
+            [] => self.default_authorization_modes(),
+            modes => modes.to_vec(),
+        }
+    }
+
+    /// Checks that the program can authorize in all of `modes`.
+    ///
+    /// # Errors
+    ///
+    /// The mode that needs a component that the program lacks, and those that it has.
+    pub(crate) fn check_authorization_modes(&self, modes: &[AuthorizationMode]) -> Result<(), String> {
+        let components = self.components.iter();
+        let of_components = components.flat_map(|component| component.authorization_modes());
+        let always = [AuthorizationMode::AlwaysAllow, AuthorizationMode::AlwaysDeny];
+        let mut known: Vec<AuthorizationMode> = of_components.copied().chain(always).collect();
+        known.sort_unstable();
+        known.dedup();
+        match modes.iter().find(|mode| !known.contains(mode)) {
+            None => Ok(()),
+            Some(unknown) => {
+                let known: Vec<&str> = known.into_iter().map(AuthorizationMode::as_str).collect();
+                Err(format!(
+                    "--authorization-mode has {unknown}, which {} does not have; it has {}",
+                    self.name,
+                    known.join(", ")
+                ))
+            }
+        }
     }
 }
 

@@ -12,6 +12,7 @@ mod render_list;
 mod served;
 mod source;
 mod subresource;
+mod write_check;
 
 use std::sync::{Arc, OnceLock};
 
@@ -36,6 +37,7 @@ pub(crate) use render::{PARTIAL_KIND, envelope, partial_api_version};
 pub(crate) use render_list::ListPage;
 pub use source::Source;
 pub use subresource::{Subresource, Subresources};
+pub use write_check::WriteCheck;
 
 /// One kind in one version: its facts, its objects, and the state that requests for it share.
 pub struct Endpoint {
@@ -49,6 +51,7 @@ pub struct Endpoint {
     create_handler: Option<Arc<dyn CreateHandler>>,
     source: Option<Arc<dyn Source>>,
     reservations: Option<Arc<dyn Reservations>>,
+    write_check: Option<Arc<dyn WriteCheck>>,
     metrics: ResourceMetrics,
     /// True if the definition of the kind is being deleted.
     leaves: bool,
@@ -111,6 +114,7 @@ impl Endpoint {
             create_handler: stores.create_handler(facts),
             source: stores.source(facts),
             reservations: stores.reservations(facts),
+            write_check: stores.write_check(facts),
             metrics: stores.options().metrics.resource(facts),
             stores: stores.clone(),
             store,
@@ -203,6 +207,10 @@ impl Endpoint {
     /// The handlers of subresources.
     pub(crate) fn subresources(&self) -> &Subresources {
         &self.subresources
+    }
+
+    pub(crate) fn write_check(&self) -> Option<&dyn WriteCheck> {
+        self.write_check.as_deref()
     }
 
     pub(crate) fn reservations(&self) -> Option<&dyn Reservations> {

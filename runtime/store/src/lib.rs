@@ -58,7 +58,7 @@ pub use revision::Revision;
 pub use revision_window::RevisionWindow;
 pub use row::{Decoded, Indexer, Loaded, NoIndex, Row, StoredForm};
 pub use storage::{OpenError, Storage, StorageContent, StorageStats};
-pub use subscribers::WakeGroup;
+pub use subscribers::{ChangeSignal, WakeGroup};
 pub use transfer::{
     Amount, Fidelity, Ledger, LoadedSource, LogTarget, Mismatch, OnAmount, RevisionShift, Source, Target,
     TransferError, transfer,

@@ -11,6 +11,7 @@ use std::task::{Context, Poll};
 
 use self::cohort::Cohort;
 pub use self::wake_group::WakeGroup;
+use crate::history::Position;
 
 /// The watchers of a collection, by the prefix of the keys that they follow.
 ///
@@ -56,6 +57,20 @@ pub(crate) struct Subscription {
     reach: Arc<Reach>,
     cohort: Arc<Cohort>,
     member: usize,
+}
+
+/// Tells that there are changes under one prefix, at the cost of reading a number.
+#[derive(Clone, Debug)]
+pub struct ChangeSignal {
+    reach: Arc<Reach>,
+}
+
+impl ChangeSignal {
+    /// True if there may be a change that a watcher at `position` has not read. An acknowledged write has been signalled.
+    #[must_use]
+    pub fn is_behind(&self, position: Position) -> bool {
+        self.reach.end.load(Ordering::Acquire) > position.0
+    }
 }
 
 impl Subscribers {
@@ -232,6 +247,13 @@ impl Subscription {
     /// The prefix of the keys.
     pub(crate) fn prefix(&self) -> &str {
         &self.prefix
+    }
+
+    /// The signal of changes under the prefix.
+    pub(crate) fn signal(&self) -> ChangeSignal {
+        ChangeSignal {
+            reach: Arc::clone(&self.reach),
+        }
     }
 
     /// True if there may be events of this watcher from the sequence number `cursor` on. While a collection is locked

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::collection::{At, Collection, Compacted, HistoryRead, ListQuery, Page, Subscribed};
 use crate::history::{Change, Position};
-use crate::subscribers::Subscription;
+use crate::subscribers::{ChangeSignal, Subscription};
 use crate::{Event, Revision, WakeGroup};
 
 /// Maximum number of events that one call of [`Watcher::next`] returns.
@@ -205,6 +205,12 @@ impl Watcher {
         self.cursor = read.cursor;
         self.progress = self.progress.max(read.complete);
         (!read.events.is_empty() || read.at_end).then_some(read.events)
+    }
+
+    /// Returns a signal that tells others, without the watcher, that it has something to read.
+    #[must_use]
+    pub fn signal(&self) -> ChangeSignal {
+        self.subscription.signal()
     }
 
     /// Its progress, for [`Collection::has_changed`].

@@ -13,11 +13,11 @@ use crate::request::Stage;
 pub(crate) struct Mutated<P>(Candidate<P>);
 
 impl<P: Purpose> Working<P> {
-    /// Runs the mutating plugins.
+    /// Runs the mutating plugins, and then the check that the kind has of its own, if any.
     ///
     /// # Errors
     ///
-    /// The error of the first plugin that refuses.
+    /// The error of the first plugin that refuses, or of the check.
     pub(crate) async fn mutate(self, write: &Write<'_>) -> ApiResult<Mutated<P>> {
         let mut candidate = self.into_candidate();
         let Candidate { object, purpose, .. } = &mut candidate;
@@ -37,6 +37,9 @@ impl<P: Purpose> Working<P> {
             write.call.ctx.timeline.wait(Stage::Admission, mutate).await?;
         }
         write.drop_repeated_owners(&mut **object, true);
+        if let Some(check) = write.endpoint.write_check() {
+            check.check(write.call, &**object, old).await?;
+        }
         Ok(Mutated(candidate))
     }
 }

@@ -1,0 +1,73 @@
+//! The action that a policy decides about.
+
+use std::borrow::Cow;
+
+use crate::authorization::{Attributes, Target};
+
+/// An action, as rules see it.
+#[derive(Clone, Debug)]
+pub struct Action<'a> {
+    /// The verb.
+    pub(super) verb: &'a str,
+    pub(super) object: ActionObject<'a>,
+    /// The namespace; empty for an action in the whole cluster.
+    pub(super) namespace: &'a str,
+}
+
+/// The object of an action.
+#[derive(Clone, Debug)]
+pub(super) enum ActionObject<'a> {
+    Resource {
+        group: &'a str,
+        /// The resource with its subresource: `pods/log`.
+        resource: Cow<'a, str>,
+        /// The subresource of any resource: `*/log`.
+        any_parent: Option<String>,
+        /// The object name; empty for a collection.
+        name: &'a str,
+    },
+    Path(&'a str),
+}
+
+impl<'a> Action<'a> {
+    /// The action of `verb` on `target`.
+    #[must_use]
+    pub fn new(verb: &'a str, target: &Target<'a>) -> Self {
+        match *target {
+            Target::Path(path) => Self {
+                verb,
+                object: ActionObject::Path(path),
+                namespace: "",
+            },
+            Target::Resource {
+                group,
+                resource,
+                subresource,
+                namespace,
+                name,
+                ..
+            } => {
+                let (resource, any_parent) = match subresource {
+                    "" => (Cow::Borrowed(resource), None),
+                    part => (Cow::Owned(format!("{resource}/{part}")), Some(format!("*/{part}"))),
+                };
+                Self {
+                    verb,
+                    object: ActionObject::Resource {
+                        group,
+                        resource,
+                        any_parent,
+                        name,
+                    },
+                    namespace,
+                }
+            }
+        }
+    }
+
+    /// The action of a request.
+    #[must_use]
+    pub fn of(attributes: &Attributes<'a>) -> Self {
+        Self::new(attributes.verb, &attributes.target)
+    }
+}

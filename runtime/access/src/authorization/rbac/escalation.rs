@@ -1,0 +1,77 @@
+//! Nobody gives away permissions that they do not have.
+
+use std::collections::{BTreeSet, HashMap};
+
+use planesmith_machinery::go_format::quote;
+
+use super::rule::{Rule, quoted};
+use crate::user::UserInfo;
+
+/// The most missing permissions that a refusal lists.
+const LISTED_PARTS: usize = 1024;
+
+/// Returns the parts of `wanted` that no single rule of `have` covers.
+#[must_use]
+pub fn uncovered(have: &[Rule], wanted: &[Rule]) -> Vec<Rule> {
+    let parts = wanted.iter().flat_map(Rule::parts);
+    parts
+        .filter(|part| !have.iter().any(|rule| rule.covers(part)))
+        .collect()
+}
+
+/// Checks that a user who has the rules `have` may give away the rules `wanted`.
+///
+/// # Errors
+///
+/// The reason for the client, which lists what the user lacks, and `problems` with the user's own roles.
+pub fn escalation(user: &UserInfo, have: &[Rule], wanted: &[Rule], problems: &[String]) -> Result<(), String> {
+    let missing = uncovered(have, wanted);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let listed: BTreeSet<String> = compact(missing).iter().map(Rule::to_string).collect();
+    let listed: Vec<String> = listed.into_iter().take(LISTED_PARTS).collect();
+    let mut reason = format!(
+        "user {} (groups={}) is attempting to grant RBAC permissions not currently held:\n{}",
+        quote(&user.name),
+        quoted(&user.groups),
+        listed.join("\n")
+    );
+    match problems {
+        [] => {}
+        [only] => reason.push_str(&format!("; resolution errors: [{only}]")),
+        several => reason.push_str(&format!("; resolution errors: [[{}]]", several.join(", "))),
+    }
+    Err(reason)
+}
+
+/// Joins rules about the same resource, and the same name if any, that differ in their verbs only.
+fn compact(rules: Vec<Rule>) -> Vec<Rule> {
+    let mut joined: Vec<Rule> = Vec::new();
+    let mut known: HashMap<Rule, usize> = HashMap::new();
+    for rule in rules {
+        if !rule.paths.is_empty() {
+            joined.push(rule);
+            continue;
+        }
+        let subject = Rule {
+            verbs: Vec::new(),
+            ..rule.clone()
+        };
+        match known.get(&subject) {
+            Some(&index) => {
+                let verbs: &mut Vec<String> = &mut joined[index].verbs;
+                for verb in rule.verbs {
+                    if !verbs.contains(&verb) {
+                        verbs.push(verb);
+                    }
+                }
+            }
+            None => {
+                known.insert(subject, joined.len());
+                joined.push(rule);
+            }
+        }
+    }
+    joined
+}

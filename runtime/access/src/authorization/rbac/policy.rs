@@ -1,0 +1,207 @@
+//! All roles and bindings, indexed by subject.
+
+use std::sync::Arc;
+
+use planesmith_machinery::go_format::quote;
+
+use super::action::Action;
+use super::binding::{Binding, Grant, RoleKind};
+use super::role::Role;
+use super::rule::Rule;
+use super::sharded::{Key, Sharded};
+use super::subject_grants::SubjectGrants;
+use crate::user::UserInfo;
+
+/// The group of the kinds in errors.
+const GROUP: &str = "rbac.authorization.k8s.io";
+/// The most problems that one answer lists.
+const LISTED_PROBLEMS: usize = 64;
+
+/// All roles and bindings.
+///
+/// A decision looks up the user and each of their groups, in the whole cluster and in the namespace of the action. It depends
+/// neither on the number of bindings nor on that of roles. A clone shares everything that is not changed afterwards.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    roles: Roles,
+    bindings: Sharded<Binding>,
+    subjects: Sharded<SubjectGrants>,
+}
+
+/// The roles, of all namespaces and of the whole cluster.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Roles {
+    by_name: Sharded<Role>,
+    /// Grows with each change.
+    epoch: u64,
+}
+
+impl Roles {
+    /// The role of a binding.
+    pub(super) fn of(&self, binding: &Binding) -> Option<&Arc<Role>> {
+        self.by_name.get(binding.role.key(&binding.namespace)?)
+    }
+
+    pub(super) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+}
+
+impl Policy {
+    /// Adds a role, or replaces the one with the same name.
+    pub fn set_role(&mut self, role: Role) {
+        self.roles.by_name.insert(Arc::new(role));
+        self.roles.epoch += 1;
+    }
+
+    /// Removes a role; a ClusterRole if `namespace` is empty.
+    pub fn remove_role(&mut self, namespace: &str, name: &str) {
+        self.roles.by_name.remove(Key::new(namespace, name));
+        self.roles.epoch += 1;
+    }
+
+    /// Adds a binding, or replaces the one with the same name.
+    pub fn set_binding(&mut self, binding: Binding) {
+        self.remove_binding(&binding.namespace, &binding.name);
+        let binding = Arc::new(binding);
+        for (index, subject) in binding.subjects.iter().enumerate() {
+            let Some((name, is_group)) = subject.user_name(&binding.namespace) else {
+                continue;
+            };
+            let key = Key {
+                namespace: &binding.namespace,
+                is_group,
+                name: &name,
+            };
+            let grants = match self.subjects.get(key) {
+                Some(grants) => grants.with(&binding, index),
+                None => SubjectGrants::new(key).with(&binding, index),
+            };
+            self.subjects.insert(Arc::new(grants));
+        }
+        self.bindings.insert(binding);
+    }
+
+    /// Removes a binding; a ClusterRoleBinding if `namespace` is empty.
+    pub fn remove_binding(&mut self, namespace: &str, name: &str) {
+        let Some(binding) = self.bindings.remove(Key::new(namespace, name)) else {
+            return;
+        };
+        for subject in &binding.subjects {
+            let Some((name, is_group)) = subject.user_name(&binding.namespace) else {
+                continue;
+            };
+            let key = Key {
+                namespace: &binding.namespace,
+                is_group,
+                name: &name,
+            };
+            let Some(grants) = self.subjects.get(key) else { continue };
+            match grants.without(&binding) {
+                Some(grants) => drop(self.subjects.insert(Arc::new(grants))),
+                None => drop(self.subjects.remove(key)),
+            }
+        }
+    }
+
+    /// Returns the grant that permits the action to the user: of the whole cluster before those of the namespace.
+    #[must_use]
+    pub fn find(&self, user: &UserInfo, action: &Action<'_>) -> Option<&Arc<Grant>> {
+        let mut subjects = self.subjects_of(user, action.namespace);
+        subjects.find_map(|grants| grants.find(action, &self.roles))
+    }
+
+    /// Returns why grants of the user have no effect in `namespace`: their roles do not exist. They are limited in number.
+    #[must_use]
+    pub fn problems(&self, user: &UserInfo, namespace: &str) -> Vec<String> {
+        let mut problems = Vec::new();
+        for grant in self.subjects_of(user, namespace).flat_map(SubjectGrants::grants) {
+            if let Err(problem) = self.role_of(&grant.binding)
+                && !problems.contains(&problem)
+            {
+                problems.push(problem);
+                if problems.len() == LISTED_PROBLEMS {
+                    break;
+                }
+            }
+        }
+        problems
+    }
+
+    /// Returns the rules that a user has in `namespace`: those of the whole cluster first, by the names of their bindings.
+    #[must_use]
+    pub fn rules(&self, user: &UserInfo, namespace: &str) -> Vec<Rule> {
+        let grants = self.grants(user, namespace);
+        let roles = grants.iter().filter_map(|grant| self.roles.of(&grant.binding));
+        roles.flat_map(|role| role.rules()).cloned().collect()
+    }
+
+    /// Returns the grants of a user in `namespace`: those of the whole cluster first, by the names of their bindings. Each
+    /// binding is listed once.
+    #[must_use]
+    pub fn grants(&self, user: &UserInfo, namespace: &str) -> Vec<&Grant> {
+        let mut grants: Vec<&Grant> = self
+            .subjects_of(user, namespace)
+            .flat_map(SubjectGrants::grants)
+            .map(|grant| &**grant)
+            .collect();
+        let order = |grant: &&Grant| {
+            (
+                grant.binding.namespace.clone(),
+                grant.binding.name.clone(),
+                grant.subject,
+            )
+        };
+        grants.sort_by_cached_key(order);
+        grants.dedup_by(|later, first| Arc::ptr_eq(&later.binding, &first.binding));
+        grants
+    }
+
+    /// Returns the rules of the role to which a binding in `namespace` refers.
+    ///
+    /// # Errors
+    ///
+    /// The role does not exist, in kube-apiserver's words.
+    pub fn role_of(&self, binding: &Binding) -> Result<&Role, String> {
+        let role = &binding.role;
+        match self.roles.of(binding) {
+            Some(role) => Ok(role),
+            None => Err(match &role.kind {
+                RoleKind::Role => format!("role.{GROUP} {} not found", quote(&role.name)),
+                RoleKind::ClusterRole => format!("clusterrole.{GROUP} {} not found", quote(&role.name)),
+                RoleKind::Other(kind) => format!("unsupported role reference kind: {}", quote(kind)),
+            }),
+        }
+    }
+
+    /// Returns all bindings: of the whole cluster, and then by namespace and name.
+    pub(super) fn all_bindings(&self) -> Vec<&Arc<Binding>> {
+        let mut bindings: Vec<&Arc<Binding>> = self.bindings.iter().collect();
+        bindings.sort_by(|one, other| (&one.namespace, &one.name).cmp(&(&other.namespace, &other.name)));
+        bindings
+    }
+
+    /// Returns the grants of the user and of their groups: of the whole cluster, and of `namespace` unless it is empty.
+    fn subjects_of<'p, 'q>(
+        &'p self,
+        user: &'q UserInfo,
+        namespace: &'q str,
+    ) -> impl Iterator<Item = &'p SubjectGrants> + use<'p, 'q> {
+        let in_namespace = (!namespace.is_empty()).then_some(namespace);
+        [Some(""), in_namespace]
+            .into_iter()
+            .flatten()
+            .flat_map(move |namespace| {
+                let user_name = std::iter::once((false, &user.name));
+                let names = user_name.chain(user.groups.iter().map(|group| (true, group)));
+                names.filter_map(move |(is_group, name)| {
+                    let key = Key {
+                        namespace,
+                        is_group,
+                        name,
+                    };
+                    self.subjects.get(key).map(|grants| &**grants)
+                })
+            })
+    }
+}

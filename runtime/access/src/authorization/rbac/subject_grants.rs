@@ -1,0 +1,113 @@
+//! The roles of one subject in one namespace, or in the whole cluster.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwapOption;
+
+use super::action::Action;
+use super::binding::{Binding, Grant};
+use super::permissions::Permissions;
+use super::policy::Roles;
+use super::sharded::{Key, Keyed};
+
+/// The number of roles up to which each is looked at. The permissions of more are merged.
+const VISITED_ROLES: usize = 16;
+
+/// The roles of one subject, by the names of their bindings.
+#[derive(Debug)]
+pub(super) struct SubjectGrants {
+    namespace: String,
+    is_group: bool,
+    name: String,
+    grants: Vec<Arc<Grant>>,
+    /// The permissions of all roles, made for the first decision after a change. Only for many roles.
+    merged: ArcSwapOption<Merged>,
+}
+
+/// The permissions of many roles.
+#[derive(Debug)]
+struct Merged {
+    /// The state of the roles from which it was made.
+    epoch: u64,
+    permissions: Permissions,
+}
+
+impl SubjectGrants {
+    pub(super) fn new(key: Key<'_>) -> Self {
+        Self {
+            namespace: key.namespace.to_owned(),
+            is_group: key.is_group,
+            name: key.name.to_owned(),
+            grants: Vec::new(),
+            merged: ArcSwapOption::empty(),
+        }
+    }
+
+    pub(super) fn grants(&self) -> &[Arc<Grant>] {
+        &self.grants
+    }
+
+    /// The same roles, and that of one more binding.
+    pub(super) fn with(&self, binding: &Arc<Binding>, subject: usize) -> Self {
+        let mut grants = self.grants.clone();
+        // A subject may be listed twice.
+        if let Err(index) = grants.binary_search_by(|grant| grant.binding.name.cmp(&binding.name)) {
+            let binding = Arc::clone(binding);
+            grants.insert(index, Arc::new(Grant { binding, subject }));
+        }
+        self.of(grants)
+    }
+
+    /// The same roles without that of `binding`; `None` if none is left.
+    pub(super) fn without(&self, binding: &Binding) -> Option<Self> {
+        let mut grants = self.grants.clone();
+        grants.retain(|grant| grant.binding.name != binding.name);
+        (!grants.is_empty()).then(|| self.of(grants))
+    }
+
+    fn of(&self, grants: Vec<Arc<Grant>>) -> Self {
+        Self {
+            grants,
+            ..Self::new(self.key())
+        }
+    }
+
+    /// Returns the first grant whose role permits the action.
+    pub(super) fn find(&self, action: &Action<'_>, roles: &Roles) -> Option<&Arc<Grant>> {
+        if self.grants.len() <= VISITED_ROLES {
+            let permits = |grant: &&Arc<Grant>| roles.of(&grant.binding).is_some_and(|role| role.permits(action));
+            return self.grants.iter().find(permits);
+        }
+        let merged = self.merged.load();
+        let owner = match &*merged {
+            Some(merged) if merged.epoch == roles.epoch() => merged.permissions.find(action),
+            _ => self.merge(roles).permissions.find(action),
+        };
+        self.grants.get(owner? as usize)
+    }
+
+    fn merge(&self, roles: &Roles) -> Arc<Merged> {
+        let owners = (0..).zip(&self.grants);
+        let rules = owners.flat_map(|(owner, grant)| {
+            let role = roles.of(&grant.binding);
+            let rules = role.map(|role| role.rules()).unwrap_or_default();
+            rules.iter().map(move |rule| (owner, rule))
+        });
+        let merged = Arc::new(Merged {
+            epoch: roles.epoch(),
+            permissions: Permissions::of(rules),
+        });
+        self.merged.store(Some(Arc::clone(&merged)));
+        merged
+    }
+}
+
+impl Keyed for SubjectGrants {
+    fn key(&self) -> Key<'_> {
+        Key {
+            namespace: &self.namespace,
+            is_group: self.is_group,
+            name: &self.name,
+        }
+    }
+}

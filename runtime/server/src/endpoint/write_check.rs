@@ -1,0 +1,39 @@
+//! Checks of a kind's own that writes pass before they are validated.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use planesmith_machinery::object::Object;
+use planesmith_machinery::resource::ResourceFacts;
+use planesmith_machinery::status::ApiResult;
+
+use super::Call;
+use crate::stores::Stores;
+
+/// A check of every write of a kind, in all of its versions: of creates, updates, patches and applies. It runs after the mutating
+/// plugins and before the object is validated, as checks in the storage of kube-apiserver do.
+pub trait WriteCheck: Send + Sync {
+    /// Checks the object of a write, in the storage version; `old` is the object that it replaces, `None` for a create.
+    ///
+    /// # Errors
+    ///
+    /// The refusal for the client.
+    fn check<'a>(
+        &'a self,
+        call: &'a Call,
+        new: &'a dyn Object,
+        old: Option<&'a dyn Object>,
+    ) -> BoxFuture<'a, ApiResult<()>>;
+}
+
+impl Stores {
+    /// Checks all writes of `resource` of `group` with `check`. Endpoints that were created before do not have it.
+    pub fn check_writes(&self, group: &str, resource: &str, check: Arc<dyn WriteCheck>) {
+        self.attachments().change(group, resource, |_| check);
+    }
+
+    /// The check of writes of a kind; `None` for most kinds.
+    pub(super) fn write_check(&self, facts: &ResourceFacts) -> Option<Arc<dyn WriteCheck>> {
+        self.attachments().get(facts)
+    }
+}
