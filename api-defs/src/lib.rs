@@ -3,7 +3,7 @@
 //! A file contains the structure of a kind (names, protobuf tags, list types, descriptions) and the strategy, for what a table
 //! cannot express: defaults that depend on other fields, fields that clients cannot set, validation, columns.
 
-#[cfg(feature = "apiextensions")]
+#[cfg(any(feature = "apiextensions", feature = "rbac"))]
 mod created_at;
 #[cfg(feature = "kubernetes")]
 mod selector_text;
@@ -25,7 +25,7 @@ pub mod apiserverinternal;
 #[cfg(feature = "kubernetes")]
 pub mod apps;
 pub mod authentication;
-#[cfg(feature = "kubernetes")]
+#[cfg(feature = "rbac")]
 pub mod authorization;
 #[cfg(feature = "kubernetes")]
 pub mod autoscaling;
@@ -51,7 +51,7 @@ pub mod networking;
 pub mod node;
 #[cfg(feature = "kubernetes")]
 pub mod policy;
-#[cfg(feature = "kubernetes")]
+#[cfg(feature = "rbac")]
 pub mod rbac;
 #[cfg(feature = "kubernetes")]
 pub mod resource;

@@ -452,6 +452,7 @@ pub const PROGRAM: Program = Program {
         planesmith_audit::COMPONENT,
         planesmith_openid::COMPONENT,
         planesmith_trace_export::COMPONENT,
+        planesmith_rbac::COMPONENT,
         planesmith_kubernetes::COMPONENT,
     ],
 };

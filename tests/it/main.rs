@@ -5,6 +5,7 @@
     reason = "all of this is test code: a failure may stop it anywhere, and its seed is printed"
 )]
 
+mod access;
 mod aggregation;
 mod audit;
 mod authentication;

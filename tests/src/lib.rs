@@ -12,6 +12,7 @@ pub mod skip;
 pub mod watch;
 
 pub use binary::Binary;
+pub use body::RequestBody;
 pub use connection::{Answer, Connection};
 pub use endpoint::Endpoint;
 pub use server::{Home, Server};

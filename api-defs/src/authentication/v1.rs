@@ -1,17 +1,17 @@
 //! `authentication.k8s.io/v1`.
 
-#[cfg(feature = "kubernetes")]
+#[cfg(feature = "rbac")]
 mod self_subject_review;
 mod token_request;
-#[cfg(feature = "kubernetes")]
+#[cfg(feature = "rbac")]
 mod token_review;
-#[cfg(feature = "admissionregistration")]
+#[cfg(any(feature = "admissionregistration", feature = "rbac"))]
 mod user_info;
 
-#[cfg(feature = "kubernetes")]
+#[cfg(feature = "rbac")]
 pub use self_subject_review::{SelfSubjectReview, SelfSubjectReviewStatus};
 pub use token_request::{BoundObjectReference, TokenRequest, TokenRequestSpec, TokenRequestStatus};
-#[cfg(feature = "kubernetes")]
+#[cfg(feature = "rbac")]
 pub use token_review::{TokenReview, TokenReviewSpec, TokenReviewStatus};
-#[cfg(feature = "admissionregistration")]
+#[cfg(any(feature = "admissionregistration", feature = "rbac"))]
 pub use user_info::UserInfo;

@@ -18,6 +18,7 @@ pub use role::Role;
 pub use role_binding::RoleBinding;
 pub use role_ref::RoleRef;
 pub use subject::Subject;
+#[cfg(feature = "kubernetes")]
 pub(in crate::rbac) use subject::{GROUP_OF_USERS, SERVICE_ACCOUNT, USER};
 
 /// API group of roles and bindings.

@@ -34,7 +34,7 @@ pub const PROGRAM: Program = Program {
         v3: openapi::V3,
     },
     admission: crate::admission::PLUGINS,
-    components: &[],
+    components: crate::components::COMPONENTS,
 };
 
 /// Adds the kinds of all groups to `scheme`.

@@ -116,6 +116,13 @@ pub trait Authorizer: Send + Sync + std::fmt::Debug {
         let _ = (user, namespace);
         Rules::default()
     }
+
+    /// Explains a refusal to an administrator, in one line: what permits the action to others, or what the user lacks. The default
+    /// has nothing to add to the decision.
+    fn explanation(&self, attributes: &Attributes<'_>) -> Option<String> {
+        let _ = attributes;
+        None
+    }
 }
 
 impl dyn Authorizer + '_ {
@@ -173,13 +180,14 @@ impl Undecided {
     fn finish(self) -> Decision {
         match self.failures.is_empty() {
             true => Decision::NoOpinion(self.reasons.join("\n")),
-            false => Decision::Failed(together(&self.failures)),
+            false => Decision::Failed(joined_failures(&self.failures)),
         }
     }
 }
 
 /// Joins several failures as Go's aggregate errors do: without duplicates, and in brackets if more than one remains.
-fn together(failures: &[String]) -> String {
+#[must_use]
+pub fn joined_failures(failures: &[String]) -> String {
     let mut told: Vec<&str> = Vec::new();
     for failure in failures {
         if !told.contains(&&**failure) {
@@ -229,6 +237,14 @@ impl Authorizer for Union {
             rules.append(authorizer.rules(user, namespace));
         }
         rules
+    }
+
+    fn explanation(&self, attributes: &Attributes<'_>) -> Option<String> {
+        let each = self.authorizers.iter();
+        let explanations: Vec<String> = each
+            .filter_map(|authorizer| authorizer.explanation(attributes))
+            .collect();
+        (!explanations.is_empty()).then(|| explanations.join("; "))
     }
 }
 

@@ -104,14 +104,8 @@ pub(crate) fn assemble(
     let features = features(program, options, &gates)?;
     let scheme = Arc::new(scheme(program, options, &features, shared)?);
     let state = ComponentState::default();
-    let authorizer_initializer = AuthorizerInitializer {
-        storage,
-        scheme: &scheme,
-        options,
-        gates: &gates,
-        state: &state,
-    };
-    let authorizer = authorizer(program, &authorizer_initializer)?;
+    let initializer = AuthorizerInitializer::new(storage, &scheme, options, &gates, &state);
+    let authorizer = authorizer(program, &initializer)?;
     let (kinds, live_services) = (LiveKinds::default(), LiveServices::default());
     let objects: Arc<dyn Lister> = Arc::new(ObjectLister::new(storage, &scheme));
     let initializer = PluginInitializer {
@@ -165,12 +159,7 @@ pub(crate) fn assemble(
         proxy_client: &identity.proxy_client(),
     };
     let further = FurtherServers::of(program, routes.components, &chain_context)?;
-    let core = ApiServer::new("core", routes.core);
-    let behind = further.behind.into_iter().rev();
-    let core = match behind.reduce(|behind, server| server.in_front_of(behind)) {
-        Some(behind) => core.in_front_of(behind),
-        None => core,
-    };
+    let core = in_front_of(ApiServer::new("core", routes.core), further.behind);
     let core = checks(storage, shared).into_iter().fold(core, ApiServer::with_check);
     let core = core
         // The data in memory is read when the store is opened, before anything is served.
@@ -263,6 +252,15 @@ fn contributions<'a>(program: &Program, context: &ServerContext<'a>) -> Result<C
     components.try_fold(Contribution::default(), |added, component| {
         Ok(added.and(component.install(context)?))
     })
+}
+
+/// Returns `core` in front of the servers `behind`.
+fn in_front_of(core: ApiServer, behind: Vec<ApiServer>) -> ApiServer {
+    let behind = behind.into_iter().rev();
+    match behind.reduce(|behind, server| server.in_front_of(behind)) {
+        Some(behind) => core.in_front_of(behind),
+        None => core,
+    }
 }
 
 /// The servers of the components, by their place in the chain.

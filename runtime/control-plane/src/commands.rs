@@ -1,5 +1,6 @@
 //! The command line of a server binary: it serves, unless a command says otherwise.
 
+mod access;
 mod completion;
 mod config;
 mod convert;
@@ -34,6 +35,7 @@ struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Access(access::Access),
     Convert(convert::Convert),
     Config(config::Config),
     Status(status::Status),
@@ -78,6 +80,7 @@ pub(crate) fn read(program: &Program) -> ParsedCommand {
             line.options.matches = matches;
             return ParsedCommand::Serve(Box::new(line.options));
         }
+        Some(Command::Access(access)) => access.run(),
         Some(Command::Convert(convert)) => convert.run(program),
         Some(Command::Config(config)) => config.run(program),
         Some(Command::Status(status)) => status.run(program),

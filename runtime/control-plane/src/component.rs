@@ -138,7 +138,7 @@ pub trait Component: fmt::Debug + Sync {
     }
 
     /// Lists those of [`authorization_modes`](Self::authorization_modes) that are on without the flag. A program whose
-    /// components list none permits everything to every authenticated user.
+    /// components list none refuses everything to users outside of `system:masters`.
     fn default_authorization_modes(&self) -> &'static [AuthorizationMode] {
         &[]
     }
@@ -209,6 +209,24 @@ pub struct AuthorizerInitializer<'a> {
     pub gates: &'a FeatureGates,
     /// State that the parts of a component share.
     pub state: &'a ComponentState,
+}
+
+impl<'a> AuthorizerInitializer<'a> {
+    pub(crate) fn new(
+        storage: &'a Storage,
+        scheme: &'a Scheme,
+        options: &'a Options,
+        gates: &'a FeatureGates,
+        state: &'a ComponentState,
+    ) -> Self {
+        Self {
+            storage,
+            scheme,
+            options,
+            gates,
+            state,
+        }
+    }
 }
 
 /// A resource that is served only while a feature is on.

@@ -39,7 +39,7 @@ impl Program {
     }
 
     /// Returns the authorization modes that are on without `--authorization-mode`: those of the components, nodes first. A
-    /// program without any permits everything to every authenticated user.
+    /// program without any refuses everything, except to members of `system:masters`.
     pub(crate) fn default_authorization_modes(&self) -> Vec<AuthorizationMode> {
         let components = self.components.iter();
         let modes = components.flat_map(|component| component.default_authorization_modes());
@@ -47,7 +47,7 @@ impl Program {
         modes.sort_unstable();
         modes.dedup();
         if modes.is_empty() {
-            modes.push(AuthorizationMode::AlwaysAllow);
+            modes.push(AuthorizationMode::AlwaysDeny);
         }
         modes
     }

@@ -1,6 +1,5 @@
 //! Objects of built-in kinds that a control plane creates for itself at start, as hooks in a fixed order.
 
-mod default_roles;
 mod flow_control;
 mod kubernetes_service;
 mod server_leases;
@@ -8,7 +7,6 @@ mod service_range;
 mod system_priority_classes;
 mod table;
 
-use planesmith_control_plane::bootstrap::system_namespaces;
 use planesmith_control_plane::component::ServerContext;
 use planesmith_server::hooks::Hook;
 
@@ -24,8 +22,6 @@ pub(crate) fn hooks(
     let ServerContext { stores, loopback, .. } = *context;
     let mut start: Vec<Hook> = system_priority_classes::hook(stores, loopback).into_iter().collect();
     start.extend(flow_control::hooks(stores, loopback));
-    let roles = default_roles::hook(stores, loopback);
-    start.extend(roles.map(|hook| hook.after(system_namespaces::HOOK)));
     let mut stop = Vec::new();
     if let Some(addresses) = addresses {
         start.push(service_range::hook(stores, loopback, &flags.service_cluster_ip_range));

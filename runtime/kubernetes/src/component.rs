@@ -19,9 +19,7 @@ use crate::flows::StoredFlows;
 use crate::options::KubernetesOptions;
 use crate::service_addresses::ServiceAddresses;
 use crate::services::Services;
-use crate::{
-    admission, bootstrap, certificate_requests, component_statuses, connect, controllers, pods, reviews, token_key,
-};
+use crate::{admission, bootstrap, certificate_requests, component_statuses, connect, controllers, pods, token_key};
 
 /// The component of a program with Kubernetes' built-in kinds. It adds what the kinds of the program need: a program may have
 /// only some of them.
@@ -101,12 +99,9 @@ impl Component for Kubernetes {
             stores,
             loopback,
             options,
-            tokens,
-            authorizer,
             ..
         } = *context;
         let flags = KubernetesOptions::of(options)?;
-        reviews::handle(stores, tokens, authorizer);
         let addresses = ServiceAddresses::install(stores, loopback, &flags);
         pods::handle_subresources(stores);
         certificate_requests::handle_subresources(stores);

@@ -1,7 +1,6 @@
 //! Embedded lifecycle controllers of built-in kinds: those that a server without kube-controller-manager needs.
 
 mod certificates;
-mod cluster_role_aggregation;
 mod finished_jobs;
 mod resource_quota;
 mod service_range;
@@ -12,17 +11,15 @@ use planesmith_control_plane::component::ServerContext;
 use planesmith_control_plane::controllers::Controller;
 use planesmith_control_plane::options::ControllerName;
 
-use self::cluster_role_aggregation::ClusterRoleAggregation;
 use self::finished_jobs::FinishedJobs;
 use self::resource_quota::QuotaController;
 use self::service_range::ServiceRangeController;
 
 /// Names of the controllers, for `--controllers`.
-pub(crate) const NAMES: [ControllerName; 7] = [
+pub(crate) const NAMES: [ControllerName; 6] = [
     ControllerName::renamed("certificatesigningrequest-approving-controller", "csrapproving"),
     ControllerName::renamed("certificatesigningrequest-cleaner-controller", "csrcleaner"),
     ControllerName::renamed("certificatesigningrequest-signing-controller", "csrsigning"),
-    ControllerName::renamed("clusterrole-aggregation-controller", "clusterrole-aggregation"),
     ControllerName::renamed("resourcequota-controller", "resourcequota"),
     ControllerName::new("service-cidr-controller"),
     ControllerName::renamed("ttl-after-finished-controller", "ttl-after-finished"),
@@ -42,9 +39,6 @@ pub(crate) fn controllers<'a>(context: &ServerContext<'a>) -> Vec<Controller<'a>
         Controller::new("start-service-cidr-controller", move |_| {
             let controller = ServiceRangeController::new(stores, loopback)?;
             Some(|shutdown| controller.run(shutdown))
-        }),
-        Controller::reconciling("start-clusterrole-aggregation-controller", move |_| {
-            ClusterRoleAggregation::new(stores, loopback)
         }),
         Controller::new("start-resourcequota-controller", move |tables| {
             let controller = QuotaController::new(tables, stores, Arc::clone(objects), loopback)?;

@@ -3,7 +3,7 @@
 //!
 //! Reading order: `component` (the contribution to a server), [`options`] (flags), `admission`, `bootstrap`,
 //! `controllers`, then the behaviour of single kinds: `pods` and `connect`, `services` and `service_addresses`,
-//! `certificate_requests`, `reviews`, `component_statuses`, `flows`, `token_key`.
+//! `certificate_requests`, `component_statuses`, `flows`, `token_key`.
 
 mod admission;
 mod bootstrap;
@@ -17,7 +17,6 @@ mod flows;
 mod memory_stores;
 pub mod options;
 mod pods;
-mod reviews;
 mod service_addresses;
 mod services;
 mod token_key;

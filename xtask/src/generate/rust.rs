@@ -178,6 +178,7 @@ const BUILT_IN_COMPONENTS: &str = "&[
         planesmith_audit::COMPONENT,
         planesmith_openid::COMPONENT,
         planesmith_trace_export::COMPONENT,
+        planesmith_rbac::COMPONENT,
         planesmith_kubernetes::COMPONENT,
     ]";
 

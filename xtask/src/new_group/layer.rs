@@ -13,7 +13,12 @@ pub(super) const FILE: &str = "tidy.toml";
 const HEADING: &str = "[crates]\n";
 
 /// The crates that a new crate uses.
-const USES: [&str; 3] = ["planesmith-control-plane", "planesmith-machinery", "planesmith-server"];
+const USES: [&str; 4] = [
+    "planesmith-control-plane",
+    "planesmith-machinery",
+    "planesmith-rbac",
+    "planesmith-server",
+];
 
 /// Declares the new crate, which no other uses. Returns false if the workspace declares no layers.
 ///

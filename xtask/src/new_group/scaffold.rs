@@ -11,6 +11,7 @@ pub(super) fn files(request: &Request) -> Vec<(String, String)> {
         ("Cargo.toml".to_owned(), MANIFEST),
         ("README.md".to_owned(), README),
         ("src/lib.rs".to_owned(), LIB),
+        ("src/components.rs".to_owned(), COMPONENTS),
         (format!("src/{module}.rs"), GROUP),
         (format!("src/{module}/{version}.rs"), VERSION),
         (format!("src/{module}/{version}/{file}.rs"), KIND),
@@ -62,6 +63,7 @@ workspace = true
 # jemalloc is for servers under load; without it the server is smaller and sooner built.
 planesmith-control-plane = { workspace = true, features = ["jemalloc"] }
 planesmith-machinery.workspace = true
+planesmith-rbac.workspace = true
 planesmith-server.workspace = true
 
 [dev-dependencies]
@@ -73,6 +75,7 @@ const README: &str = r#"# GROUP_NAME
 A custom API group and its server.
 
 - `src/MODULE_NAME/VERSION_NAME/FILE_NAME.rs` declares the kind: its fields, attributes and strategy. Edit this file.
+- `src/components.rs` lists the parts of the server besides the kind: access by roles and bindings.
 - `src/generated.rs`, `src/generated/` and `src/main.rs` are generated from it by `cargo xtask generate`.
 
 Add a field, then:
@@ -106,8 +109,17 @@ const LIB: &str = r#"//! The API group `GROUP_NAME`.
 //!
 //! `MODULE_NAME` is written by hand; `generated` is generated from it.
 
+pub mod components;
 pub mod generated;
 pub mod MODULE_NAME;
+"#;
+
+const COMPONENTS: &str = r#"//! The parts of the server besides its own kinds: roles and their bindings, which decide what users may do.
+
+use planesmith_control_plane::Component;
+
+/// The components.
+pub const COMPONENTS: &[&dyn Component] = &[planesmith_rbac::COMPONENT];
 "#;
 
 const GROUP: &str = r#"//! The versions of `GROUP_NAME`.

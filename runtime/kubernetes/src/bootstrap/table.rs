@@ -11,22 +11,6 @@ pub(super) fn schemas() -> Value {
     read(include_str!("flow_control/schemas.yaml"))
 }
 
-pub(super) fn cluster_roles() -> Value {
-    read(include_str!("default_roles/cluster_roles.yaml"))
-}
-
-pub(super) fn controller_roles() -> Value {
-    read(include_str!("default_roles/controller_roles.yaml"))
-}
-
-pub(super) fn cluster_role_bindings() -> Value {
-    read(include_str!("default_roles/cluster_role_bindings.yaml"))
-}
-
-pub(super) fn namespaced_roles() -> Value {
-    read(include_str!("default_roles/namespaced_roles.yaml"))
-}
-
 /// Reads a table, which is part of the program: tests ensure that it is valid.
 fn read(table: &str) -> Value {
     let document = yaml::to_json(table.as_bytes()).ok();
@@ -41,14 +25,7 @@ mod tests {
 
     #[test]
     fn tables_can_be_read() {
-        for table in [
-            levels(),
-            schemas(),
-            cluster_roles(),
-            controller_roles(),
-            cluster_role_bindings(),
-            namespaced_roles(),
-        ] {
+        for table in [levels(), schemas()] {
             assert!(table.as_object().is_some_and(|table| !table.is_empty()));
         }
     }

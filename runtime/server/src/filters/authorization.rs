@@ -53,11 +53,25 @@ impl Authorization {
                 return Some(undecided(exchange.request.uri(), &why));
             }
         };
-        tracing::debug!(request = %ctx.id, user = ctx.user.name, path = ctx.info.path(), reason, "forbidden");
+        self.log_refusal(ctx, &reason);
         let error = forbidden(ctx, &reason);
         let nosniff = HeaderValue::from_static("nosniff");
         exchange.headers.insert(X_CONTENT_TYPE_OPTIONS, nosniff);
         Some(exchange.error_answer(&error))
+    }
+}
+
+impl Authorization {
+    /// Logs a refusal with everything that an administrator needs to mend it.
+    fn log_refusal(&self, ctx: &Context, reason: &str) {
+        if !tracing::enabled!(tracing::Level::DEBUG) {
+            return;
+        }
+        let verb = ctx.info.verb_text();
+        let attributes = Attributes::new(&ctx.user, &verb, target(&ctx.info));
+        let explanation = self.authorizer.explanation(&attributes).unwrap_or_default();
+        let (user, path) = (&ctx.user.name, ctx.info.path());
+        tracing::debug!(request = %ctx.id, user, verb = &*verb, path, reason, explanation, "forbidden");
     }
 }
 

@@ -65,6 +65,12 @@ impl<'a> Action<'a> {
         }
     }
 
+    /// The namespace of the action; empty for the whole cluster.
+    #[must_use]
+    pub fn namespace(&self) -> &'a str {
+        self.namespace
+    }
+
     /// The action of a request.
     #[must_use]
     pub fn of(attributes: &Attributes<'a>) -> Self {

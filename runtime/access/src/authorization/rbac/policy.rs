@@ -15,7 +15,7 @@ use crate::user::UserInfo;
 /// The group of the kinds in errors.
 const GROUP: &str = "rbac.authorization.k8s.io";
 /// The most problems that one answer lists.
-const LISTED_PROBLEMS: usize = 64;
+pub(super) const LISTED_PROBLEMS: usize = 64;
 
 /// All roles and bindings.
 ///
@@ -37,9 +37,27 @@ pub(super) struct Roles {
 }
 
 impl Roles {
+    /// The role of a binding; `None` if it does not exist.
+    pub(super) fn get(&self, binding: &Binding) -> Option<&Role> {
+        let role = self.by_name.get(binding.role.key(&binding.namespace)?)?;
+        Some(role)
+    }
+
     /// The role of a binding.
-    pub(super) fn of(&self, binding: &Binding) -> Option<&Arc<Role>> {
-        self.by_name.get(binding.role.key(&binding.namespace)?)
+    ///
+    /// # Errors
+    ///
+    /// The role does not exist, in kube-apiserver's words.
+    pub(super) fn of(&self, binding: &Binding) -> Result<&Role, String> {
+        let role = &binding.role;
+        match self.get(binding) {
+            Some(role) => Ok(role),
+            None => Err(match &role.kind {
+                RoleKind::Role => format!("role.{GROUP} {} not found", quote(&role.name)),
+                RoleKind::ClusterRole => format!("clusterrole.{GROUP} {} not found", quote(&role.name)),
+                RoleKind::Other(kind) => format!("unsupported role reference kind: {}", quote(kind)),
+            }),
+        }
     }
 
     pub(super) fn epoch(&self) -> u64 {
@@ -114,16 +132,13 @@ impl Policy {
     /// Returns why grants of the user have no effect in `namespace`: their roles do not exist. They are limited in number.
     #[must_use]
     pub fn problems(&self, user: &UserInfo, namespace: &str) -> Vec<String> {
-        let mut problems = Vec::new();
-        for grant in self.subjects_of(user, namespace).flat_map(SubjectGrants::grants) {
-            if let Err(problem) = self.role_of(&grant.binding)
-                && !problems.contains(&problem)
-            {
-                problems.push(problem);
-                if problems.len() == LISTED_PROBLEMS {
-                    break;
+        let mut problems: Vec<String> = Vec::new();
+        for grants in self.subjects_of(user, namespace) {
+            grants.visit_problems(&self.roles, |problem| {
+                if problems.len() < LISTED_PROBLEMS && !problems.iter().any(|known| known == problem) {
+                    problems.push(problem.to_owned());
                 }
-            }
+            });
         }
         problems
     }
@@ -132,7 +147,7 @@ impl Policy {
     #[must_use]
     pub fn rules(&self, user: &UserInfo, namespace: &str) -> Vec<Rule> {
         let grants = self.grants(user, namespace);
-        let roles = grants.iter().filter_map(|grant| self.roles.of(&grant.binding));
+        let roles = grants.iter().filter_map(|grant| self.roles.get(&grant.binding));
         roles.flat_map(|role| role.rules()).cloned().collect()
     }
 
@@ -163,15 +178,7 @@ impl Policy {
     ///
     /// The role does not exist, in kube-apiserver's words.
     pub fn role_of(&self, binding: &Binding) -> Result<&Role, String> {
-        let role = &binding.role;
-        match self.roles.of(binding) {
-            Some(role) => Ok(role),
-            None => Err(match &role.kind {
-                RoleKind::Role => format!("role.{GROUP} {} not found", quote(&role.name)),
-                RoleKind::ClusterRole => format!("clusterrole.{GROUP} {} not found", quote(&role.name)),
-                RoleKind::Other(kind) => format!("unsupported role reference kind: {}", quote(kind)),
-            }),
-        }
+        self.roles.of(binding)
     }
 
     /// Returns all bindings: of the whole cluster, and then by namespace and name.

@@ -7,7 +7,7 @@ use arc_swap::ArcSwapOption;
 use super::action::Action;
 use super::binding::{Binding, Grant};
 use super::permissions::Permissions;
-use super::policy::Roles;
+use super::policy::{LISTED_PROBLEMS, Roles};
 use super::sharded::{Key, Keyed};
 
 /// The number of roles up to which each is looked at. The permissions of more are merged.
@@ -30,6 +30,8 @@ struct Merged {
     /// The state of the roles from which it was made.
     epoch: u64,
     permissions: Permissions,
+    /// Why roles cannot be used.
+    problems: Vec<String>,
 }
 
 impl SubjectGrants {
@@ -75,27 +77,49 @@ impl SubjectGrants {
     /// Returns the first grant whose role permits the action.
     pub(super) fn find(&self, action: &Action<'_>, roles: &Roles) -> Option<&Arc<Grant>> {
         if self.grants.len() <= VISITED_ROLES {
-            let permits = |grant: &&Arc<Grant>| roles.of(&grant.binding).is_some_and(|role| role.permits(action));
+            let permits = |grant: &&Arc<Grant>| roles.get(&grant.binding).is_some_and(|role| role.permits(action));
             return self.grants.iter().find(permits);
         }
-        let merged = self.merged.load();
-        let owner = match &*merged {
-            Some(merged) if merged.epoch == roles.epoch() => merged.permissions.find(action),
-            _ => self.merge(roles).permissions.find(action),
-        };
-        self.grants.get(owner? as usize)
+        let owner = self.merged(roles).permissions.find(action)?;
+        self.grants.get(owner as usize)
+    }
+
+    /// Calls `visit` with the reason of each grant whose role does not exist.
+    pub(super) fn visit_problems(&self, roles: &Roles, mut visit: impl FnMut(&str)) {
+        if self.grants.len() > VISITED_ROLES {
+            return self.merged(roles).problems.iter().for_each(|problem| visit(problem));
+        }
+        for grant in &self.grants {
+            if let Err(problem) = roles.of(&grant.binding) {
+                visit(&problem);
+            }
+        }
+    }
+
+    /// The merged permissions of the current roles.
+    fn merged(&self, roles: &Roles) -> Arc<Merged> {
+        let known = self.merged.load_full();
+        known
+            .filter(|merged| merged.epoch == roles.epoch())
+            .unwrap_or_else(|| self.merge(roles))
     }
 
     fn merge(&self, roles: &Roles) -> Arc<Merged> {
-        let owners = (0..).zip(&self.grants);
-        let rules = owners.flat_map(|(owner, grant)| {
-            let role = roles.of(&grant.binding);
-            let rules = role.map(|role| role.rules()).unwrap_or_default();
-            rules.iter().map(move |rule| (owner, rule))
-        });
+        let mut problems = Vec::new();
+        let mut rules = Vec::new();
+        for (owner, grant) in (0..).zip(&self.grants) {
+            match roles.of(&grant.binding) {
+                Ok(role) => rules.extend(role.rules().iter().map(|rule| (owner, rule))),
+                Err(problem) if problems.len() < LISTED_PROBLEMS && !problems.contains(&problem) => {
+                    problems.push(problem)
+                }
+                Err(_) => {}
+            }
+        }
         let merged = Arc::new(Merged {
             epoch: roles.epoch(),
-            permissions: Permissions::of(rules),
+            permissions: Permissions::of(rules.into_iter()),
+            problems,
         });
         self.merged.store(Some(Arc::clone(&merged)));
         merged

@@ -11,6 +11,8 @@ use planesmith_machinery::selector::LabelQuery;
 use planesmith_server::stores::Stores;
 use serde_json::{Value, json};
 
+use crate::GROUP;
+
 /// The only key: all roles are reconciled at once, since any role may be selected by any other, or may have been.
 const ALL: &str = "all";
 
@@ -18,14 +20,14 @@ const ALL: &str = "all";
 const MANAGER: &str = "clusterrole-aggregation-controller";
 
 /// Gives roles with an aggregation rule the rules of the roles that it selects.
-pub(super) struct ClusterRoleAggregation {
+pub(crate) struct ClusterRoleAggregation {
     roles: ResourceClient,
 }
 
 impl ClusterRoleAggregation {
     /// `None` for a server without cluster roles.
-    pub(super) fn new(stores: &Stores, loopback: &Loopback) -> Option<Self> {
-        let roles = ResourceClient::of(stores, loopback, "rbac.authorization.k8s.io", "v1", "clusterroles")?;
+    pub(crate) fn new(stores: &Stores, loopback: &Loopback) -> Option<Self> {
+        let roles = ResourceClient::of(stores, loopback, GROUP, "v1", "clusterroles")?;
         Some(Self {
             roles: roles.managed_by(MANAGER),
         })

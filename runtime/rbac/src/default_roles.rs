@@ -1,11 +1,14 @@
 //! The default roles of a cluster, and their bindings.
 //!
 //! At start, missing roles, rules and subjects are added; additions by administrators stay. Until the next start,
-//! nothing is undone.
+//! nothing is undone. The server is ready once this is done.
 
 mod bindings;
-mod covers;
+mod migration;
 mod roles;
+mod table;
+
+use std::sync::Arc;
 
 use futures_util::future::try_join_all;
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
@@ -14,9 +17,10 @@ use planesmith_server::hooks::{Hook, HookError};
 use planesmith_server::stores::Stores;
 use serde_json::{Map, Value, json};
 
-use super::table;
+use self::table::Tables;
+use crate::GROUP;
+use crate::stored_policy::StoredPolicy;
 
-const GROUP: &str = "rbac.authorization.k8s.io";
 const API_VERSION: &str = "rbac.authorization.k8s.io/v1";
 
 /// `false` on an object keeps the server from changing it.
@@ -25,21 +29,26 @@ const AUTO_UPDATE: &str = "rbac.authorization.kubernetes.io/autoupdate";
 /// The prefix of the names of controllers' roles.
 const CONTROLLER: &str = "system:controller:";
 
-/// Creates the roles and bindings, and completes existing ones; `None` for a server without roles.
-pub(super) fn hook(stores: &Stores, loopback: &Loopback) -> Option<Hook> {
+/// Follows changes of `policy` from the start on, creates the roles and bindings, and completes existing ones; `None` for a server
+/// without roles.
+pub(crate) fn hook(stores: &Stores, loopback: &Loopback, policy: Arc<StoredPolicy>) -> Option<Hook> {
     let of = |plural| ResourceClient::of(stores, loopback, GROUP, "v1", plural);
     let cluster_roles = of("clusterroles")?;
     let cluster_bindings = of("clusterrolebindings")?;
     let roles = of("roles")?;
     let bindings = of("rolebindings")?;
-    Some(Hook::new("rbac/bootstrap-roles", move |_| async move {
+    let tables = Tables::of(stores.scheme());
+    Some(Hook::new("rbac/bootstrap-roles", move |shutdown| async move {
+        tokio::spawn(policy.follow(shutdown));
         let made = async {
+            migration::aggregated_roles(&cluster_roles).await?;
+            migration::split_bindings(&cluster_bindings).await?;
             // Roles come first, so that no binding refers to a missing role.
-            reconcile(&cluster_roles, &wanted_cluster_roles(), roles::completed).await?;
-            reconcile_bindings(&cluster_bindings, &wanted_cluster_role_bindings()).await?;
-            let namespaced = table::namespaced_roles();
-            reconcile(&roles, &wanted_roles(&namespaced), roles::completed).await?;
-            reconcile_bindings(&bindings, &wanted_role_bindings(&namespaced)).await
+            reconcile(&cluster_roles, &wanted_cluster_roles(&tables), roles::completed).await?;
+            reconcile_bindings(&cluster_bindings, &wanted_cluster_role_bindings(&tables)).await?;
+            let namespaced = &tables.namespaced_roles;
+            reconcile(&roles, &wanted_roles(namespaced), roles::completed).await?;
+            reconcile_bindings(&bindings, &wanted_role_bindings(namespaced)).await
         };
         made.await.map_err(|error: LoopbackError| HookError(error.to_string()))
     }))
@@ -104,9 +113,9 @@ fn complete_metadata(object: &mut Value, wanted: &Value) -> bool {
     changed
 }
 
-fn wanted_cluster_roles() -> Vec<Value> {
-    let table = table::cluster_roles();
-    let people = rows(&table["roles"]).map(|(name, row)| {
+fn wanted_cluster_roles(tables: &Tables) -> Vec<Value> {
+    let people = tables.cluster_roles.iter().flat_map(|table| rows(&table["roles"]));
+    let people = people.map(|(name, row)| {
         let mut role = object("ClusterRole", "", name);
         for (key, value) in row["labels"].as_object().into_iter().flatten() {
             role["metadata"]["labels"][key] = value.clone();
@@ -118,8 +127,7 @@ fn wanted_cluster_roles() -> Vec<Value> {
         }
         role
     });
-    let controllers = table::controller_roles();
-    let controllers = rows(&controllers["roles"]).map(|(name, rules)| {
+    let controllers = rows(&tables.controller_roles["roles"]).map(|(name, rules)| {
         let mut role = object("ClusterRole", "", &format!("{CONTROLLER}{name}"));
         role["rules"] = rules.clone();
         role
@@ -127,11 +135,10 @@ fn wanted_cluster_roles() -> Vec<Value> {
     people.chain(controllers).collect()
 }
 
-fn wanted_cluster_role_bindings() -> Vec<Value> {
-    let table = table::cluster_role_bindings();
-    let people = rows(&table).map(|(name, subjects)| binding("", name, "ClusterRole", name, subjects));
-    let controllers = table::controller_roles();
-    let controllers = rows(&controllers["roles"]).map(|(name, _)| {
+fn wanted_cluster_role_bindings(tables: &Tables) -> Vec<Value> {
+    let people = tables.cluster_role_bindings.iter().flat_map(rows);
+    let people = people.map(|(name, subjects)| binding("", name, "ClusterRole", name, subjects));
+    let controllers = rows(&tables.controller_roles["roles"]).map(|(name, _)| {
         let role = format!("{CONTROLLER}{name}");
         let account = json!([{"kind": "ServiceAccount", "name": name, "namespace": "kube-system"}]);
         binding("", &role, "ClusterRole", &role, &account)
@@ -199,5 +206,5 @@ fn object(kind: &str, namespace: &str, name: &str) -> Value {
     object
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "kubernetes"))]
 mod tests;

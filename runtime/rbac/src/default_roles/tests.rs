@@ -1,5 +1,7 @@
 use std::collections::BTreeSet;
 
+use planesmith_machinery::scheme::Scheme;
+
 use super::*;
 
 fn names(objects: &[Value]) -> BTreeSet<&str> {
@@ -8,15 +10,16 @@ fn names(objects: &[Value]) -> BTreeSet<&str> {
 
 #[test]
 fn bindings_refer_to_roles_that_are_made() {
-    let (roles, bindings) = (wanted_cluster_roles(), wanted_cluster_role_bindings());
+    let tables = Tables::of(&Scheme::new()).with_kubernetes();
+    let (roles, bindings) = (wanted_cluster_roles(&tables), wanted_cluster_role_bindings(&tables));
     let roles = names(&roles);
     assert!(
         bindings
             .iter()
             .all(|binding| roles.contains(text(binding, "/roleRef/name")))
     );
-    let table = table::namespaced_roles();
-    let (roles, bindings) = (wanted_roles(&table), wanted_role_bindings(&table));
+    let table = &tables.namespaced_roles;
+    let (roles, bindings) = (wanted_roles(table), wanted_role_bindings(table));
     let roles = names(&roles);
     assert!(
         bindings
@@ -27,8 +30,9 @@ fn bindings_refer_to_roles_that_are_made() {
 
 #[test]
 fn lists_of_rules_are_sorted() {
-    let mut roles = wanted_cluster_roles();
-    roles.extend(wanted_roles(&table::namespaced_roles()));
+    let tables = Tables::of(&Scheme::new()).with_kubernetes();
+    let mut roles = wanted_cluster_roles(&tables);
+    roles.extend(wanted_roles(&tables.namespaced_roles));
     for role in &roles {
         for rule in roles::list(role, "rules") {
             for (field, list) in rule.as_object().unwrap() {
@@ -92,4 +96,15 @@ fn rules_of(name: &str, rules: Value) -> Value {
     let mut role = object("ClusterRole", "", name);
     role["rules"] = rules;
     role
+}
+
+#[test]
+fn a_role_that_should_not_aggregate_does_not() {
+    let wanted = rules_of(
+        "r",
+        json!([{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}]),
+    );
+    let mut stored = wanted.clone();
+    stored["aggregationRule"] = json!({"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]});
+    assert_eq!(roles::completed(&stored, &wanted), Some(wanted));
 }

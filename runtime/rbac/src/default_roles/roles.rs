@@ -2,8 +2,12 @@
 
 use serde_json::{Value, json};
 
+use planesmith_access::authorization::rbac::{self, Rule};
+use planesmith_api_defs::rbac::v1::PolicyRule;
+use planesmith_machinery::json::{self as machinery_json, Strictness};
+
 use super::complete_metadata;
-use super::covers::uncovered;
+use crate::policy_kinds;
 
 /// Returns the stored role with everything that the wanted one has; `None` if it lacks nothing.
 pub(super) fn completed(stored: &Value, wanted: &Value) -> Option<Value> {
@@ -17,6 +21,9 @@ pub(super) fn completed(stored: &Value, wanted: &Value) -> Option<Value> {
         let missing = uncovered(list(stored, "rules"), list(wanted, "rules"));
         changed |= !missing.is_empty();
         append(&mut role["rules"], missing);
+        if let Some(role) = role.as_object_mut() {
+            changed |= role.remove("aggregationRule").is_some();
+        }
     } else {
         // The rules are aggregated from the selected roles.
         let have = selectors(stored);
@@ -43,4 +50,37 @@ pub(super) fn append(list: &mut Value, more: Vec<Value>) {
         none if !more.is_empty() => *none = more.into(),
         _ => {}
     }
+}
+
+/// Returns the parts of the rules `wanted` that `have` does not cover, each about one verb and one resource.
+fn uncovered(have: &[Value], wanted: &[Value]) -> Vec<Value> {
+    let rules = |values: &[Value]| -> Vec<Rule> { values.iter().map(rule).collect() };
+    let missing = rbac::uncovered(&rules(have), &rules(wanted));
+    missing.into_iter().map(document).collect()
+}
+
+/// A rule that cannot be read permits nothing.
+fn rule(document: &Value) -> Rule {
+    let mut typed = PolicyRule::default();
+    let bytes = document.to_string();
+    match machinery_json::decode(bytes.as_bytes(), &mut typed, Strictness::Lenient) {
+        Ok(_) => policy_kinds::rule(&typed),
+        Err(_) => Rule::default(),
+    }
+}
+
+/// The document of a rule, without the members that have no values.
+fn document(rule: Rule) -> Value {
+    let mut document = json!({"verbs": rule.verbs});
+    for (member, list) in [
+        ("apiGroups", rule.groups),
+        ("resources", rule.resources),
+        ("resourceNames", rule.names),
+        ("nonResourceURLs", rule.paths),
+    ] {
+        if !list.is_empty() {
+            document[member] = list.into();
+        }
+    }
+    document
 }

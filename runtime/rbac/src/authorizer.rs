@@ -1,0 +1,75 @@
+//! The authorization mode RBAC.
+
+use std::sync::Arc;
+
+use planesmith_access::authorization::rbac::{Action, Rule};
+use planesmith_access::authorization::{
+    Attributes, Authorizer, Decision, PathRule, Reason, ResourceRule, Rules, Verdict, joined_failures,
+};
+use planesmith_access::user::UserInfo;
+
+use crate::stored_policy::StoredPolicy;
+
+/// Permits what the roles of a user permit; has no opinion about everything else.
+#[derive(Debug)]
+pub(crate) struct RoleAuthorizer {
+    policy: Arc<StoredPolicy>,
+}
+
+impl RoleAuthorizer {
+    pub(crate) fn new(policy: Arc<StoredPolicy>) -> Self {
+        Self { policy }
+    }
+}
+
+impl Authorizer for RoleAuthorizer {
+    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
+        let current = self.policy.current();
+        let action = Action::of(attributes);
+        if let Some(grant) = current.policy().find(attributes.user, &action) {
+            let grant = Arc::clone(grant);
+            return Decision::Allow(Reason::new("RBAC: allowed by ", grant)).into();
+        }
+        let problems = current.policy().problems(attributes.user, action.namespace());
+        match problems.is_empty() {
+            true => Verdict::NO_OPINION,
+            false => Decision::NoOpinion(format!("RBAC: {}", joined_failures(&problems))).into(),
+        }
+    }
+
+    fn rules(&self, user: &UserInfo, namespace: &str) -> Rules {
+        let current = self.policy.current();
+        let mut rules = Rules::default();
+        for rule in current.policy().rules(user, namespace) {
+            add(&mut rules, rule);
+        }
+        let problems = current.policy().problems(user, namespace);
+        if !problems.is_empty() {
+            rules.errors.push(joined_failures(&problems));
+        }
+        rules
+    }
+
+    fn explanation(&self, attributes: &Attributes<'_>) -> Option<String> {
+        let current = self.policy.current();
+        let explanation = current.policy().explain(attributes.user, &Action::of(attributes));
+        Some(format!("RBAC: {explanation}"))
+    }
+}
+
+fn add(rules: &mut Rules, rule: Rule) {
+    if !rule.paths.is_empty() {
+        rules.paths.push(PathRule {
+            verbs: rule.verbs.clone(),
+            paths: rule.paths,
+        });
+    }
+    if !rule.groups.is_empty() {
+        rules.resources.push(ResourceRule {
+            verbs: rule.verbs,
+            groups: rule.groups,
+            resources: rule.resources,
+            names: rule.names,
+        });
+    }
+}
