@@ -18,6 +18,7 @@ mod limit_ranger;
 mod namespace_presence;
 mod newest_class;
 mod node_declared_features;
+mod node_restriction;
 mod owner_references_permission_enforcement;
 mod persistent_volume_claim_resize;
 mod pod_amounts;
@@ -68,6 +69,7 @@ use self::limit_pod_hard_anti_affinity_topology::LimitPodHardAntiAffinityTopolog
 use self::limit_ranger::LimitRanger;
 use self::namespace_presence::{NamespaceAutoProvision, NamespaceExists};
 use self::node_declared_features::NodeDeclaredFeatures;
+use self::node_restriction::NodeRestriction;
 use self::owner_references_permission_enforcement::OwnerReferencesPermissionEnforcement;
 use self::persistent_volume_claim_resize::PersistentVolumeClaimResize;
 use self::pod_group_protection::PodGroupProtection;
@@ -111,7 +113,15 @@ pub const ADMISSION: &[Registration] = &[
             objects: objects(initializer),
         })
     }),
-    Registration::place("NodeRestriction", false),
+    Registration::off("NodeRestriction", |initializer| {
+        let features = initializer.options.features();
+        made(NodeRestriction {
+            objects: objects(initializer),
+            authorizer: authorizer(initializer),
+            restricts_audiences: features.enabled("ServiceAccountNodeAudienceRestriction"),
+            has_pod_certificates: features.enabled("PodCertificateRequest"),
+        })
+    }),
     Registration::on("TaintNodesByCondition", |_| made(TaintNodesByCondition)),
     Registration::off("AlwaysPullImages", |_| made(AlwaysPullImages)),
     Registration::off("ImagePolicyWebhook", |initializer| {

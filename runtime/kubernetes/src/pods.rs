@@ -3,6 +3,7 @@
 mod binding;
 mod conditions;
 mod eviction;
+pub(crate) mod references;
 
 use std::sync::Arc;
 
