@@ -9,6 +9,7 @@ mod access;
 mod aggregation;
 mod audit;
 mod authentication;
+mod authorization;
 mod availability;
 mod bad_input;
 mod base64;

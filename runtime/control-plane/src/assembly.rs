@@ -104,10 +104,17 @@ pub(crate) fn assemble(
     let features = features(program, options, &gates)?;
     let scheme = Arc::new(scheme(program, options, &features, shared)?);
     let state = ComponentState::default();
-    let initializer = AuthorizerInitializer::new(storage, &scheme, options, &gates, &state);
+    let objects: Arc<dyn Lister> = Arc::new(ObjectLister::new(storage, &scheme));
+    let initializer = AuthorizerInitializer {
+        storage,
+        scheme: &scheme,
+        options,
+        gates: &gates,
+        objects: &objects,
+        state: &state,
+    };
     let authorizer = authorizer(program, &initializer)?;
     let (kinds, live_services) = (LiveKinds::default(), LiveServices::default());
-    let objects: Arc<dyn Lister> = Arc::new(ObjectLister::new(storage, &scheme));
     let initializer = PluginInitializer {
         storage,
         kinds: &kinds,

@@ -207,26 +207,10 @@ pub struct AuthorizerInitializer<'a> {
     pub options: &'a Options,
     /// The features that are on.
     pub gates: &'a FeatureGates,
+    /// Reads objects of any kind.
+    pub objects: &'a Arc<dyn Lister>,
     /// State that the parts of a component share.
     pub state: &'a ComponentState,
-}
-
-impl<'a> AuthorizerInitializer<'a> {
-    pub(crate) fn new(
-        storage: &'a Storage,
-        scheme: &'a Scheme,
-        options: &'a Options,
-        gates: &'a FeatureGates,
-        state: &'a ComponentState,
-    ) -> Self {
-        Self {
-            storage,
-            scheme,
-            options,
-            gates,
-            state,
-        }
-    }
 }
 
 /// A resource that is served only while a feature is on.

@@ -1,21 +1,23 @@
 //! The contribution of the built-in kinds to a server.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
 use planesmith_access::admission::Plugin;
 use planesmith_access::authentication::service_account::KeyGenerator;
+use planesmith_access::authorization::Authorizer;
 use planesmith_api_defs::features::PRIVILEGED_CONTAINERS;
 use planesmith_control_plane::Component;
 use planesmith_control_plane::admission::PluginInitializer;
-use planesmith_control_plane::component::{Contribution, GatedResource, ServerContext};
-use planesmith_control_plane::options::{ControllerName, Options};
+use planesmith_control_plane::component::{AuthorizerInitializer, Contribution, GatedResource, ServerContext};
+use planesmith_control_plane::options::{AuthorizationMode, ControllerName, Options};
 use planesmith_machinery::feature::Feature;
 use planesmith_server::filters::Flows;
 
 use crate::flows::StoredFlows;
+use crate::node_authorizer::NodeAuthorizer;
 use crate::options::KubernetesOptions;
 use crate::service_addresses::ServiceAddresses;
 use crate::services::Services;
@@ -57,6 +59,10 @@ const fn gated(group: &'static str, resource: &'static str, feature: &'static st
 #[derive(Clone, Copy, Debug)]
 struct Kubernetes;
 
+/// The authorizer of nodes of one server, if the flags have its mode.
+#[derive(Default)]
+struct AuthorizerOfNodes(OnceLock<NodeAuthorizer>);
+
 impl Component for Kubernetes {
     fn flags(&self, command: Command) -> Command {
         KubernetesOptions::augment_args(command)
@@ -80,6 +86,38 @@ impl Component for Kubernetes {
     fn features(&self, options: &Options) -> Result<Vec<(&'static Feature, bool)>> {
         let flags = KubernetesOptions::of(options)?;
         Ok(vec![(&PRIVILEGED_CONTAINERS, flags.allow_privileged)])
+    }
+
+    fn authorization_modes(&self) -> &'static [AuthorizationMode] {
+        &[AuthorizationMode::Node]
+    }
+
+    fn default_authorization_modes(&self) -> &'static [AuthorizationMode] {
+        &[AuthorizationMode::Node]
+    }
+
+    fn authorizer(
+        &self,
+        mode: AuthorizationMode,
+        initializer: &AuthorizerInitializer<'_>,
+    ) -> Result<Option<Box<dyn Authorizer>>> {
+        if mode != AuthorizationMode::Node {
+            return Ok(None);
+        }
+        let AuthorizerInitializer {
+            storage,
+            scheme,
+            gates,
+            objects,
+            state,
+            ..
+        } = *initializer;
+        let shared = state.get_or_create(AuthorizerOfNodes::default);
+        let nodes = NodeAuthorizer::new(storage, scheme, objects, |feature| gates.enabled(feature));
+        Ok(nodes.map(|nodes| {
+            let nodes = shared.0.get_or_init(|| nodes).clone();
+            Box::new(nodes) as Box<dyn Authorizer>
+        }))
     }
 
     fn gated_resources(&self) -> &'static [GatedResource] {
@@ -107,7 +145,9 @@ impl Component for Kubernetes {
         certificate_requests::handle_subresources(stores);
         component_statuses::show(stores).context("requests to components")?;
         connect::handle_subresources(stores, &flags.kubelets).context("connections to kubelets")?;
-        let (start_hooks, stop_hooks) = bootstrap::hooks(context, &flags, addresses.as_ref());
+        let (mut start_hooks, stop_hooks) = bootstrap::hooks(context, &flags, addresses.as_ref());
+        let nodes = context.state.get_or_create(AuthorizerOfNodes::default);
+        start_hooks.extend(nodes.0.get().map(NodeAuthorizer::hook));
         let has_flows = stores
             .scheme()
             .resource("flowcontrol.apiserver.k8s.io", "v1", "flowschemas")

@@ -15,6 +15,7 @@ mod controllers;
 mod flows;
 #[cfg(test)]
 mod memory_stores;
+mod node_authorizer;
 mod node_identity;
 pub mod options;
 mod pods;

@@ -38,9 +38,39 @@ pub(crate) fn config_maps(pod: &Pod) -> impl Iterator<Item = &str> {
     variables.chain(volumes).map(|map| map.name.as_str())
 }
 
+/// Returns the names of all volume claims that a pod refers to, in its namespace, and of those that are created for it.
+pub(crate) fn volume_claims(pod: &Pod) -> impl Iterator<Item = String> {
+    pod.spec.volumes.iter().filter_map(|volume| {
+        let source = &volume.volume_source;
+        match (&source.persistent_volume_claim, &source.ephemeral) {
+            (Some(claim), _) => Some(claim.claim_name.clone()),
+            (None, Some(_)) => Some(ephemeral_claim(pod, volume)),
+            (None, None) => None,
+        }
+    })
+}
+
 /// Returns the name of the claim that is created for an ephemeral volume.
 pub(crate) fn ephemeral_claim(pod: &Pod, volume: &Volume) -> String {
     format!("{}-{}", pod.metadata.name, volume.name)
+}
+
+/// Returns the names of all device claims of a pod, in its namespace, as far as they are created.
+pub(crate) fn resource_claims(pod: &Pod) -> impl Iterator<Item = &str> {
+    let named = pod.spec.resource_claims.iter().filter_map(|claim| {
+        let created = || {
+            let statuses = &pod.status.resource_claim_statuses;
+            let status = statuses.iter().find(|status| status.name == claim.name)?;
+            status.resource_claim_name.as_deref()
+        };
+        match (&claim.resource_claim_name, &claim.resource_claim_template_name) {
+            (Some(name), _) => Some(name.as_str()),
+            (None, Some(_)) => created(),
+            (None, None) => None,
+        }
+    });
+    let extended = pod.status.extended_resource_claim_status.iter();
+    named.chain(extended.map(|status| status.resource_claim_name.as_str()))
 }
 
 /// The variables of all containers, of all three sorts.
@@ -146,5 +176,10 @@ mod tests {
         );
         let found: Vec<_> = config_maps(&pod).collect();
         assert_eq!(found, ["m-init", "m-from", "m-debug", "m-part", "m-volume"]);
+        assert_eq!(volume_claims(&pod).collect::<Vec<_>>(), ["claim", "p-f"]);
+        assert_eq!(
+            resource_claims(&pod).collect::<Vec<_>>(),
+            ["device", "p-made", "extended"]
+        );
     }
 }
