@@ -13,11 +13,14 @@ use growth::Growth;
 use heavy_lists::HeavyLists;
 use report::{Report, Side};
 use steady::Steady;
-use subject::{Program, Subject};
+use subject::{Program, Storage, Subject};
+use transactions::Transactions;
 
 mod budget;
 mod churn;
+mod content;
 mod definitions;
+mod etcd;
 mod growth;
 mod heavy_lists;
 mod lifecycle;
@@ -28,6 +31,7 @@ mod process;
 mod report;
 mod steady;
 mod subject;
+mod transactions;
 mod watchers;
 
 /// Measures a server's processor time per operation, its memory, start-up and idle load.
@@ -35,12 +39,14 @@ mod watchers;
 /// Builds the server and this task in release mode, starts the server on an empty folder, and beside it a minimal server that
 /// sends the same bytes, as the limit. The two alternate, so that the ratio of their medians is valid on a noisy machine, where an
 /// absolute figure is not. Prints one row for each operation, with its budget here and on the machine where budgets were set.
-/// With `--url`, another server is measured. For a first look: cargo xtask bench --only get --quick
+/// With `--storage etcd` the server keeps its objects in an etcd that is started beside it: reads have the same budgets, and writes
+/// are compared with etcd's own transactions in the same run. With `--url`, another server is measured. For a first look: cargo xtask bench --only get --quick
 #[derive(Debug, clap::Args)]
 pub(crate) struct Bench {
     /// Measure only this row, such as `get` or `create`; can be repeated. A name that is not a row prints the names of all rows.
     /// Rows that take minutes are only measured when they are named: `definitions-churn` creates and deletes 1,000 definitions ten
-    /// times, and compares the memory after the tenth round with that after the second.
+    /// times, and compares the memory after the tenth round with that after the second; `million-start` fills a server with a
+    /// million objects, kills it, and starts it again.
     #[arg(long, value_name = "ROW")]
     only: Vec<String>,
 
@@ -79,6 +85,10 @@ pub(crate) struct Bench {
     /// memory (tmpfs) measures no durability.
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
+
+    /// The storage of the started server. Processor time with etcd is that of both processes.
+    #[arg(long, value_enum, default_value_t, conflicts_with = "url")]
+    storage: Storage,
 
     /// Measure a server that runs already, at https://HOST:PORT; rows that need a fresh server are skipped.
     ///
@@ -139,10 +149,11 @@ impl Bench {
     }
 
     fn wanted(&self, row: &Row) -> bool {
-        match self.only.is_empty() {
+        let is_chosen = match self.only.is_empty() {
             true => !row.is_long,
             false => self.only.iter().any(|name| name == row.name),
-        }
+        };
+        is_chosen && row.storage.is_none_or(|storage| storage == self.storage)
     }
 
     fn programs(&self) -> Result<(Option<Program>, Program)> {
@@ -157,7 +168,7 @@ impl Bench {
             "{} is not a file; name another one with --server",
             path.display()
         );
-        Ok((Some(Program::ours(path, &folder)), limit))
+        Ok((Some(Program::ours(path, &folder, self.storage)), limit))
     }
 
     async fn measure(&self) -> Result<Report> {
@@ -170,6 +181,8 @@ impl Bench {
             self.measure_definitions(&mut report, ours).await;
             self.measure_heavy_lists(&mut report, ours).await?;
             self.measure_growth(&mut report, ours).await?;
+            self.measure_transactions(&mut report, ours).await?;
+            self.measure_content(&mut report, ours).await;
         }
         let rows: Vec<_> = ROWS.iter().filter(|row| self.wanted(row)).collect();
         if !rows.iter().any(|row| steady::measures(row.name)) {
@@ -286,6 +299,35 @@ impl Bench {
             }
         }
         Ok(())
+    }
+
+    /// Measures writes on etcd.
+    async fn measure_transactions(&self, report: &mut Report, program: &Program) -> Result<()> {
+        let rows = ROWS.iter().filter(|row| transactions::measures(row.name));
+        let rows: Vec<_> = rows.filter(|row| self.wanted(row)).collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let transactions = Transactions::start(program, self.quick).await?;
+        for row in rows {
+            self.rounds_of(report, row, async || transactions.measure(row.name).await)
+                .await;
+        }
+        Ok(())
+    }
+
+    /// Measures servers with much content, once each.
+    async fn measure_content(&self, report: &mut Report, program: &Program) {
+        for row in ROWS.iter().filter(|row| self.wanted(row)) {
+            let Some(content) = content::of(row.name).filter(|_| !report.has(row.name)) else {
+                continue;
+            };
+            eprintln!("{}", row.title);
+            match content.measure(program, self.quick).await {
+                Ok(values) => report.add(Side::Ours, &values),
+                Err(error) => report.fail(Side::Ours, row, &error),
+            }
+        }
     }
 
     /// Runs the rounds of a row without a limit.

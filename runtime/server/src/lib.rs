@@ -7,6 +7,7 @@
 
 pub mod audit;
 pub mod body;
+mod build_id;
 pub mod chain;
 mod compression;
 pub mod connection;

@@ -139,10 +139,18 @@ impl Journal {
         // Where the next file could not be created, the active one grows on.
         self.files.confirm()?;
         let mut appended = self.active.append(&self.buffer, last.revision);
-        let is_full = matches!(appended, Err(AppendError::Refused(LogError::Full)));
         // Limits that are not measured, such as quotas, count the reserve, too.
-        if is_full && from_reserve && self.space.release_reserve(self.buffer.len() as u64 + START) {
-            appended = self.active.append(&self.buffer, last.revision);
+        if from_reserve
+            && let Err(AppendError::Refused(error)) = &appended
+            && matches!(error.cause(), LogError::Full)
+            && self.space.release_reserve(self.buffer.len() as u64 + START)
+        {
+            let is_unknown = matches!(error, LogError::Unknown { .. });
+            appended = match self.active.append(&self.buffer, last.revision) {
+                // The first attempt may still be there.
+                Err(AppendError::Refused(error)) if is_unknown => Err(AppendError::Refused(unknown(error))),
+                again => again,
+            };
         }
         match appended {
             Ok(()) => self.mark.note(self.position()),
@@ -232,6 +240,14 @@ impl Journal {
                 Err(error)
             }
         }
+    }
+}
+
+/// The error of a write that the next start may find, although it failed with `error`.
+fn unknown(error: LogError) -> LogError {
+    match error {
+        LogError::Unknown { .. } => error,
+        _ => LogError::Unknown { cause: Box::new(error) },
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 #![doc = include_str!("../FORMAT.md")]
 
+mod authors;
 mod changes;
 mod checksummed;
 mod disk;

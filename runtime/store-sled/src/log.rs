@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use planesmith_store::log::{Batch, Loader, Log, LogError, Opened, Record, WriteId};
+use planesmith_store::log::{Author, Batch, Loader, Log, LogError, Opened, Record, WriteId};
 use planesmith_store::{Alarm, AlarmKind, Alarms, Revision};
 
+use crate::authors::Authors;
 use crate::disk::{Disk, DiskFault};
 use crate::folder::Folder;
 use crate::history::{self, JournalReader, SettledReader};
@@ -49,6 +50,8 @@ pub struct SledLog {
     /// `None` once closed. Locked during a step of compaction, which appends do not wait for.
     settling: Mutex<Option<Settling>>,
     reader: JournalReader,
+    /// `None` before loading.
+    authors: Mutex<Option<Authors>>,
     /// Outside of the locks, so that reading it does not wait for the disk.
     journal_bytes: AtomicU64,
     /// Bytes of generations that stay until they change.
@@ -106,6 +109,7 @@ impl SledLog {
             folder: Mutex::new(Some(folder)),
             journal: Mutex::new(None),
             reader: JournalReader::new(path.join("journal")),
+            authors: Mutex::new(None),
             journal_bytes: AtomicU64::new(0),
             state_bytes: AtomicU64::new(state.size() - state.unsorted_size()),
             unsorted_bytes: AtomicU64::new(state.unsorted_size()),
@@ -296,6 +300,7 @@ impl Log for SledLog {
     fn load(&self, loader: &mut dyn Loader) -> Result<Opened, LogError> {
         let mut settling = lock(&self.settling);
         let state = &settling.as_mut().ok_or_else(|| self.closed())?.state;
+        *lock(&self.authors) = Some(Authors::take(&self.path, &self.disk)?);
         loader.expect(state.bytes() + journal::size_of(&self.journal_folder()));
         loading::load(state, &self.space, loader)?;
         // Slots include the first writes of the journal, each up to another revision.
@@ -346,6 +351,15 @@ impl Log for SledLog {
 
     fn keeps_history(&self) -> bool {
         true
+    }
+
+    fn author(&self, prefix: &str) -> Option<Author> {
+        lock(&self.authors).as_ref()?.of(prefix)
+    }
+
+    fn set_author(&self, prefix: &str, author: Author) -> Result<(), LogError> {
+        let mut authors = lock(&self.authors);
+        authors.as_mut().ok_or_else(|| self.closed())?.set(prefix, author)
     }
 
     fn read_back(&self, writes: &[WriteId]) -> Result<Vec<Option<Record>>, LogError> {

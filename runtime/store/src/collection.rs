@@ -357,9 +357,28 @@ impl Collection {
     /// For the sequencer: events are durable, in revision order, and newer than all before.
     pub fn publish(&self, events: impl IntoIterator<Item = Arc<Event>>) {
         let events: Vec<_> = events.into_iter().collect();
+        let mut state = self.write_lock();
+        let replaced = self.add(&mut state, events);
+        drop(state);
+        // Dropping old states can free much memory; readers do not wait for it.
+        drop(replaced);
+    }
+
+    /// Like [`Self::publish`], for changes among which others are unknown: makes their states visible, and at the same time
+    /// forgets all changes, these included. So no watcher takes them for all that happened: each gets an error.
+    pub(crate) fn publish_gap(&self, events: Vec<Arc<Event>>) {
+        let mut state = self.write_lock();
+        let replaced = self.add(&mut state, events);
+        let forgotten: Forgotten = state.history.forget_all();
+        self.subscribers.forget_all(state.history.end());
+        drop(state);
+        drop((replaced, forgotten));
+    }
+
+    /// Adds `events` to `state`. Returns the states that they replace.
+    fn add(&self, state: &mut State, events: Vec<Arc<Event>>) -> Vec<Option<Arc<Entry>>> {
         let mut replaced = Vec::with_capacity(events.len());
         let mut superseded = 0;
-        let mut state = self.write_lock();
         let ends = state.history.end() + 1..;
         // Marked first and under the lock: a watcher that reads knows of every event before it.
         self.subscribers.mark(keys(&events).zip(ends));
@@ -379,10 +398,8 @@ impl Collection {
             state.history.push(event);
         }
         self.generation.fetch_add(1, Ordering::Release);
-        drop(state);
         self.superseded.fetch_add(superseded, Ordering::Relaxed);
-        // Dropping old states can free much memory; readers do not wait for it.
-        drop(replaced);
+        replaced
     }
 
     /// Adds the loaded content: the `states` before all `events`, and the `spilled` changes that led to them; then the events.
@@ -456,16 +473,6 @@ impl Collection {
             Change::Cached(event) => Some(Arc::clone(event)),
             Change::Spilled(_) => None,
         }
-    }
-
-    /// Forgets all changes, and others that nobody has told: every watcher gets an error. [`Collection::wake`] then wakes
-    /// them.
-    pub(crate) fn forget_history(&self) {
-        let mut state = self.write_lock();
-        let forgotten: Forgotten = state.history.forget_all();
-        self.subscribers.forget_all(state.history.end());
-        drop(state);
-        drop(forgotten);
     }
 
     fn read(&self) -> RwLockReadGuard<'_, State> {

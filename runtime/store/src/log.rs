@@ -81,6 +81,15 @@ pub struct WriteId {
     pub revision: Revision,
 }
 
+/// The program that has written the states of some keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Author {
+    /// The fingerprint of the program.
+    pub program: u64,
+    /// Only states of later revisions are known to be of the program.
+    pub after: Revision,
+}
+
 /// Writes that become durable together, in the order of their revisions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
@@ -150,6 +159,23 @@ pub trait Log: Send + Sync {
     /// memory only.
     fn keeps_history(&self) -> bool {
         false
+    }
+
+    /// The author of the states under `prefix`, as an earlier process has set it. Default: none is known.
+    fn author(&self, prefix: &str) -> Option<Author> {
+        let _ = prefix;
+        None
+    }
+
+    /// Sets the author of the states under `prefix`, for the next process. Authors that no process sets are forgotten. Default:
+    /// nothing is stored.
+    ///
+    /// # Errors
+    ///
+    /// The next process may know no author.
+    fn set_author(&self, prefix: &str, author: Author) -> Result<(), LogError> {
+        let _ = (prefix, author);
+        Ok(())
     }
 
     /// Reads `writes` again: each that is newer than the floor of [`Self::compact`], and the last one of a key up to the floor.
@@ -232,6 +258,14 @@ impl Log for Box<dyn Log> {
 
     fn keeps_history(&self) -> bool {
         (**self).keeps_history()
+    }
+
+    fn author(&self, prefix: &str) -> Option<Author> {
+        (**self).author(prefix)
+    }
+
+    fn set_author(&self, prefix: &str, author: Author) -> Result<(), LogError> {
+        (**self).set_author(prefix, author)
     }
 
     fn read_back(&self, writes: &[WriteId]) -> Result<Vec<Option<Record>>, LogError> {

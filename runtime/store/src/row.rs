@@ -7,17 +7,19 @@ use crate::Draft;
 /// The labels and the declared selectable fields of one object.
 ///
 /// Lists and watches with a selector read rows instead of decoding objects. All texts of a row
-/// share one allocation: each is preceded by its length in four characters of seven bits, labels
-/// come first (sorted by key, key before value), then the fields in their declared order.
+/// share one allocation, which begins with the number of labels. Each text is preceded by its length, labels come first
+/// (sorted by key, key before value), then the fields in their declared order.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Row {
     text: Box<str>,
-    labels: u32,
 }
 
-/// Number of characters of the length before each text.
-const LENGTH: usize = 4;
-const LENGTH_LIMIT: usize = 1 << (7 * LENGTH);
+/// Bits of a number in each of its characters. The next bit is set if another character follows.
+const BITS: usize = 6;
+const MORE: usize = 1 << BITS;
+
+/// Lengths of texts are below this limit.
+const LENGTH_LIMIT: usize = 1 << 28;
 
 impl Row {
     /// Returns a row of these labels and these fields, the latter in the order that the kind declares.
@@ -30,31 +32,37 @@ impl Row {
         fields: impl IntoIterator<Item = &'a str>,
     ) -> Self {
         let mut labels: Vec<_> = labels.into_iter().collect();
-        // Stable, so that of equal keys the last given one stays last.
+        // Stable, so that of equal keys the last one stays last.
         labels.sort_by_key(|(key, _)| *key);
+        // Of equal keys the last one is retained.
+        labels.reverse();
+        labels.dedup_by_key(|(key, _)| *key);
         let mut text = String::new();
-        let mut count = 0;
-        for (position, (key, value)) in labels.iter().enumerate() {
-            if labels.get(position + 1).is_some_and(|(next, _)| next == key) {
-                continue;
-            }
+        push_number(&mut text, labels.len());
+        for (key, value) in labels.iter().rev() {
             push(&mut text, key);
             push(&mut text, value);
-            count += 1;
         }
         for field in fields {
             push(&mut text, field);
         }
-        Self {
-            text: text.into_boxed_str(),
-            labels: count,
+        match text.len() {
+            // Neither labels nor fields.
+            1 => Self::default(),
+            _ => Self { text: text.into() },
         }
+    }
+
+    /// The number of labels, and the texts.
+    fn texts(&self) -> (usize, Texts<'_>) {
+        let (labels, rest) = split_number(&self.text).unwrap_or_default();
+        (labels, Texts { rest })
     }
 
     /// The labels, sorted by key.
     pub fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
-        let mut texts = Texts { rest: &self.text };
-        (0..self.labels).map_while(move |_| Some((texts.next()?, texts.next()?)))
+        let (labels, mut texts) = self.texts();
+        (0..labels).map_while(move |_| Some((texts.next()?, texts.next()?)))
     }
 
     /// The value of the label `key`.
@@ -67,7 +75,8 @@ impl Row {
 
     /// The declared fields, in their declared order.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
-        Texts { rest: &self.text }.skip(2 * self.labels as usize)
+        let (labels, texts) = self.texts();
+        texts.skip(2 * labels)
     }
 
     /// The field at `position` of the declared order.
@@ -103,6 +112,17 @@ pub trait Indexer: Send + Sync {
     /// loads; `row` then gets the bytes of the result.
     fn loaded(&self, _bytes: &[u8]) -> Loaded {
         Loaded::AsStored
+    }
+
+    /// The same for bytes that a program with this [`Self::fingerprint`] has written. Default: the result of [`Self::loaded`].
+    fn loaded_again(&self, bytes: &[u8]) -> Loaded {
+        self.loaded(bytes)
+    }
+
+    /// Identifies all that decides about the bytes of the kind's writes: the program, and its settings. Default: `None`, which
+    /// means that it is not known.
+    fn fingerprint(&self) -> Option<u64> {
+        None
     }
 
     /// The object that a backend in which others write has `stored` under `key`, in the canonical encoding. Default: the
@@ -181,11 +201,29 @@ impl Indexer for NoIndex {
 
 fn push(text: &mut String, piece: &str) {
     let piece = if piece.len() < LENGTH_LIMIT { piece } else { "" };
-    for position in 0..LENGTH {
-        let seven_bits = (piece.len() >> (7 * position)) & 0x7f;
-        text.push(char::from(seven_bits as u8));
-    }
+    push_number(text, piece.len());
     text.push_str(piece);
+}
+
+fn push_number(text: &mut String, mut number: usize) {
+    while number >= MORE {
+        text.push(char::from((number % MORE | MORE) as u8));
+        number >>= BITS;
+    }
+    text.push(char::from(number as u8));
+}
+
+/// The number at the beginning of `text`, and the rest.
+fn split_number(text: &str) -> Option<(usize, &str)> {
+    let mut number = 0;
+    for (place, byte) in text.bytes().enumerate() {
+        let byte = usize::from(byte);
+        number |= (byte % MORE) << (BITS * place);
+        if byte < MORE {
+            return Some((number, text.get(place + 1..)?));
+        }
+    }
+    None
 }
 
 struct Texts<'a> {
@@ -196,8 +234,7 @@ impl<'a> Iterator for Texts<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
-        let (prefix, rest) = self.rest.split_at_checked(LENGTH)?;
-        let length = prefix.bytes().rev().fold(0, |sum, byte| (sum << 7) | usize::from(byte));
+        let (length, rest) = split_number(self.rest)?;
         let (piece, rest) = rest.split_at_checked(length)?;
         self.rest = rest;
         Some(piece)
@@ -229,6 +266,11 @@ mod tests {
     #[test]
     fn long_and_multibyte_texts_are_read_back() {
         let long = "ü".repeat(20_000);
+        for length in [63, 64, 65, 4095, 4096, 4097] {
+            let text = "x".repeat(length);
+            let row = Row::new([("a", text.as_str())], [text.as_str(), "end"]);
+            assert_eq!((row.label("a"), row.field(1)), (Some(text.as_str()), Some("end")));
+        }
         let row = Row::new([("ключ", long.as_str())], [long.as_str(), "end"]);
         assert_eq!(row.label("ключ"), Some(long.as_str()));
         assert_eq!(row.field(0), Some(long.as_str()));
@@ -237,7 +279,11 @@ mod tests {
 
     #[test]
     fn an_empty_row_has_nothing() {
-        let row = Row::default();
-        assert_eq!(row.labels().count() + row.fields().count(), 0);
+        for row in [Row::default(), Row::new([], [])] {
+            assert_eq!(row.labels().count() + row.fields().count(), 0);
+            assert_eq!(row, Row::default());
+        }
+        let empty = Row::new([], [""]);
+        assert_eq!((empty.labels().count(), empty.field(0)), (0, Some("")));
     }
 }

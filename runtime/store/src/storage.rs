@@ -13,10 +13,10 @@ pub use self::content::StorageContent;
 use crate::backend::BackendError;
 use crate::collection::{CollectionStats, Sequencer};
 use crate::collections::Collections;
-use crate::committer::{Committer, Queue};
+use crate::committer::{Committer, Expiry, Queue};
 use crate::compactor::{Compactor, Marks, Retention};
 use crate::encodings::EncodingCache;
-use crate::log::{Log, LogError};
+use crate::log::{Author, Log, LogError};
 use crate::options::{HistoryLimits, StorageOptions};
 use crate::remote::{Remote, Writer};
 use crate::revision_window::RevisionWindow;
@@ -24,6 +24,9 @@ use crate::settler::Settling;
 use crate::unclaimed::Unclaimed;
 use crate::write::WriteError;
 use crate::{Alarm, Alarms, Collection, Indexer, Revision, alarm};
+
+/// Minimum number of states whose author is stored. Fewer are decoded in a moment.
+const WORTH_AN_AUTHOR: usize = 10_000;
 
 /// The reason that a store does not open.
 #[derive(Debug, thiserror::Error)]
@@ -168,7 +171,7 @@ impl Storage {
         let collection = Collection::new(prefix, indexer, revisions, sequencer);
         let collection = Arc::new(collection.with_history(Arc::clone(&self.shared.log), limits));
         let expiring = match &self.shared.remote {
-            None => unclaimed.claim(&collection),
+            None => self.claim(&mut unclaimed, &collection),
             Some(_) => {
                 unclaimed.claim_stored(&collection);
                 // Earlier states of its keys are unknown.
@@ -182,6 +185,25 @@ impl Storage {
         collection.spill(self.shared.marks.spilled_through(), usize::MAX);
         self.shared.queue.expect_expiry(expiring);
         collection
+    }
+
+    /// Moves the states of `collection` into it. States that a program like this one has written are not decoded. Returns those
+    /// that expire.
+    fn claim(&self, unclaimed: &mut Unclaimed, collection: &Arc<Collection>) -> Vec<Expiry> {
+        let (log, prefix) = (&self.shared.log, collection.prefix());
+        let fingerprint = collection.indexer().fingerprint();
+        let known = log.author(prefix).filter(|author| Some(author.program) == fingerprint);
+        let claimed = unclaimed.claim(collection, known.map(|author| author.after));
+        if let Some(program) = fingerprint.filter(|_| claimed.states >= WORTH_AN_AUTHOR) {
+            let after = match claimed.is_current {
+                true => Revision::ZERO,
+                false => known.map_or(self.revision(), |author| author.after),
+            };
+            if let Err(error) = log.set_author(prefix, Author { program, after }) {
+                tracing::warn!(%error, prefix, "the next start will decode all objects");
+            }
+        }
+        claimed.expiring
     }
 
     /// The newest revision that is visible to all readers.

@@ -13,7 +13,7 @@ use crate::draft::Encoded;
 use crate::history::SpilledEvent;
 use crate::log::{Batch, Change, Loader, Record};
 use crate::progress::Reporter;
-use crate::{Collection, Entry, Event, EventKind, Indexer, Revision, StorageOptions};
+use crate::{Collection, Entry, Event, EventKind, Indexer, Revision, StorageOptions, StoredForm};
 
 /// Minimum number of keys for a thread of their own.
 const PER_THREAD: usize = 2048;
@@ -241,13 +241,17 @@ impl Unclaimed {
     }
 
     /// Moves everything under the prefix of `collection` into it, decoded by as many threads as there are cores.
-    /// Returns the states that expire.
-    pub(crate) fn claim(&mut self, collection: &Collection) -> Vec<Expiry> {
+    /// A program like this one has written the states after `known_after`.
+    pub(crate) fn claim(&mut self, collection: &Collection, known_after: Option<Revision>) -> Summary {
         let prefix = collection.prefix();
         let (states, changed) = self.take(prefix);
         let mut all = Claimed::default();
         let floor = self.floor;
-        for claimed in read_all(&*collection.indexer(), states, changed) {
+        let reading = Reading {
+            indexer: &*collection.indexer(),
+            known_after,
+        };
+        for claimed in reading.read_all(states, changed) {
             all.states.extend(claimed.states);
             all.spilled
                 .extend(claimed.spilled.into_iter().filter(|event| event.revision > floor));
@@ -256,9 +260,28 @@ impl Unclaimed {
         }
         all.spilled.sort_unstable_by_key(|event| event.revision);
         all.events.sort_unstable_by_key(|event| event.revision());
+        let newest = all.states.iter().chain(all.events.iter().map(|event| event.entry()));
+        let summary = Summary {
+            expiring: all.expiring,
+            states: all.states.len(),
+            is_current: newest
+                .into_iter()
+                .all(|entry| entry.stored_form() == StoredForm::Current),
+        };
         collection.restore(all.states, all.spilled, all.events);
-        all.expiring
+        summary
     }
+}
+
+/// The states that a collection has claimed.
+#[derive(Debug)]
+pub(crate) struct Summary {
+    /// Those that expire.
+    pub(crate) expiring: Vec<Expiry>,
+    /// Their number.
+    pub(crate) states: usize,
+    /// True if all have the bytes that this program would write.
+    pub(crate) is_current: bool,
 }
 
 /// The entries and events of some keys.
@@ -270,14 +293,22 @@ struct Claimed {
     expiring: Vec<Expiry>,
 }
 
-impl Claimed {
-    fn read(indexer: &dyn Indexer, states: Vec<Record>, changed: Vec<Loaded>) -> Self {
-        let mut claimed = Self {
+/// Makes entries of records.
+#[derive(Clone, Copy)]
+struct Reading<'a> {
+    indexer: &'a dyn Indexer,
+    /// A program like this one has written the states after this revision; `None` if none is known to.
+    known_after: Option<Revision>,
+}
+
+impl Reading<'_> {
+    fn read(self, states: Vec<Record>, changed: Vec<Loaded>) -> Claimed {
+        let mut claimed = Claimed {
             states: Vec::with_capacity(states.len() + changed.len()),
-            ..Self::default()
+            ..Claimed::default()
         };
         for record in states {
-            let (entry, _) = entry(indexer, record);
+            let (entry, _) = self.entry(record);
             claimed.expiring.extend(Expiry::of(&entry));
             claimed.states.push(entry);
         }
@@ -285,10 +316,10 @@ impl Claimed {
             claimed
                 .spilled
                 .extend(loaded.spilled.into_iter().flat_map(|spilled| *spilled));
-            let mut previous = loaded.state.map(|record| entry(indexer, record).0);
+            let mut previous = loaded.state.map(|record| self.entry(record).0);
             claimed.states.extend(previous.clone());
             for record in loaded.changes {
-                let (entry, change) = entry(indexer, record);
+                let (entry, change) = self.entry(record);
                 let kind = match change {
                     Change::Put { .. } => EventKind::Put {
                         created: previous.is_none(),
@@ -305,43 +336,44 @@ impl Claimed {
         }
         claimed
     }
-}
 
-/// Decodes objects, many of them on several threads: this dominates the time for opening a large store. The results are in the
-/// order of the keys.
-fn read_all(indexer: &dyn Indexer, mut states: Vec<Record>, mut changed: Vec<Loaded>) -> Vec<Claimed> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = ((states.len() + changed.len()) / PER_THREAD).clamp(1, cores);
-    let (share, share_of_changed) = (states.len().div_ceil(threads), changed.len().div_ceil(threads));
-    std::thread::scope(|scope| {
-        let mut others = Vec::new();
-        for thread in (1..threads).rev() {
-            let states = states.split_off(states.len().min(thread * share));
-            let changed = changed.split_off(changed.len().min(thread * share_of_changed));
-            others.push(scope.spawn(move || Claimed::read(indexer, states, changed)));
-        }
-        let mut all = vec![Claimed::read(indexer, states, changed)];
-        for other in others.into_iter().rev() {
-            match other.join() {
-                Ok(claimed) => all.push(claimed),
-                Err(panic) => std::panic::resume_unwind(panic),
+    /// Reads objects, many of them on several threads: decoding dominates the time for opening a large store. The results are in
+    /// the order of the keys.
+    fn read_all(self, mut states: Vec<Record>, mut changed: Vec<Loaded>) -> Vec<Claimed> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = ((states.len() + changed.len()) / PER_THREAD).clamp(1, cores);
+        let (share, share_of_changed) = (states.len().div_ceil(threads), changed.len().div_ceil(threads));
+        std::thread::scope(|scope| {
+            let mut others = Vec::new();
+            for thread in (1..threads).rev() {
+                let states = states.split_off(states.len().min(thread * share));
+                let changed = changed.split_off(changed.len().min(thread * share_of_changed));
+                others.push(scope.spawn(move || self.read(states, changed)));
             }
-        }
-        all
-    })
-}
+            let mut all = vec![self.read(states, changed)];
+            for other in others.into_iter().rev() {
+                match other.join() {
+                    Ok(claimed) => all.push(claimed),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            all
+        })
+    }
 
-fn entry(indexer: &dyn Indexer, record: Record) -> (Arc<Entry>, Change) {
-    let expires = match record.change {
-        Change::Put { expires } => expires,
-        Change::Delete => 0,
-    };
-    let stored = Encoded {
-        bytes: record.bytes,
-        gap: record.gap,
-    };
-    let entry = Entry::loaded(record.key, record.revision, stored, expires, indexer);
-    (Arc::new(entry), record.change)
+    fn entry(self, record: Record) -> (Arc<Entry>, Change) {
+        let expires = match record.change {
+            Change::Put { expires } => expires,
+            Change::Delete => 0,
+        };
+        let is_known = self.known_after.is_some_and(|after| record.revision > after);
+        let stored = Encoded {
+            bytes: record.bytes,
+            gap: record.gap,
+        };
+        let entry = Entry::loaded(record.key, record.revision, stored, expires, self.indexer, is_known);
+        (Arc::new(entry), record.change)
+    }
 }
 
 #[cfg(test)]

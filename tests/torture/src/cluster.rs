@@ -12,12 +12,11 @@ use anyhow::{Context as _, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-pub(crate) use self::proxy::Mode;
-use self::proxy::Proxy;
+pub use self::proxy::{Mode, Proxy};
 use crate::temporary;
 
 /// The number of members: one may fail.
-pub(crate) const MEMBERS: usize = 3;
+pub const MEMBERS: usize = 3;
 
 /// Ports that the operating system does not give to outgoing connections.
 const PORTS: std::ops::Range<u16> = 10_000..32_000;
@@ -75,12 +74,25 @@ impl Cluster {
     /// The URLs for clients.
     #[must_use]
     pub fn endpoints(&self) -> Vec<String> {
-        let url = |member: &Member| format!("http://{}", member.client_proxy.address());
-        self.members.iter().map(url).collect()
+        let addresses = self.client_addresses().into_iter();
+        addresses.map(|address| format!("http://{address}")).collect()
+    }
+
+    /// The addresses of the proxies for clients.
+    #[must_use]
+    pub fn client_addresses(&self) -> Vec<SocketAddr> {
+        self.members
+            .iter()
+            .map(|member| member.client_proxy.address())
+            .collect()
     }
 
     /// Starts a member on the data that it left.
-    pub(crate) fn run(&self, number: usize) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// etcd does not start.
+    pub fn run(&self, number: usize) -> Result<()> {
         let member = &self.members[number];
         let peer = |member: &Member| format!("{}=http://{}", member.name, member.peer_proxy.address());
         let all: Vec<_> = self.members.iter().map(peer).collect();
@@ -111,7 +123,11 @@ impl Cluster {
     }
 
     /// Checks that all members run.
-    pub(crate) fn check(&self) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// A member has ended by itself.
+    pub fn check(&self) -> Result<()> {
         for (number, member) in self.members.iter().enumerate() {
             let mut process = member.process();
             let ended = process.as_mut().map(|process| process.try_wait()).transpose()?;
@@ -129,12 +145,20 @@ impl Cluster {
     }
 
     /// Kills a member, as a crash does.
-    pub(crate) fn kill(&self, number: usize) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// The process cannot be killed.
+    pub fn kill(&self, number: usize) -> Result<()> {
         self.members[number].kill()
     }
 
     /// Stops a member, or lets it continue.
-    pub(crate) fn stop(&self, number: usize, stopped: bool) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// The signal cannot be sent.
+    pub fn stop(&self, number: usize, stopped: bool) -> Result<()> {
         let signal = if stopped { Signal::STOP } else { Signal::CONT };
         if let Some(process) = &*self.members[number].process() {
             kill_process(Pid::from_child(process), signal)?;
@@ -143,12 +167,12 @@ impl Cluster {
     }
 
     /// Changes what reaches a member from clients.
-    pub(crate) fn link_clients(&self, number: usize, mode: Mode) {
+    pub fn link_clients(&self, number: usize, mode: Mode) {
         self.members[number].client_proxy.set(mode);
     }
 
     /// Changes what reaches a member from the others.
-    pub(crate) fn link_peers(&self, number: usize, mode: Mode) {
+    pub fn link_peers(&self, number: usize, mode: Mode) {
         self.members[number].peer_proxy.set(mode);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Clients and watches work on an open [`planesmith_store::Storage`] and record each call, answer and delivery
 //! ([`history`]). [`check`] compares the records with the promises. A [`scenario`] gives the store a life between
-//! crashes, faults and restarts.
+//! crashes, faults and restarts. [`endurance`] is about space: millions of writes on a small disk.
 //!
 //! A seed determines what the clients plan and which faults occur. It does not determine how threads overlap.
 
@@ -10,6 +10,7 @@ pub mod check;
 mod client;
 pub mod clock;
 pub mod cluster;
+pub mod endurance;
 pub mod history;
 mod life;
 pub mod power;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use clap::{Parser, Subcommand, ValueEnum};
 use planesmith_torture::cluster::Cluster;
+use planesmith_torture::endurance::Endurance;
 use planesmith_torture::report::Run;
 use planesmith_torture::scenario::child::Child;
 use planesmith_torture::scenario::{Round, Scenario, Tally};
@@ -49,6 +50,7 @@ struct Arguments {
 enum Command {
     #[command(hide = true)]
     Child(Child),
+    Endurance(Endurance),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -118,6 +120,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match &arguments.command {
         Some(Command::Child(child)) => child.run(),
+        Some(Command::Endurance(endurance)) => endurance.run(&mut |line| println!("{line}")),
         None => arguments.run(),
     };
     match result {

@@ -38,7 +38,8 @@ fn word(bytes: &[u8], revision: Revision) -> Option<String> {
 }
 
 /// The text of the object: letters that follow from the word, so that a block in the wrong place is noticed.
-pub(crate) fn content(word: &str) -> String {
+#[must_use]
+pub fn content(word: &str) -> String {
     let (id, length) = word.split_once('-').unwrap_or_default();
     let length: usize = length.parse().unwrap_or_default();
     let mut random = fastrand::Rng::with_seed(id.parse().unwrap_or_default());

@@ -1,5 +1,7 @@
 //! The measured rows with their units and budgets.
 
+use super::subject::Storage;
+
 /// The unit of a row's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
@@ -38,6 +40,7 @@ impl Unit {
     }
 }
 
+use Storage::{Etcd, Sled};
 use Unit::{CpuMicros, CpuMillis, Delivered, Megabytes, Millis, Percent, Times};
 
 /// A row of the table.
@@ -52,6 +55,8 @@ pub(crate) struct Row {
     pub(crate) budget: f64,
     /// True if the row takes minutes: it is only measured when it is named.
     pub(crate) is_long: bool,
+    /// The storage that the row is about; `None` for any.
+    pub(crate) storage: Option<Storage>,
 }
 
 impl Row {
@@ -64,11 +69,19 @@ impl Row {
             reference,
             budget,
             is_long: false,
+            storage: None,
         }
     }
 
     const fn long(self) -> Self {
         Self { is_long: true, ..self }
+    }
+
+    const fn on(self, storage: Storage) -> Self {
+        Self {
+            storage: Some(storage),
+            ..self
+        }
     }
 
     const fn against(self, reference: f64) -> Self {
@@ -82,10 +95,10 @@ impl Row {
 /// All rows, in the order of measurement: rows that need an unused server come first.
 pub(crate) const ROWS: &[Row] = &[
     Row::new("start", "start to ready, empty", Millis, 100.0),
-    Row::new("idle-memory", "memory, idle", Megabytes, 40.0),
+    Row::new("idle-memory", "memory, idle", Megabytes, 40.0).on(Sled),
     Row::new("idle-cpu", "idle processor use", Percent, 0.1),
-    Row::new("used-memory", "memory, 5,000 objects and writes", Megabytes, 80.0),
-    Row::new("definitions-memory", "memory, 64 real definitions", Megabytes, 64.0),
+    Row::new("used-memory", "memory, 5,000 objects and writes", Megabytes, 80.0).on(Sled),
+    Row::new("definitions-memory", "memory, 64 real definitions", Megabytes, 64.0).on(Sled),
     Row::new("definitions-install", "1,000 definitions, installed", Millis, 30_000.0),
     Row::new("definitions-many", "memory, 1,000 definitions", Megabytes, 300.0),
     Row::new(
@@ -102,30 +115,58 @@ pub(crate) const ROWS: &[Row] = &[
         130.0,
     )
     .long(),
-    Row::new("custom-create", "create custom object, 16 writers", CpuMicros, 150.0),
+    Row::new("custom-create", "create custom object, 16 writers", CpuMicros, 150.0).on(Sled),
     Row::new("custom-objects", "memory, 100,000 custom objects", Megabytes, 500.0),
     Row::new("custom-list", "LIST 100,000 custom objects", CpuMillis, 100.0),
     Row::new("custom-watch", "watch from 0, 100,000 custom objects", CpuMillis, 300.0),
     Row::new("list-protobuf", "8,000 Pods, protobuf over JSON", Times, 2.0),
     Row::new("list-table", "8,000 Pods, Table over JSON", Times, 2.0),
     Row::new("get-beside-lists", "GET beside two heavy lists, p99", Millis, 10.0),
-    Row::new("page-many", "page of 500, 60,000 over 3,000", Times, 1.2),
-    Row::new("update-many", "update, 60,000 over 3,000", Times, 1.2),
-    Row::new("create-watched", "create, 2,000 watchers over one", Times, 1.5),
-    Row::new("commit-watched", "commit, 2,000 watchers over one", Times, 1.5),
+    Row::new("million-start", "start, 1,000,000 small objects", Millis, 3_000.0)
+        .on(Sled)
+        .long(),
+    Row::new("million-memory", "memory over bytes, 1,000,000", Times, 1.3)
+        .on(Sled)
+        .long(),
+    Row::new("million-memory-restarted", "the same after a restart", Times, 1.3)
+        .on(Sled)
+        .long(),
+    Row::new("get-many", "GET, 200,000 over 3,000", Times, 1.2),
+    Row::new("page-many", "page of 500, 200,000 over 3,000", Times, 1.2),
+    Row::new("update-many", "update, 200,000 over 3,000", Times, 1.2),
+    Row::new("memory-many", "memory over bytes, 200,000", Times, 1.3).on(Sled),
+    Row::new("memory-many-restarted", "the same after a restart", Times, 1.3).on(Sled),
+    Row::new("etcd-create", "16 writers over transactions", Times, 2.0).on(Etcd),
+    Row::new("etcd-latency", "one writer over transactions, p50", Times, 2.0).on(Etcd),
+    Row::new("create-watched", "create, 2,000 watchers over one", Times, 1.5).on(Sled),
+    Row::new("commit-watched", "commit, 2,000 watchers over one", Times, 1.5).on(Sled),
     Row::new("get", "GET, 1.4 KB object", CpuMicros, 45.0).against(22.0),
     Row::new("list", "LIST 5,000 objects (7 MB)", CpuMillis, 5.0).against(3.3),
     Row::new("page", "LIST page of 500", CpuMillis, 0.6),
     Row::new("selector", "LIST by label, 312 of 5,000", CpuMillis, 0.6),
     Row::new("table", "Table of 500", CpuMillis, 1.5),
     Row::new("list-pods", "LIST 5,000 Pods (16 MB)", CpuMillis, 12.0).against(7.5),
-    Row::new("create", "create, durable, 16 writers", CpuMicros, 110.0).against(34.0),
-    Row::new("latency", "create, durable, one writer, p50", Millis, 1.0).against(0.5),
-    Row::new("update", "update, 16 writers", CpuMicros, 130.0).against(34.0),
-    Row::new("patch", "merge patch, 16 writers", CpuMicros, 150.0).against(34.0),
-    Row::new("apply", "apply, 16 writers", CpuMicros, 200.0).against(34.0),
-    Row::new("create-custom", "create custom resource", CpuMicros, 150.0).against(34.0),
-    Row::new("create-pod", "create Pod", CpuMicros, 200.0).against(34.0),
+    Row::new("create", "create, durable, 16 writers", CpuMicros, 110.0)
+        .against(34.0)
+        .on(Sled),
+    Row::new("latency", "create, durable, one writer, p50", Millis, 1.0)
+        .against(0.5)
+        .on(Sled),
+    Row::new("update", "update, 16 writers", CpuMicros, 130.0)
+        .against(34.0)
+        .on(Sled),
+    Row::new("patch", "merge patch, 16 writers", CpuMicros, 150.0)
+        .against(34.0)
+        .on(Sled),
+    Row::new("apply", "apply, 16 writers", CpuMicros, 200.0)
+        .against(34.0)
+        .on(Sled),
+    Row::new("create-custom", "create custom resource", CpuMicros, 150.0)
+        .against(34.0)
+        .on(Sled),
+    Row::new("create-pod", "create Pod", CpuMicros, 200.0)
+        .against(34.0)
+        .on(Sled),
     Row::new("watch", "watch, per event, 200 watchers", CpuMicros, 4.0),
     Row::new("watch-p99", "watch, event latency p99", Millis, 3.0),
     Row::new("fan-out", "2,000 watchers, 100 rapid events", Delivered, 100.0),

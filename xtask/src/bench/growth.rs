@@ -17,7 +17,7 @@ use super::watchers;
 
 /// The number of objects on each server.
 const FEW: usize = 3_000;
-const MANY: usize = 60_000;
+const MANY: usize = 200_000;
 
 /// The number of watchers on each server.
 const ONE: usize = 1;
@@ -43,7 +43,7 @@ pub(crate) fn measures(name: &str) -> bool {
 }
 
 fn is_of_objects(name: &str) -> bool {
-    matches!(name, "page-many" | "update-many")
+    matches!(name, "get-many" | "page-many" | "update-many")
 }
 
 /// Servers with much and with little data, measured alternately.
@@ -99,6 +99,11 @@ impl<'a> Growth<'a> {
     pub(crate) async fn measure(&self, name: &str) -> Result<Vec<(&'static str, f64)>> {
         let round = self.round.fetch_add(1, Ordering::Relaxed) + 1;
         match name {
+            "get-many" => {
+                let [many, few] = self.filled()?;
+                let costs = [self.get(many, MANY).await?, self.get(few, FEW).await?];
+                Ok(vec![("get-many", ratio(costs))])
+            }
             "page-many" => {
                 let [many, few] = self.filled()?;
                 let page = Read::json(Sample::ConfigMap.collection(objects::READ) + "?limit=500");
@@ -126,6 +131,22 @@ impl<'a> Growth<'a> {
 
     fn filled(&self) -> Result<&[Subject; 2]> {
         self.filled.as_ref().context("the servers are filled before")
+    }
+
+    /// Reads objects all over the collection, each on a connection of its own reader.
+    async fn get(&self, subject: &Subject, objects: usize) -> Result<Duration> {
+        let pool = Pool::open(&subject.endpoint, WRITERS).await?;
+        let names = (0..64).map(|number| objects::name(number * (objects / 64)));
+        let reads: Vec<_> = names
+            .map(|name| Read::json(Sample::ConfigMap.object(objects::READ, &name)))
+            .collect();
+        let all = async {
+            for read in &reads {
+                load::read(&pool, read, 320 / self.divisor, WRITERS).await?;
+            }
+            Ok(())
+        };
+        Ok(cpu_of(subject, all).await?.0)
     }
 
     async fn page(&self, subject: &Subject, page: &Read) -> Result<Duration> {

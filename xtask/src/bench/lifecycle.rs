@@ -9,7 +9,7 @@ use super::objects::{self, Sample};
 use super::subject::{Program, Subject};
 
 /// The time for background work before a ready server counts as idle.
-const SETTLE: Duration = Duration::from_secs(2);
+pub(crate) const SETTLE: Duration = Duration::from_secs(2);
 
 /// The duration of the idle measurement.
 const IDLE: Duration = Duration::from_secs(10);
@@ -57,7 +57,8 @@ pub(crate) async fn used_memory(subject: &Subject, objects: usize) -> Result<f64
     megabytes(subject)
 }
 
-fn megabytes(subject: &Subject) -> Result<f64> {
+/// Returns the resident memory of a server, in megabytes.
+pub(crate) fn megabytes(subject: &Subject) -> Result<f64> {
     let memory = subject.processes.memory()?;
     eprintln!(
         "    resident {:.1} MB, at most {:.1} MB",

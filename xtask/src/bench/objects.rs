@@ -14,6 +14,8 @@ pub(crate) const WATCHED: &str = "bench-watched";
 pub(crate) enum Sample {
     /// About 1.4 KB with the server's metadata; every sixteenth has the label `tier: gold`.
     ConfigMap,
+    /// About 600 bytes with the server's metadata.
+    SmallConfigMap,
     /// About 3.2 KB with defaults and metadata: two containers, probes, volumes, environment.
     Pod,
     /// A custom resource with a schema that has defaults, bounds and a list by keys; [`definition`] declares it.
@@ -24,7 +26,7 @@ impl Sample {
     /// Returns the collection path in `namespace`.
     pub(crate) fn collection(self, namespace: &str) -> String {
         match self {
-            Self::ConfigMap => format!("/api/v1/namespaces/{namespace}/configmaps"),
+            Self::ConfigMap | Self::SmallConfigMap => format!("/api/v1/namespaces/{namespace}/configmaps"),
             Self::Pod => format!("/api/v1/namespaces/{namespace}/pods"),
             Self::Gadget => format!("/apis/{GADGETS}/v1/namespaces/{namespace}/gadgets"),
         }
@@ -39,6 +41,7 @@ impl Sample {
     pub(crate) fn body(self, name: &str, number: usize, turn: usize) -> Vec<u8> {
         let body = match self {
             Self::ConfigMap => config_map(name, number, turn),
+            Self::SmallConfigMap => small_config_map(name, turn),
             Self::Pod => pod(name, turn),
             Self::Gadget => gadget(name, number, turn),
         };
@@ -81,6 +84,15 @@ fn config_map(name: &str, number: usize, turn: usize) -> Value {
         "kind": "ConfigMap",
         "metadata": {"name": name, "labels": {"app": "bench", "tier": tier}},
         "data": data,
+    })
+}
+
+fn small_config_map(name: &str, turn: usize) -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name},
+        "data": {"turn": turn.to_string(), "line": format!("one line of {name}: {}", "abcdefghijklmnopqrstuvwxyz")},
     })
 }
 

@@ -9,6 +9,7 @@ use http::Method;
 use http::header::ACCEPT;
 use planesmith_e2e::{Connection, Watch};
 
+use super::content;
 use super::growth;
 use super::heavy_lists;
 use super::limit;
@@ -16,6 +17,7 @@ use super::load::{self, Pool, Read, Write, Writes};
 use super::objects::{self, Sample};
 use super::report::Side;
 use super::subject::Subject;
+use super::transactions;
 use super::watchers;
 
 /// The number of objects for lists.
@@ -33,7 +35,11 @@ const CONNECTIONS: usize = WRITERS;
 pub(crate) fn measures(name: &str) -> bool {
     let is_custom = name.starts_with("definitions-") || name.starts_with("custom-");
     let is_fresh = matches!(name, "start" | "idle-memory" | "idle-cpu" | "used-memory");
-    !is_custom && !is_fresh && !heavy_lists::measures(name) && !growth::measures(name)
+    let is_of_others = heavy_lists::measures(name)
+        || growth::measures(name)
+        || content::of(name).is_some()
+        || transactions::measures(name);
+    !is_custom && !is_fresh && !is_of_others
 }
 
 /// The two servers, measured alternately.

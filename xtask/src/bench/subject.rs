@@ -3,15 +3,26 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use http::Method;
 use planesmith_e2e::{Connection, Endpoint, Home, Server};
 
+use super::etcd::Etcd;
 use super::objects::{self, Sample};
 use super::process::Processes;
 
 /// The timeout for serving a new definition.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The place where a started server keeps its objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Storage {
+    /// The embedded store in its data folder.
+    #[default]
+    Sled,
+    /// An etcd of one member on the same disk, which each server gets for itself.
+    Etcd,
+}
 
 /// The command that starts a server.
 #[derive(Clone, Debug)]
@@ -20,16 +31,18 @@ pub(crate) struct Program {
     pub(crate) flags: Vec<String>,
     /// The parent of its data folder; the file system determines the cost of a durable write.
     pub(crate) folder: PathBuf,
+    pub(crate) storage: Storage,
 }
 
 impl Program {
     /// The server of this workspace.
-    pub(crate) fn ours(path: PathBuf, folder: &Path) -> Self {
+    pub(crate) fn ours(path: PathBuf, folder: &Path, storage: Storage) -> Self {
         let flags = vec!["--authorization-mode=AlwaysAllow".to_owned()];
         Self {
             path,
             flags,
             folder: folder.to_owned(),
+            storage,
         }
     }
 
@@ -40,19 +53,28 @@ impl Program {
             path: std::env::current_exe()?,
             flags,
             folder: folder.to_owned(),
+            storage: Storage::Sled,
         })
     }
 
     /// Starts the server on an empty folder; returns it with the time until it was ready.
     pub(crate) async fn start(&self) -> Result<(Subject, Duration)> {
-        let home = Home::within(&self.folder)?;
-        let flags: Vec<_> = self.flags.iter().map(String::as_str).collect();
+        let etcd = match self.storage {
+            Storage::Sled => None,
+            Storage::Etcd => Some(Etcd::start(&self.folder).await?),
+        };
+        self.start_on(Home::within(&self.folder)?, etcd).await
+    }
+
+    async fn start_on(&self, home: Home, etcd: Option<Etcd>) -> Result<(Subject, Duration)> {
+        let servers = etcd.as_ref().map(|etcd| format!("--etcd-servers={}", etcd.url()));
+        let flags: Vec<_> = self.flags.iter().chain(&servers).map(String::as_str).collect();
         let mut server = home.spawn(&self.path, &flags)?;
         let taken = server.ready().await?;
         let subject = Subject {
             endpoint: server.endpoint().clone(),
-            processes: Processes::new(vec![server.pid()]),
-            _running: Some((server, home)),
+            processes: Processes::new([server.pid()].into_iter().chain(etcd.as_ref().map(Etcd::pid)).collect()),
+            running: Some(Running { server, home, etcd }),
         };
         Ok((subject, taken))
     }
@@ -63,8 +85,15 @@ impl Program {
 pub(crate) struct Subject {
     pub(crate) endpoint: Endpoint,
     pub(crate) processes: Processes,
-    /// Stops the server and then removes its folder when dropped.
-    _running: Option<(Server, Home)>,
+    running: Option<Running>,
+}
+
+/// A started server. Dropping it stops the server and then removes its folder.
+#[derive(Debug)]
+struct Running {
+    server: Server,
+    home: Home,
+    etcd: Option<Etcd>,
 }
 
 impl Subject {
@@ -73,8 +102,22 @@ impl Subject {
         Self {
             endpoint,
             processes: Processes::new(pids),
-            _running: None,
+            running: None,
         }
+    }
+
+    /// The etcd of the server, if it has one of its own.
+    pub(crate) fn etcd(&self) -> Option<&Etcd> {
+        self.running.as_ref()?.etcd.as_ref()
+    }
+
+    /// Kills the server, and starts it again on its data with `program`. Returns it with the time until it was ready.
+    pub(crate) async fn restarted(self, program: &Program) -> Result<(Self, Duration)> {
+        let running = self
+            .running
+            .context("only a server that was started here is restarted")?;
+        running.server.kill().await?;
+        program.start_on(running.home, running.etcd).await
     }
 
     /// Creates the namespaces and the definition of the load; objects from an earlier run are retained.

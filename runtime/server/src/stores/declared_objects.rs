@@ -1,5 +1,7 @@
 //! Objects of a declared kind, in the version in which each was stored.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use planesmith_dynamic::custom;
 use planesmith_machinery::feature::Features;
 use planesmith_machinery::object::Object;
@@ -10,6 +12,7 @@ use planesmith_machinery::{conversion, defaulting, json, protobuf, yaml};
 use planesmith_store::{Draft, Loaded};
 
 use super::stored_objects::StoredObjects;
+use crate::build_id::build_id;
 
 /// The stored objects of a declared kind, and the versions in which they may be stored.
 #[derive(Debug)]
@@ -172,6 +175,14 @@ impl StoredObjects for DeclaredObjects {
 
     fn read_in_any_version(&self, bytes: &[u8]) -> ApiResult<Box<dyn Object>> {
         self.read(bytes)
+    }
+
+    /// The program has the facts and conversions of all kinds, and the features decide about defaults.
+    fn fingerprint(&self) -> Option<u64> {
+        let mut fingerprint = DefaultHasher::new();
+        (build_id()?, &self.hub.api_version, &self.hub.kind).hash(&mut fingerprint);
+        format!("{:?}", self.features).hash(&mut fingerprint);
+        Some(fingerprint.finish())
     }
 
     /// Objects are decoded, so that the cache has them in the form in which this program stores them.

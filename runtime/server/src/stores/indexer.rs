@@ -91,6 +91,14 @@ impl Indexer for JsonIndexer {
         self.objects.loaded(bytes)
     }
 
+    fn loaded_again(&self, _bytes: &[u8]) -> Loaded {
+        Loaded::AsStored
+    }
+
+    fn fingerprint(&self) -> Option<u64> {
+        self.objects.fingerprint()
+    }
+
     fn decode(&self, key: &str, stored: &Bytes) -> Decoded {
         let decoded = self.codec.as_ref().and_then(|codec| codec.decode(stored));
         let Some(super::Decoded { canonical, form }) = decoded else {

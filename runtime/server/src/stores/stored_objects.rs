@@ -37,6 +37,11 @@ pub(super) trait StoredObjects: Debug + Send + Sync {
     /// As for [`Self::read`].
     fn read_in_any_version(&self, bytes: &[u8]) -> ApiResult<Box<dyn Object>>;
 
+    /// Identifies all that decides about the bytes of a write; `None` if it is not known, or [`Self::loaded`] costs nothing.
+    fn fingerprint(&self) -> Option<u64> {
+        None
+    }
+
     /// The form of bytes that the cache loads.
     fn loaded(&self, bytes: &[u8]) -> Loaded;
 

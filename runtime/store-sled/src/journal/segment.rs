@@ -95,7 +95,8 @@ fn ahead(average: u64) -> u64 {
 /// The reason that a frame was not appended.
 #[derive(Debug)]
 pub(super) enum AppendError {
-    /// There is no space. Existing bytes are unchanged.
+    /// There is no space. Existing bytes are unchanged. The error is [`LogError::Unknown`] if the frame is there nevertheless, and
+    /// could not be removed.
     Refused(LogError),
     /// The disk failed: its content in the written block is unknown.
     Untrusted(LogError),
@@ -181,8 +182,12 @@ impl Segment {
             self.dirty = Some(end);
             if is_full(&error) {
                 // Repeated before the next append.
-                let _ = self.clean();
-                return Err(AppendError::Refused(failed("write", &self.path)(error)));
+                let is_removed = self.clean().is_ok();
+                let error = failed("write", &self.path)(error);
+                return Err(AppendError::Refused(match is_removed || !self.has(frame) {
+                    true => error,
+                    false => LogError::Unknown { cause: Box::new(error) },
+                }));
             }
             return Err(AppendError::Untrusted(failed("write", &self.path)(error)));
         }
@@ -193,6 +198,15 @@ impl Segment {
         self.durable = self.allocated;
         self.position.advance(end, last);
         Ok(())
+    }
+
+    /// True if the bytes behind the last frame are those of `frame`, or cannot be read.
+    fn has(&self, frame: &[u8]) -> bool {
+        let mut found = vec![0; frame.len()];
+        match self.file.read_exact_at(&mut found, self.position.end) {
+            Ok(()) => found == frame,
+            Err(error) => error.kind() != ErrorKind::UnexpectedEof,
+        }
     }
 
     fn write(&mut self, frame: &[u8]) -> std::io::Result<()> {

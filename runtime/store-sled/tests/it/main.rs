@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic is how a test reports")]
 
+mod authors;
 mod conformance;
 mod crash;
 mod cut;

@@ -183,7 +183,14 @@ impl Collection {
                 bytes: record.bytes,
                 gap: record.gap,
             };
-            Arc::new(Entry::loaded(record.key, record.revision, stored, expires, &*indexer))
+            Arc::new(Entry::loaded(
+                record.key,
+                record.revision,
+                stored,
+                expires,
+                &*indexer,
+                false,
+            ))
         };
         Ok(records.into_iter().map(entry).collect())
     }

@@ -3,7 +3,7 @@
 use std::sync::mpsc::channel;
 
 use super::*;
-use crate::{Draft, NoIndex, Row};
+use crate::{Draft, NoIndex, Row, WatchError, WatchFrom};
 
 /// A sequencer for a collection without writes.
 struct NoWrites;
@@ -52,4 +52,35 @@ fn a_list_that_waits_for_a_trim_does_not_show_what_it_took() {
     drop(state);
     let listed = reader.join().unwrap();
     assert_eq!(listed.map(|page| page.revision), Err(Compacted { oldest: Revision(2) }));
+}
+
+#[test]
+fn a_watcher_that_reads_meanwhile_does_not_take_a_gap_for_all_changes() {
+    let revisions = Arc::new(RevisionWindow::new(Revision::ZERO, Revision::ZERO));
+    let collection = Collection::new("/", Arc::new(NoIndex), Arc::clone(&revisions), Arc::new(NoWrites));
+    let collection = Arc::new(collection);
+    for number in 1..=500 {
+        let mut watcher = collection.watch("/", WatchFrom::Now).unwrap();
+        let (sender, running) = channel();
+        let reader = std::thread::spawn(move || {
+            sender.send(()).unwrap();
+            loop {
+                match watcher.try_next() {
+                    Ok(events) if events.is_empty() => {}
+                    other => return other.map(|events| events.len()),
+                }
+            }
+        });
+        running.recv().unwrap();
+        let revision = Revision(number);
+        let filled = Draft::gapless(b"object".to_vec()).fill(revision);
+        let entry = Arc::new(Entry::new("/a".into(), revision, filled, Row::default(), 0));
+        let created = collection.get("/a").is_none();
+        let event = Event::new(EventKind::Put { created }, entry, collection.get("/a"));
+        revisions.raise_floor(revision);
+        collection.publish_gap(vec![Arc::new(event)]);
+        revisions.advance(revision);
+        assert!(matches!(reader.join().unwrap(), Err(WatchError::Compacted { .. })));
+        assert_eq!(collection.get("/a").unwrap().revision(), revision);
+    }
 }

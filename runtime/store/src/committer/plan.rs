@@ -190,7 +190,7 @@ impl Plan {
             key: Arc::clone(entry.key()),
             change,
             bytes: entry.bytes().clone(),
-            gap: entry.encoded().gap,
+            gap: entry.gap(),
         });
         let entry = Arc::new(entry);
         let now = (kind != EventKind::Delete).then(|| Arc::clone(&entry));

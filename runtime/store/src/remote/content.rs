@@ -115,9 +115,9 @@ impl Content {
                 events.add(&collection, change);
             }
         }
-        events.publish();
         for collection in &collections {
-            collection.forget_history();
+            // Without events, too: there may have been changes that were taken back.
+            collection.publish_gap(events.take(collection));
         }
         self.revisions().advance(revision);
         drop(unclaimed);
@@ -182,6 +182,13 @@ impl Events {
             Some((_, events)) => events.push(event),
             None => self.by_collection.push((Arc::clone(collection), vec![event])),
         }
+    }
+
+    /// Removes the events of `collection`.
+    fn take(&mut self, collection: &Arc<Collection>) -> Vec<Arc<Event>> {
+        let mut known = self.by_collection.iter_mut();
+        let found = known.find(|(known, _)| Arc::ptr_eq(known, collection));
+        found.map_or_else(Vec::new, |(_, events)| std::mem::take(events))
     }
 
     /// Makes the events visible to readers. Returns the bytes of memory that their history costs.

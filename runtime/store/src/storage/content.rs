@@ -94,7 +94,7 @@ impl StorageContent {
                     expires: entry.expires_millis(),
                 },
                 bytes: entry.bytes().clone(),
-                gap: entry.encoded().gap,
+                gap: entry.gap(),
             },
         };
         Some(record)

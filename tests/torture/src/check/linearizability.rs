@@ -10,7 +10,7 @@ use crate::record::{Answer, Call, Precondition, State};
 const SHOWN: usize = 16;
 
 /// The effect of an operation on a key, whose state is the revision of its last write, or 0.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Effect {
     /// The state is replaced.
     Write {

@@ -2,6 +2,10 @@
 //! what was tried.
 //!
 //! Operations with an unknown outcome are optional. They need not take part, but if they do, then before their end.
+//!
+//! Two rules keep the search short. An operation that fits and leaves the state as it is, such as a read, comes at once: an order
+//! in which it comes later remains one when it comes first, unless an optional operation had to come before it. And of optional
+//! operations that cannot be told apart the one that began first is tried.
 
 use std::collections::HashSet;
 
@@ -46,7 +50,7 @@ struct Search<'a, E> {
 
 /// Searches an order of `operations`, sorted by their begin, that starts in the state 0 and in which `apply` accepts each
 /// operation.
-pub(super) fn search<E>(operations: &[Operation<E>], apply: impl Fn(u64, &E) -> Option<u64>) -> Verdict {
+pub(super) fn search<E: PartialEq>(operations: &[Operation<E>], apply: impl Fn(u64, &E) -> Option<u64>) -> Verdict {
     let mut search = Search {
         operations,
         done: vec![0; operations.len().div_ceil(64)],
@@ -54,7 +58,7 @@ pub(super) fn search<E>(operations: &[Operation<E>], apply: impl Fn(u64, &E) -> 
         frames: Vec::new(),
     };
     let mut tried: HashSet<(Vec<u64>, u64)> = HashSet::new();
-    search.descend(0);
+    search.descend(0, &apply);
     for _ in 0..STEPS {
         if search.left == 0 {
             return Verdict::Explained;
@@ -76,13 +80,13 @@ pub(super) fn search<E>(operations: &[Operation<E>], apply: impl Fn(u64, &E) -> 
         frame.chosen = Some(next);
         search.set(next, true);
         if tried.insert((search.done.clone(), state)) {
-            search.descend(state);
+            search.descend(state, &apply);
         }
     }
     Verdict::Undecided
 }
 
-impl<E> Search<'_, E> {
+impl<E: PartialEq> Search<'_, E> {
     fn is_done(&self, index: usize) -> bool {
         self.done[index / 64] & (1 << (index % 64)) != 0
     }
@@ -98,7 +102,7 @@ impl<E> Search<'_, E> {
     }
 
     /// Begins a step in `state`.
-    fn descend(&mut self, state: u64) {
+    fn descend(&mut self, state: u64, apply: impl Fn(u64, &E) -> Option<u64>) {
         let mut first_end = usize::MAX;
         let mut last_begin = 0;
         for (index, operation) in self.operations.iter().enumerate() {
@@ -114,11 +118,99 @@ impl<E> Search<'_, E> {
             .take_while(|index| self.operations[*index].begin <= first_end)
             .filter(|index| !self.is_done(*index) && self.operations[*index].end >= last_begin)
             .collect();
-        candidates.sort_by_key(|index| (self.operations[*index].is_optional, self.operations[*index].end));
+        let operation = |index: usize| &self.operations[index];
+        let optional: Vec<usize> = candidates
+            .iter()
+            .copied()
+            .filter(|index| operation(*index).is_optional)
+            .collect();
+        let comes_at_once = |index: usize| {
+            let Operation { begin, effect, .. } = operation(index);
+            !operation(index).is_optional
+                && apply(state, effect) == Some(state)
+                && optional.iter().all(|other| operation(*other).end >= *begin)
+        };
+        if let Some(next) = candidates.iter().copied().find(|index| comes_at_once(*index)) {
+            candidates = vec![next];
+        } else {
+            let is_like = |index: usize, other: usize| {
+                operation(other).end == operation(index).end && operation(other).effect == operation(index).effect
+            };
+            let is_first = |index: usize| {
+                let mut earlier = optional.iter().take_while(|other| **other < index);
+                !operation(index).is_optional || !earlier.any(|other| is_like(index, *other))
+            };
+            candidates.retain(|index| is_first(*index));
+            candidates.sort_by_key(|index| (operation(*index).is_optional, operation(*index).end));
+        }
         self.frames.push(Frame {
             state,
             candidates: candidates.into_iter(),
             chosen: None,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A write of a state that needs another one before it (0: any), or a read.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Effect {
+        Write { before: u64, after: u64 },
+        Read(u64),
+    }
+
+    fn apply(state: u64, effect: &Effect) -> Option<u64> {
+        match *effect {
+            Effect::Write { before, after } => (before == 0 || before == state).then_some(after),
+            Effect::Read(expected) => (state == expected).then_some(state),
+        }
+    }
+
+    fn operation(begin: usize, end: usize, is_optional: bool, effect: Effect) -> Operation<Effect> {
+        Operation {
+            begin,
+            end,
+            is_optional,
+            effect,
+        }
+    }
+
+    #[test]
+    fn many_deletions_of_unknown_outcome_are_decided() {
+        let mut operations = Vec::new();
+        let mut now = 0;
+        for round in 1..=100 {
+            // Nobody knows when the deletion is performed.
+            operations.push(operation(now, usize::MAX, true, Effect::Write { before: 0, after: 0 }));
+            operations.push(operation(
+                now + 1,
+                now + 2,
+                false,
+                Effect::Write {
+                    before: 0,
+                    after: round,
+                },
+            ));
+            operations.push(operation(now + 3, now + 5, false, Effect::Read(round)));
+            operations.push(operation(now + 4, now + 6, false, Effect::Read(0)));
+            now += 10;
+        }
+        assert_eq!(search(&operations, apply), Verdict::Explained);
+        operations.push(operation(now, now + 1, false, Effect::Read(7)));
+        assert_eq!(search(&operations, apply), Verdict::Contradiction);
+    }
+
+    #[test]
+    fn an_unknown_write_from_before_a_read_may_be_needed_before_it() {
+        // The read fits at once, but then the first write could not come any more, and the last one needs it.
+        let operations = [
+            operation(0, 1, true, Effect::Write { before: 0, after: 1 }),
+            operation(2, 9, false, Effect::Write { before: 1, after: 0 }),
+            operation(3, 4, false, Effect::Read(0)),
+        ];
+        assert_eq!(search(&operations, apply), Verdict::Explained);
     }
 }

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 /// The bytes that a proxy passes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub enum Mode {
     /// Everything.
     Open,
     /// Nothing, but what it got comes later.
@@ -20,14 +20,18 @@ pub(crate) enum Mode {
 
 /// A proxy in front of one address. Dropping its runtime ends it.
 #[derive(Debug)]
-pub(super) struct Proxy {
+pub struct Proxy {
     address: SocketAddr,
     mode: watch::Sender<Mode>,
 }
 
 impl Proxy {
     /// Starts a proxy in front of `target` on an address of its own.
-    pub(super) async fn start(target: SocketAddr) -> Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// There is no free port.
+    pub async fn start(target: SocketAddr) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let mode = watch::Sender::new(Mode::Open);
@@ -41,11 +45,14 @@ impl Proxy {
         Ok(Self { address, mode })
     }
 
-    pub(super) fn address(&self) -> SocketAddr {
+    /// The address on which it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    pub(super) fn set(&self, mode: Mode) {
+    /// Changes what it passes on.
+    pub fn set(&self, mode: Mode) {
         self.mode.send_replace(mode);
     }
 }

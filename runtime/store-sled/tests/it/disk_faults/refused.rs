@@ -61,6 +61,34 @@ async fn a_write_of_unknown_outcome_is_dropped_by_the_next_one() {
 }
 
 #[tokio::test]
+async fn a_refused_write_that_is_there_nevertheless_has_an_unknown_outcome() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (folder, faults) = (temporary.path().join("store"), Arc::<Faults>::default());
+    let (storage, things) = open(&folder, &faults);
+    fill(&things, 3).await;
+    // Zeros are written ahead of small frames.
+    for number in 0..5 {
+        set(&things, &format!("small{number}"), "one").await;
+    }
+    let before = shown(&things);
+    // The operating system refuses its frame after the last byte, and then its removal.
+    faults.cut_writes(Some(usize::MAX));
+    let unknown = put(&things, "unknown", "one", Expect::Any).await;
+    assert!(matches!(unknown, Err(WriteError::Io(_))), "{unknown:?}");
+    assert_eq!(shown(&things), before);
+    let killed = temporary.path().join("killed");
+    copy_folder(&folder, &killed);
+    assert_eq!(reopened(&killed).len(), before.len() + 1, "the next start finds it");
+
+    faults.cut_writes(None);
+    set(&things, "after", "one").await;
+    let after = shown(&things);
+    storage.close().await;
+    drop((storage, things));
+    assert_eq!(reopened(&folder), after);
+}
+
+#[tokio::test]
 async fn a_name_that_may_come_back_makes_the_outcome_unknown() {
     let temporary = tempfile::tempdir().unwrap();
     let (folder, faults) = (temporary.path().join("store"), Arc::<Faults>::default());
