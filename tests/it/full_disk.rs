@@ -13,7 +13,7 @@ use planesmith_e2e::{Binary, Connection, Home};
 use crate::objects::{CONFIG_MAPS, config_map, path, value};
 
 /// The time limit for the server to detect free space.
-const HEALED_WITHIN: Duration = Duration::from_secs(30);
+const HEALED_WITHIN: Duration = Duration::from_secs(5);
 
 /// A file system of 32 MiB, unmounted when dropped.
 struct SmallDisk(PathBuf);
@@ -133,4 +133,58 @@ async fn a_full_disk_refuses_writes_and_loses_nothing() {
     let server = home.start(&binary, &[]).await.unwrap();
     assert_there(&server.connect().await.unwrap(), &acknowledged).await;
     assert!(!home.log().contains("panicked"), "{}", home.log());
+}
+
+#[tokio::test]
+async fn updates_without_end_fit_a_disk_of_four_times_the_objects() {
+    const OBJECTS: usize = 2000;
+    const UPDATES: usize = 12_000;
+    const WRITERS: usize = 16;
+    let mounted = tempfile::tempdir().unwrap();
+    let disk = match SmallDisk::mount(mounted.path()) {
+        Ok(disk) => disk,
+        Err(reason) => {
+            return skip(
+                "a small disk",
+                &format!("mounting a small file system failed: {reason}"),
+            );
+        }
+    };
+    let home = Home::new().unwrap().with_data(mounted.path().join("data"));
+    let binary = Binary::Planesmith.path().unwrap();
+    let server = home.start(&binary, &[]).await.unwrap();
+    // With their metadata and keys they take a quarter of 32 MiB.
+    let body = |name: &str, turn: usize| config_map(name, &format!("{turn} {}", "x".repeat(3600)));
+    let mut writers = tokio::task::JoinSet::new();
+    for writer in 0..WRITERS {
+        let connection = server.connect().await.unwrap();
+        writers.spawn(async move {
+            for turn in (writer..OBJECTS + UPDATES).step_by(WRITERS) {
+                let name = format!("object-{}", turn % OBJECTS);
+                let (method, path) = match turn < OBJECTS {
+                    true => (Method::POST, CONFIG_MAPS.to_owned()),
+                    false => (Method::PUT, path(&name)),
+                };
+                let answer = connection.call(method, &path, body(&name, turn)).await.unwrap();
+                assert!(
+                    answer.status.is_success(),
+                    "write {turn}: {} {}",
+                    answer.status,
+                    answer.excerpt()
+                );
+            }
+        });
+    }
+    while let Some(joined) = writers.join_next().await {
+        joined.unwrap();
+    }
+    server.kill().await.unwrap();
+    let server = home.start(&binary, &[]).await.unwrap();
+    let connection = server.connect().await.unwrap();
+    for number in (0..OBJECTS).step_by(37) {
+        let object = connection.get_json(&path(&format!("object-{number}"))).await.unwrap();
+        let last = UPDATES + number;
+        assert!(value(&object).starts_with(&format!("{last} ")), "{number}: {object}");
+    }
+    drop((server, disk));
 }

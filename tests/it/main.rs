@@ -15,6 +15,7 @@ mod bad_input;
 mod base64;
 mod cbor;
 mod clients;
+mod cluster;
 mod conversion;
 mod crash;
 mod definitions;

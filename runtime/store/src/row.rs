@@ -207,7 +207,7 @@ fn push(text: &mut String, piece: &str) {
 
 fn push_number(text: &mut String, mut number: usize) {
     while number >= MORE {
-        text.push(char::from((number % MORE | MORE) as u8));
+        text.push(char::from(((number % MORE) | MORE) as u8));
         number >>= BITS;
     }
     text.push(char::from(number as u8));

@@ -196,10 +196,10 @@ fn creation(key: &str, value: &[u8]) -> Vec<u8> {
 
 /// Appends the field `number` with its bytes, in the encoding of protobuf.
 fn push_field(number: u8, bytes: &[u8], out: &mut Vec<u8>) {
-    out.push(number << 3 | 2);
+    out.push((number << 3) | 2);
     let mut length = bytes.len();
     while length >= 0x80 {
-        out.push((length & 0x7f) as u8 | 0x80);
+        out.push(((length & 0x7f) | 0x80) as u8);
         length >>= 7;
     }
     out.push(length as u8);
