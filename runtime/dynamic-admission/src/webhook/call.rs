@@ -112,10 +112,10 @@ pub(super) async fn call(
             Failure::call(webhook, 503, format_args!("received invalid webhook response: {why}"))
         }
     })?;
-    if let Some(annotate) = attributes.annotate {
-        for (key, value) in &decision.audit_annotations {
-            annotate(&format!("{}/{key}", webhook.name), value.clone());
-        }
+    for (key, value) in &decision.audit_annotations {
+        attributes
+            .annotations
+            .add(format!("{}/{key}", webhook.name), value.as_str());
     }
     for warning in &decision.warnings {
         (attributes.warn)(warning.clone());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::audit::Level;
 use planesmith_api_defs::admissionregistration::v1::MutatingWebhookConfiguration;
 use planesmith_control_plane::admission::Registration;
 use planesmith_machinery::go_format::quote;
@@ -150,9 +151,12 @@ impl Round<'_> {
                     .metrics
                     .webhooks()
                     .failed_open(&webhook.name, WebhookType::Mutating);
-                self.annotate(index, "failed-open.mutation.webhook.admission.k8s.io", || {
-                    webhook.name.clone()
-                });
+                self.annotate(
+                    index,
+                    "failed-open.mutation.webhook.admission.k8s.io",
+                    Level::Metadata,
+                    || webhook.name.clone(),
+                );
                 match remaining(attributes) {
                     Some(left) if left.is_zero() => Err(timed_out()),
                     Some(_) | None => Ok(()),
@@ -207,13 +211,13 @@ impl Round<'_> {
     }
 
     fn annotate_mutation(&self, index: usize, webhook: &Webhook, mutated: bool) {
-        self.annotate(index, "mutation.webhook.admission.k8s.io", || {
+        self.annotate(index, "mutation.webhook.admission.k8s.io", Level::Metadata, || {
             json!({"configuration": webhook.configuration, "webhook": webhook.name, "mutated": mutated}).to_string()
         });
     }
 
     fn annotate_patch(&self, index: usize, webhook: &Webhook, decision: &Decision) {
-        self.annotate(index, "patch.webhook.admission.k8s.io", || {
+        self.annotate(index, "patch.webhook.admission.k8s.io", Level::Request, || {
             let patch: Value = serde_json::from_slice(&decision.patch).unwrap_or_default();
             let value = json!({"configuration": webhook.configuration, "webhook": webhook.name, "patch": patch,
                 "patchType": decision.patch_type});
@@ -221,11 +225,13 @@ impl Round<'_> {
         });
     }
 
-    /// Adds an audit annotation about the webhook number `index`.
-    fn annotate(&self, index: usize, prefix: &str, value: impl FnOnce() -> String) {
-        if let Some(annotate) = self.request.attributes.annotate {
-            annotate(&format!("{prefix}/round_{}_index_{index}", self.number), value());
-        }
+    /// Adds an annotation about the webhook number `index` to an audit event that has `level` at least.
+    fn annotate(&self, index: usize, prefix: &str, level: Level, value: impl FnOnce() -> String) {
+        let annotations = self.request.attributes.annotations;
+        annotations.add_with(level, || {
+            let key = format!("{prefix}/round_{}_index_{index}", self.number);
+            (key.into(), value())
+        });
     }
 }
 

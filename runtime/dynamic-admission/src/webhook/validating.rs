@@ -142,10 +142,8 @@ impl ValidatingWebhooks {
             Err(Failure::Call { why, .. }) if webhook.ignores_failures => {
                 tracing::warn!(webhook = webhook.name, %why, "a validating webhook failed; the request goes on without it");
                 metrics.failed_open(&webhook.name, WebhookType::Validating);
-                if let Some(annotate) = request.attributes.annotate {
-                    let key = format!("failed-open.validating.webhook.admission.k8s.io/round_0_index_{index}");
-                    annotate(&key, webhook.name.clone());
-                }
+                let key = format!("failed-open.validating.webhook.admission.k8s.io/round_0_index_{index}");
+                request.attributes.annotations.add(key, webhook.name.as_str());
                 Ok(())
             }
             Err(Failure::Call { why, .. }) => {

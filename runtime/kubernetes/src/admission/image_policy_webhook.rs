@@ -143,9 +143,7 @@ fn review(attributes: &Attributes<'_>, pod: &Pod) -> Option<ImageReview> {
 }
 
 fn annotate(attributes: &Attributes<'_>, key: &str, value: &str) {
-    if let Some(annotate) = attributes.annotate {
-        annotate(&format!("{AUDIT}/{key}"), value.to_owned());
-    }
+    attributes.annotations.add(format!("{AUDIT}/{key}"), value);
 }
 
 #[cfg(test)]
