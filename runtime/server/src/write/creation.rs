@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use planesmith_access::authorization::{Attributes, Decision, Target};
 use planesmith_machinery::json;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -13,6 +14,7 @@ use super::mutated::Mutated;
 use super::reserved::Reserved;
 use super::{Committed, Defaulted, Write};
 use crate::encodings::metadata_range;
+use crate::filters::refusal;
 use crate::options::parse_version;
 use crate::reservations::ReservationGuard;
 use crate::stores::store_failure;
@@ -98,7 +100,9 @@ impl Mutated<New> {
 
 impl Reserved<New> {
     async fn create(self, write: &Write<'_>, reservation: &mut ReservationGuard) -> ApiResult<Creation> {
-        let admitted = self.validate(write).await?.admit(write).await?;
+        let validated = self.validate(write).await?;
+        write.authorize_creation().await?;
+        let admitted = validated.admit(write).await?;
         let meta = admitted.object().meta();
         let store = write.endpoint.store();
         let key = store.key(write.call.namespace(), &meta.name)?;
@@ -125,6 +129,36 @@ impl Reserved<New> {
 }
 
 impl Write<'_> {
+    /// Checks that the user of an update, a patch or an apply may create the object that is missing.
+    ///
+    /// # Errors
+    ///
+    /// 403 when the user may not, and 500 when nobody can tell.
+    async fn authorize_creation(&self) -> ApiResult<()> {
+        const VERB: &str = "create";
+        let info = &self.call.ctx.info;
+        let Some(authorizer) = self.endpoint.stores().options().authorizer.as_ref() else {
+            return Ok(());
+        };
+        if info.verb_text() == VERB {
+            return Ok(());
+        }
+        let target = Target::Resource {
+            group: info.group(),
+            version: info.version(),
+            resource: info.resource(),
+            subresource: info.subresource(),
+            namespace: info.namespace(),
+            name: info.name(),
+        };
+        let user = &self.call.ctx.user;
+        match authorizer.authorize(&Attributes::new(user, VERB, target)).await {
+            Decision::Allow(_) => Ok(()),
+            Decision::Deny(reason) | Decision::NoOpinion(reason) => Err(refusal(&user.name, VERB, &target, &reason)),
+            Decision::Failed(why) | Decision::FailedClosed(why) => Err(ApiError::internal(why)),
+        }
+    }
+
     /// 409 for a name that is taken, possibly by a terminating object.
     fn name_taken(&self, object: &dyn Object, current: Option<Arc<Entry>>) -> Creation {
         let resource = self.endpoint.kind().group_resource();
