@@ -43,7 +43,7 @@ use crate::server_routes::ServerRoutes;
 use crate::service_accounts::ServiceAccountKeys;
 use crate::service_resolver::{LiveServices, NoServices};
 use crate::shared_store::SharedStore;
-use crate::storage::{StorePlace, checks};
+use crate::storage::checks;
 use crate::store_api::with_store_api;
 use crate::{bootstrap, controllers, namespaces, service_accounts, subresources};
 
@@ -167,10 +167,7 @@ pub(crate) fn assemble(
     };
     let further = FurtherServers::of(program, routes.components, &chain_context)?;
     let core = in_front_of(ApiServer::new("core", routes.core), further.behind);
-    let core = checks(storage, shared).into_iter().fold(core, ApiServer::with_check);
-    let core = core
-        // The data in memory is read when the store is opened, before anything is served.
-        .with_check(HealthCheck::new("informer-sync", || Ok(())).only_ready());
+    let core = with_store_checks(core, storage, shared);
     let front_tables = further.in_front.iter().flat_map(ApiServer::tables);
     let tables: Vec<_> = front_tables.chain(core.tables()).collect();
     kinds.connect(&tables);
@@ -186,13 +183,7 @@ pub(crate) fn assemble(
     );
     let core = added.stop_hooks.into_iter().fold(core, ApiServer::with_stop_hook);
     let own = controllers::of_every_server((&stores, &leader), announcement, &gates, &keys.issuer, &directory);
-    let core = with_store_api(
-        core,
-        program.name,
-        StorePlace::of(options, shared),
-        &stores,
-        &options.history,
-    );
+    let core = with_store_api(core, program.name, (options, shared), &stores);
     let controllers: Vec<_> = own.into_iter().chain(added.controllers).collect();
     controllers::check_names(&program.controller_names(), &controllers)?;
     let core = controllers::with_controllers(core, &tables, controllers, &options.embedded_controllers(), leadership);
@@ -242,6 +233,13 @@ fn authentication(
     })?;
     let tokens = bearer_tokens(options, loopback, keys, stores, added.tokens)?;
     Ok((tokens, anonymous(options, added.anonymous)))
+}
+
+/// Adds the checks of the store.
+fn with_store_checks(core: ApiServer, storage: &Storage, shared: Option<&SharedStore>) -> ApiServer {
+    let core = checks(storage, shared).into_iter().fold(core, ApiServer::with_check);
+    // The data in memory is read when the store is opened, before anything is served.
+    core.with_check(HealthCheck::new("informer-sync", || Ok(())).only_ready())
 }
 
 /// Returns the leadership of the controllers that run here, and the hook that begins to compete for it; `None` without such

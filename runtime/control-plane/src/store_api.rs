@@ -24,7 +24,8 @@ use planesmith_store::{
 use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-use crate::options::HistoryOptions;
+use crate::options::Options;
+use crate::shared_store::SharedStore;
 use crate::storage::StorePlace;
 
 /// The path of a backup: GET.
@@ -57,20 +58,19 @@ struct StoreApi {
     backups: Arc<Semaphore>,
 }
 
-/// Adds the paths to `server`. The objects of `stores` are at `place`, and their history is kept as `history` says.
+/// Adds the paths of the store of `stores` to `server`: the one that the flags name, or `shared`.
 pub(crate) fn with_store_api(
     server: ApiServer,
     program: &'static str,
-    place: StorePlace,
+    (options, shared): (&Options, Option<&SharedStore>),
     stores: &Stores,
-    history: &HistoryOptions,
 ) -> ApiServer {
     let api = Arc::new(StoreApi {
         program,
-        place: place.description,
+        place: StorePlace::of(options, shared).description,
         storage: stores.storage().clone(),
         codec: RegistryCodec::new(stores.scheme()),
-        history: history.store_history_age,
+        history: options.history.store_history_age,
         backups: Arc::new(Semaphore::new(BACKUPS)),
     });
     let (backup, status, compact) = (Arc::clone(&api), Arc::clone(&api), api);
