@@ -92,6 +92,10 @@ fn stores(program: &Program, initializer: &PluginInitializer<'_>) -> Result<Stor
 /// # Errors
 ///
 /// The kinds of the program contradict each other, or a flag names a file or a value that cannot be used.
+#[expect(
+    clippy::too_many_lines,
+    reason = "the order in which a server is assembled stays in one function"
+)]
 pub(crate) fn assemble(
     program: &Program,
     options: &Options,
