@@ -155,7 +155,7 @@ impl<'a> Attributes<'a> {
 pub struct Reinvocation {
     wanted: AtomicBool,
     second: AtomicBool,
-    /// What plugins keep over both rounds, one value of each type.
+    /// The states of plugins over both rounds, one value of each type.
     states: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 

@@ -43,7 +43,7 @@ pub(crate) enum Location {
         path: String,
     },
     /// Neither: a configuration that was not validated.
-    Nowhere,
+    Unset,
 }
 
 /// The URL of a webhook, taken apart.
@@ -73,13 +73,13 @@ impl Location {
         }
         match &config.url {
             Some(url) => Self::Url(url.clone()),
-            None => Self::Nowhere,
+            None => Self::Unset,
         }
     }
 
     fn endpoint(&self) -> Result<Endpoint, String> {
         match self {
-            Self::Nowhere => Err("webhook configuration must have either service or URL".to_owned()),
+            Self::Unset => Err("webhook configuration must have either service or URL".to_owned()),
             Self::Url(url) => {
                 let uri: http::Uri = url.parse().map_err(|error| format!("Unparsable URL: {error}"))?;
                 let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();

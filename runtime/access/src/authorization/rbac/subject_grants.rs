@@ -30,7 +30,7 @@ struct Merged {
     /// The state of the roles from which it was made.
     epoch: u64,
     permissions: Permissions,
-    /// Why roles cannot be used.
+    /// The reasons for which roles cannot be used.
     problems: Vec<String>,
 }
 
