@@ -1,8 +1,8 @@
 //! Two servers on three members of etcd, under load: members and servers are killed, stopped and cut off, one after the other.
 //!
 //! Clients and informers go to the other server when theirs does not answer. All that they observe is recorded, and checked as
-//! the torture checks its stores: no acknowledged write is lost, no event is lost or repeated, and writes succeed again within
-//! five seconds.
+//! the torture checks its stores: no acknowledged write is lost, no event is lost or repeated, and writes succeed again soon, within
+//! five seconds in the long form.
 
 mod client;
 mod informer;
@@ -42,6 +42,10 @@ const NAMES: usize = 8;
 /// Episodes of the short form; `PLANESMITH_CLUSTER_MINUTES=60` runs for an hour.
 const EPISODES: usize = 2;
 
+/// Time within which writes succeed again, and the same in the short form, which shares its processors with other tests.
+const SERVICE: Duration = Duration::from_secs(5);
+const SHORT_SERVICE: Duration = Duration::from_secs(20);
+
 /// The time limit for informers to receive the last event.
 const DELIVERED_WITHIN: Duration = Duration::from_secs(20);
 
@@ -79,10 +83,11 @@ fn members_and_servers_fail_without_a_lost_write_or_event() {
     let ran = runtime.block_on(async {
         let mut servers = Servers::start(&binary, &cluster).await?;
         make_namespace(&servers).await?;
+        let service = if minutes > 0.0 { SERVICE } else { SHORT_SERVICE };
         let mut tally = Tally::default();
         let begin = Instant::now();
         while tally.episodes < EPISODES || begin.elapsed().as_secs_f64() < minutes * 60.0 {
-            episode(&mut servers, &mut random, &mut tally).await?;
+            episode(&mut servers, &mut random, service, &mut tally).await?;
             println!("{} s: {tally:?}", begin.elapsed().as_secs());
         }
         servers.check_logs()
@@ -102,7 +107,7 @@ async fn make_namespace(servers: &Servers<'_>) -> Result<()> {
 }
 
 /// Some troubles, with clients and informers of their own, whose observations are checked.
-async fn episode(servers: &mut Servers<'_>, random: &mut Rng, tally: &mut Tally) -> Result<()> {
+async fn episode(servers: &mut Servers<'_>, random: &mut Rng, service: Duration, tally: &mut Tally) -> Result<()> {
     let recorder = Arc::new(Recorder::new(1));
     recorder.note(Record::Opened { revision: 0, oldest: 0 });
     let prefix = format!("e{}-", tally.episodes);
@@ -117,7 +122,7 @@ async fn episode(servers: &mut Servers<'_>, random: &mut Rng, tally: &mut Tally)
         .collect();
     let probes = [client(random, 0), client(random, 1)];
     let mut last = client(random, 0);
-    let mut troubles = Troubles::new(servers, probes, &recorder, tally.episodes, random.fork());
+    let mut troubles = Troubles::new(servers, probes, &recorder, tally.episodes, random.fork(), service);
     troubles.run().await?;
     tally.troubles += troubles.count;
     tally.slowest = tally.slowest.max(troubles.slowest);

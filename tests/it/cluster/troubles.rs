@@ -13,9 +13,6 @@ use tokio::task::JoinSet;
 use super::client::Client;
 use super::servers::Servers;
 
-/// Time within which a write succeeds again.
-const SERVICE: Duration = Duration::from_secs(5);
-
 /// The pause between two writes that find out if there is service.
 const PROBE: Duration = Duration::from_millis(200);
 
@@ -68,6 +65,8 @@ pub(super) struct Troubles<'a, 'c> {
     recorder: Arc<Recorder>,
     episode: usize,
     random: Rng,
+    /// Time within which a write succeeds again.
+    service: Duration,
     /// The number of failures so far.
     pub(super) count: usize,
     /// The longest time until a write succeeded.
@@ -81,6 +80,7 @@ impl<'a, 'c> Troubles<'a, 'c> {
         recorder: &Arc<Recorder>,
         episode: usize,
         random: Rng,
+        service: Duration,
     ) -> Self {
         Self {
             servers,
@@ -88,6 +88,7 @@ impl<'a, 'c> Troubles<'a, 'c> {
             recorder: Arc::clone(recorder),
             episode,
             random,
+            service,
             count: 0,
             slowest: Duration::ZERO,
         }
@@ -149,10 +150,10 @@ impl<'a, 'c> Troubles<'a, 'c> {
         let mut serving = JoinSet::new();
         for server in (0..2).filter(|server| is_spared(*server)) {
             let probe = self.probes[server].forked();
-            let (recorder, situation) = (Arc::clone(&self.recorder), situation.to_owned());
+            let (recorder, situation, service) = (Arc::clone(&self.recorder), situation.to_owned(), self.service);
             serving.spawn(async move {
-                if tokio::time::timeout(SERVICE, serves(probe)).await.is_err() {
-                    let reason = format!("server {server} performs no write for {SERVICE:?}: {situation}");
+                if tokio::time::timeout(service, serves(probe)).await.is_err() {
+                    let reason = format!("server {server} performs no write for {service:?}: {situation}");
                     recorder.note(Record::Stuck { reason });
                 }
             });
