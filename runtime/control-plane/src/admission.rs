@@ -18,7 +18,6 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_server::metrics::SharedMetrics;
 use planesmith_store::Storage;
 
-use crate::component::Component;
 use crate::live_kinds::LiveKinds;
 use crate::loopback::Loopback;
 use crate::options::Options;
@@ -116,11 +115,9 @@ impl Registration {
     }
 }
 
-/// Returns `registrations`, in which the plugins of `components` take the places of the same names.
+/// Returns `registrations`, in which the `plugins` of components take the places of the same names.
 #[must_use]
-pub fn filled(registrations: &[Registration], components: &[&dyn Component]) -> Vec<Registration> {
-    let plugins = components.iter().flat_map(|component| component.admission());
-    let plugins: Vec<&Registration> = plugins.collect();
+pub fn filled(registrations: &[Registration], plugins: &[&Registration]) -> Vec<Registration> {
     let fill = |registration: &Registration| {
         let mut plugins = plugins.iter().filter(|plugin| plugin.name == registration.name);
         match (registration.make, plugins.next()) {

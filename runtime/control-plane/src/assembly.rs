@@ -25,7 +25,8 @@ use planesmith_server::trace::Tracer;
 use planesmith_store::Storage;
 
 use crate::admission::{self, PluginInitializer};
-use crate::authentication::{AddedAuthentication, AuthenticationContext, anonymous, authorizer, bearer_tokens};
+use crate::authentication::{AddedAuthentication, AuthenticationContext, anonymous, bearer_tokens};
+use crate::authorization::authorizer;
 use crate::base_groups;
 use crate::bootstrap::Announcement;
 use crate::component::{AuthorizerInitializer, ChainContext, ChainedServer, Contribution, ServerContext};
@@ -328,7 +329,8 @@ fn features(program: &Program, options: &Options, gates: &FeatureGates) -> Resul
 
 /// Returns the chain of the program's admission plugins, followed by those of its components.
 fn admission_chain(program: &Program, initializer: &PluginInitializer<'_>) -> Result<Chain> {
-    let registrations = admission::filled(program.admission, program.components);
+    let plugins = program.components.iter().flat_map(|component| component.admission());
+    let registrations = admission::filled(program.admission, &plugins.collect::<Vec<_>>());
     let mut chain = admission::chain(&registrations, initializer)?;
     for component in program.components {
         for plugin in component.admission_plugins(initializer) {

@@ -1,4 +1,4 @@
-//! The authentication and authorization that the flags ask for.
+//! The authentication that the flags ask for.
 
 mod bootstrap_secrets;
 
@@ -12,17 +12,14 @@ use planesmith_access::authentication::{
     Anonymous, Authenticator, BearerTokens, BootstrapTokens, CertificateAuthenticator, Chain,
     RequestHeaderAuthenticator, TokenAuthenticator, TokenFile, WebSocketTokens,
 };
-use planesmith_access::authorization::{AllowedPaths, AlwaysAllow, AlwaysDeny, Authorizer, PrivilegedGroup, Union};
 use planesmith_server::metrics::SharedMetrics;
 use planesmith_server::stores::Stores;
 
 use self::bootstrap_secrets::StoredBootstrapSecrets;
-use crate::component::AuthorizerInitializer;
-use crate::delegation::{AccessReviews, Host, TokenReviews};
+use crate::delegation::{Host, TokenReviews};
 use crate::feature_gates::FeatureGates;
 use crate::loopback::Loopback;
-use crate::options::{AuthorizationMode, Options};
-use crate::program::Program;
+use crate::options::Options;
 use crate::service_accounts::{ServiceAccountKeys, StoredObjects, StoredTokenSecrets};
 
 /// The longest time that a webhook may take to review a token; kube-apiserver's.
@@ -160,35 +157,4 @@ pub(crate) fn anonymous(options: &Options, configured: Option<Anonymous>) -> Ano
         }
         None => options.anonymous_allowed().into(),
     }
-}
-
-/// The authorizer of `program`: members of `system:masters` may do everything; for others the modes are consulted in order, or
-/// the server in front.
-///
-/// # Errors
-///
-/// When the kubeconfig of that server cannot be read, or the program lacks a mode.
-pub(crate) fn authorizer(program: &Program, initializer: &AuthorizerInitializer<'_>) -> Result<Arc<dyn Authorizer>> {
-    let options = initializer.options;
-    let mut authorizers: Vec<Box<dyn Authorizer>> = vec![Box::new(PrivilegedGroup)];
-    if let Some(kubeconfig) = &options.aggregation.authorization_kubeconfig {
-        let allowed = options.aggregation.authorization_always_allow_paths.iter();
-        authorizers.push(Box::new(AllowedPaths::new(allowed.map(String::as_str))));
-        authorizers.push(Box::new(AccessReviews::new(Host::open(kubeconfig)?)));
-        return Ok(Arc::new(Union::new(authorizers)));
-    }
-    let modes = program.authorization_modes(options);
-    program.check_authorization_modes(&modes).map_err(anyhow::Error::msg)?;
-    for mode in modes {
-        match mode {
-            AuthorizationMode::AlwaysAllow => authorizers.push(Box::new(AlwaysAllow)),
-            AuthorizationMode::AlwaysDeny => authorizers.push(Box::new(AlwaysDeny)),
-            mode => {
-                for component in program.components {
-                    authorizers.extend(component.authorizer(mode, initializer)?);
-                }
-            }
-        }
-    }
-    Ok(Arc::new(Union::new(authorizers)))
 }

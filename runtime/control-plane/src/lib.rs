@@ -9,6 +9,7 @@ pub mod admission;
 mod allocator;
 mod assembly;
 pub mod authentication;
+mod authorization;
 pub mod base_groups;
 pub mod bootstrap;
 pub mod certificates;
