@@ -17,7 +17,7 @@ use planesmith_api_defs::certificates::v1::CertificateSigningRequest;
 use planesmith_api_defs::resource::v1::ResourceSlice;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::object::{Object, Resource};
-use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_machinery::status::ApiError;
 
 use crate::certificate_requests::{Request as CertificateRequest, signers};
 use crate::node_identity::node_of;
