@@ -10,6 +10,9 @@ use crate::types::{Bindings, Type};
 /// The type name of objects with arbitrary fields.
 pub(crate) const ANY_OBJECT: &str = "Object";
 
+/// The type name of the operations of a JSON patch.
+pub(crate) const JSON_PATCH: &str = "JSONPatch";
+
 /// The message for an expression whose type has more parts than the limit.
 const TOO_LARGE: &str = "the type of the expression has too many parts";
 
@@ -170,6 +173,7 @@ impl Checker<'_> {
         let (target, was_optional) = operand.unwrapped();
         let found = match target {
             Type::Map(_, value) => (**value).clone(),
+            Type::Struct(object) if self.is_any_object(&object.name) => Type::Dyn,
             Type::Struct(object) => object.fields.get(field).cloned().unwrap_or_else(|| {
                 self.source.report(at, format!("undefined field '{field}'"));
                 Type::Error

@@ -26,6 +26,7 @@ use std::sync::{Arc, LazyLock};
 
 use planesmith_machinery::go_pattern::Pattern;
 
+use crate::authorization::Authorizer;
 use crate::price::Price;
 use crate::types::Type;
 use crate::value::{Effort, Evaluated, Fault, List, Value};
@@ -36,6 +37,8 @@ pub(crate) type Run = for<'d> fn(&mut Context<'_>, Vec<Value<'d>>) -> Evaluated<
 /// State shared by all function calls of one evaluation.
 #[derive(Debug)]
 pub(crate) struct Context<'p> {
+    /// Decides about the checks of the expression; `None` if it has no authorizer.
+    pub(crate) authorizer: Option<&'p dyn Authorizer>,
     /// Patterns that are literals of the expression.
     pub(crate) patterns: &'p HashMap<String, Pattern>,
     /// Patterns compiled during evaluation.
@@ -205,6 +208,46 @@ impl Reader {
 pub(crate) fn no_such_overload(function: &str, args: &[Value<'_>]) -> Fault {
     let types: Vec<&str> = args.iter().map(Value::type_name).collect();
     Fault::new(format!("no such overload: {function}({})", types.join(", ")))
+}
+
+/// Like [`no_such_overload`]; operators do not name the types if the first operand supports them.
+pub(crate) fn unsupported(function: &str, args: &[Value<'_>]) -> Fault {
+    let is_operator = match (function, args.first()) {
+        ("_<_" | "_<=_" | "_>_" | "_>=_", Some(first)) => matches!(
+            first,
+            Value::Bool(_)
+                | Value::Int(_)
+                | Value::Uint(_)
+                | Value::Double(_)
+                | Value::String(_)
+                | Value::Bytes(_)
+                | Value::Duration(_)
+                | Value::Timestamp(_)
+        ),
+        ("_+_", Some(first)) => matches!(
+            first,
+            Value::Int(_)
+                | Value::Uint(_)
+                | Value::Double(_)
+                | Value::String(_)
+                | Value::Bytes(_)
+                | Value::List(_)
+                | Value::Duration(_)
+                | Value::Timestamp(_)
+        ),
+        ("_-_", Some(first)) => matches!(
+            first,
+            Value::Int(_) | Value::Uint(_) | Value::Double(_) | Value::Duration(_) | Value::Timestamp(_)
+        ),
+        ("_*_" | "_/_", Some(first)) => matches!(first, Value::Int(_) | Value::Uint(_) | Value::Double(_)),
+        ("_%_", Some(first)) => matches!(first, Value::Int(_) | Value::Uint(_)),
+        ("!_" | "@in", _) => true,
+        _ => false,
+    };
+    match is_operator {
+        true => unfit(),
+        false => no_such_overload(function, args),
+    }
 }
 
 /// Returns the fault for an argument of an unexpected type.

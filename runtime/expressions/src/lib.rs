@@ -10,6 +10,7 @@
 
 mod ast;
 pub mod authentication;
+pub mod authorization;
 mod checker;
 mod cost;
 mod declared;
@@ -34,7 +35,7 @@ pub use declared::Declared;
 pub use identifier::is_identifier;
 pub use program::{Environment, Evaluation, PER_CALL_LIMIT, Program};
 pub use types::{StructType, Type};
-pub use value::{Evaluated, Fault, Library, List, Map, Text, Value};
+pub use value::{Constructed, Evaluated, Fault, Library, List, Map, Text, Value};
 
 #[cfg(test)]
 mod tests;

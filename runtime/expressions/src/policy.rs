@@ -1,186 +1,36 @@
-//! Expressions of admission policies and webhooks: their variables and result types.
+//! Expressions of admission policies and webhooks.
+//!
+//! Reading order: [`PolicyEnvironment`] (the names and types in scope) compiles an [`Expression`]; an `Activation` has the values
+//! of one request ([`Inputs`]) and counts costs; [`Conditions`] decide if a policy or webhook applies; [`ValidatingPolicy`] and
+//! [`MutatingPolicy`] are the compiled policies; [`TypeCheck`] finds type errors
+//! in them. Limits, costs and messages are those of kube-apiserver.
 
-use std::collections::BTreeMap;
+mod activation;
+mod conditions;
+mod environment;
+mod expression;
+mod mutating;
+mod type_check;
+mod validating;
 
-use crate::checker::ANY_OBJECT;
-use crate::program::{Environment, Program};
-use crate::types::Type;
+pub use activation::{Inputs, Suspended};
+pub use conditions::{Conditions, Matching};
+pub use environment::{PolicyEnvironment, PolicyVariables};
+pub use expression::Expression;
+pub use mutating::{Changes, Failure, MutatingPolicy, Mutation, Operation};
+pub use type_check::{ObjectType, TypeCheck};
+pub use validating::{AnnotationResult, Decision, Outcome, Validated, ValidatingPolicy, Validation};
 
-/// The variables of a policy expression besides the request.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PolicyVariables {
-    /// `params`: the policy has parameters.
-    pub params: bool,
-    /// `authorizer`.
-    pub authorizer: bool,
-    /// `variables`: values that the policy declares.
-    pub variables: bool,
+/// The parts that validating and mutating policies have in common, as they are written.
+#[derive(Clone, Debug, Default)]
+pub struct PolicySource<'s> {
+    /// True if the policy has parameters.
+    pub has_params: bool,
+    /// The variables, each with its name and expression.
+    pub variables: Vec<(&'s str, &'s str)>,
+    /// The match conditions, each with its name and expression.
+    pub conditions: Vec<(&'s str, &'s str)>,
 }
 
-/// The names in scope for a policy's expressions, including the variables declared so far.
-#[derive(Clone, Debug)]
-pub struct PolicyEnvironment {
-    base: Environment,
-    variables: Option<BTreeMap<String, Type>>,
-}
-
-impl PolicyEnvironment {
-    /// Creates an environment with the variables that the server provides.
-    #[must_use]
-    pub fn new(provided: PolicyVariables) -> Self {
-        let mut base = Environment::new()
-            .with("object", Type::Dyn)
-            .with("oldObject", Type::Dyn)
-            .with("request", request())
-            .with("namespaceObject", namespace());
-        if provided.params {
-            base = base.with("params", Type::Dyn);
-        }
-        if provided.authorizer {
-            let authorizer = Type::Library("kubernetes.authorization.Authorizer");
-            let check = Type::Library("kubernetes.authorization.ResourceCheck");
-            base = base
-                .with("authorizer", authorizer)
-                .with("authorizer.requestResource", check);
-        }
-        Self {
-            base,
-            variables: provided.variables.then(BTreeMap::new),
-        }
-    }
-
-    /// Declares `variables.name` for expressions compiled later.
-    pub fn declare(&mut self, name: &str, ty: Type) {
-        self.variables.get_or_insert_default().insert(name.to_owned(), ty);
-    }
-
-    /// Declares `variables.name` with an unknown type.
-    pub fn declare_unknown(&mut self, name: &str) {
-        self.declare(name, Type::Dyn);
-    }
-
-    /// Takes over the variables of `other`.
-    pub fn share_variables(&mut self, other: &Self) {
-        self.variables.clone_from(&other.variables);
-    }
-
-    /// Declares the objects that mutations create: `Object{..}` and `JSONPatch{..}`.
-    pub fn allow_objects(&mut self) {
-        let patch = [
-            ("op", Type::String),
-            ("path", Type::String),
-            ("from", Type::String),
-            ("value", Type::Dyn),
-        ];
-        let fields = patch.map(|(name, ty)| (name.to_owned(), ty)).into();
-        self.base = std::mem::take(&mut self.base)
-            .with_object(Type::object("JSONPatch", fields))
-            .with_object(Type::object(ANY_OBJECT, BTreeMap::new()));
-    }
-
-    /// Compiles an expression.
-    ///
-    /// # Errors
-    ///
-    /// The error as kube-apiserver words it: the expression does not compile, or its type is not in `results` (an empty list
-    /// allows all types).
-    pub fn compile(&self, expression: &str, results: &[Type]) -> Result<Program, String> {
-        let mut environment = self.base.clone();
-        if let Some(variables) = &self.variables {
-            environment = environment.with("variables", Type::object("kubernetes.variables", variables.clone()));
-        }
-        let program = environment
-            .compile(expression)
-            .map_err(|problems| format!("compilation failed: {problems}"))?;
-        let found = program.result_type();
-        if results.is_empty() || results.contains(found) {
-            return Ok(program);
-        }
-        let name = |ty: &Type| match ty {
-            Type::Null => "null_type".to_owned(),
-            other => other.to_string(),
-        };
-        Err(match results {
-            [only] => format!("must evaluate to {} but got {}", name(only), name(found)),
-            several => {
-                let names: Vec<String> = several.iter().map(name).collect();
-                format!("must evaluate to one of [{}] but got {}", names.join(" "), name(found))
-            }
-        })
-    }
-}
-
-fn object<const N: usize>(name: &str, fields: [(&str, Type); N]) -> Type {
-    Type::object(name, fields.map(|(name, ty)| (name.to_owned(), ty)).into())
-}
-
-fn request() -> Type {
-    let kind = object(
-        "kubernetes.GroupVersionKind",
-        [
-            ("group", Type::String),
-            ("version", Type::String),
-            ("kind", Type::String),
-        ],
-    );
-    let resource = object(
-        "kubernetes.GroupVersionResource",
-        [
-            ("group", Type::String),
-            ("version", Type::String),
-            ("resource", Type::String),
-        ],
-    );
-    let user = object(
-        "kubernetes.UserInfo",
-        [
-            ("username", Type::String),
-            ("uid", Type::String),
-            ("groups", Type::list(Type::String)),
-            ("extra", Type::map(Type::list(Type::String))),
-        ],
-    );
-    object(
-        "kubernetes.AdmissionRequest",
-        [
-            ("kind", kind.clone()),
-            ("resource", resource.clone()),
-            ("subResource", Type::String),
-            ("requestKind", kind),
-            ("requestResource", resource),
-            ("requestSubResource", Type::String),
-            ("name", Type::String),
-            ("namespace", Type::String),
-            ("operation", Type::String),
-            ("userInfo", user),
-            ("dryRun", Type::Bool),
-            ("options", Type::Dyn),
-        ],
-    )
-}
-
-fn namespace() -> Type {
-    let metadata = object(
-        "kubernetes.NamespaceMetadata",
-        [
-            ("name", Type::String),
-            ("generateName", Type::String),
-            ("namespace", Type::String),
-            ("labels", Type::map(Type::String)),
-            ("annotations", Type::map(Type::String)),
-            ("UID", Type::String),
-            ("creationTimestamp", Type::Timestamp),
-            ("deletionGracePeriodSeconds", Type::Int),
-            ("deletionTimestamp", Type::Timestamp),
-            ("generation", Type::Int),
-            ("resourceVersion", Type::String),
-            ("finalizers", Type::list(Type::String)),
-        ],
-    );
-    let spec = object("kubernetes.NamespaceSpec", [("finalizers", Type::list(Type::String))]);
-    let status = object("kubernetes.NamespaceStatus", [("phase", Type::String)]);
-    object(
-        "kubernetes.Namespace",
-        [("metadata", metadata), ("spec", spec), ("status", status)],
-    )
-}
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use planesmith_machinery::go_pattern::{self, Pattern};
 
 use crate::ast::{Expr, Literal, Node, walk};
+use crate::authorization::Authorizer;
 use crate::checker::{Checked, check};
 use crate::cost::estimate;
 use crate::declared::Declared;
@@ -118,6 +119,29 @@ fn check_literals(expr: &Expr, patterns: &mut HashMap<String, Pattern>, source: 
     });
 }
 
+/// The variables that a policy declares. Each is evaluated when an expression first uses it.
+pub(crate) trait DeclaredVariables<'d> {
+    /// True if a variable `name` exists.
+    fn has(&self, name: &str) -> bool;
+
+    /// Returns the value of a variable, whose evaluation uses up `effort`.
+    fn value(&self, name: &str, effort: &mut Effort) -> Evaluated<'d>;
+
+    /// Returns all variables as a map.
+    fn all(&self, effort: &mut Effort) -> Evaluated<'d>;
+}
+
+/// The values in scope for an evaluation.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Scope<'p, 'd> {
+    /// Variables, by name.
+    pub(crate) variables: &'p [(&'p str, Evaluated<'d>)],
+    /// The fields of `variables`.
+    pub(crate) declared: Option<&'p dyn DeclaredVariables<'d>>,
+    /// Decides about the checks of an expression.
+    pub(crate) authorizer: Option<&'p dyn Authorizer>,
+}
+
 /// A compiled expression, ready for evaluation.
 #[derive(Debug)]
 pub struct Program {
@@ -134,8 +158,8 @@ pub struct Evaluation<'d> {
     pub result: Evaluated<'d>,
     /// The cost of the evaluation.
     pub cost: u64,
-    /// The upper bound of the pattern matching steps taken.
-    pub(crate) steps: u64,
+    /// The effort that remains, and the upper bound of the pattern matching steps taken.
+    pub(crate) effort: Effort,
 }
 
 impl Program {
@@ -174,12 +198,26 @@ impl Program {
         limit: u64,
         effort: Effort,
     ) -> Evaluation<'d> {
-        let mut evaluator = Evaluator::new(self, variables, limit, effort);
+        let scope = Scope {
+            variables,
+            ..Scope::default()
+        };
+        self.evaluate_in(scope, limit, effort)
+    }
+
+    /// Like [`Self::evaluate`], with the values of `scope`, until `effort` is used up.
+    pub(crate) fn evaluate_in<'d>(&'d self, scope: Scope<'_, 'd>, limit: u64, effort: Effort) -> Evaluation<'d> {
+        let mut evaluator = Evaluator::new(self, scope, limit, effort);
         let result = evaluator.run();
         Evaluation {
             result,
             cost: evaluator.cost(),
-            steps: evaluator.steps(),
+            effort: evaluator.into_effort(),
         }
+    }
+
+    /// Returns the height of the expression tree.
+    pub(crate) fn depth(&self) -> usize {
+        usize::from(self.expr.depth)
     }
 }

@@ -1,6 +1,7 @@
 //! Values while an expression is evaluated.
 
 mod compare;
+mod document;
 mod effort;
 mod view;
 
@@ -12,6 +13,8 @@ use planesmith_dynamic::structural::{ListKind, Structural};
 use planesmith_machinery::quantity::Quantity;
 use serde_json::Value as Json;
 
+use crate::authorization::{Check, ServiceAccount, Verdict};
+use crate::checker::{ANY_OBJECT, JSON_PATCH};
 use crate::library::format::Format;
 use crate::library::semver::Semver;
 use crate::library::url::Url;
@@ -46,6 +49,8 @@ pub enum Value<'d> {
     List(List<'d>),
     /// A map or an object.
     Map(Map<'d>),
+    /// An object that the expression constructs.
+    Object(Rc<Constructed<'d>>),
     /// A type.
     Type(Type),
     /// An optional value.
@@ -108,6 +113,15 @@ pub enum Map<'d> {
     },
 }
 
+/// An object that an expression constructs, as `Object.spec{replicas: 1}`.
+#[derive(Clone, Debug)]
+pub struct Constructed<'d> {
+    /// The name of the type, such as `Object.spec`.
+    pub name: &'d str,
+    /// The fields.
+    pub fields: BTreeMap<&'d str, Value<'d>>,
+}
+
 /// A key of a map.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {
@@ -134,6 +148,12 @@ pub enum Library {
     Semver(Rc<Semver>),
     /// `kubernetes.NamedFormat`.
     Format(&'static Format),
+    /// `kubernetes.authorization.Authorizer`: answers for a service account, or for the user of the request.
+    Authorizer(Option<Rc<ServiceAccount>>),
+    /// `kubernetes.authorization.PathCheck`, `GroupCheck` and `ResourceCheck`, with the subject.
+    Check(Rc<Check>, Option<Rc<ServiceAccount>>),
+    /// `kubernetes.authorization.Decision`.
+    Decision(Rc<Verdict>),
 }
 
 /// The reason for a missing value.
@@ -143,11 +163,18 @@ pub enum Fault {
     Failed(String),
     /// The cost limit was exceeded.
     TooExpensive,
+    /// The expression needs a decision that the authorizer has not made yet.
+    Suspended,
 }
 
 impl Fault {
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Fault::Failed(message.into())
+    }
+
+    /// True if no operator or macro may continue after the fault.
+    pub(crate) fn is_final(&self) -> bool {
+        matches!(self, Fault::TooExpensive | Fault::Suspended)
     }
 
     /// Returns the message, worded as kube-apiserver words it.
@@ -156,6 +183,7 @@ impl Fault {
         match self {
             Fault::Failed(message) => message,
             Fault::TooExpensive => "operation cancelled: actual cost limit exceeded",
+            Fault::Suspended => "the authorizer has not decided yet",
         }
     }
 }
@@ -207,6 +235,8 @@ impl<'d> Value<'d> {
             Value::Timestamp(_) => "google.protobuf.Timestamp",
             Value::List(_) => "list",
             Value::Map(_) => "map",
+            Value::Object(object) if object.name == JSON_PATCH => JSON_PATCH,
+            Value::Object(_) => ANY_OBJECT,
             Value::Type(_) => "type",
             Value::Optional(_) => "optional_type",
             Value::Unknown(_) => "unknown",
@@ -216,7 +246,10 @@ impl<'d> Value<'d> {
 
     /// Returns the run-time type, without element types.
     pub(crate) fn type_of(&self) -> Type {
-        Type::named(self.type_name()).unwrap_or(Type::Dyn)
+        match self {
+            Value::Object(object) => Type::object(object.name, BTreeMap::new()),
+            other => Type::named(other.type_name()).unwrap_or(Type::Dyn),
+        }
     }
 
     /// Returns the size that cost counts: characters, bytes, elements or entries, and 1 for anything else.
@@ -254,7 +287,8 @@ impl<'d> Value<'d> {
             Type::Duration => matches!(self, Value::Duration(_)),
             Type::Timestamp => matches!(self, Value::Timestamp(_)),
             Type::List(_) => matches!(self, Value::List(_)),
-            Type::Map(..) | Type::Struct(_) => matches!(self, Value::Map(_)),
+            Type::Map(..) => matches!(self, Value::Map(_)),
+            Type::Struct(_) => matches!(self, Value::Map(_) | Value::Object(_)),
             Type::Type(_) => matches!(self, Value::Type(_)),
             Type::Optional(_) => matches!(self, Value::Optional(_)),
             Type::Library(name) => self.type_name() == *name,
@@ -270,6 +304,7 @@ impl<'d> Value<'d> {
             Value::Bytes(bytes) => bytes.is_empty(),
             Value::List(list) => list.len() == 0,
             Value::Map(map) => map.len() == 0,
+            Value::Object(object) => object.fields.is_empty(),
             Value::Optional(value) => value.as_ref().is_none_or(|value| value.is_zero()),
             _ => false,
         }
@@ -285,6 +320,13 @@ impl Library {
             Library::Quantity(_) => "kubernetes.Quantity",
             Library::Semver(_) => "kubernetes.Semver",
             Library::Format(_) => "kubernetes.NamedFormat",
+            Library::Authorizer(_) => "kubernetes.authorization.Authorizer",
+            Library::Check(check, _) => match &**check {
+                Check::Path(_) => "kubernetes.authorization.PathCheck",
+                Check::Group(_) => "kubernetes.authorization.GroupCheck",
+                Check::Resource(_) => "kubernetes.authorization.ResourceCheck",
+            },
+            Library::Decision(_) => "kubernetes.authorization.Decision",
         }
     }
 }

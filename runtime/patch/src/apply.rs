@@ -2,9 +2,10 @@
 //! are removed.
 //!
 //! This module works on documents, because a typed object cannot distinguish an explicit `false` from an absent field.
-//! Reading order: [`Sent`], `managers` (an apply to a document and its managers), [`apply`] (to an object) and
-//! [`apply_scale`].
+//! Reading order: [`Sent`], `managers` (an apply to a document and its managers), [`apply`] (to an object),
+//! [`apply_scale`] and [`apply_configuration`] (without managers).
 
+mod configuration;
 mod conflict;
 mod last_applied;
 mod managers;
@@ -17,6 +18,7 @@ use serde_json::Value;
 
 use planesmith_machinery::meta::ManagedFieldsEntry;
 
+pub use configuration::apply_configuration;
 pub use conflict::Conflict;
 pub use object::apply;
 pub use scale::apply_scale;

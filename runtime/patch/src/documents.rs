@@ -14,13 +14,13 @@ use serde_json::Value;
 
 use crate::fields::Set;
 
-pub(crate) use check::check;
+pub(crate) use check::{check, check_live};
 pub(crate) use compare::{Difference, same};
 pub(crate) use merge::merge;
 pub(crate) use owned::owned;
 pub(crate) use remove::{remove, with_declared};
-pub(crate) use schema::KindSchema;
 pub use schema::Schema;
+pub(crate) use schema::{KindSchema, Parts};
 
 /// The fields that only `old` holds, and those that `new` holds with other values or alone; but for `ignored` with all
 /// that is below. What [`crate::fields::compare`] is for declared kinds, for objects that are documents inside.

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use planesmith_machinery::go_format;
 
-use crate::value::{Effort, Fault, Library, Map, Value};
+use crate::value::{Constructed, Effort, Fault, Library, Map, Value};
 
 /// The maximum length of a value rendered in a message, in bytes.
 const MAX_SHOWN: usize = 1 << 20;
@@ -68,6 +68,7 @@ impl LimitedWriter {
                 self.write_str("]")
             }
             Value::Map(map) => self.map(map),
+            Value::Object(object) => self.object(object),
             Value::Type(ty) => write!(self, "{ty}"),
             Value::Optional(Some(value)) => {
                 self.write_str("optional(")?;
@@ -83,8 +84,21 @@ impl LimitedWriter {
                 Library::Quantity(quantity) => write!(self, "{quantity}"),
                 Library::Semver(version) => write!(self, "{version}"),
                 Library::Format(format) => self.write_str(format.name),
+                Library::Authorizer(_) | Library::Check(..) | Library::Decision(_) => self.write_str(value.type_name()),
             },
         }
+    }
+
+    fn object(&mut self, object: &Constructed<'_>) -> fmt::Result {
+        self.write_str(object.name)?;
+        self.write_str("{")?;
+        for (index, (name, value)) in object.fields.iter().enumerate() {
+            self.write_str(if index > 0 { ", " } else { "" })?;
+            self.write_str(name)?;
+            self.write_str(": ")?;
+            self.value(value)?;
+        }
+        self.write_str("}")
     }
 
     /// Entries are sorted by their rendering.
@@ -106,7 +120,7 @@ impl LimitedWriter {
 }
 
 /// Renders seconds with as many digits as needed, `1.5s`.
-fn seconds(nanoseconds: i64) -> String {
+pub(crate) fn seconds(nanoseconds: i64) -> String {
     let sign = if nanoseconds < 0 { "-" } else { "" };
     let whole = nanoseconds.unsigned_abs();
     let text = format!("{sign}{}.{:09}", whole / 1_000_000_000, whole % 1_000_000_000);

@@ -79,6 +79,7 @@ mod tests {
     fn patterns_compiled_during_evaluation_count_towards_the_memory_limit() {
         let patterns = HashMap::new();
         let mut context = Context {
+            authorizer: None,
             patterns: &patterns,
             compiled: HashMap::new(),
             budget: 1,
@@ -96,6 +97,7 @@ mod tests {
         let patterns = [large, "a"].map(|text| (text.to_owned(), go_pattern::compile_unknown(text).unwrap()));
         let patterns = HashMap::from(patterns);
         let mut context = Context {
+            authorizer: None,
             patterns: &patterns,
             compiled: HashMap::new(),
             budget: 1,

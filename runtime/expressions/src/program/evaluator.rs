@@ -3,19 +3,23 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use crate::ast::{ACCUMULATOR, Call, Element, Entry, Expr, Fold, Literal, Node, operator};
-use crate::functions::{Context, no_such_overload};
-use crate::price::{LIST, MAP};
+use crate::ast::{ACCUMULATOR, Call, Element, Entry, Expr, Fold, Literal, Node, Struct, operator};
+use crate::checker::JSON_PATCH;
+use crate::functions::{Context, no_such_overload, unsupported};
+use crate::price::{LIST, MAP, OBJECT};
 use crate::types::Type;
-use crate::value::{Effort, Evaluated, Fault, Key, Map, Text, Value, field_of};
+use crate::value::{Constructed, Effort, Evaluated, Fault, Key, Map, Text, Value, field_of};
 
-use super::Program;
+use super::{DeclaredVariables, Program, Scope};
+
+/// The name of the variable whose fields are the variables that a policy declares.
+const DECLARED: &str = "variables";
 
 pub(crate) struct Evaluator<'p, 'd> {
     program: &'d Program,
-    variables: &'p [(&'p str, Evaluated<'d>)],
+    scope: Scope<'p, 'd>,
     locals: Vec<Local<'d>>,
-    context: Context<'d>,
+    context: Context<'p>,
     limit: u64,
     cost: u64,
 }
@@ -29,17 +33,13 @@ struct Local<'d> {
 }
 
 impl<'p, 'd> Evaluator<'p, 'd> {
-    pub(crate) fn new(
-        program: &'d Program,
-        variables: &'p [(&'p str, Evaluated<'d>)],
-        limit: u64,
-        effort: Effort,
-    ) -> Self {
+    pub(crate) fn new(program: &'d Program, scope: Scope<'p, 'd>, limit: u64, effort: Effort) -> Self {
         Self {
             program,
-            variables,
+            scope,
             locals: Vec::new(),
             context: Context {
+                authorizer: scope.authorizer,
                 patterns: &program.patterns,
                 compiled: HashMap::new(),
                 budget: limit,
@@ -54,9 +54,8 @@ impl<'p, 'd> Evaluator<'p, 'd> {
         self.cost
     }
 
-    /// Returns the upper bound of the pattern matching steps taken so far.
-    pub(crate) fn steps(&self) -> u64 {
-        self.context.effort.steps()
+    pub(crate) fn into_effort(self) -> Effort {
+        self.context.effort
     }
 
     pub(crate) fn run(&mut self) -> Evaluated<'d> {
@@ -85,6 +84,14 @@ impl<'p, 'd> Evaluator<'p, 'd> {
                     self.charge(1)?;
                     return self.variable(name);
                 }
+                if let Some(declared) = self.declared(&select.operand) {
+                    self.charge(1)?;
+                    if select.is_test {
+                        return Ok(Value::Bool(declared.has(&select.field)));
+                    }
+                    self.charge(1)?;
+                    return declared.value(&select.field, &mut self.context.effort);
+                }
                 let operand = self.eval(&select.operand)?;
                 if select.is_test {
                     return has_field(&operand, &select.field).map(Value::Bool);
@@ -98,7 +105,7 @@ impl<'p, 'd> Evaluator<'p, 'd> {
             Node::Call(call) => self.call(expr, call),
             Node::List(elements) => self.list(elements),
             Node::Map(entries) => self.map(entries),
-            Node::Struct(object) => Err(Fault::new(format!("unknown type: {}", object.name))),
+            Node::Struct(object) => self.object(object),
             Node::Fold(fold) => self.fold(expr, fold),
             Node::Broken => Err(Fault::new("the expression is incomplete")),
         }
@@ -112,12 +119,24 @@ impl<'p, 'd> Evaluator<'p, 'd> {
                 false => local.value.clone(),
             });
         }
-        if let Some((_, value)) = self.variables.iter().find(|(variable, _)| *variable == name) {
+        if let Some((_, value)) = self.scope.variables.iter().find(|(variable, _)| *variable == name) {
             return value.clone();
+        }
+        if let (DECLARED, Some(declared)) = (name, self.scope.declared) {
+            return declared.all(&mut self.context.effort);
         }
         Type::named(name)
             .map(Value::Type)
             .ok_or_else(|| Fault::new(format!("no such attribute(s): {name}")))
+    }
+
+    /// Returns the declared variables if `operand` stands for them.
+    fn declared(&self, operand: &Expr) -> Option<&'p dyn DeclaredVariables<'d>> {
+        let declared = self.scope.declared?;
+        let Node::Ident(name) = &operand.node else { return None };
+        let is_declared = name.strip_prefix('.').unwrap_or(name) == DECLARED;
+        let is_shadowed = self.locals.iter().any(|local| local.name == DECLARED);
+        (is_declared && !is_shadowed).then_some(declared)
     }
 
     fn call(&mut self, expr: &'d Expr, call: &'d Call) -> Evaluated<'d> {
@@ -134,7 +153,7 @@ impl<'p, 'd> Evaluator<'p, 'd> {
             }
             (operator::NOT_STRICTLY_FALSE, [arg]) => {
                 return match self.eval(arg) {
-                    Err(Fault::TooExpensive) => Err(Fault::TooExpensive),
+                    Err(fault) if fault.is_final() => Err(fault),
                     Ok(Value::Bool(false)) => Ok(Value::Bool(false)),
                     _ => Ok(Value::Bool(true)),
                 };
@@ -173,7 +192,7 @@ impl<'p, 'd> Evaluator<'p, 'd> {
         let overloads = self.program.checked.overloads(expr);
         let fits = |args: &[Value<'_>], wanted: &[Type]| args.iter().zip(wanted).all(|(arg, ty)| arg.is_a(ty));
         let Some(overload) = overloads.iter().find(|overload| fits(&args, &overload.args)) else {
-            return Err(no_such_overload(qualified.unwrap_or(&call.function), &args));
+            return Err(unsupported(qualified.unwrap_or(&call.function), &args));
         };
         self.charge(overload.price.before(&args))?;
         let result = (overload.run)(&mut self.context, args)?;
@@ -189,15 +208,16 @@ impl<'p, 'd> Evaluator<'p, 'd> {
     /// `&&` and `||`: one `decisive` side suffices, even if the other side fails.
     fn logical(&mut self, left: &'d Expr, right: &'d Expr, decisive: bool) -> Evaluated<'d> {
         let left = self.eval(left);
-        match left {
-            Ok(Value::Bool(value)) if value == decisive => return Ok(Value::Bool(value)),
-            Err(Fault::TooExpensive) => return left,
+        match &left {
+            Ok(Value::Bool(value)) if *value == decisive => return left,
+            Err(fault) if fault.is_final() => return left,
             _ => {}
         }
         let right = self.eval(right);
         match (&left, &right) {
             (_, Ok(Value::Bool(value))) if *value == decisive => right,
-            (_, Err(Fault::TooExpensive)) | (Ok(Value::Bool(_)), Err(_) | Ok(Value::Bool(_))) => right,
+            (_, Err(fault)) if fault.is_final() => right,
+            (Ok(Value::Bool(_)), Err(_) | Ok(Value::Bool(_))) => right,
             (Err(_), _) => left,
             _ => Err(Fault::new("no such overload")),
         }
@@ -233,6 +253,28 @@ impl<'p, 'd> Evaluator<'p, 'd> {
         }
         self.charge(MAP)?;
         Ok(Value::Map(Map::Owned(Rc::new(values))))
+    }
+
+    fn object(&mut self, object: &'d Struct) -> Evaluated<'d> {
+        let name = object.name.trim_start_matches('.');
+        let mut fields = BTreeMap::new();
+        for field in &object.fields {
+            let value = match self.eval(&field.value)? {
+                Value::Optional(None) if field.is_optional => continue,
+                Value::Optional(Some(value)) if field.is_optional => *value,
+                value => value,
+            };
+            if name == JSON_PATCH && field.name != "value" && !matches!(value, Value::String(_)) {
+                return Err(Fault::new(format!(
+                    "unexpected type {} for JSONPatchType '{}' field",
+                    value.type_name(),
+                    field.name
+                )));
+            }
+            fields.insert(field.name.as_str(), value);
+        }
+        self.charge(OBJECT)?;
+        Ok(Value::Object(Rc::new(Constructed { name, fields })))
     }
 
     fn fold(&mut self, expr: &'d Expr, fold: &'d Fold) -> Evaluated<'d> {
@@ -335,9 +377,9 @@ impl<'p, 'd> Evaluator<'p, 'd> {
         Ok(match found {
             Ok(Value::Bool(value)) if value == decisive => Value::Bool(value),
             Ok(Value::Bool(_)) => before,
-            Err(Fault::TooExpensive) => return Err(Fault::TooExpensive),
+            Err(fault) if fault.is_final() => return Err(fault),
             // The accumulator keeps the first failure as a string, which cannot be confused with a boolean result.
-            Err(Fault::Failed(why)) => failure(before, why),
+            Err(fault) => failure(before, fault.message().to_owned()),
             Ok(_) => failure(before, "no such overload".to_owned()),
         })
     }
@@ -395,6 +437,7 @@ fn has_field(operand: &Value<'_>, field: &str) -> Result<bool, Fault> {
         Value::Optional(None) => Ok(false),
         Value::Optional(Some(inner)) => has_field(inner, field),
         Value::Map(map) => Ok(map.get(&Value::String(Text::Borrowed(field))).is_some()),
+        Value::Object(object) => Ok(object.has(field)),
         other => Err(no_such_overload("has", std::slice::from_ref(other))),
     }
 }

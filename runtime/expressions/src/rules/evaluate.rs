@@ -173,7 +173,7 @@ impl Walk<'_> {
         }
         let variables = variables(subject, is_optional);
         let evaluation = program.evaluate_within(&variables, PER_CALL_LIMIT, Effort::with_steps(self.steps));
-        self.steps = self.steps.saturating_sub(evaluation.steps);
+        self.steps = self.steps.saturating_sub(evaluation.effort.steps());
         let Some(left) = self.budget.checked_sub(evaluation.cost) else {
             self.errors.report(invalid(SPENT.to_owned()));
             return Err(Spent);
@@ -193,7 +193,8 @@ impl Walk<'_> {
                         "'{why}': call arguments did not match a supported operator, function or macro signature for \
                          rule: {name}"
                     ),
-                    Fault::Failed(_) => format!("{why} evaluating rule: {name}"),
+                    // Rules have no authorizer to wait for.
+                    Fault::Failed(_) | Fault::Suspended => format!("{why} evaluating rule: {name}"),
                 };
                 self.errors.report(invalid(detail));
                 return if fault == Fault::TooExpensive {
@@ -229,7 +230,7 @@ impl Walk<'_> {
         variables: &[(&str, Evaluated<'d>)],
     ) -> Result<Option<String>, Spent> {
         let evaluation = message.evaluate_within(variables, PER_CALL_LIMIT, Effort::with_steps(self.steps));
-        self.steps = self.steps.saturating_sub(evaluation.steps);
+        self.steps = self.steps.saturating_sub(evaluation.effort.steps());
         let field = Some(&compiled.field);
         let Some(left) = self.budget.checked_sub(evaluation.cost) else {
             let detail = "messageExpression evaluation failed due to running out of cost budget, no further validation \

@@ -7,7 +7,7 @@ use planesmith_dynamic::structural::ListKind;
 use serde_json::Value as Json;
 
 use super::effort::COMPARISON;
-use super::{Effort, Fault, Key, Library, List, Map, Value, unescaped};
+use super::{Constructed, Effort, Fault, Key, Library, List, Map, Value, unescaped};
 
 /// True if two values are equal. Numbers of different types are equal if they have the same numeric value; other values of
 /// different types never are.
@@ -27,6 +27,7 @@ pub(crate) fn equals(effort: &mut Effort, one: &Value<'_>, other: &Value<'_>) ->
         },
         (Value::List(one), Value::List(other)) => lists(effort, one, other)?,
         (Value::Map(one), Value::Map(other)) => maps(effort, one, other)?,
+        (Value::Object(one), Value::Object(other)) => objects(effort, one, other)?,
         (Value::Unknown(one), Value::Unknown(other)) => one == other,
         (Value::Library(one), Value::Library(other)) => libraries(one, other),
         (one, other) if is_number(one) && is_number(other) => numbers(one, other) == Some(Ordering::Equal),
@@ -163,6 +164,18 @@ fn maps(effort: &mut Effort, one: &Map<'_>, other: &Map<'_>) -> Result<bool, Fau
             return Ok(false);
         };
         if !equals(effort, &value, &other?)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn objects(effort: &mut Effort, one: &Constructed<'_>, other: &Constructed<'_>) -> Result<bool, Fault> {
+    if one.name != other.name || one.fields.len() != other.fields.len() {
+        return Ok(false);
+    }
+    for ((name, value), (other_name, other)) in one.fields.iter().zip(&other.fields) {
+        if name != other_name || !equals(effort, value, other)? {
             return Ok(false);
         }
     }

@@ -208,6 +208,7 @@ fn entry<'d>(
 pub(crate) fn field_of<'d>(value: &Value<'d>, name: &str) -> Result<Option<Value<'d>>, Fault> {
     match value {
         Value::Map(map) => map.get(&Value::String(Text::Borrowed(name))).transpose(),
+        Value::Object(object) => Ok(object.field(name)),
         other => Err(Fault::new(format!(
             "unsupported type for field selection: {}",
             other.type_name()

@@ -1,3 +1,4 @@
+mod configuration;
 mod custom;
 mod kubectl;
 mod laws;

@@ -48,11 +48,49 @@ pub fn json_patch(document: &[u8], patch: &[u8], strictness: Strictness) -> Resu
     };
     let mut patch = Node::sent(&patch);
     for operation in patch.as_array().into_iter().flatten() {
-        target.apply(operation).ok_or_else(ApiError::patch_rejected)?;
+        target.apply(operation).map_err(|_| ApiError::patch_rejected())?;
     }
     let mut out = Vec::with_capacity(document.len() + 256);
     target.root.write(&mut out);
     Ok(Patched::new(out, findings))
+}
+
+/// The reason why a patch does not apply.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// A `test` operation found another value.
+    #[error("{0}")]
+    TestFailed(String),
+    /// An operation cannot be performed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Applies `operations`, the operations of a JSON patch, to a JSON document, which is compact as the codecs write it.
+///
+/// # Errors
+///
+/// The reason why an operation cannot be performed, worded as the library behind kube-apiserver words it.
+pub fn apply_operations(document: &[u8], operations: &Value) -> Result<Vec<u8>, Refusal> {
+    let count = operations.as_array().map_or(0, Vec::len);
+    if count > MAX_OPERATIONS {
+        let message = format!("The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {count}");
+        return Err(Refusal::Failed(message));
+    }
+    let patch = serde_json::to_vec(operations).map_err(|error| Refusal::Failed(error.to_string()))?;
+    let (document, patch) = (lossy(document), lossy(&patch));
+    let mut target = Target {
+        root: Node::stored(&document),
+        copied: 0,
+        moved: 0,
+    };
+    let mut patch = Node::sent(&patch);
+    for operation in patch.as_array().into_iter().flatten() {
+        target.apply(operation)?;
+    }
+    let mut out = Vec::with_capacity(document.len() + 256);
+    target.root.write(&mut out);
+    Ok(out)
 }
 
 /// The number of operations, when the patch is a list of such.
@@ -102,13 +140,6 @@ fn unknown_members(tree: &Value) -> Vec<String> {
         .collect()
 }
 
-/// One operation, taken apart.
-struct Operation<'a> {
-    path: String,
-    from: Option<String>,
-    value: Node<'a>,
-}
-
 struct Target<'a> {
     root: Node<'a>,
     /// Bytes that `copy` operations added so far.
@@ -117,115 +148,185 @@ struct Target<'a> {
     moved: usize,
 }
 
-/// Every step is `None` when the operation cannot be carried out.
+/// Every step fails with the reason why the operation cannot be carried out.
 impl<'a> Target<'a> {
-    fn apply(&mut self, operation: &mut Node<'a>) -> Option<()> {
-        let members = operation.as_object()?;
+    fn apply(&mut self, operation: &mut Node<'a>) -> Result<(), Refusal> {
+        let malformed = || Refusal::Failed("the operation is not an object".to_owned());
+        let members = operation.as_object().ok_or_else(malformed)?;
         let text = |node: Option<&Node<'a>>| node?.as_text();
-        let kind = text(members.get("op"))?;
-        let operation = Operation {
-            path: text(members.get("path"))?,
-            from: text(members.get("from")),
-            value: members.remove("value").unwrap_or(Node::Null),
+        let kind = text(members.get("op")).unwrap_or_else(|| "unknown".to_owned());
+        let path = text(members.get("path"));
+        let from = text(members.get("from"));
+        let value = members.remove("value").unwrap_or(Node::Null);
+        let required = |text: Option<String>, name: &str| {
+            let why = format!("{kind} operation failed to decode {name}: operation missing {name} field: {MISSING}");
+            text.ok_or(Refusal::Failed(why))
         };
         match kind.as_str() {
-            "add" => self.add(&operation.path, operation.value),
-            "remove" => self.remove(&operation.path).map(drop),
-            "replace" => self.replace(&operation.path, operation.value),
+            "add" => self.add(&required(path, "path")?, value),
+            "remove" => self.remove(&required(path, "path")?).map(drop),
+            "replace" => self.replace(&required(path, "path")?, value),
             "move" => {
-                let value = self.remove(&operation.from?)?;
-                self.add(&operation.path, value)
+                let from = required(from, "from")?;
+                let (con, key) = find(&mut self.root, &from).ok_or_else(|| {
+                    missing(&format!(
+                        "move operation does not apply: doc is missing from path: {from}"
+                    ))
+                })?;
+                let in_move = |why| format!("error in move for path: '{key}': {why}");
+                let value = take(con, &key, &mut self.moved).map_err(|why| Refusal::Failed(in_move(why)))?;
+                let path = required(path, "path")?;
+                let absent = format!("move operation does not apply: doc is missing destination path: {path}");
+                self.insert(&path, value, &absent, "move")
             }
-            "copy" => {
-                let value = self.get(&operation.from?)?.cloned().unwrap_or(Node::Null);
-                self.count(&value)?;
-                self.add(&operation.path, value)
-            }
-            "test" => self.test(&operation.path, operation.value),
-            _ => None,
+            "copy" => self.copy(&required(from, "from")?, &required(path, "path")?),
+            "test" => self.test(&required(path, "path")?, value),
+            kind => Err(Refusal::Failed(format!("Unexpected kind: {kind}"))),
         }
     }
 
-    fn count(&mut self, value: &Node<'a>) -> Option<()> {
+    fn copy(&mut self, from: &str, path: &str) -> Result<(), Refusal> {
+        let absent = || {
+            missing(&format!(
+                "copy operation does not apply: doc is missing from path: {from}"
+            ))
+        };
+        let (parent, key) = find(&mut self.root, from).ok_or_else(absent)?;
+        let found = get(parent, &key);
+        let found = found.map_err(|why| Refusal::Failed(format!("error in copy for from: '{from}': {why}")))?;
+        let value = found.cloned().unwrap_or(Node::Null);
         let mut json = Vec::new();
         value.write(&mut json);
         self.copied += json.len();
-        (self.copied <= MAX_COPIED).then_some(())
+        if self.copied > MAX_COPIED {
+            let why = "unable to complete the copy, the accumulated size increase of copy is";
+            let copied = self.copied;
+            return Err(Refusal::Failed(format!(
+                "{why} {copied}, exceeding the limit {MAX_COPIED}"
+            )));
+        }
+        let absent = format!("copy operation does not apply: doc is missing destination path: {path}");
+        self.insert(path, value, &absent, "copy")
     }
 
-    fn add(&mut self, path: &str, value: Node<'a>) -> Option<()> {
-        let (parent, key) = find(&mut self.root, path)?;
+    fn add(&mut self, path: &str, value: Node<'a>) -> Result<(), Refusal> {
+        let absent = format!("add operation does not apply: doc is missing path: \"{path}\"");
+        self.insert(path, value, &absent, "add")
+    }
+
+    /// Inserts `value` at `path` for an operation, which reports `absent` if the parent is missing.
+    fn insert(&mut self, path: &str, value: Node<'a>, absent: &str, operation: &str) -> Result<(), Refusal> {
+        let (parent, key) = find(&mut self.root, path).ok_or_else(|| missing(absent))?;
+        let fail = |why: String| Refusal::Failed(format!("error in {operation} for path: '{path}': {why}"));
         if let Some(elements) = parent.as_array() {
             let index = match key.as_str() {
                 "-" => elements.len(),
-                key => index(key, elements.len() + 1)?,
+                key => index(key, elements.len() + 1).map_err(fail)?,
             };
-            push_along(&mut self.moved, elements.len() - index)?;
+            push_along(&mut self.moved, elements.len() - index).map_err(fail)?;
             elements.insert(index, value);
         } else {
-            parent.as_object()?.insert(key, value);
+            let entries = parent.as_object().ok_or_else(|| missing(absent))?;
+            entries.insert(key, value);
         }
-        Some(())
+        Ok(())
     }
 
-    fn remove(&mut self, path: &str) -> Option<Node<'a>> {
-        let (parent, key) = find(&mut self.root, path)?;
-        match parent.as_array() {
-            Some(elements) => {
-                let index = index(&key, elements.len())?;
-                push_along(&mut self.moved, elements.len() - index)?;
-                Some(elements.remove(index))
-            }
-            None => parent.as_object()?.remove(&key),
-        }
+    fn remove(&mut self, path: &str) -> Result<Node<'a>, Refusal> {
+        let absent = || {
+            missing(&format!(
+                "remove operation does not apply: doc is missing path: \"{path}\""
+            ))
+        };
+        let (parent, key) = find(&mut self.root, path).ok_or_else(absent)?;
+        let fail = |why| Refusal::Failed(format!("error in remove for path: '{path}': {why}"));
+        take(parent, &key, &mut self.moved).map_err(fail)
     }
 
-    fn replace(&mut self, path: &str, value: Node<'a>) -> Option<()> {
+    fn replace(&mut self, path: &str, mut value: Node<'a>) -> Result<(), Refusal> {
+        let absent = || {
+            missing(&format!(
+                "replace operation does not apply: doc is missing path: {path}"
+            ))
+        };
         if path.is_empty() {
-            let mut value = value;
-            (value.as_object().is_some() || value.as_array().is_some()).then_some(())?;
+            if value.as_object().is_none() && value.as_array().is_none() {
+                return Err(absent());
+            }
             self.root = value;
-            return Some(());
+            return Ok(());
         }
-        let (parent, key) = find(&mut self.root, path)?;
+        let (parent, key) = find(&mut self.root, path).ok_or_else(absent)?;
         match parent.as_array() {
             Some(elements) => {
-                let index = index(&key, elements.len())?;
+                let no_key = |_| missing(&format!("replace operation does not apply: doc is missing key: {path}"));
+                let index = index(&key, elements.len()).map_err(no_key)?;
                 elements[index] = value;
             }
-            None => drop(parent.as_object()?.insert(key, value)),
+            None => drop(parent.as_object().ok_or_else(absent)?.insert(key, value)),
         }
-        Some(())
+        Ok(())
     }
 
-    fn test(&mut self, path: &str, mut value: Node<'a>) -> Option<()> {
+    fn test(&mut self, path: &str, mut value: Node<'a>) -> Result<(), Refusal> {
         let found = match path {
             "" => Some(&mut self.root),
-            path => self.get(path)?,
+            path => {
+                let absent = || missing(&format!("test operation does not apply: is missing path: {path}"));
+                let (parent, key) = find(&mut self.root, path).ok_or_else(absent)?;
+                get(parent, &key).map_err(|why| Refusal::Failed(format!("error in test for path: '{path}': {why}")))?
+            }
         };
         let same = match found {
             None => matches!(value, Node::Null),
             Some(found) => found.equals(&mut value),
         };
-        same.then_some(())
-    }
-
-    /// The value at a path; the inner `None` is a missing entry of an object.
-    fn get(&mut self, path: &str) -> Option<Option<&mut Node<'a>>> {
-        let (parent, key) = find(&mut self.root, path)?;
-        if parent.is_array() {
-            let elements = parent.as_array()?;
-            let index = index(&key, elements.len())?;
-            return Some(elements.get_mut(index));
+        match same {
+            true => Ok(()),
+            false => Err(Refusal::TestFailed(format!("testing value {path} failed: test failed"))),
         }
-        Some(parent.as_object()?.get_mut(&key))
+    }
+}
+
+/// The end of messages about something that is missing.
+const MISSING: &str = "missing value";
+
+fn missing(why: &str) -> Refusal {
+    Refusal::Failed(format!("{why}: {MISSING}"))
+}
+
+/// The value of a step; `None` is a missing entry of an object.
+fn get<'n, 'a>(parent: &'n mut Node<'a>, key: &str) -> Result<Option<&'n mut Node<'a>>, String> {
+    if parent.is_array() {
+        let elements = parent.as_array().ok_or(MISSING)?;
+        let index = index(key, elements.len())?;
+        return Ok(elements.get_mut(index));
+    }
+    Ok(parent.as_object().ok_or(MISSING)?.get_mut(key))
+}
+
+/// Removes the value of a step.
+fn take<'a>(parent: &mut Node<'a>, key: &str, moved: &mut usize) -> Result<Node<'a>, String> {
+    match parent.as_array() {
+        Some(elements) => {
+            let index = index(key, elements.len())?;
+            push_along(moved, elements.len() - index)?;
+            Ok(elements.remove(index))
+        }
+        None => {
+            let removed = parent.as_object().ok_or(MISSING)?.remove(key);
+            removed.ok_or_else(|| format!("Unable to remove nonexistent key: {key}: {MISSING}"))
+        }
     }
 }
 
 /// Counts elements that are pushed along.
-fn push_along(moved: &mut usize, elements: usize) -> Option<()> {
+fn push_along(moved: &mut usize, elements: usize) -> Result<(), String> {
     *moved += elements;
-    (*moved <= MAX_MOVED).then_some(())
+    match *moved <= MAX_MOVED {
+        true => Ok(()),
+        false => Err("the operations of the patch move too many elements".to_owned()),
+    }
 }
 
 /// The object or array that holds the last step of a path below `root`, and that step.
@@ -235,11 +336,12 @@ fn find<'n, 'a>(root: &'n mut Node<'a>, path: &str) -> Option<(&'n mut Node<'a>,
     loop {
         let step = steps.next()?;
         if steps.peek().is_none() {
-            return Some((node, step));
+            let is_container = node.is_array() || node.as_object().is_some();
+            return is_container.then_some((node, step));
         }
         node = if node.is_array() {
             let elements = node.as_array()?;
-            let index = index(&step, elements.len())?;
+            let index = index(&step, elements.len()).ok()?;
             &mut elements[index]
         } else {
             node.as_object()?.get_mut(&step)?
@@ -252,9 +354,23 @@ fn decode_step(step: &str) -> String {
 }
 
 /// The place of an element among `length` ones; negative ones count from the end.
-fn index(text: &str, length: usize) -> Option<usize> {
-    let index: i64 = text.parse().ok()?;
-    let length = i64::try_from(length).ok()?;
-    let index = if index < 0 { index + length } else { index };
-    (0..length).contains(&index).then(|| usize::try_from(index).ok())?
+fn index(text: &str, length: usize) -> Result<usize, String> {
+    let number = text
+        .strip_prefix('+')
+        .filter(|rest| !rest.starts_with('-'))
+        .unwrap_or(text);
+    let Ok(index) = number.parse::<i64>() else {
+        return Err(format!(
+            "value was not a proper array index: '{text}': strconv.Atoi: parsing {}: invalid syntax",
+            quote(text)
+        ));
+    };
+    let invalid = || format!("Unable to access invalid index: {index}: invalid index referenced");
+    let length = i64::try_from(length).map_err(|_| invalid())?;
+    let place = if index < 0 { index.saturating_add(length) } else { index };
+    let is_inside = (0..length).contains(&place);
+    is_inside
+        .then(|| usize::try_from(place).ok())
+        .flatten()
+        .ok_or_else(invalid)
 }

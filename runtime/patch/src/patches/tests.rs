@@ -374,3 +374,49 @@ fn elements_are_not_pushed_along_without_limit() {
     assert!(patched(&document, &operations("/x/-", 200)).is_ok());
     assert!(patched(&document, &operations("/x/0", 100)).is_ok());
 }
+
+#[test]
+fn operations_that_fail_have_a_reason() {
+    let document = text(&json!({"data": {"k": "v"}, "list": [1, 2]}));
+    let apply = |operations: Value| match apply_operations(&document, &operations) {
+        Ok(patched) => String::from_utf8(patched).expect("JSON is text"),
+        Err(refusal) => refusal.to_string(),
+    };
+    for (operation, expected) in [
+        (
+            json!({"op": "remove", "path": "/data/gone"}),
+            "error in remove for path: '/data/gone': Unable to remove nonexistent key: gone: missing value",
+        ),
+        (
+            json!({"op": "add", "path": "/no/where", "value": 1}),
+            "add operation does not apply: doc is missing path: \"/no/where\": missing value",
+        ),
+        (
+            json!({"op": "replace", "path": "/list/7", "value": 1}),
+            "replace operation does not apply: doc is missing key: /list/7: missing value",
+        ),
+        (
+            json!({"op": "add", "path": "/list/7", "value": 1}),
+            "error in add for path: '/list/7': Unable to access invalid index: 7: invalid index referenced",
+        ),
+        (
+            json!({"op": "move", "from": "/data/x", "path": "/data/y"}),
+            "error in move for path: 'x': Unable to remove nonexistent key: x: missing value",
+        ),
+        (json!({"op": "jump", "path": "/data"}), "Unexpected kind: jump"),
+        (
+            json!({"op": "add", "path": "/list/-", "value": 3}),
+            r#"{"data":{"k":"v"},"list":[1,2,3]}"#,
+        ),
+    ] {
+        assert_eq!(apply(json!([operation])), expected, "{operation}");
+    }
+    let test = json!([{"op": "test", "path": "/data/k", "value": "w"}]);
+    let refused = apply_operations(&document, &test);
+    assert_eq!(
+        refused,
+        Err(Refusal::TestFailed(
+            "testing value /data/k failed: test failed".to_owned()
+        ))
+    );
+}
