@@ -1,16 +1,20 @@
 //! The contribution of this crate to a server.
 
+use anyhow::Result;
 use planesmith_api_defs::admissionregistration::v1::{
     MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, MutatingWebhookConfiguration, ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding, ValidatingWebhookConfiguration,
 };
 use planesmith_control_plane::admission::Registration;
+use planesmith_control_plane::component::{Contribution, ServerContext};
+use planesmith_control_plane::options::ControllerName;
 use planesmith_control_plane::{Component, GroupVersion};
 use planesmith_machinery::scheme::Scheme;
 use planesmith_server::routes::Routes;
 use planesmith_server::stores::Stores;
 
 use crate::GROUP;
+use crate::policy::{CONTROLLER, MUTATING_POLICIES, VALIDATING_POLICIES, type_checking};
 use crate::webhook::{MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS};
 
 /// The component of a program whose admission is configured by stored objects.
@@ -24,7 +28,12 @@ const GROUPS: [GroupVersion; 1] = [GroupVersion {
     install,
 }];
 
-const PLUGINS: [Registration; 2] = [MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS];
+const PLUGINS: [Registration; 4] = [
+    MUTATING_POLICIES,
+    MUTATING_WEBHOOKS,
+    VALIDATING_POLICIES,
+    VALIDATING_WEBHOOKS,
+];
 
 #[derive(Clone, Copy, Debug)]
 struct DynamicAdmission;
@@ -32,6 +41,17 @@ struct DynamicAdmission;
 impl Component for DynamicAdmission {
     fn groups(&self) -> &'static [GroupVersion] {
         &GROUPS
+    }
+
+    fn controller_names(&self) -> &'static [ControllerName] {
+        &[CONTROLLER]
+    }
+
+    fn install<'a>(&self, context: &ServerContext<'a>) -> Result<Contribution<'a>> {
+        Ok(Contribution {
+            controllers: vec![type_checking(context)],
+            ..Contribution::default()
+        })
     }
 
     fn admission(&self) -> &'static [Registration] {

@@ -13,6 +13,7 @@ mod conditions;
 mod derived;
 pub mod documents;
 mod equivalents;
+mod policy;
 mod request;
 pub mod rules;
 mod selectors;

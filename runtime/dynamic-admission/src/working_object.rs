@@ -66,6 +66,20 @@ impl<'o, 'a> WorkingObject<'o, 'a> {
         ObjectLabels::of_both(request, new, self.objects.old)
     }
 
+    /// Returns the object of the request itself, without changes that are not [finished](Self::finish).
+    pub(crate) fn original(&self) -> Option<&dyn Object> {
+        self.objects.new.as_deref()
+    }
+
+    /// Returns a zero object of the kind and version of `target`; `None` for documents that are no objects of a kind.
+    pub(crate) fn blank(&self, target: &Target) -> Option<Box<dyn Object>> {
+        match &target.content {
+            Content::Version(version) => Some(version.zero()),
+            Content::AsSent => self.objects.new.as_deref().map(|new| new.resource().zero()),
+            Content::Scale => None,
+        }
+    }
+
     /// Returns the documents of the new and of the old object in the version of `target`; `null` for an object that the request does
     /// not have.
     ///

@@ -7,6 +7,7 @@ mod audit;
 mod inventory;
 mod jwt;
 mod labels;
+mod policies;
 mod process;
 mod queues;
 mod requests;
@@ -39,6 +40,7 @@ pub(crate) use inventory::Inventory;
 pub use inventory::StoredCounts;
 pub use jwt::{IssuerMetrics, JwtMetrics};
 pub(crate) use labels::LabelSource;
+pub use policies::{Enforcement, PolicyError, PolicyMetrics};
 pub use queues::{QueueMeter, Ticket};
 pub(crate) use requests::{LongRequest, RequestMetrics, SizeOfAnswer};
 pub(crate) use resource::{BodyUse, ResourceMetrics, StoreUse, WatchMetrics};
@@ -55,6 +57,7 @@ pub struct Metrics {
     token_cache: Arc<token_cache::TokenCacheMetrics>,
     admission: admission::AdmissionMetrics,
     webhooks: WebhookMetrics,
+    policies: PolicyMetrics,
     api_services: ApiServiceMetrics,
     audit: Arc<audit::AuditMetrics>,
     resources: Arc<resource::AllResources>,
@@ -128,6 +131,7 @@ impl Metrics {
             token_cache: token_cache::TokenCacheMetrics::new(&registry),
             admission: admission::AdmissionMetrics::new(&registry),
             webhooks: WebhookMetrics::new(&registry),
+            policies: PolicyMetrics::new(&registry),
             api_services: ApiServiceMetrics::new(&registry),
             audit: audit::AuditMetrics::new(&registry),
             resources: Arc::new(resource::AllResources::new(&registry)),
@@ -178,6 +182,12 @@ impl Metrics {
     #[must_use]
     pub fn webhooks(&self) -> &WebhookMetrics {
         &self.webhooks
+    }
+
+    /// Metrics of admission policies.
+    #[must_use]
+    pub fn policies(&self) -> &PolicyMetrics {
+        &self.policies
     }
 
     /// Metrics of unavailable APIServices.

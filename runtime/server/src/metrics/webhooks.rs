@@ -166,6 +166,12 @@ impl WebhookMetrics {
         self.condition_errors.with_label_values(&labels).inc_by(count as u64);
     }
 
+    /// Counts `count` conditions of the policy `name` that could not be evaluated.
+    pub fn policy_conditions_failed(&self, name: &str, operation: Operation, count: usize) {
+        let labels = [name, "policy", "validate", operation.as_str()];
+        self.condition_errors.with_label_values(&labels).inc_by(count as u64);
+    }
+
     /// Counts a request that a condition of the webhook `name` excluded.
     pub fn excluded(&self, name: &str, webhook: WebhookType, operation: Operation) {
         let labels = [name, "webhook", webhook.label(), operation.as_str()];
