@@ -28,6 +28,7 @@ mod metrics;
 mod objects;
 mod openapi;
 mod peer;
+mod policies;
 mod shutdown;
 mod start;
 mod storage_versions;
