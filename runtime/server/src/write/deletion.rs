@@ -46,7 +46,8 @@ impl<'s> Deletion<'s> {
     /// The error of the first plugin that refuses.
     pub(crate) async fn admit(self, write: &Write<'_>) -> ApiResult<AdmittedDeletion<'s>> {
         if write.needs_admission {
-            write.admit_removal(&self.object.meta().name, &*self.object).await?;
+            // A request for a collection names no object, as in kube-apiserver.
+            write.admit_removal(write.call.name(), &*self.object).await?;
         }
         Ok(AdmittedDeletion(self))
     }
