@@ -5,13 +5,7 @@ use std::collections::HashMap;
 use crate::ast::{Call, Element, Entry, Expr, Fold, Id, Literal, Node, Select, Struct, operator};
 use crate::functions::{Overload, overloads};
 use crate::source::{Position, Source};
-use crate::types::{Bindings, Type};
-
-/// The type name of objects with arbitrary fields.
-pub(crate) const ANY_OBJECT: &str = "Object";
-
-/// The type name of the operations of a JSON patch.
-pub(crate) const JSON_PATCH: &str = "JSONPatch";
+use crate::types::{ANY_OBJECT, Bindings, Type};
 
 /// The message for an expression whose type has more parts than the limit.
 const TOO_LARGE: &str = "the type of the expression has too many parts";

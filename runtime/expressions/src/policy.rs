@@ -7,6 +7,7 @@
 
 mod activation;
 mod conditions;
+mod document;
 mod environment;
 mod expression;
 mod mutating;

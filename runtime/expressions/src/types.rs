@@ -8,6 +8,12 @@ use std::sync::Arc;
 
 pub(crate) use unify::{Bindings, is_at_most_as_specific};
 
+/// The type name of objects with arbitrary fields.
+pub(crate) const ANY_OBJECT: &str = "Object";
+
+/// The type name of the operations of a JSON patch.
+pub(crate) const JSON_PATCH: &str = "JSONPatch";
+
 /// A type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Type {

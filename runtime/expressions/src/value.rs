@@ -1,7 +1,6 @@
 //! Values while an expression is evaluated.
 
 mod compare;
-mod document;
 mod effort;
 mod view;
 
@@ -14,11 +13,11 @@ use planesmith_machinery::quantity::Quantity;
 use serde_json::Value as Json;
 
 use crate::authorization::{Check, ServiceAccount, Verdict};
-use crate::checker::{ANY_OBJECT, JSON_PATCH};
 use crate::library::format::Format;
 use crate::library::semver::Semver;
 use crate::library::url::Url;
 use crate::types::Type;
+use crate::types::{ANY_OBJECT, JSON_PATCH};
 
 pub(crate) use compare::{compare, contains_all, equals, includes, order};
 pub(crate) use effort::{Effort, MAX_STEPS};
@@ -307,6 +306,25 @@ impl<'d> Value<'d> {
             Value::Object(object) => object.fields.is_empty(),
             Value::Optional(value) => value.as_ref().is_none_or(|value| value.is_zero()),
             _ => false,
+        }
+    }
+}
+
+impl<'d> Constructed<'d> {
+    /// Returns the field `name`; `None` if it is absent. Absent texts of a patch operation are empty.
+    pub(crate) fn field(&self, name: &str) -> Option<Value<'d>> {
+        match self.fields.get(name) {
+            Some(value) => Some(value.clone()),
+            None if self.name == JSON_PATCH && name != "value" => Some(Value::text("")),
+            None => None,
+        }
+    }
+
+    /// True if the field `name` is set.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        match self.fields.get(name) {
+            Some(Value::String(text)) if self.name == JSON_PATCH && name != "value" => !text.is_empty(),
+            found => found.is_some(),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::checker::{ANY_OBJECT, JSON_PATCH};
 use crate::program::{Environment, Program};
 use crate::types::Type;
+use crate::types::{ANY_OBJECT, JSON_PATCH};
 
 /// The variables of a policy expression besides the request.
 #[derive(Clone, Copy, Debug, Default)]

@@ -6,8 +6,7 @@ use serde_json::Value as Json;
 
 use super::activation::{Activation, Declarations, OUT_OF_BUDGET, Stop};
 use super::{Conditions, Expression, Inputs, Matching, PolicyEnvironment, PolicySource, PolicyVariables, Suspended};
-use crate::checker::{ANY_OBJECT, JSON_PATCH};
-use crate::types::Type;
+use crate::types::{ANY_OBJECT, JSON_PATCH, Type};
 use crate::value::Value;
 
 /// The cost limit of one mutation.

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use crate::ast::{ACCUMULATOR, Call, Element, Entry, Expr, Fold, Literal, Node, Struct, operator};
-use crate::checker::JSON_PATCH;
 use crate::functions::{Context, no_such_overload, unsupported};
 use crate::price::{LIST, MAP, OBJECT};
+use crate::types::JSON_PATCH;
 use crate::types::Type;
 use crate::value::{Constructed, Effort, Evaluated, Fault, Key, Map, Text, Value, field_of};
 

@@ -4,9 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map as JsonMap, Value as Json};
 
-use super::{Constructed, Fault, Key, List, Map, Value};
-use crate::checker::JSON_PATCH;
 use crate::functions::format::{double, seconds};
+use crate::value::{Constructed, Fault, Key, List, Map, Value};
 
 /// The maximum number of parts of a document. Values share parts, so that a small value can describe a huge document.
 const MAX_PARTS: usize = 1 << 20;
@@ -17,24 +16,7 @@ const MAX_TEXT: usize = 8 << 20;
 /// The maximum nesting of a document.
 const MAX_DEPTH: usize = 512;
 
-impl<'d> Constructed<'d> {
-    /// Returns the field `name`; `None` if it is absent. Absent texts of a patch operation are empty.
-    pub(crate) fn field(&self, name: &str) -> Option<Value<'d>> {
-        match self.fields.get(name) {
-            Some(value) => Some(value.clone()),
-            None if self.name == JSON_PATCH && name != "value" => Some(Value::text("")),
-            None => None,
-        }
-    }
-
-    /// True if the field `name` is set.
-    pub(crate) fn has(&self, name: &str) -> bool {
-        match self.fields.get(name) {
-            Some(Value::String(text)) if self.name == JSON_PATCH && name != "value" => !text.is_empty(),
-            found => found.is_some(),
-        }
-    }
-
+impl Constructed<'_> {
     /// Checks that each nested object has the type name of its place: that of a field `spec` of `Object` is `Object.spec`.
     ///
     /// # Errors
