@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use planesmith_access::admission::Attributes;
 use planesmith_control_plane::live_kinds::LiveKinds;
 use planesmith_machinery::group_version::compare_versions;
 use planesmith_machinery::resource::{ResourceFacts, SubresourceKind};
 use planesmith_machinery::scheme::Scheme;
 
-use crate::request::Request;
 use crate::target::{Content, Target};
 
 /// Finds the versions under which a resource is served: a rule about one of them may apply to requests for the others.
@@ -32,25 +32,24 @@ impl Equivalents {
         }
     }
 
-    /// Returns the targets of a request in the other versions of its resource, the preferred version first.
+    /// Returns `own`, the target of a request with `attributes`, in the other versions of its resource, the preferred version
+    /// first.
     #[must_use]
-    pub fn of(&self, request: &Request<'_>) -> Vec<Target> {
-        let facts = request.attributes.resource;
+    pub fn of(&self, attributes: &Attributes<'_>, own: &Target) -> Vec<Target> {
+        let facts = attributes.resource;
         let others = |targets: &[Target]| -> Vec<Target> {
-            let others = targets
-                .iter()
-                .filter(|target| target.resource != request.target.resource);
-            let content = |target: &Target| match request.target.content {
+            let others = targets.iter().filter(|target| target.resource != own.resource);
+            let content = |target: &Target| match own.content {
                 // The objects have the kind that was sent, whatever the version of the path.
                 Content::AsSent => Target {
                     resource: target.resource.clone(),
-                    ..request.target.clone()
+                    ..own.clone()
                 },
                 Content::Version(_) | Content::Scale => target.clone(),
             };
             others.map(content).collect()
         };
-        let subresource = request.attributes.subresource;
+        let subresource = attributes.subresource;
         if facts.custom.is_some() {
             return others(&targets(facts.defined_versions().iter(), subresource));
         }

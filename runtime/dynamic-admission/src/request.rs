@@ -46,7 +46,8 @@ impl<'a> Request<'a> {
 
     /// Returns the targets of the request in the other versions of its resource.
     pub(crate) fn others(&self, equivalents: &Equivalents) -> &[Target] {
-        self.others.get_or_init(|| equivalents.of(self))
+        self.others
+            .get_or_init(|| equivalents.of(self.attributes, &self.target))
     }
 
     /// True if the object of the request configures admission, so that neither webhooks nor policies apply.
