@@ -1,5 +1,6 @@
 //! The audit record of requests.
 
+mod recorded;
 mod webhook;
 
 use std::fs;
@@ -112,6 +113,10 @@ async fn lists_are_recorded_whole_in_every_encoding() {
         assert_eq!(
             named("m7").unwrap()["data"]["text"].as_str().map(str::len),
             Some(40_000),
+            "{id}"
+        );
+        assert_eq!(
+            events[0]["annotations"]["authorization.k8s.io/decision"], "allow",
             "{id}"
         );
         assert!(
