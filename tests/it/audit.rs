@@ -119,9 +119,5 @@ async fn lists_are_recorded_whole_in_every_encoding() {
             events[0]["annotations"]["authorization.k8s.io/decision"], "allow",
             "{id}"
         );
-        assert!(
-            events[0]["annotations"]["authorization.k8s.io/decision"] == "allow",
-            "{id}"
-        );
     }
 }
