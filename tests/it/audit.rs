@@ -63,7 +63,10 @@ async fn a_strict_log_that_cannot_be_written_refuses_requests() {
         ];
         let mut server = home.spawn(&Binary::Planesmith.path().unwrap(), &flags).unwrap();
         let connection = server.listening().await.unwrap();
-        let answer = connection.get("/livez/ping").await.unwrap();
+        if expected == 200 {
+            server.ready().await.unwrap();
+        }
+        let answer = connection.get("/version").await.unwrap();
         assert_eq!(answer.status, expected, "{mode}: {}", answer.excerpt());
     }
 }
