@@ -181,10 +181,13 @@ async fn objects(connection: &Connection) -> BTreeMap<String, (Value, u64)> {
     all
 }
 
-/// The same without the resourceVersions.
+/// The same without the resourceVersions, without reports of allocations that a server makes anew (in etcd they are objects), and
+/// without the authority, which belongs to a data folder.
 fn contents(objects: &BTreeMap<String, (Value, u64)>) -> BTreeMap<&str, &Value> {
     objects
         .iter()
+        .filter(|(_, (object, _))| object["reportingComponent"] != "portallocator-repair-controller")
+        .filter(|(path, _)| !path.ends_with("/kube-root-ca.crt"))
         .map(|(path, (object, _))| (path.as_str(), object))
         .collect()
 }

@@ -148,7 +148,7 @@ async fn questions_about_a_namespace_do_not_tell_if_it_exists() {
         let attributes = json!({"namespace": namespace, "verb": "get", "resource": "pods"});
         let review = json!({"spec": {"user": "jane", "resourceAttributes": attributes}});
         let answer = post(&connection, &path, &review).await.expect(201).unwrap();
-        assert_eq!(answer.json().unwrap()["status"], json!({"allowed": true}));
+        assert_eq!(answer.json().unwrap()["status"], json!({"allowed": false}));
     }
 }
 
