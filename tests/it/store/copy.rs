@@ -84,8 +84,11 @@ async fn objects_move_to_etcd_and_back() {
     let connection = server.connect().await.unwrap();
     let found = objects(&connection).await;
     assert_eq!(contents(&found), contents(&in_etcd));
-    let same = |path: &String| found[path].1 == in_etcd[path].1;
-    assert!(in_etcd.keys().all(same), "a folder keeps the revisions of etcd");
+    let same = |path: &&str| found[*path].1 == in_etcd[*path].1;
+    assert!(
+        contents(&in_etcd).keys().all(same),
+        "a folder keeps the revisions of etcd"
+    );
     assert!(newest(&connection).await >= seen);
     let again = kubectl(
         &back,
