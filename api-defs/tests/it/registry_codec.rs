@@ -16,7 +16,7 @@ const MAP: &str = "/registry/configmaps/default/a";
 const CANONICAL: &str = r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","namespace":"default","resourceVersion":"17"},"data":{"k":"v"}}"#;
 
 fn gap(json: &str) -> usize {
-    json.find("\"17\"").unwrap() + 1
+    json.find("\"17\"").expect("the object has the revision 17") + 1
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The audit of a program: its flags, a log and a webhook that receive the events. A program lists [`COMPONENT`] to have it.
 //!
-//! Reading order: [`options`] (flags), [`component`], [`event_sink`] (encodes and truncates events, and passes them on at once or in
-//! batches), [`queue`] (batches), then the destinations: [`log_file`] with [`rotation`], and [`webhook`].
+//! Reading order: `options` (flags), `component`, `event_sink` (encodes and truncates events, and passes them on at once or in
+//! batches), `queue` (batches), then the destinations: `log_file` with `rotation`, and `webhook`.
 
 mod component;
 mod destination;

@@ -1,6 +1,6 @@
 //! The audit of a server, and the record of a request.
 //!
-//! The filters `audit-refused`, `audit` and `audit-answers` begin and end an [`AuditRecord`], which travels in the context of its
+//! The filters `audit-refused`, `audit` and `audit-answers` begin and end an `AuditRecord`, which travels in the context of its
 //! request; endpoints add the object of the request. Without an [`Audit`] in the configuration none of this runs.
 
 mod record;
