@@ -3,13 +3,14 @@
 use planesmith_machinery::feature::Feature;
 
 /// All features of this module.
-pub static ALL: [&Feature; 13] = [
+pub static ALL: [&Feature; 14] = [
     &ALLOW_UNSAFE_MALFORMED_OBJECT_DELETION,
     &API_RESPONSE_COMPRESSION,
     &AUTHORIZE_POD_WEBSOCKET_UPGRADE_CREATE_PERMISSION,
     &CBOR_SERVING,
     &COMPONENT_FLAGZ,
     &COMPONENT_STATUSZ,
+    &CONSTRAINED_IMPERSONATION,
     &EXTEND_WEBSOCKETS_TO_KUBELET,
     &OPENAPI_ENUMS,
     &PORT_FORWARD_WEBSOCKETS,
@@ -32,6 +33,8 @@ pub(crate) const CBOR_SERVING: Feature = Feature::off("CBORServingAndStorage");
 pub(crate) const COMPONENT_FLAGZ: Feature = Feature::on("ComponentFlagz");
 /// A page reports the program's version and start time.
 pub(crate) const COMPONENT_STATUSZ: Feature = Feature::on("ComponentStatusz");
+/// Impersonation may be granted for single actions.
+pub(crate) const CONSTRAINED_IMPERSONATION: Feature = Feature::on("ConstrainedImpersonation");
 /// Streams over WebSocket are passed through to kubelets that declare support for it.
 pub const EXTEND_WEBSOCKETS_TO_KUBELET: Feature = Feature::on("ExtendWebSocketsToKubelet");
 /// OpenAPI documents list the values of enumerations.

@@ -17,6 +17,7 @@ use planesmith_machinery::status::ApiError;
 
 use self::modes::{Impersonator, Modes};
 use super::{Exchange, Filter, Step};
+use crate::features::CONSTRAINED_IMPERSONATION;
 
 const PREFIX: &str = "impersonate-";
 const USER: HeaderName = HeaderName::from_static("impersonate-user");
@@ -66,13 +67,14 @@ impl Filter for Impersonation {
             let asking = Impersonator {
                 user: &ctx.user,
                 info: &ctx.info,
+                is_constrained: ctx.features.has(&CONSTRAINED_IMPERSONATION),
             };
             match self.modes.impersonate(&asking, &wanted).await {
-                Ok(user) => {
+                Ok((user, constraint)) => {
                     tracing::debug!(request = %ctx.id, by = ctx.user.name, user = user.name, "impersonation");
                     exchange.ctx.user = Arc::new(user);
                     if let Some(record) = &exchange.ctx.audit {
-                        record.impersonate(&exchange.ctx.user, "");
+                        record.impersonate(&exchange.ctx.user, &constraint);
                     }
                     None
                 }

@@ -26,13 +26,15 @@ const NODE_KEYS: &str = "authentication.kubernetes.io/associated-node-keys";
 /// From this number of values on, one check asks first if all values are allowed.
 const MANY: usize = 4;
 /// Number of users whose last successful mode is cached.
-const REMEMBERED: usize = 1024;
+const REMEMBERED: usize = 10_000;
 
 /// The user that impersonates, and its request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Impersonator<'a> {
     pub(super) user: &'a UserInfo,
     pub(super) info: &'a RequestInfo,
+    /// True if the constrained modes are tried before the legacy one.
+    pub(super) is_constrained: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,24 +72,30 @@ impl Modes {
         }
     }
 
-    /// The impersonated user.
+    /// Returns the impersonated user, and the verb that allowed it in a constrained mode; empty in the legacy mode.
     ///
     /// # Errors
     ///
     /// 403 when no mode allows it, with the reason of the first mode that was tried.
-    pub(super) async fn impersonate(&self, asking: &Impersonator<'_>, wanted: &UserInfo) -> ApiResult<UserInfo> {
+    pub(super) async fn impersonate(
+        &self,
+        asking: &Impersonator<'_>,
+        wanted: &UserInfo,
+    ) -> ApiResult<(UserInfo, String)> {
         let last = self.last().get(&asking.user.name).copied();
         let others = MODES.into_iter().filter(|mode| Some(*mode) != last);
         let mut refused = None;
         for mode in last
             .into_iter()
             .chain(others)
+            .filter(|mode| asking.is_constrained || *mode == Mode::Legacy)
             .filter(|mode| mode.is_for(asking.user, wanted))
         {
             match self.check(mode, asking, wanted).await {
                 Ok(user) => {
                     self.remember(&asking.user.name, mode);
-                    return Ok(user);
+                    let verb = mode.word().map(|_| mode.verb());
+                    return Ok((user, verb.unwrap_or_default()));
                 }
                 Err(error) => refused = refused.or(Some(error)),
             }

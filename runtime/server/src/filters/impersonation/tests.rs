@@ -35,6 +35,11 @@ impl Authorizer for Only {
 
 /// The user that alice becomes at `/apis` with the headers, or the refusal.
 fn taken_for(allowed: &'static [&'static str], headers: &[(&'static str, &str)]) -> String {
+    impersonated(true, allowed, headers)
+}
+
+/// The same, with or without the constrained modes.
+fn impersonated(is_constrained: bool, allowed: &'static [&'static str], headers: &[(&'static str, &str)]) -> String {
     let mut map = HeaderMap::new();
     for (name, value) in headers {
         map.append(*name, value.parse().unwrap());
@@ -47,13 +52,15 @@ fn taken_for(allowed: &'static [&'static str], headers: &[(&'static str, &str)])
     let asking = Impersonator {
         user: &alice,
         info: &info,
+        is_constrained,
     };
     let modes = Modes::new(Arc::new(Only(allowed)));
     let user = wanted(&map).and_then(|wanted| match wanted {
         None => Ok(alice.clone()),
         Some(wanted) => {
             let user = modes.impersonate(&asking, &wanted).now_or_never();
-            user.expect("a local authorizer decides at once")
+            let user = user.expect("a local authorizer decides at once");
+            user.map(|(user, _)| user)
         }
     });
     match user {
@@ -163,4 +170,17 @@ fn a_key_with_a_bad_escape_stays_as_it_is() {
         assert_eq!(decoded(key), key);
     }
     assert_eq!(decoded("a%2fb%25"), "a/b%");
+}
+
+#[test]
+fn without_the_feature_only_the_legacy_mode_is_tried() {
+    const ON: &str = "impersonate-on:user-info:get /apis";
+    const AS: &str = "impersonate:user-info users/carol";
+    let carol = [("impersonate-user", "carol")];
+    assert!(impersonated(true, &[ON, AS], &carol).starts_with("carol"));
+    assert_eq!(
+        impersonated(false, &[ON, AS], &carol),
+        "users \"carol\" is forbidden: User \"alice\" cannot impersonate resource \"users\" in API group \"\" at the cluster scope"
+    );
+    assert!(impersonated(false, &["impersonate users/carol"], &carol).starts_with("carol"));
 }
