@@ -7,6 +7,7 @@ mod bearer;
 mod bootstrap_token;
 mod certificate;
 pub mod curve;
+mod identity;
 mod request_header;
 pub mod service_account;
 mod single_flight;
@@ -25,10 +26,11 @@ pub use anonymous::Anonymous;
 pub use bearer::{bearer_token, ignores_token};
 pub use bootstrap_token::{BootstrapSecret, BootstrapSecrets, BootstrapTokens};
 pub use certificate::{CertificateAuthenticator, CertificateError, ClientCertificate};
+pub use identity::{Identity, Remarks};
 pub use request_header::{ProxyCertificate, RequestHeaderAuthenticator, RequestHeaders, forget_all};
 pub use single_flight::SingleFlight;
 pub use subject::Subject;
-pub use token::{BearerTokens, TokenAuthenticator, TokenReview, TokenUser, TokenVerdict};
+pub use token::{BearerTokens, ReviewedToken, TokenAuthenticator, TokenReview, TokenUser, TokenVerdict};
 pub use token_cache::{TokenCache, TokenCacheObserver, TokenKey};
 pub use token_file::{TokenFile, TokenFileError};
 pub use web_socket::WebSocketTokens;
@@ -53,7 +55,7 @@ pub struct Credentials<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The credentials are valid and belong to this user.
-    User(Arc<UserInfo>),
+    User(Identity),
     /// The request has no credentials that this authenticator handles.
     NoOpinion,
     /// The request has such credentials, but they are invalid; the reason is for the log only.
@@ -136,7 +138,7 @@ impl Chain {
             return Verdict::Invalid("invalid bearer token".to_owned());
         }
         match self.anonymous.serves(credentials.path) {
-            true => Verdict::User(Arc::clone(&self.anonymous_user)),
+            true => Verdict::User(Arc::clone(&self.anonymous_user).into()),
             false => Verdict::NoOpinion,
         }
     }
@@ -174,7 +176,7 @@ struct Refusal(Option<String>);
 
 impl Refusal {
     /// Returns the user of a verdict; otherwise notes its reason.
-    fn unless_user(&mut self, verdict: Verdict) -> Option<Arc<UserInfo>> {
+    fn unless_user(&mut self, verdict: Verdict) -> Option<Identity> {
         match verdict {
             Verdict::User(user) => return Some(user),
             Verdict::NoOpinion => {}

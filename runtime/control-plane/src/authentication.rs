@@ -86,6 +86,7 @@ pub(crate) fn bearer_tokens(
             audiences: keys.audiences.clone(),
             objects: Arc::clone(&objects),
             secrets: Arc::new(secrets),
+            uses: stores.options().metrics.count_token_uses(),
         }));
     }
     authenticators.push(Box::new(ServiceAccountTokens {
@@ -93,6 +94,7 @@ pub(crate) fn bearer_tokens(
         keys: keys.keys.clone(),
         audiences: keys.audiences.clone(),
         objects,
+        uses: stores.options().metrics.count_token_uses(),
         now: SystemTime::now,
     }));
     if flags.enable_bootstrap_token_auth

@@ -140,10 +140,9 @@ impl Issuer {
 
     fn user(&self, claims: &Claims) -> Result<TokenVerdict, String> {
         Ok(TokenVerdict::Valid(TokenUser {
-            user: authenticated(self.rules.user(claims)?),
-            // Such tokens are for the API server.
-            audiences: None,
             until: expiry(claims),
+            // Such tokens are for the API server.
+            ..TokenUser::of(authenticated(self.rules.user(claims)?))
         }))
     }
 }

@@ -41,6 +41,7 @@ use axum::body::Body;
 use axum::response::Response;
 use futures_util::FutureExt;
 use http::{HeaderMap, Request, StatusCode, Version};
+use planesmith_access::authentication::Remarks;
 use planesmith_machinery::feature::Features;
 use planesmith_machinery::status::ApiError;
 use tower::Service;
@@ -139,6 +140,8 @@ pub struct Exchange {
     pub(crate) traced: Option<Traced>,
     /// The data for the audit record, until it begins.
     pub(crate) audited: Option<Origin>,
+    /// Remarks about the credentials of the request, for its audit event.
+    pub(crate) remarks: Option<Arc<Remarks>>,
     /// True if the answer may be compressed.
     pub(crate) gzip: bool,
     /// True if the connection sends several answers at once, as HTTP/2 does.
@@ -164,6 +167,7 @@ impl Exchange {
             marks: LabelSource::default(),
             traced: None,
             audited: None,
+            remarks: None,
             gzip: false,
         }
     }

@@ -15,6 +15,7 @@ mod resource;
 mod series;
 mod storage;
 mod token_cache;
+mod token_uses;
 mod webhooks;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,6 +25,7 @@ use axum::response::Response;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use planesmith_access::admission::Observer;
 use planesmith_access::authentication::TokenCacheObserver;
+use planesmith_access::authentication::service_account::TokenUses;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_store::Storage;
 use prometheus::core::Collector;
@@ -55,6 +57,7 @@ pub struct Metrics {
     requests: RequestMetrics,
     access: AccessMetrics,
     token_cache: Arc<token_cache::TokenCacheMetrics>,
+    token_uses: Arc<token_uses::TokenUseMetrics>,
     admission: admission::AdmissionMetrics,
     webhooks: WebhookMetrics,
     policies: PolicyMetrics,
@@ -129,6 +132,7 @@ impl Metrics {
             requests: RequestMetrics::new(&registry),
             access: AccessMetrics::new(&registry),
             token_cache: token_cache::TokenCacheMetrics::new(&registry),
+            token_uses: token_uses::TokenUseMetrics::new(&registry),
             admission: admission::AdmissionMetrics::new(&registry),
             webhooks: WebhookMetrics::new(&registry),
             policies: PolicyMetrics::new(&registry),
@@ -206,6 +210,12 @@ impl Metrics {
     #[must_use]
     pub fn observe_tokens(&self) -> Arc<dyn TokenCacheObserver> {
         Arc::clone(&self.token_cache) as Arc<dyn TokenCacheObserver>
+    }
+
+    /// An observer that counts tokens of service accounts.
+    #[must_use]
+    pub fn count_token_uses(&self) -> Arc<dyn TokenUses> {
+        Arc::clone(&self.token_uses) as Arc<dyn TokenUses>
     }
 
     /// Ends the series of a resource that is not served any more: clients can make resources without end.

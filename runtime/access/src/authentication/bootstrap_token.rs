@@ -89,14 +89,14 @@ impl BootstrapTokens {
         if found.bytes("usage-bootstrap-authentication") != b"true" {
             return Err("usage-bootstrap-authentication is not true".to_owned());
         }
+        let user = authenticated(UserInfo {
+            name: format!("{USER_PREFIX}{id}"),
+            groups: groups(found.bytes("auth-extra-groups"))?,
+            ..UserInfo::default()
+        });
         Ok(TokenUser {
-            user: authenticated(UserInfo {
-                name: format!("{USER_PREFIX}{id}"),
-                groups: groups(found.bytes("auth-extra-groups"))?,
-                ..UserInfo::default()
-            }),
-            audiences: None,
             until,
+            ..TokenUser::of(user)
         })
     }
 

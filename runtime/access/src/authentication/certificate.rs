@@ -104,7 +104,7 @@ impl Authenticator for CertificateAuthenticator {
             Some(ClientCertificate::Trusted { not_after, .. }) if (self.now)() > *not_after => {
                 Verdict::Invalid("the client certificate has expired".to_owned())
             }
-            Some(ClientCertificate::Trusted { user, .. }) => Verdict::User(Arc::clone(user)),
+            Some(ClientCertificate::Trusted { user, .. }) => Verdict::User(Arc::clone(user).into()),
         })
     }
 }

@@ -113,12 +113,13 @@ impl RequestHeaderAuthenticator {
         let Some(name) = first(credentials.headers, &wanted.username) else {
             return Verdict::NoOpinion;
         };
-        Verdict::User(authenticated(UserInfo {
+        let user = authenticated(UserInfo {
             name,
             uid: first(credentials.headers, &wanted.uid).unwrap_or_default(),
             groups: all(credentials.headers, &wanted.group),
             extra: extra(credentials.headers, &wanted.extra_prefix),
-        }))
+        });
+        Verdict::User(user.into())
     }
 }
 

@@ -27,7 +27,7 @@ pub use keys::{KeyError, KeyGenerator, PublicKey, SigningKey, key_set};
 pub use legacy::{LegacyClaims, LegacyTokens, TokenSecret, TokenSecrets};
 
 use super::token::common;
-use super::{TokenAuthenticator, TokenUser, TokenVerdict, authenticated};
+use super::{Remarks, TokenAuthenticator, TokenUser, TokenVerdict, authenticated};
 use crate::outcome::Outcome;
 use crate::user::UserInfo;
 
@@ -66,6 +66,34 @@ pub trait BoundObjects: Send + Sync + fmt::Debug {
     fn find(&self, bound: Bound, namespace: &str, name: &str) -> Option<BoundObject>;
 }
 
+/// A use of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenUse {
+    /// A token that is bound to objects.
+    Valid,
+    /// The same, after the time at which its client should have replaced it.
+    Stale,
+    /// A token that is stored in a secret, before the secret is compared.
+    Legacy,
+    /// A token in a secret that the account lists, as older controllers made them for each account.
+    Generated,
+    /// A token in a secret that a user made.
+    Manual,
+    /// A token in a secret that is marked as invalid.
+    Invalidated,
+}
+
+/// Counts the uses of tokens. Each is counted when it is verified, not while its result is cached.
+pub trait TokenUses: Send + Sync + fmt::Debug {
+    /// Counts one.
+    fn used(&self, token: TokenUse);
+}
+
+/// Counts nothing.
+impl TokenUses for () {
+    fn used(&self, _: TokenUse) {}
+}
+
 /// An object to which tokens are bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BoundObject {
@@ -85,6 +113,8 @@ pub struct ServiceAccountTokens {
     pub audiences: Vec<String>,
     /// Read access to accounts, pods, secrets and nodes.
     pub objects: Arc<dyn BoundObjects>,
+    /// Counts the tokens.
+    pub uses: Arc<dyn TokenUses>,
     /// The clock, replaceable in tests.
     pub now: fn() -> SystemTime,
 }
@@ -136,9 +166,26 @@ impl ServiceAccountTokens {
         self.check_times(&claims)?;
         self.check_objects(&claims.private)?;
         Ok(TokenUser {
-            user: authenticated(user_of(&claims)),
             audiences: Some(audiences),
             until: claims.expires.and_then(end_of),
+            remarks: self.remarks(&claims).map(Arc::new),
+            ..TokenUser::of(authenticated(user_of(&claims)))
+        })
+    }
+
+    /// Counts the use of a token. Returns a remark about one that its client should have replaced.
+    fn remarks(&self, claims: &Claims) -> Option<Remarks> {
+        let overdue = claims.private.warn_after.map(|warn_after| self.now() - warn_after);
+        let Some(overdue) = overdue.filter(|overdue| *overdue > 0) else {
+            self.uses.used(TokenUse::Valid);
+            return None;
+        };
+        self.uses.used(TokenUse::Stale);
+        let subject = service_account_name(&claims.private.namespace, &claims.private.service_account.name);
+        let note = format!("subject: {subject}, seconds after warning threshold: {overdue}");
+        Some(Remarks {
+            annotations: vec![("authentication.k8s.io/stale-token", note)],
+            warnings: Vec::new(),
         })
     }
 

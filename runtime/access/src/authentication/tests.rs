@@ -150,7 +150,7 @@ fn token_files_may_quote_any_field() {
     let tokens = TokenFile::parse("\r\n\"to,\"\"ken\",\"a\nb\",\"\",\"g1,g2\"\r\nx,y,z\r\n").unwrap();
     let tokens = BearerTokens::new(vec![Box::new(tokens)], Vec::new());
     let review = tokens.review("to,\"ken", &[]).ready();
-    let (user, _) = review.and_then(Result::ok).expect("the quoted token is valid");
+    let user = review.and_then(Result::ok).expect("the quoted token is valid").identity;
     assert_eq!((user.name.as_str(), user.uid.as_str()), ("a\nb", ""));
     assert_eq!(user.groups, ["g1", "g2", "system:authenticated"]);
 }

@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 
 use super::single_flight::SingleFlight;
 use super::token_cache::{TokenCache, TokenCacheObserver, TokenKey};
-use super::{Authenticator, Credentials, Verdict, bearer_token};
+use super::{Authenticator, Credentials, Identity, Remarks, Verdict, bearer_token};
 use crate::outcome::Outcome;
 use crate::user::UserInfo;
 
@@ -28,6 +28,21 @@ pub struct TokenUser {
     pub audiences: Option<Vec<String>>,
     /// The time until which the result can be cached, such as the token's expiry; `None` for no limit.
     pub until: Option<SystemTime>,
+    /// Remarks about the token.
+    pub remarks: Option<Arc<Remarks>>,
+}
+
+impl TokenUser {
+    /// Returns the result for a token of `user` that is for the API server and has no limits.
+    #[must_use]
+    pub fn of(user: Arc<UserInfo>) -> Self {
+        Self {
+            user,
+            audiences: None,
+            until: None,
+            remarks: None,
+        }
+    }
 }
 
 /// The result of one token authenticator.
@@ -54,20 +69,26 @@ impl<A: TokenAuthenticator + ?Sized> TokenAuthenticator for Arc<A> {
     }
 }
 
-/// The user of a token, and the audiences for which it is valid.
-type Found = (Arc<UserInfo>, Vec<String>);
+/// A valid token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReviewedToken {
+    /// The user, and remarks about the token.
+    pub identity: Identity,
+    /// Those of the requested audiences for which the token is valid.
+    pub audiences: Vec<String>,
+}
 
 /// The same, and the time until which it can be cached; or the reason why the token is invalid.
-type Verified = Result<(Found, Option<SystemTime>), String>;
+type Verified = Result<(ReviewedToken, Option<SystemTime>), String>;
 
-/// The result of a review: the user of a token, and the audiences for which it is valid; or the reason why it is invalid.
-pub type TokenReview = Result<(Arc<UserInfo>, Vec<String>), String>;
+/// The result of a review: a valid token, or the reason why it is invalid.
+pub type TokenReview = Result<ReviewedToken, String>;
 
 /// Authenticates tokens of all kinds in the `Authorization` header.
 #[derive(Debug)]
 pub struct BearerTokens {
     verifier: Arc<Verifier>,
-    valid: TokenCache<Found>,
+    valid: TokenCache<ReviewedToken>,
     pending: SingleFlight<TokenKey, Verified>,
     observer: Option<Arc<dyn TokenCacheObserver>>,
 }
@@ -174,7 +195,7 @@ impl BearerTokens {
 impl Verdict {
     fn of(review: TokenReview) -> Self {
         match review {
-            Ok((user, _)) => Verdict::User(user),
+            Ok(found) => Verdict::User(found.identity),
             Err(reason) => Verdict::Invalid(reason),
         }
     }
@@ -235,7 +256,7 @@ impl Verifier {
         verdict: TokenVerdict,
         audiences: &[String],
         reasons: &mut Reasons,
-    ) -> Option<(Found, Option<SystemTime>)> {
+    ) -> Option<(ReviewedToken, Option<SystemTime>)> {
         match verdict {
             TokenVerdict::NoOpinion => None,
             TokenVerdict::Invalid(reason) => {
@@ -245,7 +266,15 @@ impl Verifier {
             TokenVerdict::Valid(found) => {
                 let own = found.audiences.unwrap_or_else(|| common(&self.audiences, audiences));
                 let fits = !own.is_empty() || audiences.is_empty();
-                fits.then_some(((found.user, own), found.until))
+                let identity = Identity {
+                    user: found.user,
+                    remarks: found.remarks,
+                };
+                let reviewed = ReviewedToken {
+                    identity,
+                    audiences: own,
+                };
+                fits.then_some((reviewed, found.until))
             }
         }
     }

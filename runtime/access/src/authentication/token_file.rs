@@ -84,11 +84,7 @@ impl TokenAuthenticator for TokenFile {
     fn authenticate_token<'a>(&'a self, token: &'a str, _audiences: &'a [String]) -> Outcome<'a, TokenVerdict> {
         let user = self.users.get(token);
         Outcome::Ready(user.map_or(TokenVerdict::NoOpinion, |user| {
-            TokenVerdict::Valid(TokenUser {
-                user: Arc::clone(user),
-                audiences: None,
-                until: None,
-            })
+            TokenVerdict::Valid(TokenUser::of(Arc::clone(user)))
         }))
     }
 }

@@ -116,13 +116,13 @@ impl TokenReviews {
             groups: texts(answer.pointer("/status/user/groups")),
             extra: extra.map(|(key, values)| (key.clone(), texts(Some(values)))).collect(),
         };
+        let user = match self.audiences {
+            Some(_) => authenticated(user),
+            None => Arc::new(user),
+        };
         TokenVerdict::Valid(TokenUser {
-            user: match self.audiences {
-                Some(_) => authenticated(user),
-                None => Arc::new(user),
-            },
             audiences,
-            until: None,
+            ..TokenUser::of(user)
         })
     }
 }

@@ -30,6 +30,7 @@ const DAY: i64 = 24 * 60 * 60;
 /// Secrets in the store. Their use is recorded once a day.
 pub(crate) struct StoredTokenSecrets {
     secrets: ResourceClient,
+    accounts: Option<ResourceClient>,
     /// Namespace and name of secrets whose use is being recorded.
     noting: Arc<Mutex<HashSet<(String, String)>>>,
 }
@@ -39,8 +40,21 @@ impl StoredTokenSecrets {
     pub(crate) fn new(stores: &Stores, loopback: &Loopback) -> Option<Self> {
         Some(Self {
             secrets: ResourceClient::of(stores, loopback, "", "v1", "secrets")?,
+            accounts: ResourceClient::of(stores, loopback, "", "v1", "serviceaccounts"),
             noting: Arc::default(),
         })
+    }
+}
+
+impl StoredTokenSecrets {
+    /// True if the account of a secret lists it.
+    fn is_listed(&self, namespace: &str, secret: &Value) -> bool {
+        let name = &secret["metadata"]["name"];
+        let account = secret["metadata"]["annotations"].get(ACCOUNT_NAME).and_then(Value::as_str);
+        let account = self.accounts.as_ref().zip(account);
+        let account = account.and_then(|(accounts, account)| accounts.get(namespace, account));
+        let listed = account.as_ref().and_then(|account| account.get("secrets")?.as_array());
+        listed.is_some_and(|listed| listed.iter().any(|reference| reference["name"] == *name))
     }
 }
 
@@ -51,6 +65,7 @@ impl TokenSecrets for StoredTokenSecrets {
             token: STANDARD.decode(text(&secret, "/data/token")).unwrap_or_default(),
             is_deleted: !secret["metadata"]["deletionTimestamp"].is_null(),
             is_invalid: label(&secret, INVALID_SINCE).is_some_and(|since| !since.is_empty()),
+            is_generated: self.is_listed(namespace, &secret),
         })
     }
 

@@ -54,10 +54,10 @@ impl Responder for TokenReviews {
             let result = self.0.review(token.unwrap_or_default(), audiences).wait().await;
             let status = &mut review.status;
             match result {
-                Ok((user, audiences)) => {
+                Ok(found) => {
                     status.authenticated = true;
-                    status.user = shown(&user);
-                    status.audiences = audiences;
+                    status.user = shown(&found.identity);
+                    status.audiences = found.audiences;
                 }
                 Err(reason) => {
                     status.authenticated = false;

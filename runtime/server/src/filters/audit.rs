@@ -79,6 +79,9 @@ impl Filter for Auditing {
         let Some(record) = begin(&self.0.audit, exchange, origin, Some(user)) else {
             return Step::Continue;
         };
+        for (key, value) in exchange.remarks.iter().flat_map(|remarks| &remarks.annotations) {
+            exchange.ctx.annotations.add(*key, value.as_str());
+        }
         let received = record.receive();
         exchange.ctx.audit = Some(record);
         match received {

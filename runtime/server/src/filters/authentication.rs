@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use axum::response::Response;
 use http::header::{AUTHORIZATION, CONNECTION, HeaderValue};
-use planesmith_access::authentication::{Authenticator, Credentials, Verdict, forget_all, ignores_token};
+use planesmith_access::authentication::{Authenticator, Credentials, Identity, Verdict, forget_all, ignores_token};
 use planesmith_machinery::status::ApiError;
 
 use super::{Exchange, Filter, Step};
@@ -66,13 +66,17 @@ impl Authentication {
         let (access, took) = (self.metrics.access(), begin.elapsed());
         exchange.ctx.timeline.add(Stage::Authentication, begin, took);
         match verdict {
-            Verdict::User(user) => {
+            Verdict::User(Identity { user, remarks }) => {
                 access.authenticated(Judged::Valid, took);
                 access.user(&user.name);
                 if user.is_anonymous() {
                     close_after(exchange);
                 }
                 exchange.ctx.user = user;
+                for warning in remarks.iter().flat_map(|remarks| &remarks.warnings) {
+                    exchange.ctx.warnings.add(*warning);
+                }
+                exchange.remarks = remarks;
                 let headers = exchange.request.headers_mut();
                 if ignores_token(headers) {
                     exchange.ctx.warnings.add(SPACE_BEFORE_TOKEN);

@@ -66,6 +66,7 @@ fn tokens() -> ServiceAccountTokens {
         keys: ring(),
         audiences: vec!["api".to_owned()],
         objects: Arc::new(Two),
+        uses: Arc::new(()),
         now: || UNIX_EPOCH + Duration::from_secs(NOW.unsigned_abs()),
     }
 }
@@ -228,4 +229,26 @@ fn a_curve_that_is_not_supported_is_named() {
         let error = PublicKey::all_from_pem(pem.as_bytes()).unwrap_err();
         assert_eq!(error.to_string(), format!("the {label} {complaint}"));
     }
+}
+
+#[test]
+fn a_token_that_should_have_been_replaced_leaves_a_remark() {
+    let remark = |warn_after| {
+        let private = Private {
+            warn_after,
+            ..claims().private
+        };
+        let token = token(Claims { private, ..claims() });
+        let verdict = tokens().authenticate_token(&token, &[]).ready();
+        let Some(TokenVerdict::Valid(found)) = verdict else {
+            panic!("the token is refused")
+        };
+        found.remarks.map(|remarks| remarks.annotations.clone())
+    };
+    assert_eq!((remark(None), remark(Some(NOW))), (None, None));
+    let note = "subject: system:serviceaccount:ns:bot, seconds after warning threshold: 5".to_owned();
+    assert_eq!(
+        remark(Some(NOW - 5)),
+        Some(vec![("authentication.k8s.io/stale-token", note)])
+    );
 }

@@ -11,14 +11,10 @@ use super::*;
 use crate::authentication::Chain;
 
 fn user(name: &str) -> TokenVerdict {
-    TokenVerdict::Valid(TokenUser {
-        user: Arc::new(UserInfo {
-            name: name.to_owned(),
-            ..UserInfo::default()
-        }),
-        audiences: None,
-        until: None,
-    })
+    TokenVerdict::Valid(TokenUser::of(Arc::new(UserInfo {
+        name: name.to_owned(),
+        ..UserInfo::default()
+    })))
 }
 
 /// Asks another server about each token; the test answers.
@@ -84,7 +80,7 @@ fn api() -> Vec<String> {
 
 fn name(review: Option<TokenReview>) -> String {
     match review {
-        Some(Ok((user, audiences))) => format!("{} {audiences:?}", user.name),
+        Some(Ok(found)) => format!("{} {:?}", found.identity.name, found.audiences),
         Some(Err(reason)) => reason,
         None => "pending".to_owned(),
     }
