@@ -110,3 +110,25 @@ async fn a_node_reads_what_its_pods_need() {
     assert_eq!(refused.status, 403, "{}", refused.excerpt());
     assert!(message(&refused).contains("audience \"other\" not found in pod spec volume"));
 }
+
+#[tokio::test]
+async fn policies_of_a_file_permit_what_they_name() {
+    let home = Home::new().unwrap();
+    let binary = Binary::Planesmith.path().unwrap();
+    let file = home.path().join("policies.jsonl");
+    let policies = r#"{"apiVersion": "abac.authorization.kubernetes.io/v1beta1", "kind": "Policy",
+        "spec": {"user": "alice", "namespace": "work", "resource": "configmaps", "readonly": true}}"#;
+    std::fs::write(&file, policies.replace('\n', " ")).unwrap();
+    let file = format!("--authorization-policy-file={}", file.display());
+    let flags = ["--storage=memory", "--authorization-mode=ABAC", &file];
+    let server = home.start(&binary, &flags).await.unwrap();
+    let connection = server.connect().await.unwrap();
+    let as_alice = async |method: Method, namespace: &str| {
+        let path = format!("/api/v1/namespaces/{namespace}/configmaps");
+        let body = json!({"metadata": {"name": "c"}}).to_string().into();
+        call_as(&connection, "alice", "dev", method, &path, body).await.status
+    };
+    assert_eq!(as_alice(Method::GET, "work").await, 200);
+    assert_eq!(as_alice(Method::GET, "default").await, 403);
+    assert_eq!(as_alice(Method::POST, "work").await, 403);
+}

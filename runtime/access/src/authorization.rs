@@ -108,7 +108,7 @@ impl Decision {
 /// Decides about actions.
 pub trait Authorizer: Send + Sync + std::fmt::Debug {
     /// Decides about one action. Runs for each request, so it must be cheap and must not block: a local authorizer returns
-    /// [`Verdict::Decided`], and one that asks another server returns [`Verdict::Pending`].
+    /// [`Verdict::Ready`], and one that asks another server returns [`Verdict::Pending`].
     fn authorize(&self, attributes: &Attributes<'_>) -> Verdict;
 
     /// Returns the actions that `user` may perform in `namespace`, for self-subject rules reviews. The default lists none.
@@ -131,7 +131,7 @@ impl dyn Authorizer + '_ {
     /// # Errors
     /// The reason for the denial, which may be empty.
     pub async fn permits(&self, user: &UserInfo, verb: &str, target: Target<'_>) -> Result<(), String> {
-        match self.authorize(&Attributes::new(user, verb, target)).await {
+        match self.authorize(&Attributes::new(user, verb, target)).wait().await {
             Decision::Allow(_) => Ok(()),
             Decision::Deny(reason)
             | Decision::NoOpinion(reason)
@@ -205,7 +205,7 @@ impl Authorizer for Union {
         let mut undecided = Undecided::default();
         for (index, authorizer) in self.authorizers.iter().enumerate() {
             match authorizer.authorize(attributes) {
-                Verdict::Decided(decision) => {
+                Verdict::Ready(decision) => {
                     if let Some(decided) = undecided.add(decision) {
                         return decided.into();
                     }
@@ -222,7 +222,7 @@ impl Authorizer for Union {
                             let Some(authorizer) = later.next() else {
                                 return undecided.finish();
                             };
-                            decision = authorizer.authorize(&attributes.attributes()).await;
+                            decision = authorizer.authorize(&attributes.attributes()).wait().await;
                         }
                     });
                 }

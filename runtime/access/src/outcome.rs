@@ -8,6 +8,7 @@ use futures_util::future::BoxFuture;
 ///
 /// The first case is the common one and costs no allocation. A pending result does nothing until it is awaited, and may be
 /// dropped at any time.
+#[must_use]
 pub enum Outcome<'a, T> {
     /// The result.
     Ready(T),
@@ -35,6 +36,12 @@ impl<'a, T> Outcome<'a, T> {
             Self::Ready(result) => result,
             Self::Pending(future) => future.await,
         }
+    }
+}
+
+impl<T> From<T> for Outcome<'_, T> {
+    fn from(result: T) -> Self {
+        Self::Ready(result)
     }
 }
 

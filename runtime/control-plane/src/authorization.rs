@@ -1,9 +1,13 @@
 //! The authorization that the flags ask for.
 
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Result;
-use planesmith_access::authorization::{AllowedPaths, AlwaysAllow, AlwaysDeny, Authorizer, PrivilegedGroup, Union};
+use anyhow::{Context as _, Result};
+use planesmith_access::authorization::{
+    AllowedPaths, AlwaysAllow, AlwaysDeny, Authorizer, PolicyList, PrivilegedGroup, Union,
+};
 
 use crate::component::AuthorizerInitializer;
 use crate::delegation::{AccessReviews, Host};
@@ -15,7 +19,7 @@ use crate::program::Program;
 ///
 /// # Errors
 ///
-/// When the kubeconfig of that server cannot be read, or the program lacks a mode.
+/// When the kubeconfig of that server or the policy file cannot be read, or the program lacks a mode.
 pub(crate) fn authorizer(program: &Program, initializer: &AuthorizerInitializer<'_>) -> Result<Arc<dyn Authorizer>> {
     let options = initializer.options;
     let mut authorizers: Vec<Box<dyn Authorizer>> = vec![Box::new(PrivilegedGroup)];
@@ -31,6 +35,10 @@ pub(crate) fn authorizer(program: &Program, initializer: &AuthorizerInitializer<
         match mode {
             AuthorizationMode::AlwaysAllow => authorizers.push(Box::new(AlwaysAllow)),
             AuthorizationMode::AlwaysDeny => authorizers.push(Box::new(AlwaysDeny)),
+            AuthorizationMode::Abac => {
+                let file = options.authorization_policy_file.as_deref();
+                authorizers.push(Box::new(policies(file.unwrap_or(Path::new("")))?));
+            }
             mode => {
                 for component in program.components {
                     authorizers.extend(component.authorizer(mode, initializer)?);
@@ -39,4 +47,10 @@ pub(crate) fn authorizer(program: &Program, initializer: &AuthorizerInitializer<
         }
     }
     Ok(Arc::new(Union::new(authorizers)))
+}
+
+/// Reads the policies of the mode ABAC.
+fn policies(file: &Path) -> Result<PolicyList> {
+    let read = || anyhow::Ok(PolicyList::parse(&fs::read_to_string(file)?)?);
+    read().with_context(|| format!("--authorization-policy-file {}", file.display()))
 }

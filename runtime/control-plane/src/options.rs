@@ -86,6 +86,10 @@ pub struct Options {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "MODES")]
     pub authorization_mode: Vec<AuthorizationMode>,
 
+    /// File with the permissions of the authorization mode ABAC: one JSON policy per line.
+    #[arg(long, value_name = "FILE")]
+    pub authorization_policy_file: Option<PathBuf>,
+
     /// Admission plugins to enable besides those that are on by default; the order does not matter.
     #[arg(long, value_delimiter = ',', value_name = "PLUGINS")]
     pub enable_admission_plugins: Vec<String>,
@@ -245,7 +249,7 @@ impl Options {
                 timeout.as_secs_f64()
             ));
         }
-        authorization::check(&self.authorization_mode)?;
+        authorization::check(&self.authorization_mode, self.authorization_policy_file.as_deref())?;
         self.service_accounts.check()?;
         self.serving.check()?;
         serving::check_origins(&self.cors_allowed_origins)?;
@@ -259,6 +263,7 @@ impl Options {
             ("--tls-private-key-file", &self.tls_private_key_file),
             ("--client-ca-file", &self.client_ca_file),
             ("--token-auth-file", &self.authentication.token_auth_file),
+            ("--authorization-policy-file", &self.authorization_policy_file),
             (
                 "--authentication-token-webhook-config-file",
                 &self.authentication.authentication_token_webhook_config_file,

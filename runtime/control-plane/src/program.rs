@@ -68,7 +68,11 @@ impl Program {
     pub(crate) fn check_authorization_modes(&self, modes: &[AuthorizationMode]) -> Result<(), String> {
         let components = self.components.iter();
         let of_components = components.flat_map(|component| component.authorization_modes());
-        let always = [AuthorizationMode::AlwaysAllow, AuthorizationMode::AlwaysDeny];
+        let always = [
+            AuthorizationMode::Abac,
+            AuthorizationMode::AlwaysAllow,
+            AuthorizationMode::AlwaysDeny,
+        ];
         let mut known: Vec<AuthorizationMode> = of_components.copied().chain(always).collect();
         known.sort_unstable();
         known.dedup();

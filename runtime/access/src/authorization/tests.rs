@@ -1,13 +1,16 @@
 use std::sync::mpsc;
 use std::task::{Context, Poll, Waker};
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
 use super::{AllowedPaths, AlwaysDeny, Attributes, Authorizer, Decision, PrivilegedGroup, Target, Union, Verdict};
 use crate::user::UserInfo;
 
 /// The decision of authorizers of which none waits.
 fn decided(verdict: Verdict) -> Decision {
     match verdict {
-        Verdict::Decided(decision) => decision,
+        Verdict::Ready(decision) => decision,
         Verdict::Pending(_) => panic!("the decision is not available at once"),
     }
 }
@@ -95,14 +98,14 @@ impl Authorizer for Remote {
 fn later_authorizers_are_asked_after_the_answer_of_a_remote_one() {
     let user = UserInfo::default();
     let action = Attributes::new(&user, "get", Target::Path("/healthz"));
-    let poll = |verdict: &mut Verdict| {
+    let poll = |verdict: &mut BoxFuture<'static, Decision>| {
         let mut context = Context::from_waker(Waker::noop());
-        std::pin::Pin::new(verdict).poll(&mut context)
+        verdict.as_mut().poll(&mut context)
     };
     let all = |later: Box<dyn Authorizer>| {
         let (answer, remote) = Remote::pair();
         let verdict = Union::new(vec![Box::new(PrivilegedGroup), remote, later]).authorize(&action);
-        (answer, verdict)
+        (answer, verdict.wait().boxed())
     };
     let (answer, mut verdict) = all(Box::new(AllowedPaths::new(["/healthz"])));
     assert!(poll(&mut verdict).is_pending());

@@ -1,6 +1,7 @@
 //! Modes of authorization.
 
 use std::fmt;
+use std::path::Path;
 
 use clap::ValueEnum;
 
@@ -52,12 +53,39 @@ impl fmt::Display for AuthorizationMode {
 ///
 /// # Errors
 ///
-/// A mode is named twice.
-pub(super) fn check(modes: &[AuthorizationMode]) -> Result<(), String> {
+/// A mode is named twice, or ABAC has no policy file, or the file has no mode.
+pub(super) fn check(modes: &[AuthorizationMode], policy_file: Option<&Path>) -> Result<(), String> {
     for (index, mode) in modes.iter().enumerate() {
         if modes[..index].contains(mode) {
             return Err(format!("--authorization-mode has {mode} more than once"));
         }
     }
-    Ok(())
+    match (modes.contains(&AuthorizationMode::Abac), policy_file) {
+        (true, None) => Err("--authorization-mode has ABAC; it needs --authorization-policy-file".to_owned()),
+        (false, Some(file)) => Err(format!(
+            "--authorization-policy-file is {}; it needs ABAC in --authorization-mode",
+            file.display()
+        )),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_file_and_its_mode_need_each_other() {
+        use AuthorizationMode::{Abac, Rbac};
+        let file = Some(Path::new("policies.jsonl"));
+        assert_eq!(check(&[Abac, Rbac], file), Ok(()));
+        assert_eq!(check(&[Rbac], None), Ok(()));
+        assert!(
+            check(&[Abac], None)
+                .unwrap_err()
+                .contains("needs --authorization-policy-file")
+        );
+        assert!(check(&[], file).unwrap_err().contains("needs ABAC"));
+        assert!(check(&[Rbac, Rbac], None).unwrap_err().contains("more than once"));
+    }
 }

@@ -50,7 +50,9 @@ impl StoredTokenSecrets {
     /// True if the account of a secret lists it.
     fn is_listed(&self, namespace: &str, secret: &Value) -> bool {
         let name = &secret["metadata"]["name"];
-        let account = secret["metadata"]["annotations"].get(ACCOUNT_NAME).and_then(Value::as_str);
+        let account = secret["metadata"]["annotations"]
+            .get(ACCOUNT_NAME)
+            .and_then(Value::as_str);
         let account = self.accounts.as_ref().zip(account);
         let account = account.and_then(|(accounts, account)| accounts.get(namespace, account));
         let listed = account.as_ref().and_then(|account| account.get("secrets")?.as_array());

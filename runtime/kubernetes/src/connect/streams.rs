@@ -194,6 +194,7 @@ async fn authorize_create(authorizer: Option<&dyn Authorizer>, stream: Stream, c
     };
     match authorizer
         .authorize(&Attributes::new(&call.ctx.user, CREATE, target))
+        .wait()
         .await
     {
         Decision::Allow(_) => Ok(()),

@@ -161,7 +161,7 @@ async fn ask(
             label: &asked.label,
         },
     };
-    let decision = authorizer.authorize(&attributes).await;
+    let decision = authorizer.authorize(&attributes).wait().await;
     let mut status = v1::SubjectAccessReviewStatus {
         allowed: decision.is_allowed(),
         denied: matches!(decision, Decision::Deny(_) | Decision::FailedClosed(_)),

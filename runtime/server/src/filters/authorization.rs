@@ -96,7 +96,7 @@ impl Filter for Authorization {
         };
         let begin = Instant::now();
         match self.authorizer.authorize(&attributes) {
-            Verdict::Decided(decision) => match self.conclude(exchange, decision, begin) {
+            Verdict::Ready(decision) => match self.conclude(exchange, decision, begin) {
                 None => Step::Continue,
                 Some(answer) => Step::Answer(answer),
             },

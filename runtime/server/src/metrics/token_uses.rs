@@ -27,13 +27,19 @@ impl TokenUseMetrics {
         };
         Arc::new(Self {
             valid: counter("valid_tokens", "Verified tokens that are bound to objects."),
-            stale: counter("stale_tokens", "Verified tokens that their clients should have replaced."),
+            stale: counter(
+                "stale_tokens",
+                "Verified tokens that their clients should have replaced.",
+            ),
             legacy: counter("legacy_tokens", "Verified tokens that are stored in secrets."),
             generated: counter(
                 "legacy_auto_token_uses",
                 "Verified tokens in secrets that were made for each account.",
             ),
-            manual: counter("legacy_manual_token_uses", "Verified tokens in secrets that users made."),
+            manual: counter(
+                "legacy_manual_token_uses",
+                "Verified tokens in secrets that users made.",
+            ),
             invalidated: counter(
                 "invalid_legacy_auto_token_uses",
                 "Tokens in secrets that were refused because they are marked as invalid.",

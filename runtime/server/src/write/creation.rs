@@ -152,7 +152,7 @@ impl Write<'_> {
             name: info.name(),
         };
         let user = &self.call.ctx.user;
-        match authorizer.authorize(&Attributes::new(user, VERB, target)).await {
+        match authorizer.authorize(&Attributes::new(user, VERB, target)).wait().await {
             Decision::Allow(_) => Ok(()),
             Decision::Deny(reason) | Decision::NoOpinion(reason) => Err(refusal(&user.name, VERB, &target, &reason)),
             Decision::Failed(why) | Decision::FailedClosed(why) => Err(ApiError::internal(why)),

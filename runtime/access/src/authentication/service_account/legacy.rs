@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Bound, BoundObject, BoundObjects, KeyRing, SignError, TokenIssuer, TokenUse, TokenUses, meant_for, service_account_name,
-    service_account_user, verify, verify_if_issued_by,
+    Bound, BoundObject, BoundObjects, KeyRing, SignError, TokenIssuer, TokenUse, TokenUses, meant_for,
+    service_account_name, service_account_user, verify, verify_if_issued_by,
 };
 use crate::authentication::{Remarks, TokenAuthenticator, TokenUser, TokenVerdict, authenticated};
 use crate::outcome::Outcome;

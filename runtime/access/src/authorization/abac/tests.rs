@@ -11,7 +11,7 @@ fn user(name: &str, groups: &[&str]) -> UserInfo {
 
 fn permits(list: &PolicyList, user: &UserInfo, verb: &str, target: Target<'_>) -> bool {
     match list.authorize(&Attributes::new(user, verb, target)) {
-        Verdict::Decided(decision) => decision.is_allowed(),
+        Verdict::Ready(decision) => decision.is_allowed(),
         Verdict::Pending(_) => panic!("a local authorizer decides at once"),
     }
 }

@@ -10,6 +10,10 @@ use crate::user::UserInfo;
 /// The most missing permissions that a refusal lists.
 const LISTED_PARTS: usize = 1024;
 
+/// The most combinations of groups, resources, verbs and names that are compared one by one. A few kilobytes of rules can have
+/// billions of them.
+const COMPARED_PARTS: usize = 100_000;
+
 /// Returns the parts of `wanted` that no single rule of `have` covers.
 #[must_use]
 pub fn uncovered(have: &[Rule], wanted: &[Rule]) -> Vec<Rule> {
@@ -25,7 +29,22 @@ pub fn uncovered(have: &[Rule], wanted: &[Rule]) -> Vec<Rule> {
 ///
 /// The reason for the client, which lists what the user lacks, and `problems` with the user's own roles.
 pub fn escalation(user: &UserInfo, have: &[Rule], wanted: &[Rule], problems: &[String]) -> Result<(), String> {
-    let missing = uncovered(have, wanted);
+    // A rule that one of the user's rules covers whole needs no comparison of its parts.
+    let rest = wanted.iter().filter(|rule| !have.iter().any(|own| own.covers(rule)));
+    let mut missing = Vec::new();
+    for (index, part) in rest.flat_map(Rule::parts).enumerate() {
+        if index == COMPARED_PARTS {
+            return Err(format!(
+                "user {} (groups={}) is attempting to grant rules with more than {COMPARED_PARTS} combinations of groups, resources, \
+                 verbs and names; use fewer in a rule, or *",
+                quote(&user.name),
+                quoted(&user.groups)
+            ));
+        }
+        if !have.iter().any(|rule| rule.covers(&part)) {
+            missing.push(part);
+        }
+    }
     if missing.is_empty() {
         return Ok(());
     }

@@ -76,7 +76,7 @@ impl Rule {
         of_resources.chain(of_paths)
     }
 
-    /// True if the rule covers `part`, one of [`Rule::parts`].
+    /// True if the rule alone gives all that `part` gives: one of [`Rule::parts`], or a rule with several.
     #[must_use]
     pub fn covers(&self, part: &Rule) -> bool {
         let all_of = |have: &[String], wanted: &[String]| wanted.iter().all(|wanted| contains_or_all(have, wanted));

@@ -1,3 +1,5 @@
+use std::slice;
+
 use super::*;
 use crate::authorization::Target;
 use crate::user::UserInfo;
@@ -412,6 +414,23 @@ fn what_is_given_away_must_be_covered_by_single_rules() {
         &[rule(&["*"], &["*"], &["*"], &[]), path_rule(&["*"], &["*"])],
         "{APIGroups:[\"*\"], Resources:[\"*\"], Verbs:[\"*\"]}\n{NonResourceURLs:[\"*\"], Verbs:[\"*\"]}",
     );
+}
+
+#[test]
+fn rules_with_very_many_combinations_are_compared_whole_only() {
+    let names: Vec<String> = (0..60).map(|index| format!("n{index}")).collect();
+    let huge = Rule {
+        verbs: names.clone(),
+        groups: names.clone(),
+        resources: names.clone(),
+        names: names.clone(),
+        paths: Vec::new(),
+    };
+    let alice = user("alice", &[]);
+    let all = [rule(&["*"], &["*"], &["*"], &[])];
+    assert_eq!(escalation(&alice, &all, slice::from_ref(&huge), &[]), Ok(()));
+    let refused = escalation(&alice, &[], &[huge], &[]).unwrap_err();
+    assert!(refused.contains("more than 100000 combinations"), "{refused}");
 }
 
 #[test]

@@ -83,6 +83,7 @@ impl Endpoint {
         };
         let why = match authorizer
             .authorize(&Attributes::new(&call.ctx.user, VERB, target))
+            .wait()
             .await
         {
             Decision::Allow(_) => return Ok(()),
