@@ -1,6 +1,7 @@
 //! The sink of one destination.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -85,12 +86,18 @@ pub(crate) struct EventSink {
     meter: Arc<dyn AuditMeter>,
 }
 
+/// The most deliveries that requests wait for at the same time: each has a thread, and a destination that does not answer must
+/// not take all of them.
+const WAITING: usize = 64;
+
 /// The way from the sink to the destination.
 #[derive(Debug)]
 enum Path {
     AtOnce {
         destination: Arc<dyn Destination>,
         strict: bool,
+        /// The number of deliveries that requests wait for.
+        waiting: AtomicUsize,
     },
     Queued(Queue),
 }
@@ -110,7 +117,11 @@ impl EventSink {
         let destination: Arc<dyn Destination> = Arc::from(destination);
         let limit = options.truncation.map(|limits| limits.batch);
         let path = match options.delivery {
-            Delivery::AtOnce { strict } => Path::AtOnce { destination, strict },
+            Delivery::AtOnce { strict } => Path::AtOnce {
+                destination,
+                strict,
+                waiting: AtomicUsize::new(0),
+            },
             Delivery::Batched(batching) => {
                 Path::Queued(Queue::start(name, destination, batching, limit, Arc::clone(meter))?)
             }
@@ -144,6 +155,17 @@ impl EventSink {
     }
 }
 
+/// Delivers one event, unless too many are being delivered.
+fn deliver_at_once(destination: &dyn Destination, event: &Vec<u8>, waiting: &AtomicUsize) -> Result<(), String> {
+    let place = waiting.fetch_add(1, Ordering::Relaxed);
+    let delivered = match place < WAITING {
+        true => destination.deliver(std::slice::from_ref(event)),
+        false => Err(format!("{WAITING} events are being delivered already")),
+    };
+    waiting.fetch_sub(1, Ordering::Relaxed);
+    delivered
+}
+
 impl Sink for EventSink {
     fn record(&self, event: &Event<'_>) -> Result<(), Failed> {
         let Some(encoded) = self.encode(event) else {
@@ -151,7 +173,11 @@ impl Sink for EventSink {
             return Ok(());
         };
         match &self.path {
-            Path::AtOnce { destination, strict } => match destination.deliver(std::slice::from_ref(&encoded)) {
+            Path::AtOnce {
+                destination,
+                strict,
+                waiting,
+            } => match deliver_at_once(&**destination, &encoded, waiting) {
                 Ok(()) => Ok(()),
                 Err(why) => {
                     self.lose(&why);

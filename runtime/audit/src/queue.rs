@@ -180,26 +180,29 @@ impl Deliveries {
     /// Delivers a batch: in this thread if they stay in order, otherwise in another one, once there are few enough.
     fn begin(&self, batch: Vec<Vec<u8>>) {
         let (name, destination, meter) = (self.name, Arc::clone(&self.destination), Arc::clone(&self.meter));
-        let deliver = move || {
-            if let Err(why) = destination.deliver(&batch) {
+        let batch = Arc::new(batch);
+        let deliver = move |batch: &[Vec<u8>]| {
+            if let Err(why) = destination.deliver(batch) {
                 meter.lost(name, batch.len() as u64);
                 tracing::warn!(sink = name, why, events = batch.len(), "audit events are lost");
             }
         };
         if self.most <= 1 {
-            return deliver();
+            return deliver(&batch);
         }
         let (count, fewer) = &*self.running;
         let count = count.lock().unwrap_or_else(PoisonError::into_inner);
         let enough = fewer.wait_while(count, |count| *count >= self.most);
         *enough.unwrap_or_else(PoisonError::into_inner) += 1;
         let running = Ended(Arc::clone(&self.running));
+        let (work, sent) = (deliver.clone(), Arc::clone(&batch));
         let spawned = thread::Builder::new().name(format!("audit-{name}")).spawn(move || {
             let _ended = running;
-            deliver();
+            work(&sent);
         });
         if let Err(error) = spawned {
-            tracing::warn!(sink = name, %error, "audit events are lost");
+            tracing::warn!(sink = name, %error, "audit events are delivered one batch at a time");
+            deliver(&batch);
         }
     }
 

@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -41,6 +42,8 @@ pub(crate) struct RotatedFile {
     file: File,
     size: u64,
     limits: Limits,
+    /// Held while predecessors are compressed and removed.
+    tidying: Arc<Mutex<()>>,
 }
 
 impl RotatedFile {
@@ -60,6 +63,7 @@ impl RotatedFile {
             file,
             size,
             limits,
+            tidying: Arc::default(),
         })
     }
 
@@ -79,17 +83,24 @@ impl RotatedFile {
     }
 
     fn rotate(&mut self) -> io::Result<()> {
-        fs::rename(&self.path, self.free_name())?;
+        match fs::rename(&self.path, self.free_name()) {
+            // An earlier rotation ended between the two steps, or another program has moved the file.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
         self.file = append_to(&self.path)?;
         self.size = 0;
-        let (path, limits) = (self.path.clone(), self.limits);
+        let (path, limits, one_at_a_time) = (self.path.clone(), self.limits, Arc::clone(&self.tidying));
         // Compression takes longer than a request should wait.
         let tidy = move || {
+            let _turn = one_at_a_time.lock().unwrap_or_else(PoisonError::into_inner);
             if let Err(error) = tidy(&path, limits, SystemTime::now()) {
                 tracing::warn!(%error, file = %path.display(), "old files of the audit log stay");
             }
         };
-        thread::Builder::new().name("audit-files".to_owned()).spawn(tidy)?;
+        if let Err(error) = thread::Builder::new().name("audit-files".to_owned()).spawn(tidy) {
+            tracing::warn!(%error, "old files of the audit log stay until the next one is full");
+        }
         Ok(())
     }
 
@@ -228,6 +239,18 @@ mod tests {
             "fourth\n",
             "a restart knows the size"
         );
+    }
+
+    #[test]
+    fn a_file_that_others_have_moved_is_begun_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.log");
+        let mut file = RotatedFile::open(&path, LIMITS).unwrap();
+        file.append(b"first\n").unwrap();
+        fs::rename(&path, folder.path().join("elsewhere")).unwrap();
+        file.append(b"second\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "second\n");
+        assert_eq!(files(folder.path()), ["audit.log", "elsewhere"]);
     }
 
     #[test]

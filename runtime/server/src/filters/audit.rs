@@ -16,7 +16,8 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::ApiError;
 
 use self::answer::observe;
-use self::source::{source_ips, user_agent};
+pub(crate) use self::source::Origin;
+use self::source::user_agent;
 use super::authorization::target;
 use super::{Exchange, Failure, Filter, Step};
 use crate::audit::{Audit, AuditRecord, Head};
@@ -53,13 +54,13 @@ impl Filter for AuditOfRefused {
 
     fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
         // The request is moved to the handler, or dropped with a refusal.
-        exchange.audited = Some(Origin::of(exchange));
+        exchange.audited = Some(Origin::of(&exchange.request));
         Step::Continue
     }
 
     fn leave(&self, exchange: &mut Exchange, response: &mut Response) {
         let Some(origin) = exchange.audited.take() else { return };
-        if let Some(record) = begin(&self.0.audit, exchange, origin, None) {
+        if let Some(record) = begin(&self.0.audit, exchange, &origin, None) {
             observe(&record, response, &exchange.ctx.features, &self.0.scheme);
             record.refuse();
         }
@@ -76,7 +77,7 @@ impl Filter for Auditing {
             return Step::Continue;
         };
         let user = Arc::clone(&exchange.ctx.user);
-        let Some(record) = begin(&self.0.audit, exchange, origin, Some(user)) else {
+        let Some(record) = begin(&self.0.audit, exchange, &origin, Some(user)) else {
             return Step::Continue;
         };
         for (key, value) in exchange.remarks.iter().flat_map(|remarks| &remarks.annotations) {
@@ -152,31 +153,11 @@ impl AtEnd for EndOfRecord {
     }
 }
 
-/// The parts of a request that its record needs and its handler may take.
-#[derive(Debug)]
-pub(crate) struct Origin {
-    uri: String,
-    source_ips: Vec<String>,
-    user_agent: String,
-}
-
-impl Origin {
-    fn of(exchange: &Exchange) -> Self {
-        let request = &exchange.request;
-        let uri = request.uri().path_and_query();
-        Self {
-            uri: uri.map(ToString::to_string).unwrap_or_default(),
-            source_ips: source_ips(request.headers(), exchange.ctx.peer),
-            user_agent: user_agent(request.headers()),
-        }
-    }
-}
-
 /// Begins the record of a request, if the policy selects it.
 fn begin(
     audit: &Arc<Audit>,
     exchange: &mut Exchange,
-    origin: Origin,
+    origin: &Origin,
     user: Option<Arc<UserInfo>>,
 ) -> Option<Arc<AuditRecord>> {
     let ctx = &mut exchange.ctx;
@@ -193,11 +174,11 @@ fn begin(
     let received = jiff::Timestamp::now() - waited;
     let head = Head {
         id: ctx.id.to_string(),
-        uri: origin.uri,
+        uri: origin.target(),
         verb: verb.into_owned(),
         user,
-        source_ips: origin.source_ips,
-        user_agent: origin.user_agent,
+        source_ips: origin.source_ips(ctx.peer),
+        user_agent: user_agent(ctx.agent.as_ref()),
         received: MicroTime::new(received),
         is_long_running: ctx.info.is_long_running(),
     };
