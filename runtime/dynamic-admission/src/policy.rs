@@ -1,11 +1,10 @@
 //! Policies: rules in CEL that the server evaluates itself.
 //!
 //! Reading order: `matching` (the requests that a policy or a binding selects), [`hooks`] (policies with their bindings, compiled
-//! once), `params` (the parameters of a binding), `evaluation` (the documents of a request, and decisions for expressions),
+//! once), `params` (the parameters of a binding),
 //! `denial` (refusals); then the plugins `validating` and `mutating`, and `type_checking`, the controller that reports type errors.
 
 mod denial;
-mod evaluation;
 mod hooks;
 mod matching;
 mod mutating;

@@ -19,13 +19,12 @@ use std::time::Duration;
 use planesmith_api_defs::admissionregistration::v1::{
     MatchCondition, MutatingWebhook, RuleWithOperations, ValidatingWebhook, WebhookClientConfig,
 };
-use planesmith_expressions::policy::PolicyVariables;
+use planesmith_expressions::policy::{Conditions, PolicyEnvironment, PolicyVariables};
 
 pub(crate) use self::mutating::MUTATING_WEBHOOKS;
 pub(crate) use self::validating::VALIDATING_WEBHOOKS;
 
 use self::client::Location;
-use crate::conditions::MatchConditions;
 use crate::selectors::Selectors;
 
 /// The time limit of a call, if the webhook has none of its own.
@@ -44,7 +43,7 @@ pub(crate) struct Webhook {
     /// True if a rule also selects requests for other versions of its resources.
     pub(crate) matches_equivalents: bool,
     pub(crate) selectors: Selectors,
-    pub(crate) conditions: MatchConditions,
+    pub(crate) conditions: Conditions,
     pub(crate) location: Location,
     /// The certificates that are trusted; those of the operating system if there are none.
     pub(crate) authorities: Vec<u8>,
@@ -113,6 +112,10 @@ impl Webhook {
             authorizer: true,
             ..PolicyVariables::default()
         };
+        let conditions = declaration.conditions.iter();
+        let conditions: Vec<(&str, &str)> = conditions
+            .map(|condition| (condition.name.as_str(), condition.expression.as_str()))
+            .collect();
         let seconds = declaration
             .timeout_seconds
             .and_then(|seconds| u64::try_from(seconds).ok());
@@ -123,7 +126,7 @@ impl Webhook {
             rules: declaration.rules.to_vec(),
             matches_equivalents: declaration.match_policy == Some("Equivalent"),
             selectors: declaration.selectors,
-            conditions: MatchConditions::compile(declaration.conditions, variables),
+            conditions: Conditions::new(&conditions, &PolicyEnvironment::new(variables)),
             location: Location::new(declaration.client_config),
             authorities: declaration.client_config.ca_bundle.0.clone(),
             timeout: seconds.map_or(PATIENCE, Duration::from_secs),

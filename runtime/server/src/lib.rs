@@ -53,3 +53,5 @@ pub mod verbs;
 pub mod version;
 mod websocket;
 mod write;
+
+pub use offload::block_in_place;

@@ -72,7 +72,7 @@ impl Offload {
 }
 
 /// Runs `work`, and moves the other tasks of this thread elsewhere meanwhile, if the runtime can do so.
-pub(crate) fn block_in_place<T>(work: impl FnOnce() -> T) -> T {
+pub fn block_in_place<T>(work: impl FnOnce() -> T) -> T {
     let flavor = Handle::try_current().map(|runtime| runtime.runtime_flavor());
     match matches!(flavor, Ok(RuntimeFlavor::MultiThread)) {
         true => tokio::task::block_in_place(work),

@@ -254,7 +254,8 @@ async fn conditions_decide_after_rules_and_selectors() {
     let setting = Setting::new().await;
     setting.hook.on("/cond.example.com", |_| json!({"allowed": false}));
     let conditions = json!([{"name": "not-me", "expression": "request.userInfo.username != 'nobody'"},
-        {"name": "asked", "expression": "has(object.metadata.labels) && object.metadata.labels['ask'] == 'yes'"}]);
+        {"name": "asked", "expression": "has(object.metadata.labels) && object.metadata.labels['ask'] == 'yes'"},
+        {"name": "permitted", "expression": "authorizer.group('').resource('pods').check('list').allowed()"}]);
     let cond = json!({"name": "cond.example.com", "matchConditions": conditions});
     setting.configure(VALIDATING, "cond", &[cond]).await;
     setting.send(Method::POST, super::MAPS, &super::map("a"), 201).await;

@@ -1,6 +1,5 @@
 //! The plugin that evaluates mutating policies, one after the other.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -9,7 +8,6 @@ use planesmith_api_defs::admissionregistration::v1::{MutatingAdmissionPolicy, Mu
 use planesmith_control_plane::admission::Registration;
 use planesmith_expressions::policy::{Changes, Failure, Matching, Operation as PatchOperation, Suspended};
 use planesmith_machinery::json::{self, Strictness};
-use planesmith_machinery::object::Object;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_patch::apply::apply_configuration;
 use planesmith_patch::patches::{Refusal, apply_operations};
@@ -17,10 +15,11 @@ use planesmith_server::metrics::PolicyError;
 use serde_json::{Map, Value};
 
 use super::denial::Denial;
-use super::evaluation::{Documents, Evaluation};
 use super::hooks::{Binding, Hook, Hooks};
 use super::is_exempt;
 use super::params::{Param, Params};
+use crate::evaluation::{Documents, Evaluation};
+use crate::reinvocation::Rounds;
 use crate::request::Request;
 use crate::sources::{Sources, store_of};
 use crate::target::Target;
@@ -50,21 +49,7 @@ type MutatingHook = Hook<MutatingAdmissionPolicy>;
 
 /// The evaluations for one request so far, over both rounds.
 #[derive(Debug, Default)]
-struct Rounds {
-    /// Invocations that are repeated if the object changes.
-    done: HashSet<String>,
-    /// Invocations to repeat.
-    again: HashSet<String>,
-    /// The object after the first round; empty if nothing is repeated.
-    output: Vec<u8>,
-}
-
-impl Rounds {
-    /// Repeats what can be repeated.
-    fn repeat(&mut self) {
-        self.again.extend(self.done.drain());
-    }
-}
+struct PolicyRounds(Rounds);
 
 /// One of the rounds in which the policies are evaluated for a request.
 struct Round<'r> {
@@ -122,21 +107,14 @@ impl Round<'_> {
         }
         if !invocations.is_empty() {
             if attributes.is_second_round() {
-                let current = encoded(object.original());
-                attributes.with_state(|rounds: &mut Rounds| {
-                    // A plugin that evaluates no policies has changed the object.
-                    if !rounds.output.is_empty() && rounds.output != current {
-                        rounds.repeat();
-                    }
-                });
+                attributes.with_state(|PolicyRounds(rounds)| rounds.begin_second(object.original()));
             }
-            let mut evaluation = Evaluation::new(&self.request, &self.plugin.sources)?;
+            let mut evaluation = Evaluation::new(&self.request).with_namespace(&self.request, &self.plugin.sources)?;
             for invocation in &invocations {
                 self.invoke(invocation, &mut object, &mut evaluation).await?;
             }
             object.finish().await?;
-            let output = encoded(object.original());
-            attributes.with_state(|rounds: &mut Rounds| rounds.output = output);
+            attributes.with_state(|PolicyRounds(rounds)| rounds.finish(object.original()));
         }
         match self.denials.is_empty() {
             true => Ok(()),
@@ -242,7 +220,7 @@ impl Round<'_> {
         }
         let key = invocation.key();
         let is_due =
-            !attributes.is_second_round() || attributes.with_state(|rounds: &mut Rounds| rounds.again.contains(&key));
+            !attributes.is_second_round() || attributes.with_state(|PolicyRounds(rounds)| rounds.is_repeated(&key));
         if !is_due {
             return Ok(());
         }
@@ -257,9 +235,9 @@ impl Round<'_> {
                 Err(Fault::Server(error)) => return Err(error),
             }
         }
-        attributes.with_state(|rounds: &mut Rounds| {
+        attributes.with_state(|PolicyRounds(rounds)| {
             if hook.is_reinvoked {
-                rounds.done.insert(key);
+                rounds.wait_for_changes(key);
             }
             if was_applied {
                 rounds.repeat();
@@ -337,8 +315,8 @@ async fn documents<'d>(
     object: &'d mut WorkingObject<'_, '_>,
 ) -> ApiResult<Documents<'d>> {
     let (new, old) = object.documents(request, &invocation.target).await?;
-    let param = &invocation.param;
-    Ok(Documents { new, old, param })
+    let params = invocation.param.as_ref().unwrap_or(&Value::Null);
+    Ok(Documents { new, old, params })
 }
 
 /// Returns `live` with the fields of an apply configuration.
@@ -407,9 +385,4 @@ fn members(operation: PatchOperation) -> Value {
         members.insert("value".to_owned(), value);
     }
     Value::Object(members)
-}
-
-/// The object as text, to compare it with a later state.
-fn encoded(object: Option<&dyn Object>) -> Vec<u8> {
-    object.map(|object| json::to_vec(object)).unwrap_or_default()
 }

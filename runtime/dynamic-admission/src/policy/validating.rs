@@ -12,11 +12,11 @@ use planesmith_server::metrics::{Enforcement, PolicyError};
 use serde::Serialize;
 
 use super::denial::Denial;
-use super::evaluation::{self, Evaluation};
 use super::hooks::{Binding, Hook, Hooks};
 use super::is_exempt;
 use super::params::Params;
 use crate::documents::Documents;
+use crate::evaluation::{self, Evaluation};
 use crate::request::Request;
 use crate::selectors::ObjectLabels;
 use crate::sources::{Sources, store_of};
@@ -186,13 +186,13 @@ impl Validation<'_> {
         };
         let evaluation = match &mut self.evaluation {
             Some(evaluation) => evaluation,
-            none => none.insert(Evaluation::new(&self.request, sources)?),
+            none => none.insert(Evaluation::new(&self.request).with_namespace(&self.request, sources)?),
         };
         let (_, documents) = &self.versions[position];
         let documents = evaluation::Documents {
             new: &documents.new,
             old: &documents.old,
-            param,
+            params: param.as_ref().unwrap_or(&serde_json::Value::Null),
         };
         let program = hook.program();
         let validated = evaluation

@@ -3,13 +3,13 @@
 use std::time::Instant;
 
 use planesmith_access::admission::Attributes;
-use planesmith_expressions::Value as Cel;
+use planesmith_expressions::policy::Matching;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_server::metrics::WebhookType;
 use serde_json::Value;
 
 use super::Webhook;
-use crate::conditions::Match;
+use crate::evaluation::{Documents, Evaluation};
 use crate::request::Request;
 use crate::rules;
 use crate::selectors::ObjectLabels;
@@ -41,7 +41,7 @@ impl Webhook {
     /// # Errors
     ///
     /// 403 for conditions that cannot be evaluated, unless failures are ignored.
-    pub(super) fn conditions_select(
+    pub(super) async fn conditions_select(
         &self,
         request: &Request<'_>,
         target: &Target,
@@ -52,30 +52,27 @@ impl Webhook {
         if self.conditions.is_empty() {
             return Ok(true);
         }
-        let attributes = request.attributes;
-        let operation = attributes.operation;
-        let document = Value::Object(request.document(target));
-        let variables = [
-            ("object", Ok(Cel::of_document(new))),
-            ("oldObject", Ok(Cel::of_document(old))),
-            ("request", Ok(Cel::of_document(&document))),
-            ("namespaceObject", Ok(Cel::Null)),
-        ];
+        let operation = request.attributes.operation;
         let metrics = sources.metrics.webhooks();
         let begin = Instant::now();
-        let evaluated = self.conditions.evaluate(&variables);
+        let params = &Value::Null;
+        let matching = Evaluation::new(request)
+            .run((request, target), Documents { new, old, params }, sources, |inputs| {
+                self.conditions.evaluate(inputs)
+            })
+            .await;
         metrics.conditions_evaluated(&self.name, webhook_type, operation, begin.elapsed());
-        match evaluated {
-            Match::Matches => Ok(true),
-            Match::Excluded(_) => {
+        match matching {
+            Matching::All => Ok(true),
+            Matching::Except(_) => {
                 metrics.excluded(&self.name, webhook_type, operation);
                 Ok(false)
             }
-            Match::Failed { why, count } => {
-                metrics.conditions_failed(&self.name, webhook_type, operation, count);
+            Matching::Failed { message, errors } => {
+                metrics.conditions_failed(&self.name, webhook_type, operation, errors.max(1));
                 match self.ignores_failures {
                     true => Ok(false),
-                    false => Err(forbidden(attributes, &why)),
+                    false => Err(forbidden(request.attributes, &message)),
                 }
             }
         }

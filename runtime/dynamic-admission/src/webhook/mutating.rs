@@ -1,6 +1,5 @@
 //! The plugin that asks mutating webhooks, one after the other.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,7 +9,6 @@ use planesmith_api_defs::admissionregistration::v1::MutatingWebhookConfiguration
 use planesmith_control_plane::admission::Registration;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::json::{self, Strictness};
-use planesmith_machinery::object::Object;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_patch::patches::json_patch;
 use planesmith_server::metrics::{WebhookOutcome, WebhookType};
@@ -21,6 +19,7 @@ use super::call::{Failure, call, remaining, timed_out};
 use super::client::Clients;
 use super::configurations::Configurations;
 use super::review::Decision;
+use crate::reinvocation::Rounds;
 use crate::request::Request;
 use crate::sources::{Sources, store_of};
 use crate::target::Target;
@@ -46,14 +45,7 @@ struct MutatingWebhooks {
 
 /// The calls for one request so far, over both rounds.
 #[derive(Debug, Default)]
-struct Rounds {
-    /// Webhooks that were called and are called again if somebody else changes the object.
-    called: HashSet<String>,
-    /// Webhooks to call again.
-    again: HashSet<String>,
-    /// The object after the first round; empty if no webhook is called again.
-    output: Vec<u8>,
-}
+struct WebhookRounds(Rounds);
 
 /// One of the rounds in which the webhooks are asked about a request.
 struct Round<'r> {
@@ -90,24 +82,14 @@ impl Round<'_> {
     async fn run(&self, webhooks: &[Arc<Webhook>], objects: &mut Objects<'_>) -> ApiResult<()> {
         let attributes = self.request.attributes;
         if self.number > 0 {
-            let current = encoded(objects.new.as_deref());
-            attributes.with_state(|rounds: &mut Rounds| {
-                // A plugin that is no webhook has changed the object.
-                if !rounds.called.is_empty() && rounds.output != current {
-                    rounds.again.extend(rounds.called.drain());
-                }
-            });
+            attributes.with_state(|WebhookRounds(rounds)| rounds.begin_second(objects.new.as_deref()));
         }
         let mut object = WorkingObject::new(objects, self.plugin.sources.scheme.features());
         for (index, webhook) in webhooks.iter().enumerate() {
             self.ask(index, webhook, &mut object).await?;
         }
         object.finish().await?;
-        attributes.with_state(|rounds: &mut Rounds| {
-            if !rounds.called.is_empty() {
-                rounds.output = encoded(objects.new.as_deref());
-            }
-        });
+        attributes.with_state(|WebhookRounds(rounds)| rounds.finish(objects.new.as_deref()));
         Ok(())
     }
 
@@ -118,12 +100,14 @@ impl Round<'_> {
             return Ok(());
         };
         let documents = object.documents(request, &target).await?;
-        if !webhook.conditions_select(request, &target, documents, sources, WebhookType::Mutating)? {
+        if !webhook
+            .conditions_select(request, &target, documents, sources, WebhookType::Mutating)
+            .await?
+        {
             return Ok(());
         }
         let attributes = request.attributes;
-        let is_due =
-            self.number == 0 || attributes.with_state(|rounds: &mut Rounds| rounds.again.contains(&webhook.id));
+        let is_due = self.number == 0 || attributes.with_state(|WebhookRounds(rounds)| rounds.is_repeated(&webhook.id));
         if !is_due {
             return Ok(());
         }
@@ -132,12 +116,12 @@ impl Round<'_> {
         self.measure(webhook, &called, begin);
         let has_changed = matches!(called, Ok(true));
         self.annotate_mutation(index, webhook, has_changed);
-        attributes.with_state(|rounds: &mut Rounds| {
+        attributes.with_state(|WebhookRounds(rounds)| {
             if has_changed {
-                rounds.again.extend(rounds.called.drain());
+                rounds.repeat();
             }
             if webhook.is_reinvoked {
-                rounds.called.insert(webhook.id.clone());
+                rounds.wait_for_changes(webhook.id.clone());
             }
         });
         if has_changed {
@@ -280,9 +264,4 @@ fn patched(webhook: &Webhook, decision: &Decision, document: &Value) -> Result<O
     document
         .map(Some)
         .map_err(|error| Failure::Server(ApiError::internal(error)))
-}
-
-/// The object as text, to compare it with a later state.
-fn encoded(object: Option<&dyn Object>) -> Vec<u8> {
-    object.map(|object| json::to_vec(object)).unwrap_or_default()
 }

@@ -85,7 +85,10 @@ impl ValidatingWebhooks {
             };
             let (target, documents) = &versions[version];
             let documents = (&documents.new, &documents.old);
-            if webhook.conditions_select(request, target, documents, &self.sources, WebhookType::Validating)? {
+            if webhook
+                .conditions_select(request, target, documents, &self.sources, WebhookType::Validating)
+                .await?
+            {
                 let webhook = Arc::clone(webhook);
                 invocations.push(Invocation { webhook, version });
             }

@@ -45,6 +45,12 @@ impl Conditions {
         }
     }
 
+    /// True if there are no conditions: every request matches.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.conditions.is_empty()
+    }
+
     /// Evaluates the conditions. They see no Namespace object.
     ///
     /// # Errors

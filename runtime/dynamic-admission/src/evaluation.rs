@@ -8,17 +8,16 @@ use planesmith_expressions::policy::{Inputs, Suspended};
 use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::json;
 use planesmith_machinery::status::{ApiError, ApiResult};
+use planesmith_server::block_in_place;
 use serde_json::Value;
-use tokio::runtime::{Handle, RuntimeFlavor};
 
-use super::params::Param;
 use crate::request::Request;
 use crate::sources::Sources;
 use crate::target::Target;
 
 /// The inputs that all expressions of one request have in common.
 #[derive(Debug)]
-pub(super) struct Evaluation {
+pub(crate) struct Evaluation {
     namespace: Value,
     resource: ResourceCheck,
     /// The variable `request`, as those who match a target see it.
@@ -28,36 +27,21 @@ pub(super) struct Evaluation {
 
 /// The documents that expressions are evaluated with.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Documents<'d> {
+pub(crate) struct Documents<'d> {
     /// The new object.
-    pub(super) new: &'d Value,
+    pub(crate) new: &'d Value,
     /// The stored object.
-    pub(super) old: &'d Value,
-    /// The parameters.
-    pub(super) param: &'d Param,
+    pub(crate) old: &'d Value,
+    /// The parameters; null if there are none.
+    pub(crate) params: &'d Value,
 }
 
 impl Evaluation {
-    /// Prepares evaluations for a request.
-    ///
-    /// # Errors
-    ///
-    /// 404 if the request is in a namespace that does not exist.
-    pub(super) fn new(request: &Request<'_>, sources: &Sources) -> ApiResult<Self> {
+    /// Prepares evaluations for a request. Expressions see no Namespace object.
+    pub(crate) fn new(request: &Request<'_>) -> Self {
         let attributes = request.attributes;
-        let kind = &request.target.kind;
-        let is_namespace = kind.group.is_empty() && kind.version == "v1" && kind.kind == "Namespace";
-        let namespace = match attributes.namespace {
-            "" => Value::Null,
-            _ if is_namespace => Value::Null,
-            name => {
-                let found = sources.objects.fetch::<Namespace>("", name)?;
-                let missing = || ApiError::not_found(&GroupResource::new("", "namespaces"), name);
-                json::to_value(&*found.ok_or_else(missing)?)
-            }
-        };
-        Ok(Self {
-            namespace,
+        Self {
+            namespace: Value::Null,
             resource: ResourceCheck {
                 group: attributes.resource.group.to_string(),
                 resource: attributes.resource.plural.to_string(),
@@ -68,11 +52,28 @@ impl Evaluation {
             },
             requests: Vec::new(),
             decisions: Decisions::default(),
-        })
+        }
+    }
+
+    /// The same evaluations, with the Namespace of the request.
+    ///
+    /// # Errors
+    ///
+    /// 404 if the request is in a namespace that does not exist.
+    pub(crate) fn with_namespace(mut self, request: &Request<'_>, sources: &Sources) -> ApiResult<Self> {
+        let kind = &request.target.kind;
+        let is_namespace = kind.group.is_empty() && kind.version == "v1" && kind.kind == "Namespace";
+        let name = request.attributes.namespace;
+        if !name.is_empty() && !is_namespace {
+            let found = sources.objects.fetch::<Namespace>("", name)?;
+            let missing = || ApiError::not_found(&GroupResource::new("", "namespaces"), name);
+            self.namespace = json::to_value(&*found.ok_or_else(missing)?);
+        }
+        Ok(self)
     }
 
     /// Calls `evaluate` with the inputs, again after each decision that the authorizer has to make first.
-    pub(super) async fn run<T: Send>(
+    pub(crate) async fn run<T: Send>(
         &mut self,
         (request, target): (&Request<'_>, &Target),
         documents: Documents<'_>,
@@ -88,13 +89,13 @@ impl Evaluation {
             }
         };
         loop {
-            let result = in_place(|| {
+            let result = block_in_place(|| {
                 evaluate(&Inputs {
                     object: documents.new,
                     old_object: documents.old,
                     request: &self.requests[position].1,
                     namespace: &self.namespace,
-                    params: documents.param.as_ref().unwrap_or(&Value::Null),
+                    params: documents.params,
                     resource: &self.resource,
                     authorizer: &self.decisions,
                 })
@@ -107,15 +108,6 @@ impl Evaluation {
                 self.decisions.record(query, verdict);
             }
         }
-    }
-}
-
-/// Runs `work`, which may take a second, and moves the other tasks of this thread elsewhere meanwhile.
-fn in_place<T>(work: impl FnOnce() -> T) -> T {
-    let flavor = Handle::try_current().map(|runtime| runtime.runtime_flavor());
-    match matches!(flavor, Ok(RuntimeFlavor::MultiThread)) {
-        true => tokio::task::block_in_place(work),
-        false => work(),
     }
 }
 
@@ -144,7 +136,7 @@ async fn decide(query: &authorization::Query, user: &UserInfo, sources: &Sources
         selectors,
         ..Query::new(user, &query.verb, subject)
     };
-    match sources.authorizer.authorize(&attributes).await {
+    match sources.authorizer.authorize(&attributes).wait().await {
         Decision::Allow(reason) => Verdict {
             allowed: true,
             reason: reason.to_string(),
