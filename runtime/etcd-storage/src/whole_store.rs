@@ -176,7 +176,8 @@ impl Target for Writing<'_> {
             Change::Put { expires } => match expires.saturating_sub(now()) {
                 // It has expired meanwhile.
                 0 => return Ok(()),
-                left => Some(Duration::from_millis(left)),
+                // Leases have whole seconds; none ends early.
+                left => Some(Duration::from_secs(left.div_ceil(1000))),
             },
             Change::Delete => return Ok(()),
         };

@@ -26,7 +26,7 @@ pub(super) struct Copy {
     #[arg(long)]
     replace: bool,
 
-    /// Accept a target whose revisions do not reach those of the source. No client of the source may be running.
+    /// Accept a target whose revisions do not reach those that it or the source had. No client of either may be running.
     #[arg(long)]
     accept_older_revisions: bool,
 }
@@ -44,6 +44,15 @@ impl Copy {
         });
         let mut source = source.with_context(|| from.place())?;
         drop(part);
+        let known = target.known_revision()?;
+        if known > source.revision() && !self.accept_older_revisions {
+            bail!(
+                "{} is at revision {known}, beyond {} of the source: its clients would not notice changes. Stop all of them and add \
+                 --accept-older-revisions",
+                target.place(),
+                source.revision()
+            );
+        }
         let plan = moving::Plan {
             shift: RevisionShift::default(),
             revision: match self.accept_older_revisions {

@@ -70,23 +70,24 @@ impl FolderStore {
         self.incoming.take().map_or(Ok(()), |log| log.close())
     }
 
-    /// Exchanges the store with the new one, so that no crash leaves neither.
+    /// Exchanges the store with the new one, so that no crash leaves neither. The former store never has the name of an
+    /// unfinished one, which a repetition removes.
     fn exchange(&self, suffix: &str) -> std::io::Result<PathBuf> {
         let (store, incoming) = (self.store(), self.incoming_path());
         let aside = self.path.join(format!("{STORE}.{suffix}"));
-        match renameat_with(CWD, &incoming, CWD, &store, RenameFlags::EXCHANGE) {
-            Ok(()) => {}
+        fs::rename(&incoming, &aside)?;
+        self.sync()?;
+        match renameat_with(CWD, &aside, CWD, &store, RenameFlags::EXCHANGE) {
+            Ok(()) => Ok(aside),
             // The file system cannot exchange: between the two steps a server refuses to start.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                fs::rename(&aside, &incoming)?;
                 fs::rename(&store, &aside)?;
                 fs::rename(&incoming, &store)?;
-                return Ok(aside);
+                Ok(aside)
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => Err(error.into()),
         }
-        self.sync()?;
-        fs::rename(&incoming, &aside)?;
-        Ok(aside)
     }
 
     fn sync(&self) -> std::io::Result<()> {
@@ -142,7 +143,7 @@ impl OpenStore for FolderStore {
 
     fn begin(&mut self, _revision: Revision) -> Result<(), TransferError> {
         self.lock()?;
-        let has_content = self.store().join("format").exists() || self.store().join("journal").exists();
+        let has_content = fs::read_dir(self.store()).is_ok_and(|mut entries| entries.next().is_some());
         if has_content && self.replaced.is_none() {
             return Err(TransferError::Target(format!(
                 "{} has objects; choose another folder, or add --replace, which moves them to a folder beside it",
@@ -184,8 +185,8 @@ impl OpenStore for FolderStore {
             }
             Some(_) | None => {
                 if store.exists() {
-                    // Empty, as begin has found.
-                    fs::remove_dir_all(&store).map_err(|error| self.failed("remove the empty store", &error))?;
+                    // Empty, as begin has found; otherwise this fails.
+                    fs::remove_dir(&store).map_err(|error| self.failed("remove the empty store", &error))?;
                 }
                 fs::rename(self.incoming_path(), &store).map_err(|error| self.failed("rename the store", &error))?;
             }
