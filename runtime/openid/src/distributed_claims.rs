@@ -126,12 +126,13 @@ impl DistributedClaim {
         if issuer == self.verifier.provider.issuer() {
             return Ok(Arc::clone(&self.verifier.provider));
         }
-        let mut providers = self.providers.lock().await;
-        if let Some(known) = providers.get(issuer) {
+        if let Some(known) = self.providers.lock().await.get(issuer) {
             return Ok(Arc::clone(known));
         }
+        // Not locked meanwhile: an issuer that answers slowly must not hold up the others.
         let provider = Arc::new(Provider::new(issuer, "", self.link.clone(), None)?);
         provider.discover().await?;
+        let mut providers = self.providers.lock().await;
         if providers.len() >= ISSUERS {
             providers.clear();
         }

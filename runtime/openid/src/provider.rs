@@ -157,6 +157,8 @@ impl Provider {
 
     async fn fetch_keys(&self) -> Keys {
         tokio::time::sleep(self.pause()).await;
+        // Noted when the request is sent, not before: clients that give up while they wait must not delay others.
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         let keys = self.read_keys().await;
         match &keys {
             Ok(keys) => self.keys.store(Arc::clone(keys)),
@@ -182,12 +184,11 @@ impl Provider {
         Ok(Arc::new(KeySet::parse(&document)?))
     }
 
-    /// Reserves the next time at which keys may be requested, and returns the time until then.
+    /// Returns the time until keys may be requested again.
     fn pause(&self) -> Duration {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
-        let next = last.map_or(now, |last| now.max(last + PACE));
-        *last = Some(next);
-        next - now
+        let last = *self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.map_or(Duration::ZERO, |last| {
+            (last + PACE).saturating_duration_since(Instant::now())
+        })
     }
 }
