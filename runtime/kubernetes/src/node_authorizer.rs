@@ -73,6 +73,11 @@ impl NodeAuthorizer {
     pub(crate) fn hook(&self) -> Hook {
         let relations = Arc::clone(&self.relations);
         Hook::new("start-node-authorizer", move |shutdown| async move {
+            // Before the server is ready: kubelets that come back all at once must not wait for the index on its workers.
+            let first = Arc::clone(&relations);
+            if let Err(error) = tokio::task::spawn_blocking(move || first.refresh()).await {
+                tracing::error!(%error, "the index of references of pods could not be built");
+            }
             tokio::spawn(relations::follow(relations, shutdown));
             Ok(())
         })

@@ -1,4 +1,3 @@
-use futures_util::FutureExt as _;
 use planesmith_api_defs::core::v1::PersistentVolume;
 use planesmith_api_defs::resource::v1::ResourceSlice;
 use planesmith_api_defs::storage::v1::VolumeAttachment;
@@ -53,7 +52,7 @@ fn ask(authorizer: &NodeAuthorizer, verb: &str, what: &str, place: &str) -> Resu
         selectors: Selectors { field, label: "" },
         ..Attributes::new(&user, verb, target)
     };
-    match authorizer.authorize(&attributes).now_or_never().unwrap() {
+    match authorizer.authorize(&attributes).ready().unwrap() {
         Decision::Allow(_) => Ok(()),
         Decision::NoOpinion(reason) => Err(reason),
         other => panic!("nodes are never denied: {other:?}"),
@@ -291,7 +290,7 @@ fn other_users_are_left_to_other_authorizers() {
     let authorizer = authorizer(&stores());
     let decide = |user: &UserInfo| {
         let attributes = Attributes::new(user, "get", Target::Path("/version"));
-        authorizer.authorize(&attributes).now_or_never().unwrap()
+        authorizer.authorize(&attributes).ready().unwrap()
     };
     let outside = UserInfo {
         groups: Vec::new(),
