@@ -34,6 +34,7 @@ mod start;
 mod storage_versions;
 mod store;
 mod streams;
+mod tls_server;
 mod traces;
 mod transcript;
 mod webhooks;

@@ -92,7 +92,7 @@ impl Provider {
             "apiVersion": "apiserver.config.k8s.io/v1", "kind": "AuthenticationConfiguration",
             "jwt": [{
                 "issuer": {
-                    "url": self.peer.url(), "audiences": ["kubernetes"], "certificateAuthority": self.peer.certificate,
+                    "url": self.peer.url(), "audiences": ["kubernetes"], "certificateAuthority": self.peer.certificate(),
                 },
                 "claimMappings": {
                     "username": {"claim": "sub", "prefix": prefix},
@@ -225,7 +225,7 @@ async fn flags_name_one_provider_and_kubectl_uses_its_token() {
     let key = Key::new("1");
     let provider = Provider::start(&[&key]).await;
     let home = Home::new().unwrap();
-    let authority = write(&home.path().join("issuer.crt"), &provider.peer.certificate);
+    let authority = write(&home.path().join("issuer.crt"), provider.peer.certificate());
     let url = provider.peer.url();
     let flags = [
         format!("--oidc-issuer-url={url}"),

@@ -30,7 +30,7 @@ async fn hook() -> (Peer, Arc<Mutex<Vec<Value>>>) {
 }
 
 fn kubeconfig(home: &Home, peer: &Peer) -> String {
-    let authority = write(&home.path().join("webhook.crt"), &peer.certificate);
+    let authority = write(&home.path().join("webhook.crt"), peer.certificate());
     let config = json!({
         "apiVersion": "v1", "kind": "Config", "current-context": "webhook",
         "contexts": [{"name": "webhook", "context": {"cluster": "webhook", "user": "server"}}],

@@ -1,21 +1,13 @@
 //! A conversion webhook: a TLS server in the test, with configurable responses.
 
-use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use http::{Request, Response, StatusCode};
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
-use rcgen::{CertifiedKey, generate_simple_self_signed};
-use rustls::ServerConfig;
-use rustls::pki_types::PrivatePkcs8KeyDer;
+use http::{Response, StatusCode, Uri};
+use http_body_util::Full;
 use serde_json::{Value, json};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
-use tokio_rustls::TlsAcceptor;
+
+use crate::tls_server::TlsServer;
 
 /// The name of the certificate's service in the namespace `default`.
 pub(super) const SERVICE: &str = "sails";
@@ -29,7 +21,7 @@ pub(super) struct Hook {
     /// The certificate, in PEM.
     pub(super) certificate: String,
     state: Arc<Mutex<State>>,
-    server: JoinHandle<()>,
+    server: TlsServer,
 }
 
 #[derive(Default)]
@@ -42,23 +34,13 @@ struct State {
 impl Hook {
     /// Starts a webhook that converts correctly.
     pub(super) async fn start() -> Self {
-        let names = ["127.0.0.1".to_owned(), format!("{SERVICE}.default.svc")];
-        let CertifiedKey { cert, signing_key } = generate_simple_self_signed(names).unwrap();
-        let key = PrivatePkcs8KeyDer::from(signing_key.serialize_der());
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let tls = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![cert.der().clone()], key.into())
-            .unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = listener.local_addr().unwrap().port();
         let state: Arc<Mutex<State>> = Arc::default();
-        let server = tokio::spawn(serve(listener, TlsAcceptor::from(Arc::new(tls)), Arc::clone(&state)));
+        let asked = Arc::clone(&state);
+        let service = format!("{SERVICE}.default.svc");
+        let server = TlsServer::start(&[&service], move |uri, body| answer(uri, body, &asked)).await;
         Self {
-            port,
-            certificate: cert.pem(),
+            port: server.port(),
+            certificate: server.certificate().to_owned(),
             state,
             server,
         }
@@ -83,38 +65,13 @@ impl Hook {
 
     /// Stops listening, and drops all connections.
     pub(super) async fn stop(mut self) {
-        self.server.abort();
-        let _ = (&mut self.server).await;
+        self.server.stop().await;
     }
 }
 
-impl Drop for Hook {
-    fn drop(&mut self) {
-        self.server.abort();
-    }
-}
-
-async fn serve(listener: TcpListener, tls: TlsAcceptor, state: Arc<Mutex<State>>) {
-    // Dropping the set closes the connections.
-    let mut connections = tokio::task::JoinSet::new();
-    while let Ok((stream, _)) = listener.accept().await {
-        connections.spawn(speak(stream, tls.clone(), Arc::clone(&state)));
-    }
-}
-
-async fn speak(stream: TcpStream, tls: TlsAcceptor, state: Arc<Mutex<State>>) {
-    // The client rejected the certificate.
-    let Ok(stream) = tls.accept(stream).await else { return };
-    let service = service_fn(|request| answer(request, Arc::clone(&state)));
-    let connection = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    // A broken connection appears to the client as a missing response.
-    let _ = connection.await;
-}
-
-async fn answer(request: Request<Incoming>, state: Arc<Mutex<State>>) -> Result<Response<Full<Bytes>>, Infallible> {
-    let path = request.uri().to_string();
-    let body = request.into_body().collect().await.unwrap().to_bytes();
-    let question: Value = serde_json::from_slice(&body).unwrap();
+fn answer(uri: &Uri, body: &[u8], state: &Mutex<State>) -> Response<Full<Bytes>> {
+    let path = uri.to_string();
+    let question: Value = serde_json::from_slice(body).unwrap();
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
     let mut response = Response::new(Full::default());
     if let Some((status, text)) = state.refusal {
@@ -128,7 +85,7 @@ async fn answer(request: Request<Incoming>, state: Arc<Mutex<State>>) -> Result<
         *response.body_mut() = Full::from(review.to_string());
     }
     state.questions.push(json!({"path": path, "review": question}));
-    Ok(response)
+    response
 }
 
 /// Returns the correct response to a conversion review.
