@@ -1,0 +1,279 @@
+//! One priority level.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use crate::clock::Clock;
+use crate::demand::DemandSummary;
+use crate::digest::{LevelDigest, QueueDigest, RequestDigest};
+use crate::levels::Discipline;
+use crate::queue_set::{Granted, QueueSet};
+use crate::request_table::{Request, RequestKey};
+use crate::retry_after::RetryAfter;
+use crate::seats::{Seats, Waiting};
+use crate::work::WorkEstimate;
+
+/// A priority level: its requests share its seats. Requests of one level wait for each other only for moments, those of different
+/// levels never.
+pub struct Level<D> {
+    name: String,
+    clock: Arc<dyn Clock>,
+    state: Mutex<QueueSet<D>>,
+    /// Most seats of one request.
+    widest: AtomicU32,
+    retry_after: RetryAfter,
+}
+
+/// The beginning of a request.
+#[must_use]
+#[derive(Debug)]
+pub enum Start<D> {
+    /// It has seats.
+    Runs(Seats<D>),
+    /// It waits for seats.
+    Waits {
+        /// Gives the seats.
+        waiting: Waiting<D>,
+        /// Number of requests that wait in its queue, with this one.
+        queue_length: usize,
+    },
+    /// It is rejected.
+    Rejected(Rejection),
+}
+
+/// The reason that a request is rejected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rejection {
+    /// Its queue is full.
+    QueueFull,
+    /// All seats of a level without queues are in use.
+    ConcurrencyLimit,
+    /// It waited too long.
+    TimeOut,
+    /// Its client went away while it waited.
+    Cancelled,
+}
+
+impl Rejection {
+    /// The reason in metrics.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::QueueFull => "queue-full",
+            Self::ConcurrencyLimit => "concurrency-limit",
+            Self::TimeOut => "time-out",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl<D> Level<D> {
+    pub(crate) fn new(name: &str, clock: Arc<dyn Clock>) -> Self {
+        let now = clock.now();
+        Self {
+            name: name.to_owned(),
+            clock,
+            state: Mutex::new(QueueSet::new(now)),
+            widest: AtomicU32::new(1),
+            retry_after: RetryAfter::new(now),
+        }
+    }
+
+    /// The name of the level.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The most seats that a request of the level should be estimated to need.
+    #[must_use]
+    pub fn widest_request(&self) -> u32 {
+        self.widest.load(Ordering::Relaxed)
+    }
+
+    /// The seats that may be in use now.
+    #[must_use]
+    pub fn limit(&self) -> u64 {
+        self.state().limit
+    }
+
+    /// Begins a request of the flow with `hash`. It allocates nothing if it gets its seats at once.
+    pub fn start(self: &Arc<Self>, estimate: WorkEstimate, hash: impl FnOnce() -> u64, description: D) -> Start<D> {
+        let now = self.clock.now();
+        let mut state = self.state();
+        let started = state.start(now, estimate, hash, description);
+        match started {
+            Err(reason) => Start::Rejected(reason),
+            Ok((key, None, _)) => {
+                drop(state);
+                Start::Runs(Seats::new(Arc::clone(self), key))
+            }
+            Ok((key, Some(grant), granted)) => {
+                let queue_length = state.queue_length(key);
+                drop(state);
+                wake(granted);
+                if grant.is_given() {
+                    return Start::Runs(Seats::new(Arc::clone(self), key));
+                }
+                let waiting = Waiting::new(Arc::clone(self), key, grant);
+                Start::Waits { waiting, queue_length }
+            }
+        }
+    }
+
+    /// Counts a rejection, and returns the seconds after which its client may come again.
+    pub fn reject(&self) -> u64 {
+        self.retry_after.reject(self.clock.now())
+    }
+
+    /// The present, by the clock of the level.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    pub(crate) fn configure(&self, discipline: Discipline, limit: u32, nominal: u32, widest: u32) {
+        self.widest.store(widest, Ordering::Relaxed);
+        let now = self.clock.now();
+        let granted = self.state().configure(now, discipline, limit.into(), nominal.into());
+        wake(granted);
+    }
+
+    pub(crate) fn set_limit(&self, limit: u32) {
+        let granted = self.state().set_limit(self.clock.now(), limit.into());
+        wake(granted);
+    }
+
+    pub(crate) fn take_demand(&self) -> DemandSummary {
+        self.state().take_demand(self.clock.now())
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        self.state().is_idle()
+    }
+
+    /// Ends a request. Returns its queue, its work, and the time.
+    pub(crate) fn finish(&self, key: RequestKey) -> Option<(Option<usize>, WorkEstimate, Instant)> {
+        let now = self.clock.now();
+        let (request, granted) = self.state().finish(now, key)?;
+        wake(granted);
+        Some((request.queue, request.estimate, now))
+    }
+
+    pub(crate) fn release(&self, queue: Option<usize>, seats: u32) {
+        let granted = self.state().release(self.clock.now(), queue, seats);
+        wake(granted);
+    }
+
+    /// Removes a waiting request. False if it has seats already.
+    pub(crate) fn leave(&self, key: RequestKey, timed_out: bool) -> bool {
+        let mut state = self.state();
+        let (left, granted) = state.leave(self.clock.now(), key);
+        if left {
+            match timed_out {
+                true => state.counts.timed_out += 1,
+                false => state.counts.cancelled += 1,
+            }
+        }
+        drop(state);
+        wake(granted);
+        left
+    }
+
+    fn state(&self) -> MutexGuard<'_, QueueSet<D>> {
+        // A panic cannot interrupt a change half way: descriptions are only moved while the lock is held.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<D: Clone> Level<D> {
+    /// The state of the level, with its queues and requests if `with_requests`.
+    #[must_use]
+    pub fn digest(&self, with_requests: bool) -> LevelDigest<D> {
+        let now = self.clock.now();
+        let mut state = self.state();
+        state.sync(now);
+        let mut histograms = state.histograms.clone();
+        let (queues, requests) = match with_requests {
+            true => (queues(&state), requests(&state)),
+            false => (Vec::new(), Vec::new()),
+        };
+        let digest = LevelDigest {
+            is_idle: state.is_idle(),
+            active_queues: state.active_queues(),
+            waiting: state.waiting,
+            executing: state.executing,
+            seats_in_use: state.seats_in_use,
+            counts: state.counts,
+            progress: state.progress,
+            seat_utilization: {
+                histograms.seats.advance(now);
+                histograms.seats
+            },
+            waiting_utilization: {
+                histograms.waiting.advance(now);
+                histograms.waiting
+            },
+            executing_utilization: {
+                histograms.executing.advance(now);
+                histograms.executing
+            },
+            demand: {
+                histograms.demand.advance(now);
+                histograms.demand
+            },
+            queues,
+            requests,
+        };
+        drop(state);
+        digest
+    }
+}
+
+fn queues<D>(state: &QueueSet<D>) -> Vec<QueueDigest> {
+    let digest = |queue: &crate::queue::Queue| QueueDigest {
+        waiting: queue.waiting.len(),
+        executing: queue.executing,
+        seats_in_use: queue.seats_in_use,
+        next_start: queue.next_start,
+        initial_seats: queue.waiting_sums.initial_seats,
+        max_seats: queue.waiting_sums.max_seats,
+        work: queue.waiting_sums.work,
+    };
+    state.queues.iter().map(digest).collect()
+}
+
+/// Executing requests without a queue, then by queue the waiting ones in order and the executing ones.
+fn requests<D: Clone>(state: &QueueSet<D>) -> Vec<RequestDigest<D>> {
+    let digest = |request: &Request<D>, place| RequestDigest {
+        description: request.description.clone(),
+        queue: request.queue,
+        place,
+        estimate: request.estimate,
+        arrived: request.arrived,
+        started: request.started,
+    };
+    let waiting = state.queues.iter().flat_map(|queue| queue.waiting.iter().enumerate());
+    let waiting = waiting.filter_map(|(place, key)| Some(digest(state.requests.get(*key)?, Some(place))));
+    let executing = state.requests.iter().filter(|request| request.started.is_some());
+    let mut requests: Vec<_> = waiting.chain(executing.map(|request| digest(request, None))).collect();
+    requests.sort_by_key(|request| (request.queue, request.place.is_none(), request.place, request.arrived));
+    requests
+}
+
+/// Wakes the callers of requests that were given seats.
+fn wake(granted: Granted) {
+    for grant in granted {
+        grant.waker.wake();
+    }
+}
+
+impl<D> fmt::Debug for Level<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Level")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
