@@ -7,6 +7,9 @@ use crate::history::History;
 use crate::record::{Answer, Call, Kind, Precondition, Record, State};
 use crate::word::DAMAGED;
 
+/// Deletions that a finding about a deletion shows.
+const SHOWN_DELETIONS: usize = 6;
+
 /// One call and its answer.
 #[derive(Debug)]
 pub(super) struct Invocation<'a> {
@@ -176,8 +179,18 @@ impl<'a> Ledger<'a> {
         );
         if !answered && !self.may_be_removed(name, 0, revision, step.first) {
             let text = format!("{name} was deleted at revision {revision}, but by nobody");
-            findings.add(Promise::Intact, [step.first], text);
+            let positions = self.last_deletions(name, step.first).chain([step.first]);
+            findings.add(Promise::Intact, positions, text);
         }
+    }
+
+    /// The calls and answers of the last deletions of `name` before the position `before`.
+    fn last_deletions(&self, name: &str, before: usize) -> impl Iterator<Item = usize> {
+        let deletions = self.invocations.iter().rev().filter(move |invocation| {
+            invocation.begin < before && matches!(invocation.call, Call::Delete { name: own, .. } if own == name)
+        });
+        let shown = deletions.take(SHOWN_DELETIONS);
+        shown.flat_map(|invocation| [invocation.begin, invocation.returned])
     }
 
     fn check_unique(&self, findings: &mut Findings) {
@@ -196,6 +209,11 @@ impl<'a> Ledger<'a> {
     pub(super) fn at(&self, name: &str, revision: u64) -> Option<(u64, Step<'a>)> {
         let (revision, step) = self.chains.get(name)?.range(..=revision).next_back()?;
         Some((*revision, *step))
+    }
+
+    /// The state of `name` that was written with `revision`, if it was observed.
+    pub(super) fn step(&self, name: &str, revision: u64) -> Option<Step<'a>> {
+        self.chains.get(name)?.get(&revision).copied()
     }
 
     /// True if `name` may have been deleted between the revisions `from` and `to` and before the position `before`,

@@ -9,7 +9,10 @@ use crate::record::{Answer, Call, Precondition, State};
 /// Maximum number of operations that a finding shows.
 const SHOWN: usize = 16;
 
-/// The effect of an operation on a key, whose state is the revision of its last write, or 0.
+/// The state of a key with an object that nobody saw.
+const UNSEEN: u64 = u64::MAX;
+
+/// The effect of an operation on a key, whose state is the revision of its last write, or 0, or [`UNSEEN`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Effect {
     /// The state is replaced.
@@ -78,17 +81,32 @@ fn operations(history: &History, ledger: &Ledger<'_>, name: &str) -> Vec<Operati
             _ => None,
         };
         if let Some(effect) = effect {
-            let is_write = matches!(effect, Effect::Write { .. });
-            operations.push(Operation {
-                begin: invocation.begin,
-                end: invocation.end,
-                is_optional: is_write && invocation.outcome == Outcome::Unknown,
-                effect,
-            });
+            operations.push(operation(ledger, name, invocation, effect));
         }
     }
     operations.sort_by_key(|operation| operation.begin);
     operations
+}
+
+/// `invocation` of the key `name`, which has `effect`.
+fn operation(ledger: &Ledger<'_>, name: &str, invocation: &Invocation<'_>, effect: Effect) -> Operation<Effect> {
+    let is_unknown = matches!(effect, Effect::Write { .. }) && invocation.outcome == Outcome::Unknown;
+    let written = match (&effect, invocation.answer) {
+        (Effect::Write { .. }, Some(Answer::Written { revision, .. })) => Some(*revision),
+        (Effect::Write { new, .. }, _) if ![0, UNSEEN].contains(new) => Some(*new),
+        _ => None,
+    };
+    // Whatever was observed was written before.
+    let observed = written
+        .filter(|_| is_unknown)
+        .and_then(|revision| ledger.step(name, revision));
+    Operation {
+        begin: invocation.begin,
+        end: observed.map_or(invocation.end, |step| step.first.min(invocation.end)),
+        is_optional: is_unknown && observed.is_none(),
+        rank: written,
+        effect,
+    }
 }
 
 fn write(history: &History, ledger: &Ledger<'_>, invocation: &Invocation<'_>) -> Option<Effect> {
@@ -107,20 +125,26 @@ fn write(history: &History, ledger: &Ledger<'_>, invocation: &Invocation<'_>) ->
             expect,
             previous: history.promises.previous_states.then(|| revision(previous.as_ref())),
         }),
-        _ if invocation.outcome == Outcome::Unknown => {
-            let new = match word {
-                // A state that nobody saw explains no answer.
-                Some(word) => *ledger.revisions.get(&**word)?,
-                None => 0,
-            };
-            Some(Effect::Write {
-                new,
-                expect,
-                previous: None,
-            })
-        }
+        _ if invocation.outcome == Outcome::Unknown => unknown(ledger, word, expect),
         _ => None,
     }
+}
+
+/// The effect of a write of unknown outcome, if it can explain an answer.
+fn unknown(ledger: &Ledger<'_>, word: Option<&String>, expect: Precondition) -> Option<Effect> {
+    let (new, expect) = match word.map(|word| ledger.revisions.get(&**word)) {
+        None => (0, expect),
+        Some(Some(revision)) => (*revision, expect),
+        // History may be forgotten before anyone reads it. An object that nobody saw only matters where there was none: it
+        // lets a later write be performed that requires an object.
+        Some(None) if expect.holds(None) => (UNSEEN, Precondition::Absent),
+        Some(None) => return None,
+    };
+    Some(Effect::Write {
+        new,
+        expect,
+        previous: None,
+    })
 }
 
 /// The expiry of the state that `invocation` writes.
@@ -133,6 +157,7 @@ fn expiry(ledger: &Ledger<'_>, invocation: &Invocation<'_>) -> Option<Operation<
         begin: invocation.begin,
         end: usize::MAX,
         is_optional: true,
+        rank: None,
         effect: Effect::Expire(revision),
     })
 }

@@ -6,6 +6,9 @@
 //! Two rules keep the search short. An operation that fits and leaves the state as it is, such as a read, comes at once: an order
 //! in which it comes later remains one when it comes first, unless an optional operation had to come before it. And of optional
 //! operations that cannot be told apart the one that began first is tried.
+//!
+//! An order is first searched among those in which the operations with a rank have the order of their ranks. Any order that is found
+//! explains the results; if none of these does, the ranks are ignored.
 
 use std::collections::HashSet;
 
@@ -19,6 +22,8 @@ pub(super) struct Operation<E> {
     pub(super) end: usize,
     /// True if it may have no effect.
     pub(super) is_optional: bool,
+    /// Its supposed place among the operations with a rank.
+    pub(super) rank: Option<u64>,
     pub(super) effect: E,
 }
 
@@ -43,6 +48,8 @@ struct Frame {
 struct Search<'a, E> {
     /// By their begin.
     operations: &'a [Operation<E>],
+    /// True if operations with a rank come in the order of their ranks.
+    is_ranked: bool,
     done: Vec<u64>,
     left: usize,
     frames: Vec<Frame>,
@@ -51,42 +58,54 @@ struct Search<'a, E> {
 /// Searches an order of `operations`, sorted by their begin, that starts in the state 0 and in which `apply` accepts each
 /// operation.
 pub(super) fn search<E: PartialEq>(operations: &[Operation<E>], apply: impl Fn(u64, &E) -> Option<u64>) -> Verdict {
-    let mut search = Search {
-        operations,
-        done: vec![0; operations.len().div_ceil(64)],
-        left: operations.iter().filter(|operation| !operation.is_optional).count(),
-        frames: Vec::new(),
-    };
-    let mut tried: HashSet<(Vec<u64>, u64)> = HashSet::new();
-    search.descend(0, &apply);
-    for _ in 0..STEPS {
-        if search.left == 0 {
-            return Verdict::Explained;
-        }
-        let Some(frame) = search.frames.last_mut() else {
-            return Verdict::Contradiction;
-        };
-        if let Some(chosen) = frame.chosen.take() {
-            search.set(chosen, false);
-            continue;
-        }
-        let Some(next) = frame.candidates.next() else {
-            search.frames.pop();
-            continue;
-        };
-        let Some(state) = apply(frame.state, &operations[next].effect) else {
-            continue;
-        };
-        frame.chosen = Some(next);
-        search.set(next, true);
-        if tried.insert((search.done.clone(), state)) {
-            search.descend(state, &apply);
-        }
+    let has_ranks = operations.iter().any(|operation| operation.rank.is_some());
+    if has_ranks && Search::new(operations, true).run(&apply) == Verdict::Explained {
+        return Verdict::Explained;
     }
-    Verdict::Undecided
+    Search::new(operations, false).run(&apply)
 }
 
-impl<E: PartialEq> Search<'_, E> {
+impl<'a, E: PartialEq> Search<'a, E> {
+    fn new(operations: &'a [Operation<E>], is_ranked: bool) -> Self {
+        Self {
+            operations,
+            is_ranked,
+            done: vec![0; operations.len().div_ceil(64)],
+            left: operations.iter().filter(|operation| !operation.is_optional).count(),
+            frames: Vec::new(),
+        }
+    }
+
+    fn run(mut self, apply: impl Fn(u64, &E) -> Option<u64>) -> Verdict {
+        let mut tried: HashSet<(Vec<u64>, u64)> = HashSet::new();
+        self.descend(0, &apply);
+        for _ in 0..STEPS {
+            if self.left == 0 {
+                return Verdict::Explained;
+            }
+            let Some(frame) = self.frames.last_mut() else {
+                return Verdict::Contradiction;
+            };
+            if let Some(chosen) = frame.chosen.take() {
+                self.set(chosen, false);
+                continue;
+            }
+            let Some(next) = frame.candidates.next() else {
+                self.frames.pop();
+                continue;
+            };
+            let Some(state) = apply(frame.state, &self.operations[next].effect) else {
+                continue;
+            };
+            frame.chosen = Some(next);
+            self.set(next, true);
+            if tried.insert((self.done.clone(), state)) {
+                self.descend(state, &apply);
+            }
+        }
+        Verdict::Undecided
+    }
+
     fn is_done(&self, index: usize) -> bool {
         self.done[index / 64] & (1 << (index % 64)) != 0
     }
@@ -99,6 +118,15 @@ impl<E: PartialEq> Search<'_, E> {
                 false => self.left += 1,
             }
         }
+    }
+
+    /// The lowest rank of the operations that have to come; `None` if these have none.
+    fn lowest_rank(&self) -> Option<u64> {
+        let left = (0..self.operations.len()).filter(|index| !self.is_done(*index));
+        let left = left.map(|index| &self.operations[index]);
+        left.filter(|operation| !operation.is_optional)
+            .filter_map(|operation| operation.rank)
+            .min()
     }
 
     /// Begins a step in `state`.
@@ -118,6 +146,10 @@ impl<E: PartialEq> Search<'_, E> {
             .take_while(|index| self.operations[*index].begin <= first_end)
             .filter(|index| !self.is_done(*index) && self.operations[*index].end >= last_begin)
             .collect();
+        if self.is_ranked {
+            let lowest = self.lowest_rank().unwrap_or(u64::MAX);
+            candidates.retain(|index| self.operations[*index].rank.is_none_or(|rank| rank <= lowest));
+        }
         let operation = |index: usize| &self.operations[index];
         let optional: Vec<usize> = candidates
             .iter()
@@ -174,8 +206,35 @@ mod tests {
             begin,
             end,
             is_optional,
+            rank: None,
             effect,
         }
+    }
+
+    #[test]
+    fn ranks_decide_what_takes_too_long_without_them() {
+        // All writes overlap, and every other one needs the one before it. A read of the last one follows.
+        let ranked = |rank: u64, before: u64| Operation {
+            rank: Some(rank),
+            ..operation(0, 1000, false, Effect::Write { before, after: rank })
+        };
+        let writes = (1..=120).map(|rank| ranked(rank, if rank % 2 == 0 { rank - 1 } else { 0 }));
+        let mut operations: Vec<_> = writes.rev().collect();
+        operations.push(operation(1001, 1002, false, Effect::Read(120)));
+        assert_eq!(search(&operations, apply), Verdict::Explained);
+    }
+
+    #[test]
+    fn wrong_ranks_do_not_hide_an_order() {
+        let ranked = |rank, begin, effect| Operation {
+            rank: Some(rank),
+            ..operation(begin, begin + 1, false, effect)
+        };
+        let operations = [
+            ranked(2, 0, Effect::Write { before: 0, after: 1 }),
+            ranked(1, 2, Effect::Write { before: 1, after: 2 }),
+        ];
+        assert_eq!(search(&operations, apply), Verdict::Explained);
     }
 
     #[test]

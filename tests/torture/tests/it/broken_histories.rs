@@ -343,3 +343,51 @@ fn a_write_that_a_crash_took_is_missed() {
     });
     assert_eq!(lost, [Promise::Linearizable]);
 }
+
+/// An update of `b` that requires an object, performed after its deletion.
+fn update_after_deletion() -> [Record; 2] {
+    [put(9, "b", Precondition::Present), written(9, 9, None)]
+}
+
+#[test]
+fn an_update_of_a_deleted_object_is_found() {
+    let wrong = broken_of(Promises::SHARED, |records| records.extend(update_after_deletion()));
+    assert_eq!(wrong, [Promise::Linearizable]);
+}
+
+#[test]
+fn a_creation_of_unknown_outcome_may_have_been_performed_unseen() {
+    for (expect, is_possible) in [
+        (Precondition::Absent, true),
+        (Precondition::Any, true),
+        (Precondition::Present, false),
+        (Precondition::Revision(3), false),
+    ] {
+        let findings = broken_of(Promises::SHARED, |records| {
+            records.push(put(8, "b", expect));
+            records.push(Record::Return {
+                id: 8,
+                answer: Answer::Unknown("the answer is lost".to_owned()),
+            });
+            records.extend(update_after_deletion());
+        });
+        assert_eq!(findings.is_empty(), is_possible, "{expect:?}: {findings:?}");
+    }
+}
+
+#[test]
+fn an_unseen_creation_explains_one_update() {
+    let wrong = broken_of(Promises::SHARED, |records| {
+        records.push(put(8, "b", Precondition::Absent));
+        records.extend(update_after_deletion());
+        let delete = Call::Delete {
+            name: "b".to_owned(),
+            expect: Precondition::Revision(9),
+        };
+        records.push(Record::Call { id: 10, call: delete });
+        records.push(written(10, 10, Some(state("b", "9-1", 9))));
+        records.push(put(11, "b", Precondition::Present));
+        records.push(written(11, 11, None));
+    });
+    assert_eq!(wrong, [Promise::Linearizable]);
+}
