@@ -179,7 +179,7 @@ impl Journal {
             file: self.active.header().number,
             end: position.end,
             last: position.last,
-            closed: false,
+            ..Mark::default()
         }
     }
 

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use planesmith_store::log::{Author, Batch, Loader, Log, LogError, Opened, Record, WriteId};
+use planesmith_store::log::{Author, Batch, Change, Loader, Log, LogError, Opened, Record, WriteId};
 use planesmith_store::{Alarm, AlarmKind, Alarms, Revision};
 
 use crate::authors::Authors;
 use crate::disk::{Disk, DiskFault};
 use crate::folder::Folder;
 use crate::history::{self, JournalReader, SettledReader};
-use crate::journal::{self, FILE_SIZE, Journal, Recovery, Sealed};
+use crate::journal::{self, FILE_SIZE, Journal, Mark, Recovery, Sealed};
 use crate::loading;
 use crate::merge;
 use crate::settling::{FOR_ROUND, Progress, Settling};
@@ -52,6 +52,8 @@ pub struct SledLog {
     reader: JournalReader,
     /// `None` before loading.
     authors: Mutex<Option<Authors>>,
+    /// True once this process has written a state.
+    is_author: AtomicBool,
     /// Outside of the locks, so that reading it does not wait for the disk.
     journal_bytes: AtomicU64,
     /// Bytes of generations that stay until they change.
@@ -110,6 +112,7 @@ impl SledLog {
             journal: Mutex::new(None),
             reader: JournalReader::new(path.join("journal")),
             authors: Mutex::new(None),
+            is_author: AtomicBool::new(false),
             journal_bytes: AtomicU64::new(0),
             state_bytes: AtomicU64::new(state.size() - state.unsorted_size()),
             unsorted_bytes: AtomicU64::new(state.unsorted_size()),
@@ -241,6 +244,10 @@ impl SledLog {
     fn append_to(&self, batch: &Batch, from_reserve: bool) -> Result<(), LogError> {
         let mut journal = lock(&self.journal);
         let journal = journal.as_mut().ok_or_else(|| self.closed())?;
+        if !self.is_author.load(Ordering::Relaxed) && batch.records.iter().any(|record| record.change != Change::Delete)
+        {
+            self.begin_authorship()?;
+        }
         let grows = batch
             .records
             .iter()
@@ -266,6 +273,15 @@ impl SledLog {
             Ok(()) | Err(_) => {}
         }
         appended
+    }
+
+    /// Makes this process the author of the states that it writes.
+    fn begin_authorship(&self) -> Result<(), LogError> {
+        if let Some(authors) = lock(&self.authors).as_mut() {
+            authors.forget_found()?;
+        }
+        self.is_author.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Updates the reason of the alarm about space, if it is raised.
@@ -300,7 +316,9 @@ impl Log for SledLog {
     fn load(&self, loader: &mut dyn Loader) -> Result<Opened, LogError> {
         let mut settling = lock(&self.settling);
         let state = &settling.as_mut().ok_or_else(|| self.closed())?.state;
-        *lock(&self.authors) = Some(Authors::take(&self.path, &self.disk)?);
+        let authors = Authors::read(&self.path, &self.disk, Mark::authors_in(&self.path))?;
+        let authors_key = authors.key();
+        *lock(&self.authors) = Some(authors);
         loader.expect(state.bytes() + journal::size_of(&self.journal_folder()));
         loading::load(state, &self.space, loader)?;
         // Slots include the first writes of the journal, each up to another revision.
@@ -320,6 +338,7 @@ impl Log for SledLog {
             space: self.space.clone(),
             settled: state.settled(),
             file_size: self.file_size,
+            authors: authors_key,
             format: lock(&self.folder).as_ref().ok_or_else(|| self.closed())?.format(),
             accepts_loss: self.accepts_loss,
         };

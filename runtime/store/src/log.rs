@@ -167,8 +167,8 @@ pub trait Log: Send + Sync {
         None
     }
 
-    /// Sets the author of the states under `prefix`, for the next process. Authors that no process sets are forgotten. Default:
-    /// nothing is stored.
+    /// Sets the author of the states under `prefix`, for the next process. An author that a process does not set again is
+    /// forgotten once it writes a state. Default: nothing is stored.
     ///
     /// # Errors
     ///

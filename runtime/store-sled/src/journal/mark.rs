@@ -29,6 +29,8 @@ pub(crate) struct Mark {
     pub(super) last: Revision,
     /// True if nothing was written behind that position.
     pub(super) closed: bool,
+    /// The key of the file `authors` that the last program left; 0 if it does not know that file.
+    pub(super) authors: u64,
 }
 
 impl Mark {
@@ -63,6 +65,13 @@ impl Mark {
         mark.map_or(Revision::ZERO, |mark| mark.last)
     }
 
+    /// The key of the file `authors` of the store in `root`; 0 if the program that wrote the mark does not know that file, or if there
+    /// is no mark.
+    pub(crate) fn authors_in(root: &Path) -> u64 {
+        let mark = Self::read(root).ok().flatten();
+        mark.map_or(0, |mark| mark.authors)
+    }
+
     /// The path of the mark of the store in `root`.
     pub(super) fn path(root: &Path) -> PathBuf {
         root.join(NAME)
@@ -72,7 +81,7 @@ impl Mark {
         let mut bytes = [0; LENGTH];
         bytes[..8].copy_from_slice(MAGIC);
         bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        let numbers = [self.file, self.end, self.last.0, u64::from(self.closed)];
+        let numbers = [self.file, self.end, self.last.0, u64::from(self.closed), self.authors];
         for (place, number) in bytes[16..].chunks_exact_mut(8).zip(numbers) {
             place.copy_from_slice(&number.to_le_bytes());
         }
@@ -92,6 +101,7 @@ impl Mark {
             end: reader.u64()?,
             last: Revision(reader.u64()?),
             closed: reader.u64()? == 1,
+            authors: reader.u64()?,
         })
     }
 }
@@ -109,11 +119,13 @@ pub(super) struct MarkFile {
     file: File,
     path: PathBuf,
     disk: Disk,
+    /// The key of the file `authors`, which every mark has.
+    authors: u64,
     has_failed: bool,
 }
 
 impl MarkFile {
-    pub(super) fn open(root: &Path, disk: Disk) -> Result<Self, LogError> {
+    pub(super) fn open(root: &Path, disk: Disk, authors: u64) -> Result<Self, LogError> {
         let path = Mark::path(root);
         let file = OpenOptions::new()
             .write(true)
@@ -123,6 +135,7 @@ impl MarkFile {
             file,
             path,
             disk,
+            authors,
             has_failed: false,
         })
     }
@@ -149,6 +162,8 @@ impl MarkFile {
     }
 
     fn write(&self, mark: Mark) -> Result<(), LogError> {
+        let authors = self.authors;
+        let mark = Mark { authors, ..mark };
         self.file
             .write_all_at(&mark.encode(), 0)
             .map_err(failed("write", &self.path))
@@ -174,6 +189,7 @@ mod tests {
             end: 4096,
             last: Revision(17),
             closed: true,
+            authors: u64::MAX,
         };
         let bytes = mark.encode();
         assert_eq!(Mark::decode(&bytes), Some(mark));

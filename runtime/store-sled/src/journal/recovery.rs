@@ -30,6 +30,8 @@ pub(crate) struct Recovery<'a> {
     pub(crate) format: Format,
     /// Bytes after which a new file starts.
     pub(crate) file_size: u64,
+    /// The key of the file `authors`.
+    pub(crate) authors: u64,
     /// Gives up damaged writes, instead of refusing to open.
     pub(crate) accepts_loss: bool,
 }
@@ -58,11 +60,12 @@ impl Recovery<'_> {
             end: position.end,
             last: position.last,
             closed: false,
+            authors: self.authors,
         };
         if found.mark.is_none() {
             mark.create(self.root, &self.disk)?;
         }
-        let mark_file = MarkFile::open(self.root, self.disk.clone())?;
+        let mark_file = MarkFile::open(self.root, self.disk.clone(), self.authors)?;
         mark_file.store(mark)?;
         if self.format == Format::One {
             format::upgrade(self.root, &self.disk)?;

@@ -128,7 +128,39 @@ async fn a_program_that_is_not_known_leaves_no_author_behind() {
     live(&folder, 1, 0).await;
     assert_eq!(live(&folder, 0, 3).await, (STATES, 0));
     assert_eq!(live(&folder, 1, 0).await, (STATES, 0));
-    // A tool that reads the journal alone.
-    SledLog::open(&folder).unwrap().load(&mut Nobody).unwrap();
+}
+
+#[tokio::test]
+async fn programs_that_only_read_leave_the_authors() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("store");
+    fill(&folder, 1);
+    live(&folder, 1, 0).await;
+    let log = SledLog::open(&folder).unwrap();
+    log.load(&mut Nobody).unwrap();
+    log.close().unwrap();
+    let options = StorageOptions::default();
+    Storage::open(SledLog::open(&folder).unwrap(), &options)
+        .unwrap()
+        .close()
+        .await;
+    assert_eq!(live(&folder, 1, 0).await, (0, STATES));
+}
+
+#[tokio::test]
+async fn states_of_a_program_that_does_not_know_the_file_are_decoded() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("store");
+    fill(&folder, 1);
+    live(&folder, 1, 0).await;
+    let authors = std::fs::read(folder.join("authors")).unwrap();
+    live(&folder, 2, 3).await;
+    // What an earlier program leaves: the file as it was, and a mark with zeros in place of the key.
+    std::fs::write(folder.join("authors"), authors).unwrap();
+    let mut mark = std::fs::read(folder.join("mark")).unwrap();
+    mark[48..].fill(0);
+    let checksum = crc32fast::hash(&[&mark[..12], &mark[16..]].concat());
+    mark[12..16].copy_from_slice(&checksum.to_le_bytes());
+    std::fs::write(folder.join("mark"), mark).unwrap();
     assert_eq!(live(&folder, 1, 0).await, (STATES, 0));
 }
