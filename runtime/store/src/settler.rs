@@ -12,7 +12,7 @@ use crate::{AlarmKind, Alarms, Revision};
 const RETRY: Duration = Duration::from_secs(5);
 const MAX_RETRY: Duration = Duration::from_secs(300);
 
-/// Maximum time that a write waits for space.
+/// Maximum time that a write waits for space while settling makes no progress.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Time without further waits for space after one without success.
@@ -40,6 +40,8 @@ struct State {
     wanted: u64,
     begun: u64,
     ended: u64,
+    /// The time of the last step of a run that has more to do.
+    stepped: Option<Instant>,
     /// Until this time, waiting for space is skipped.
     hopeless: Option<Instant>,
     closed: bool,
@@ -48,6 +50,11 @@ struct State {
 impl State {
     fn is_put_off(&self) -> bool {
         self.retry.is_some_and(|retry| retry > Instant::now())
+    }
+
+    /// The time at which a write that waits since `begin` gives up, unless there is progress.
+    fn end_of_patience(&self, begin: Instant) -> Instant {
+        self.stepped.map_or(begin, |stepped| stepped.max(begin)) + PATIENCE
     }
 }
 
@@ -89,11 +96,11 @@ impl Settling {
         let _ = done.wait_for(|done| *done >= revision).await;
     }
 
-    /// Waits until the backend has freed what it can, or `has_room`, within a time limit. True if there is room.
+    /// Waits until the backend has freed what it can, or `has_room`, as long as there is progress. True if there is room.
     ///
     /// After a recent wait without success, or a failure, it tries again only when it is `urgent`.
     pub(crate) fn make_room(&self, urgent: bool, has_room: impl Fn() -> bool) -> bool {
-        let deadline = Instant::now() + PATIENCE;
+        let begin = Instant::now();
         let mut state = self.lock();
         let is_hopeless = state.hopeless.is_some_and(|until| until > Instant::now());
         if urgent {
@@ -106,7 +113,11 @@ impl Settling {
         // A running run may have checked before there was anything to settle.
         let awaited = state.begun + 1;
         self.changed.notify_all();
-        while !state.closed && state.ended < awaited && Instant::now() < deadline && !state.is_put_off() {
+        while !state.closed
+            && state.ended < awaited
+            && Instant::now() < state.end_of_patience(begin)
+            && !state.is_put_off()
+        {
             let waited = self.changed.wait_timeout(state, Duration::from_millis(50));
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
             drop(state);
@@ -202,7 +213,9 @@ impl Settling {
 
     fn settle(&self, log: &Arc<dyn Log>, floor: Revision) -> Result<(), LogError> {
         while log.compact(floor)? {
-            if self.lock().closed {
+            let mut state = self.lock();
+            state.stepped = Some(Instant::now());
+            if state.closed {
                 break;
             }
         }
@@ -219,9 +232,9 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::sync::mpsc::{Receiver, channel};
     use std::sync::{Arc, Mutex};
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
-    use super::Settling;
+    use super::{PATIENCE, Settling, State};
     use crate::log::{Batch, Loader, Log, LogError, Opened};
     use crate::{AlarmKind, Alarms, Revision};
 
@@ -277,6 +290,17 @@ mod tests {
         fn size(&self) -> u64 {
             0
         }
+    }
+
+    #[test]
+    fn writes_wait_as_long_as_settling_makes_progress() {
+        let (early, late) = (Instant::now(), Instant::now() + Duration::from_secs(100));
+        let mut state = State::default();
+        assert_eq!(state.end_of_patience(late), late + PATIENCE);
+        state.stepped = Some(early);
+        assert_eq!(state.end_of_patience(late), late + PATIENCE, "a step of an earlier run");
+        state.stepped = Some(late);
+        assert_eq!(state.end_of_patience(early), late + PATIENCE);
     }
 
     #[test]
