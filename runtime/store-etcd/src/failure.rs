@@ -91,6 +91,10 @@ impl From<Status> for Failure {
             _ => {}
         }
         let is_answer = message.starts_with("etcdserver: ");
+        // Not from the member: the connection was lost, whatever code its error has.
+        if status.source().is_some() && !is_answer {
+            return Self::Lost(with_causes(&status).into());
+        }
         match status.code() {
             Code::InvalidArgument
             | Code::NotFound
@@ -151,6 +155,8 @@ fn with_causes(status: &Status) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use tonic::Status;
 
     use super::{Failure, Refused};
@@ -183,6 +189,9 @@ mod tests {
             assert_eq!(failure, Failure::Undecided(message.into()));
             assert!(!failure.blames_member());
         }
+        let mut calmed = Status::resource_exhausted("h2 protocol error: detected excessive load generating behavior");
+        calmed.set_source(Arc::new(std::io::Error::other("GOAWAY")));
+        assert!(matches!(Failure::from(calmed), Failure::Lost(_)));
         let lost = Failure::from(Status::unknown("transport error"));
         assert!(matches!(lost, Failure::Lost(_)) && lost.blames_member());
     }
