@@ -19,7 +19,7 @@ use planesmith_server::response;
 use planesmith_server::stores::{RegistryCodec, Stores};
 use planesmith_store::log::{Change, Record};
 use planesmith_store::{
-    BackupEncoder, BackupHeader, Clock as _, Draft, Revision, Storage, StorageContent, SystemClock,
+    BackupEncoder, BackupHeader, Clock as _, Compacted, Draft, Revision, Storage, StorageContent, SystemClock,
 };
 use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -116,7 +116,7 @@ fn revision_of(request: &Parts) -> ApiResult<Option<Revision>> {
 impl StoreApi {
     async fn status(self: Arc<Self>) -> ApiResult<Response> {
         let api = Arc::clone(&self);
-        let content = blocking(move || api.storage.content()).await?;
+        let amount = blocking(move || Ok(api.storage.amount())).await?;
         let storage = &self.storage;
         let alarms = storage.alarms().into_iter().map(|alarm| {
             let since = alarm.since.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -129,8 +129,8 @@ impl StoreApi {
             "revision": storage.revision().0,
             "oldestRevision": storage.oldest().0,
             "historySeconds": self.history.as_secs(),
-            "objects": content.len(),
-            "bytes": content.bytes(),
+            "objects": amount.objects,
+            "bytes": amount.bytes,
             "diskBytes": storage.stats().disk_bytes,
             "alarms": alarms.collect::<Vec<_>>(),
         })))
@@ -165,7 +165,7 @@ impl StoreApi {
         let permit = Arc::clone(&self.backups).try_acquire_owned();
         let permit = permit.map_err(|_| ApiError::overloaded())?;
         let api = Arc::clone(&self);
-        let content = blocking(move || api.storage.content()).await?;
+        let content = blocking(move || api.content()).await?;
         let pieces = Pieces::new(self, content);
         let (sender, receiver) = mpsc::channel(AHEAD);
         let is_complete = Arc::new(AtomicBool::new(false));
@@ -186,6 +186,15 @@ impl StoreApi {
         ));
         let media_type = "application/vnd.planesmith.backup";
         Ok(response::stream(StatusCode::OK, media_type, body))
+    }
+
+    /// The whole content in canonical bytes.
+    fn content(&self) -> Result<StorageContent, Compacted> {
+        let content = self.storage.content()?;
+        Ok(match self.storage.is_shared() {
+            true => content.with_unopened(|record| self.canonical(record)),
+            false => content,
+        })
     }
 
     /// The object of `record`, which a store in which others write has in its own encoding, in canonical bytes.
@@ -211,10 +220,6 @@ struct Pieces {
 
 impl Pieces {
     fn new(api: Arc<StoreApi>, content: StorageContent) -> Self {
-        let content = match api.storage.is_shared() {
-            true => content.with_unopened(|record| api.canonical(record)),
-            false => content,
-        };
         let at = SystemClock.now();
         let encoder = BackupEncoder::new(&BackupHeader {
             revision: content.revision(),
@@ -284,9 +289,7 @@ impl Pieces {
 }
 
 /// Runs `work`, which takes milliseconds for each ten thousand objects, outside of the runtime's workers.
-async fn blocking<E: std::fmt::Display + Send + 'static>(
-    work: impl FnOnce() -> Result<StorageContent, E> + Send + 'static,
-) -> ApiResult<StorageContent> {
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Compacted> + Send + 'static) -> ApiResult<T> {
     match tokio::task::spawn_blocking(work).await {
         Ok(Ok(content)) => Ok(content),
         Ok(Err(error)) => Err(ApiError::service_unavailable(error.to_string())),

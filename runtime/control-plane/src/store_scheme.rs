@@ -11,6 +11,9 @@ use tokio::runtime::Handle;
 /// Receives what was read, and the approximate bytes in all; 0 if they are not known. An error ends the work.
 pub type OnRead<'a> = dyn FnMut(Amount, u64) -> Result<(), TransferError> + 'a;
 
+/// Receives the number of revisions that were assigned, and of all. An error ends the work.
+pub type OnRevision<'a> = dyn FnMut(u64, u64) -> Result<(), TransferError> + 'a;
+
 /// A kind of store that commands name as `NAME:PLACE`. Components have further ones beside `sled:DIR`.
 pub trait StoreScheme: fmt::Debug + Sync {
     /// The name, e.g. `etcd`.
@@ -71,6 +74,17 @@ pub trait OpenStore {
     ///
     /// The store cannot be written.
     fn target(&mut self) -> Result<Box<dyn Target + '_>, TransferError>;
+
+    /// Raises the revision of the store to that which [`begin`](Self::begin) got, after the target has finished. `progress` receives
+    /// the number of revisions that are done, and of all. Default: the target has done that.
+    ///
+    /// # Errors
+    ///
+    /// The store does not answer, or `progress` ends the work.
+    fn raise_revision(&mut self, progress: &mut OnRevision<'_>) -> Result<(), TransferError> {
+        let _ = progress;
+        Ok(())
+    }
 
     /// The properties that the store keeps exactly.
     fn fidelity(&self) -> Fidelity;

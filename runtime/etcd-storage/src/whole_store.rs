@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use planesmith_control_plane::store_scheme::{OnRead, OpenStore};
+use planesmith_control_plane::store_scheme::{OnRead, OnRevision, OpenStore};
 use planesmith_store::backend::{Backend as _, StateWrite};
 use planesmith_store::log::{Change, Record};
 use planesmith_store::{Amount, Expect, Fidelity, LoadedSource, Revision, Target, TransferError};
@@ -20,8 +20,8 @@ const BATCH_BYTES: u64 = 8 << 20;
 /// Maximum number of writes for the sake of the revision alone. etcd takes some thousands a second.
 const MOST_ADVANCES: u64 = 2_000_000;
 
-/// Writes for the revision between two reports of progress.
-const ADVANCES: u64 = 10_000;
+/// Writes for the revision between two reports of progress: those of some tenths of a second.
+const ADVANCES: u64 = 1000;
 
 /// A prefix in etcd.
 pub(crate) struct WholeStore {
@@ -113,6 +113,20 @@ impl OpenStore for WholeStore {
         }))
     }
 
+    fn raise_revision(&mut self, progress: &mut OnRevision<'_>) -> Result<(), TransferError> {
+        let begin = self.newest()?;
+        let total = self.needed.0.saturating_sub(begin.0);
+        loop {
+            let newest = self.newest()?;
+            let missing = self.needed.0.saturating_sub(newest.0);
+            progress(total.saturating_sub(missing), total)?;
+            if missing == 0 {
+                return Ok(());
+            }
+            self.perform(self.etcd.advance(missing.min(ADVANCES)))?;
+        }
+    }
+
     fn fidelity(&self) -> Fidelity {
         Fidelity::Content
     }
@@ -195,16 +209,7 @@ impl Target for Writing<'_> {
     }
 
     fn finish(&mut self, _revision: Revision) -> Result<(), TransferError> {
-        self.flush()?;
-        let needed = self.store.needed;
-        loop {
-            let newest = self.store.newest()?;
-            let missing = needed.0.saturating_sub(newest.0);
-            if missing == 0 {
-                return Ok(());
-            }
-            self.store.perform(self.store.etcd.advance(missing.min(ADVANCES)))?;
-        }
+        self.flush()
     }
 }
 

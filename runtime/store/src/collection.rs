@@ -56,6 +56,8 @@ struct State {
     entries: Entries,
     /// Bytes of all entries.
     bytes: usize,
+    /// Bytes of their keys.
+    key_bytes: usize,
     history: History,
 }
 
@@ -66,6 +68,8 @@ pub struct CollectionStats {
     pub entries: usize,
     /// Bytes of the newest states of all entries, in their stored form.
     pub bytes: usize,
+    /// Bytes of the keys of all entries.
+    pub key_bytes: usize,
     /// Number of changes in the history.
     pub events: usize,
     /// Number of these whose states are not in memory, but read back from the backend when they are needed.
@@ -330,6 +334,7 @@ impl Collection {
         CollectionStats {
             entries: state.entries.len(),
             bytes: state.bytes,
+            key_bytes: state.key_bytes,
             events: state.history.len(),
             spilled: state.history.spilled(),
             published: state.history.end(),
@@ -387,10 +392,12 @@ impl Collection {
             let old = match event.kind() {
                 EventKind::Put { .. } => {
                     state.bytes += entry.bytes().len();
+                    state.key_bytes += entry.key().len();
                     state.entries.insert(Arc::clone(entry))
                 }
                 EventKind::Delete => state.entries.remove(entry.key()),
             };
+            state.key_bytes -= old.as_ref().map_or(0, |old| old.key().len());
             let old_bytes = old.as_ref().map_or(0, |old| old.bytes().len());
             state.bytes -= old_bytes;
             superseded += old_bytes as u64;
@@ -405,10 +412,11 @@ impl Collection {
     /// Adds the loaded content: the `states` before all `events`, and the `spilled` changes that led to them; then the events.
     pub(crate) fn restore(&self, states: Vec<Arc<Entry>>, spilled: Vec<SpilledEvent>, events: Vec<Arc<Event>>) {
         let bytes = states.iter().map(|entry| entry.bytes().len()).sum();
+        let key_bytes = states.iter().map(|entry| entry.key().len()).sum();
         let newest = states.iter().map(|entry| entry.revision()).max();
         let entries = Entries::new(states);
         let mut state = self.write_lock();
-        state.bytes = bytes;
+        (state.bytes, state.key_bytes) = (bytes, key_bytes);
         state.history.begin_behind(newest.unwrap_or_default());
         spilled.into_iter().for_each(|event| state.history.push_spilled(event));
         state.entries = entries;

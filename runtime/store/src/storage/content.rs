@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Storage;
 use crate::collection::{At, Compacted, ListQuery};
 use crate::log::{Change, Record};
-use crate::{Entry, Revision};
+use crate::{Amount, Entry, Revision};
 
 /// Attempts to read all collections at one revision, which fails while history is forgotten up to the newest one.
 const ATTEMPTS: u32 = 100;
@@ -102,6 +102,21 @@ impl StorageContent {
 }
 
 impl Storage {
+    /// The number of all objects, and their bytes with their keys, about now: objects are not read.
+    #[must_use]
+    pub fn amount(&self) -> Amount {
+        // Locked, so that no collection is opened meanwhile: every key is in one place.
+        let unclaimed = self.shared.unclaimed();
+        let mut amount = Amount::default();
+        unclaimed.newest().for_each(|record| amount.add(record));
+        for collection in self.shared.collections.all() {
+            let stats = collection.stats();
+            amount.objects += stats.entries as u64;
+            amount.bytes += (stats.bytes + stats.key_bytes) as u64;
+        }
+        amount
+    }
+
     /// The content of the whole store at one revision, the newest visible one. Costs a few machine words per object; blocks
     /// neither readers nor writers.
     ///

@@ -90,6 +90,11 @@ fn fill(
         .with_context(|| place.clone())?
     };
     drop(part);
+    let mut part = work.part("raising the revision", 0);
+    target
+        .raise_revision(&mut |done, total| part.note_revisions(done, total))
+        .with_context(|| place.clone())?;
+    drop(part);
     let mut part = work.part("reading the copy", header.bytes);
     let mut copy = target
         .reread(work.now(), &mut |done, total| part.note_of(done, total))

@@ -95,6 +95,7 @@ impl<'a> Work<'a> {
             reported: Duration::ZERO,
             is_terminal,
             is_shown: false,
+            counts_revisions: false,
             done: Amount::default(),
         }
     }
@@ -110,6 +111,8 @@ pub(super) struct Part<'a> {
     reported: Duration,
     is_terminal: bool,
     is_shown: bool,
+    /// True if the work is to assign revisions.
+    counts_revisions: bool,
     done: Amount,
 }
 
@@ -121,6 +124,27 @@ impl Part<'_> {
         if !done.objects.is_multiple_of(64) {
             return Ok(());
         }
+        self.report()
+    }
+
+    /// As [`Self::note`], with the approximate bytes in all.
+    pub(super) fn note_of(&mut self, done: Amount, total: u64) -> Result<(), TransferError> {
+        self.total = total;
+        self.note(done)
+    }
+
+    /// Records that `done` of `total` revisions were assigned. An error says that the work is to end.
+    pub(super) fn note_revisions(&mut self, done: u64, total: u64) -> Result<(), TransferError> {
+        self.counts_revisions = true;
+        self.total = total;
+        self.done = Amount {
+            objects: 0,
+            bytes: done,
+        };
+        self.report()
+    }
+
+    fn report(&mut self) -> Result<(), TransferError> {
         self.work.check()?;
         let elapsed = self.started.elapsed();
         let interval = if self.is_terminal { ON_TERMINAL } else { IN_LOG };
@@ -131,23 +155,27 @@ impl Part<'_> {
         Ok(())
     }
 
-    /// As [`Self::note`], with the approximate bytes in all.
-    pub(super) fn note_of(&mut self, done: Amount, total: u64) -> Result<(), TransferError> {
-        self.total = total;
-        self.note(done)
-    }
-
     fn show(&mut self, elapsed: Duration) {
         let progress = Progress {
             done: self.done,
             total: self.total,
             elapsed,
         };
+        let shown = match (self.counts_revisions, progress.left()) {
+            (false, _) => progress.to_string(),
+            (true, None) => format!("{} of {}", self.done.bytes, self.total),
+            (true, Some(left)) => format!(
+                "{} of {}, {:.0} s left",
+                self.done.bytes,
+                self.total,
+                left.as_secs_f64()
+            ),
+        };
         let mut error = std::io::stderr().lock();
         // A terminal that is gone does not end the work.
         let _ = match self.is_terminal {
-            true => write!(error, "\r\x1b[K{}: {progress}", self.title),
-            false => writeln!(error, "{}: {progress}", self.title),
+            true => write!(error, "\r\x1b[K{}: {shown}", self.title),
+            false => writeln!(error, "{}: {shown}", self.title),
         };
         let _ = error.flush();
         self.is_shown = true;

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use crate::log::{Batch, Change, Log, Record};
 use crate::{
-    Collection, Draft, Expect, MemoryLog, NoIndex, Op, Revision, Row, Storage, StorageContent, StorageOptions,
+    Amount, Collection, Draft, Expect, MemoryLog, NoIndex, Op, Revision, Row, Storage, StorageContent, StorageOptions,
 };
 
 /// A write that was acknowledged: its revision, its key, and the new state, if there is one.
@@ -98,6 +98,9 @@ async fn a_content_taken_beside_writers_is_exactly_the_state_at_its_revision() {
         assert_eq!(content.bytes(), bytes as u64);
     }
     assert!(contents.len() > 1);
+    let last = contents.last().unwrap();
+    let (objects, bytes) = (last.len() as u64, last.bytes());
+    assert_eq!(storage.amount(), Amount { objects, bytes });
 }
 
 #[tokio::test]
@@ -132,4 +135,6 @@ async fn kinds_that_nobody_opened_are_part_of_the_content() {
     assert_eq!(content.get(0).unwrap(), record(1, "/opened/a", put));
     assert_eq!(content.get(1).unwrap(), record(2, "/other/a", put));
     assert!(content.get(2).is_none() && !content.is_empty());
+    let (objects, bytes) = (2, content.bytes());
+    assert_eq!(storage.amount(), Amount { objects, bytes });
 }
