@@ -5,6 +5,7 @@
 //! matches nothing, and unknown parameters are ignored.
 
 mod accept;
+mod document;
 mod page;
 
 use http::header::{ACCEPT, USER_AGENT};
@@ -14,14 +15,16 @@ use planesmith_machinery::status::{ApiError, ApiResult, Details, Reason};
 use planesmith_machinery::strategy::Extensions;
 
 use self::accept::Clause;
+pub(crate) use self::document::Document;
 pub(crate) use self::page::{GROUP, PageOutput, negotiate_page, negotiate_refusal};
 use crate::features::CBOR_SERVING;
 use crate::request::{Query, features_of};
 
 /// The encoding of an object.
 ///
-/// A new one is a module of `runtime/wire` and a variant. Matches without `_` find answers (`response`, `endpoint/render`),
-/// watches (`verbs/watch/frames`), bodies (`write/decoded`) and costs (`offload/cost`). What they do not find: `Format::ALL`, the
+/// A new one is a module of `runtime/wire` and a variant. Matches without `_` find bodies (`negotiation/document`), answers
+/// (`response`, `endpoint/render`), watches (`verbs/watch/frames`), the texts of lists (`list_stream/text`), answers in the audit
+/// (`filters/audit/answer`) and costs (`offload/cost`). What they do not find: `Format::ALL`, the
 /// texts of 406, comparisons with a `Format` (`endpoint/render_list`, `negotiation/page`, `verbs/watch/frames`), the media types
 /// of bodies (`body`), of patches (`verbs/patch`) and in OpenAPI (`openapi/adapt`). `tests/it/cbor` has the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +85,7 @@ pub enum Acceptable {
 }
 
 impl Format {
+    /// All encodings. The one that a feature switches comes last.
     const ALL: [Format; 4] = [Format::Json, Format::Yaml, Format::Protobuf, Format::Cbor];
     const MEDIA_TYPES: [&'static str; 4] = [
         Format::Json.media_type(),
@@ -95,7 +99,7 @@ impl Format {
         if features.has(&CBOR_SERVING) {
             &Self::ALL
         } else {
-            &Self::ALL[..3]
+            Self::ALL.split_last().map_or(&[], |(_, others)| others)
         }
     }
 

@@ -62,7 +62,7 @@ impl Cost {
         match (output.format, output.target) {
             (Format::Yaml, _) => Self::of_yaml(bytes),
             (Format::Json, Target::Object) if !output.pretty => Self::of_nanos(0),
-            _ => Self::of_other_form(bytes),
+            (Format::Json | Format::Protobuf | Format::Cbor, _) => Self::of_other_form(bytes),
         }
     }
 

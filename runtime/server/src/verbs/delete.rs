@@ -14,13 +14,13 @@ use planesmith_machinery::object::Object;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::strategy::Dependents;
-use planesmith_machinery::{cbor, json, protobuf, yaml};
+use planesmith_machinery::{json, protobuf};
 use planesmith_store::Entry;
 
 use self::grace::End;
 use crate::endpoint::{Call, Endpoint};
 use crate::metrics::BodyUse;
-use crate::negotiation::{Acceptable, Format, Output, Target};
+use crate::negotiation::{Acceptable, Document, Format, Output, Target};
 use crate::options::{DeleteOptions, Propagation};
 use crate::reservations::ReservationGuard;
 use crate::response;
@@ -111,15 +111,12 @@ const OPTIONS_SCHEME: &str = "k8s.io/apimachinery/pkg/apis/meta/internalversion/
 fn decode_options(format: Format, body: &[u8]) -> ApiResult<meta::DeleteOptions> {
     let refused = |why: &dyn std::fmt::Display| ApiError::bad_request(why.to_string());
     let mut options = meta::DeleteOptions::default();
-    let json = match format {
-        Format::Protobuf => {
-            let envelope = protobuf::open(body).map_err(|error| refused(&error))?;
+    let json = match Document::read(format, body).map_err(|error| refused(&error))? {
+        Document::Json { json, .. } => json,
+        Document::Message(envelope) => {
             protobuf::decode(envelope.raw, &mut options).map_err(|error| refused(&error))?;
             return Ok(options);
         }
-        Format::Yaml => yaml::to_json(body).map_err(|error| refused(&error))?.json,
-        Format::Cbor => cbor::to_json(body).map_err(|error| refused(&error))?,
-        Format::Json => body.to_vec(),
     };
     let sent = json::type_meta(&json)
         .map_err(|error| refused(&format!("couldn't get version/kind; json parse error: {error}")))?;

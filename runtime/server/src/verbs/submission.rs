@@ -10,13 +10,13 @@ use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{cbor, conversion, heap_size, json, meta, protobuf, validation, yaml};
+use planesmith_machinery::{conversion, heap_size, meta, validation};
 
 use crate::encodings::Subject;
 use crate::endpoint::{Call, Endpoint};
 use crate::large_bodies::Counted;
 use crate::metrics::BodyUse;
-use crate::negotiation::{Acceptable, Format, Output, negotiate};
+use crate::negotiation::{Acceptable, Document, Format, Output, negotiate};
 use crate::options::WriteOptions;
 use crate::request::Query;
 use crate::response;
@@ -198,12 +198,7 @@ impl Submission<'_> {
 
 /// The API version of a body; `None` when it cannot be read.
 fn api_version(format: Format, body: &Bytes) -> Option<String> {
-    let sent = match format {
-        Format::Json => json::type_meta(body).ok()?,
-        Format::Yaml => json::type_meta(&yaml::to_json(body).ok()?.json).ok()?,
-        Format::Protobuf => protobuf::open(body).ok()?.type_meta,
-        Format::Cbor => json::type_meta(&cbor::to_json(body).ok()?).ok()?,
-    };
+    let sent = Document::read(format, body).ok()?.type_meta().ok()?;
     Some(sent.api_version)
 }
 

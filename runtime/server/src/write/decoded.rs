@@ -1,26 +1,26 @@
 //! First step: the body is an object of the expected kind.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use planesmith_dynamic::custom;
-use planesmith_machinery::cbor;
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::group_version::{GroupKind, GroupVersion};
 use planesmith_machinery::hex;
 use planesmith_machinery::json::{self, DecodeError, Findings, Strictness};
 use planesmith_machinery::meta::TypeMeta;
 use planesmith_machinery::object::Object;
-use planesmith_machinery::protobuf;
+use planesmith_machinery::protobuf::{self, Envelope};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_machinery::time::Time;
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::yaml;
 
 use super::SentBody;
 use super::expected::{Expected, Mismatch, complete, mismatch, missing_kind};
 use crate::endpoint::{Call, Endpoint};
-use crate::negotiation::Format;
+use crate::negotiation::Document;
 use crate::options::{FieldValidation, WriteOptions};
 use crate::request::{Stage, Warnings};
 
@@ -105,18 +105,13 @@ impl Decoder<'_> {
     /// 400 in the words of kube-apiserver when the body is not such an object.
     pub(crate) fn read(&self, body: &SentBody, target: &mut dyn Struct) -> ApiResult<Bytes> {
         let SentBody { format, bytes: body } = body;
-        let (json, repeated) = match format {
-            Format::Json => (body.clone(), Vec::new()),
-            Format::Yaml => {
-                let document = yaml::to_json(body).map_err(|error| self.unrecognized(&error, body))?;
-                (document.json.into(), document.duplicates)
-            }
-            Format::Cbor => {
-                let json = cbor::to_json(body).map_err(|error| self.unrecognized(&error, body))?;
-                (json.into(), Vec::new())
-            }
-            Format::Protobuf => {
-                self.read_protobuf(body, target)?;
+        let (json, repeated) = match Document::read(*format, body).map_err(|error| self.unrecognized(&error, body))? {
+            Document::Json { json, repeated } => match json {
+                Cow::Borrowed(_) => (body.clone(), repeated),
+                Cow::Owned(json) => (json.into(), repeated),
+            },
+            Document::Message(envelope) => {
+                self.read_message(envelope, body, target)?;
                 return Ok(Bytes::new());
             }
         };
@@ -143,8 +138,7 @@ impl Decoder<'_> {
         self.check_findings(&findings, |why| self.unfit(&sent, why))
     }
 
-    fn read_protobuf(&self, body: &[u8], target: &mut dyn Struct) -> ApiResult<()> {
-        let envelope = protobuf::open(body).map_err(|error| self.unrecognized(&error, body))?;
+    fn read_message(&self, envelope: Envelope<'_>, body: &[u8], target: &mut dyn Struct) -> ApiResult<()> {
         let sent = self.check_kind(envelope.type_meta, body, &[])?;
         protobuf::decode_sent(envelope.raw, target).map_err(|error| self.unfit(&sent, &error.to_string()))
     }
@@ -248,6 +242,7 @@ mod tests {
     use planesmith_machinery::strategy::Extensions;
 
     use super::*;
+    use crate::negotiation::Format;
 
     fn decoder_of_foo<'a>(scheme: &'a Scheme, warnings: &'a Warnings) -> Decoder<'a> {
         let expected = Expected {

@@ -14,11 +14,11 @@ use planesmith_machinery::feature::Features;
 use planesmith_machinery::meta::{ListMeta, PartialObjectMetadata, PartialObjectMetadataList, Status, TypeMeta};
 use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::value::Struct;
-use planesmith_machinery::{cbor, json, protobuf, yaml};
+use planesmith_machinery::{json, protobuf};
 
 use crate::audit::AuditRecord;
 use crate::body::whole;
-use crate::negotiation::Format;
+use crate::negotiation::{Document, Format};
 
 /// The most bytes of an answer that are recorded. The policy's author asks for whole answers; this bounds what lists that are
 /// read slowly hold in memory.
@@ -83,18 +83,12 @@ fn note(record: &AuditRecord, code: StatusCode, object: Option<Vec<u8>>, wants_o
 
 /// Returns an answer in compact JSON; `None` for one that cannot be read.
 fn in_json(format: Format, bytes: &[u8], scheme: &Scheme) -> Option<Vec<u8>> {
-    let compact = |json: &[u8]| {
-        let mut compact = Vec::with_capacity(json.len());
-        json::compact(json, &mut compact).ok().map(|()| compact)
-    };
-    match format {
-        Format::Json => compact(bytes),
-        Format::Yaml => compact(&yaml::to_json(bytes).ok()?.json),
-        Format::Cbor => cbor::to_json(bytes).ok(),
-        Format::Protobuf => {
-            let envelope = protobuf::open(bytes).ok()?;
-            decoded(scheme, &envelope.type_meta, envelope.raw)
+    match Document::read(format, bytes).ok()? {
+        Document::Json { json, .. } => {
+            let mut compact = Vec::with_capacity(json.len());
+            json::compact(&json, &mut compact).ok().map(|()| compact)
         }
+        Document::Message(envelope) => decoded(scheme, &envelope.type_meta, envelope.raw),
     }
 }
 

@@ -244,14 +244,11 @@ impl Frames {
         if self.output.beta {
             return None;
         }
-        match (self.output.target, self.output.format) {
-            (Target::Table, _) => None,
-            (Target::Object, Format::Protobuf) => Some(1),
-            (Target::Object, Format::Json | Format::Yaml) => Some(0),
-            (Target::Object, Format::Cbor) => Some(4),
-            (Target::PartialObject | Target::PartialObjectList, Format::Protobuf) => Some(3),
-            (Target::PartialObject | Target::PartialObjectList, Format::Json | Format::Yaml) => Some(2),
-            (Target::PartialObject | Target::PartialObjectList, Format::Cbor) => Some(5),
+        let format = self.output.format as u32;
+        match self.output.target {
+            Target::Table => None,
+            Target::Object => Some(2 * format),
+            Target::PartialObject | Target::PartialObjectList => Some(2 * format + 1),
         }
     }
 
