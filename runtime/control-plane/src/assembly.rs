@@ -74,9 +74,8 @@ pub(crate) struct Assembled {
 fn stores(program: &Program, initializer: &PluginInitializer<'_>) -> Result<Stores> {
     let admission = admission_chain(program, initializer)?;
     let options = StoresOptions {
-        authorizer: Some(Arc::clone(&initializer.authorizer)),
         metrics: Arc::clone(&initializer.metrics),
-        ..StoresOptions::default()
+        ..StoresOptions::new(Arc::clone(&initializer.authorizer))
     };
     let scheme = Arc::clone(initializer.scheme);
     Ok(Stores::with_options(
@@ -330,7 +329,7 @@ fn features(program: &Program, options: &Options, gates: &FeatureGates) -> Resul
 /// Returns the chain of the program's admission plugins, followed by those of its components.
 fn admission_chain(program: &Program, initializer: &PluginInitializer<'_>) -> Result<Chain> {
     let plugins = program.components.iter().flat_map(|component| component.admission());
-    let registrations = admission::filled(program.admission, &plugins.collect::<Vec<_>>());
+    let registrations = admission::filled(program.admission, &plugins.collect::<Vec<_>>())?;
     let mut chain = admission::chain(&registrations, initializer)?;
     for component in program.components {
         for plugin in component.admission_plugins(initializer) {

@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use planesmith_access::admission::Chain;
-use planesmith_access::authorization::Authorizer;
+use planesmith_access::authorization::{AlwaysDeny, Authorizer};
 use planesmith_machinery::group_version::GroupKind;
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::scheme::Scheme;
@@ -88,13 +88,14 @@ pub struct StoresOptions {
     pub freshness_wait: Duration,
     /// The metrics of requests.
     pub metrics: SharedMetrics,
-    /// Authorizes the additional permissions that some requests need beside their verb. Default: `None`, which refuses
-    /// all of them.
-    pub authorizer: Option<Arc<dyn Authorizer>>,
+    /// Authorizes the additional permissions that some requests need beside their verb.
+    pub authorizer: Arc<dyn Authorizer>,
 }
 
-impl Default for StoresOptions {
-    fn default() -> Self {
+impl StoresOptions {
+    /// Returns the defaults, with `authorizer`.
+    #[must_use]
+    pub fn new(authorizer: Arc<dyn Authorizer>) -> Self {
         Self {
             clock: Arc::new(SystemClock),
             uids: Arc::new(RandomUids),
@@ -103,16 +104,17 @@ impl Default for StoresOptions {
             bookmark_interval: Duration::from_secs(60),
             freshness_wait: Duration::from_secs(3),
             metrics: SharedMetrics::default(),
-            authorizer: None,
+            authorizer,
         }
     }
 }
 
 impl Stores {
-    /// Returns the stores of the kinds in `scheme` on `storage`, with default options and without admission plugins.
+    /// Returns the stores of the kinds in `scheme` on `storage`, with default options, without admission plugins and
+    /// additional permissions.
     #[must_use]
     pub fn new(storage: Storage, scheme: Arc<Scheme>) -> Self {
-        Self::with_options(storage, scheme, Chain::default(), StoresOptions::default())
+        Self::with_options(storage, scheme, Chain::default(), StoresOptions::new(Arc::new(AlwaysDeny)))
     }
 
     /// Returns the stores of the kinds in `scheme` on `storage`.

@@ -137,9 +137,7 @@ impl Write<'_> {
     async fn authorize_creation(&self) -> ApiResult<()> {
         const VERB: &str = "create";
         let info = &self.call.ctx.info;
-        let Some(authorizer) = self.endpoint.stores().options().authorizer.as_ref() else {
-            return Ok(());
-        };
+        let authorizer = &self.endpoint.stores().options().authorizer;
         if info.verb_text() == VERB {
             return Ok(());
         }

@@ -10,6 +10,7 @@ use axum::response::Response;
 use futures_util::FutureExt as _;
 use http::{Method, Request};
 use planesmith_access::admission::{Attributes, Chain, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::authorization::AlwaysAllow;
 use planesmith_dynamic::custom::{CustomKind, CustomVersion, Unchecked};
 use planesmith_dynamic::structural::Structural;
 use planesmith_machinery::Resource;
@@ -101,7 +102,7 @@ async fn with_parcel(phase: Phase) -> (Endpoint, Arc<Busy>) {
         taken: Mutex::default(),
     });
     let admission = Chain::new(vec![Arc::clone(&busy) as Arc<dyn Plugin>]);
-    let stores = Stores::with_options(storage, Arc::new(scheme), admission, StoresOptions::default());
+    let stores = Stores::with_options(storage, Arc::new(scheme), admission, StoresOptions::new(Arc::new(AlwaysAllow)));
     *busy.stores.lock().expect("no panic") = Some(stores.clone());
     let endpoint = Endpoint::new(Parcel::RESOURCE, &stores);
     let body = format!(

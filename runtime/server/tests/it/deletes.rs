@@ -208,11 +208,8 @@ async fn a_collection_goes_as_its_list_says() {
 }
 
 /// A server whose store has a note that cannot be decoded.
-async fn with_broken_note(authorizer: Option<Arc<dyn Authorizer>>) -> Server {
-    let mut server = Server::with_options(StoresOptions {
-        authorizer,
-        ..StoresOptions::default()
-    });
+async fn with_broken_note(authorizer: Arc<dyn Authorizer>) -> Server {
+    let mut server = Server::with_options(StoresOptions::new(authorizer));
     server.features = with_feature("AllowUnsafeMalformedObjectDeletion");
     server.create("/api/v1/sites", r#"{"metadata":{"name":"a"}}"#).await;
     let store = server.stores.resource(Note::RESOURCE);
@@ -233,22 +230,12 @@ async fn what_cannot_be_read_goes_only_for_those_who_ask_for_it_and_may() {
     let path = format!("{NOTES}/broken");
     let unread = r#"{"ignoreStoreReadErrorWithClusterBreakingPotential":true}"#;
 
-    let server = with_broken_note(None).await;
-    let (code, why) = server.delete(&path, unread).await.refusal();
-    assert_eq!(
-        (code, &*why),
-        (
-            500,
-            "Internal error occurred: no authorizer provided, unable to authorize unsafe delete"
-        )
-    );
-
-    let server = with_broken_note(Some(Arc::new(AlwaysDeny))).await;
+    let server = with_broken_note(Arc::new(AlwaysDeny)).await;
     let (code, why) = server.delete(&path, unread).await.refusal();
     let expected = "notes \"broken\" is forbidden: not permitted to do \"unsafe-delete-ignore-read-errors\", reason: ";
     assert!(code == 403 && why.starts_with(expected), "{code} {why}");
 
-    let server = with_broken_note(Some(Arc::new(AlwaysAllow))).await;
+    let server = with_broken_note(Arc::new(AlwaysAllow)).await;
     assert_eq!(server.delete(&path, "").await.code, 500, "it cannot be read");
     server.note("whole", "{}").await;
     let (code, why) = server.delete(&format!("{NOTES}/whole"), unread).await.refusal();

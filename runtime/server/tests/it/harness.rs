@@ -10,6 +10,7 @@ use http_body_util::BodyExt as _;
 use planesmith_access::admission::{
     Attributes, Chain, NamespaceLifecycle, Objects, Operation, Phase, Plugin, Verdict, decided,
 };
+use planesmith_access::authorization::AlwaysAllow;
 use planesmith_machinery::feature::Features;
 use planesmith_machinery::object::{Object, Resource as _};
 use planesmith_machinery::resource::ResourceFacts;
@@ -155,7 +156,7 @@ impl Server {
     pub(crate) fn start() -> Self {
         Self::with_options(StoresOptions {
             freshness_wait: Duration::ZERO,
-            ..StoresOptions::default()
+            ..StoresOptions::new(Arc::new(AlwaysAllow))
         })
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use planesmith_access::authorization::AlwaysAllow;
 use planesmith_machinery::object::Resource as _;
 use planesmith_server::stores::StoresOptions;
 use planesmith_store::backend::{
@@ -136,7 +137,7 @@ async fn server(backend: Arc<dyn Backend>) -> Server {
         .expect("the store opens");
     let options = StoresOptions {
         freshness_wait: Duration::from_secs(60),
-        ..StoresOptions::default()
+        ..StoresOptions::new(Arc::new(AlwaysAllow))
     };
     Server::on(storage, options)
 }

@@ -1,5 +1,6 @@
 //! Watches: their start, events and end.
 
+use std::sync::Arc;
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use planesmith_access::authorization::AlwaysAllow;
 use planesmith_server::stores::StoresOptions;
 use planesmith_store::{MemoryLog, Storage, StorageOptions};
 use serde_json::{Value, json};
@@ -250,7 +252,7 @@ async fn a_version_that_is_gone_is_an_error_event() {
 async fn bookmarks_come_regularly_once_there_is_something_to_tell() {
     let server = Server::with_options(StoresOptions {
         bookmark_interval: Duration::from_millis(50),
-        ..StoresOptions::default()
+        ..StoresOptions::new(Arc::new(AlwaysAllow))
     });
     server.create("/api/v1/sites", r#"{"metadata":{"name":"a"}}"#).await;
     server.note("a", "{}").await;
@@ -401,7 +403,7 @@ async fn changes_that_are_not_in_memory_are_watched_and_listed_like_others() {
         ..StorageOptions::default()
     };
     let storage = Storage::open(MemoryLog::new().keeping_history(), &options).expect("memory opens");
-    let server = Server::on(storage.clone(), StoresOptions::default());
+    let server = Server::on(storage.clone(), StoresOptions::new(Arc::new(AlwaysAllow)));
     server.create("/api/v1/sites", r#"{"metadata":{"name":"a"}}"#).await;
     for name in ["a", "b", "c"] {
         server.note(name, r#"{"on":"yes"}"#).await;

@@ -68,10 +68,7 @@ impl Write<'_> {
 
 impl Endpoint {
     async fn authorize_unsafe_delete(&self, call: &Call) -> ApiResult<()> {
-        let Some(authorizer) = &self.stores().options().authorizer else {
-            let why = "no authorizer provided, unable to authorize unsafe delete";
-            return Err(ApiError::internal(why));
-        };
+        let authorizer = &self.stores().options().authorizer;
         let kind = self.kind();
         let target = Target::Resource {
             group: &kind.group,
