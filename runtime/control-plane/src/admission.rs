@@ -11,7 +11,7 @@ mod switches;
 use std::fmt;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use planesmith_access::admission::{Chain, Lister, Plugin};
 use planesmith_access::authorization::Authorizer;
 use planesmith_machinery::scheme::Scheme;
@@ -116,8 +116,20 @@ impl Registration {
 }
 
 /// Returns `registrations`, in which the `plugins` of components take the places of the same names.
-#[must_use]
-pub fn filled(registrations: &[Registration], plugins: &[&Registration]) -> Vec<Registration> {
+///
+/// # Errors
+///
+/// A plugin that is on by default has no place: it would never run. Flags cannot name one that is off by default then.
+pub fn filled(registrations: &[Registration], plugins: &[&Registration]) -> Result<Vec<Registration>> {
+    let has_place = |plugin: &&&Registration| registrations.iter().any(|place| place.name == plugin.name);
+    let mut needed = plugins.iter().filter(|plugin| plugin.on_by_default);
+    if let Some(plugin) = needed.find(|plugin| !has_place(plugin)) {
+        let name = plugin.name;
+        bail!(
+            "a component brings the admission plugin {name}, and the program's list of plugins has no place for it; add \
+             Registration::place({name:?}, true) where it is to run"
+        );
+    }
     let fill = |registration: &Registration| {
         let mut plugins = plugins.iter().filter(|plugin| plugin.name == registration.name);
         match (registration.make, plugins.next()) {
@@ -125,7 +137,7 @@ pub fn filled(registrations: &[Registration], plugins: &[&Registration]) -> Vec<
             _ => *registration,
         }
     };
-    registrations.iter().map(fill).collect()
+    Ok(registrations.iter().map(fill).collect())
 }
 
 /// Returns the chain of the plugins that the flags leave on, in the order of `registrations`.
@@ -188,5 +200,27 @@ impl fmt::Debug for PluginInitializer<'_> {
         f.debug_struct("PluginInitializer")
             .field("configuration", &self.configuration)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BROUGHT: Registration = Registration::on("Brought", |_| Ok(None));
+
+    #[test]
+    fn a_plugin_of_a_component_takes_its_place() {
+        let places = [NAMESPACE_LIFECYCLE, Registration::place("Brought", true)];
+        let filled = filled(&places, &[&BROUGHT]).expect("it has a place");
+        assert!(filled[1].make.is_some());
+    }
+
+    #[test]
+    fn a_plugin_without_a_place_is_refused() {
+        let error = filled(GENERIC, &[&BROUGHT]).expect_err("it has no place").to_string();
+        assert!(error.contains("Registration::place(\"Brought\", true)"), "{error}");
+        let off = Registration::off("Brought", |_| Ok(None));
+        assert_eq!(filled(GENERIC, &[&off]).expect("it is off").len(), GENERIC.len());
     }
 }
