@@ -174,6 +174,28 @@ async fn a_hundred_servers_run_in_one_process() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_roles_of_a_private_group_are_parts_of_the_roles_for_people() {
+    const VIEW: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles/view";
+    let folder = tempfile::tempdir().unwrap();
+    let shop = Shop::start(folder.path(), &folder.path().join("pki"), &[]).await;
+    shop.ready().await;
+    let aggregated = async {
+        loop {
+            let role: Value = shop.connection.get(VIEW).await.unwrap().expect(200).unwrap().json().unwrap();
+            let rules = role["rules"].as_array().cloned().unwrap_or_default();
+            if rules.iter().any(|rule| rule["apiGroups"] == json!(["shop.example.com"])) {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(READY_WITHIN, aggregated)
+        .await
+        .expect("the role has the rules of the shop");
+    shop.stop().await;
+}
+
 #[tokio::test]
 async fn a_server_that_cannot_listen_leaves_its_store_closed() {
     let root = tempfile::tempdir().unwrap();

@@ -31,6 +31,7 @@ use crate::base_groups;
 use crate::bootstrap::Announcement;
 use crate::component::{AuthorizerInitializer, ChainContext, ChainedServer, Contribution, ServerContext};
 use crate::component_state::ComponentState;
+use crate::default_roles::DefaultRoles;
 use crate::enablement::Enablement;
 use crate::feature_gates::FeatureGates;
 use crate::group_version::GroupVersion;
@@ -139,6 +140,8 @@ pub(crate) fn assemble(
     let election = shared.and_then(|_| election(program, options, loopback));
     let leadership = election.as_ref().map(|(leadership, _)| leadership);
     let leader = leadership.map_or_else(|| loopback.clone(), |leads| loopback.of_leader(leads.signal()));
+    let components = program.components.iter();
+    let default_roles: Vec<DefaultRoles> = components.map(|component| component.default_roles()).collect();
     let context = ServerContext {
         stores: &stores,
         objects: &objects,
@@ -150,6 +153,7 @@ pub(crate) fn assemble(
         authority: identity.authority(),
         tokens: &tokens,
         authorizer: &authorizer,
+        default_roles: &default_roles,
         state: &state,
     };
     let added = contributions(program, &context)?;

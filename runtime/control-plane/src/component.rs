@@ -31,6 +31,7 @@ use crate::bootstrap::Announcement;
 use crate::certificates::Authority;
 use crate::component_state::ComponentState;
 use crate::controllers::Controller;
+use crate::default_roles::DefaultRoles;
 use crate::feature_gates::FeatureGates;
 use crate::group_version::GroupVersion;
 use crate::loopback::Loopback;
@@ -58,6 +59,11 @@ pub trait Component: fmt::Debug + Sync {
     fn check_flags(&self, matches: &ArgMatches) -> Result<(), String> {
         let _ = matches;
         Ok(())
+    }
+
+    /// Returns roles and bindings that exist from the first start on, if the program has role-based access control.
+    fn default_roles(&self) -> DefaultRoles {
+        DefaultRoles::default()
     }
 
     /// Names the component's controllers, for `--controllers`.
@@ -247,6 +253,8 @@ pub struct ServerContext<'a> {
     pub tokens: &'a Arc<BearerTokens>,
     /// Decides about requests.
     pub authorizer: &'a Arc<dyn Authorizer>,
+    /// The default roles of all components.
+    pub default_roles: &'a [DefaultRoles],
     /// State that the parts of a component share.
     pub state: &'a ComponentState,
 }

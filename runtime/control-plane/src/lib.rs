@@ -26,6 +26,7 @@ pub mod descriptors;
 pub mod enablement;
 pub mod event_post;
 pub mod feature_gates;
+pub mod default_roles;
 pub mod group_priorities;
 pub mod group_version;
 mod host_address;

@@ -1,5 +1,6 @@
 //! Objects of built-in kinds that a control plane creates for itself at start, as hooks in a fixed order.
 
+mod default_roles;
 mod flow_control;
 mod kubernetes_service;
 mod server_leases;
@@ -9,6 +10,8 @@ mod table;
 
 use planesmith_control_plane::component::ServerContext;
 use planesmith_server::hooks::Hook;
+
+pub(crate) use self::default_roles::DEFAULT_ROLES;
 
 use crate::options::KubernetesOptions;
 use crate::service_addresses::ServiceAddresses;

@@ -12,10 +12,12 @@ use planesmith_api_defs::features::PRIVILEGED_CONTAINERS;
 use planesmith_control_plane::Component;
 use planesmith_control_plane::admission::PluginInitializer;
 use planesmith_control_plane::component::{AuthorizerInitializer, Contribution, GatedResource, ServerContext};
+use planesmith_control_plane::default_roles::DefaultRoles;
 use planesmith_control_plane::options::{AuthorizationMode, ControllerName, Options};
 use planesmith_machinery::feature::Feature;
 use planesmith_server::filters::Flows;
 
+use crate::bootstrap::DEFAULT_ROLES;
 use crate::flows::StoredFlows;
 use crate::node_authorizer::NodeAuthorizer;
 use crate::options::KubernetesOptions;
@@ -71,6 +73,10 @@ impl Component for Kubernetes {
     fn check_flags(&self, matches: &ArgMatches) -> Result<(), String> {
         let options = KubernetesOptions::from_arg_matches(matches).map_err(|error| error.to_string())?;
         options.check()
+    }
+
+    fn default_roles(&self) -> DefaultRoles {
+        DEFAULT_ROLES
     }
 
     fn controller_names(&self) -> &'static [ControllerName] {

@@ -12,6 +12,7 @@ use planesmith_api_defs::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleB
 use planesmith_control_plane::bootstrap::system_namespaces;
 use planesmith_control_plane::component::{AuthorizerInitializer, Contribution, ServerContext};
 use planesmith_control_plane::controllers::Controller;
+use planesmith_control_plane::default_roles::DefaultRoles;
 use planesmith_control_plane::options::{AuthorizationMode, ControllerName};
 use planesmith_control_plane::{Component, GroupVersion};
 use planesmith_machinery::scheme::Scheme;
@@ -66,6 +67,10 @@ impl Component for RoleBasedAccess {
         &GROUPS
     }
 
+    fn default_roles(&self) -> DefaultRoles {
+        default_roles::BASIC
+    }
+
     fn controller_names(&self) -> &'static [ControllerName] {
         &CONTROLLERS
     }
@@ -99,13 +104,14 @@ impl Component for RoleBasedAccess {
             leader,
             tokens,
             authorizer,
+            default_roles: tables,
             ..
         } = *context;
         let open = || StoredPolicy::open(stores.storage(), stores.scheme());
         let policy = context.state.get_or_create(open);
         reviews::handle(stores, tokens, authorizer);
         EscalationCheck::new(Arc::clone(&policy), Arc::clone(authorizer)).handle(stores);
-        let roles = default_roles::hook(stores, loopback, policy);
+        let roles = default_roles::hook(stores, loopback, tables, policy);
         let aggregation = Controller::reconciling("start-clusterrole-aggregation-controller", move |_| {
             ClusterRoleAggregation::new(stores, leader)
         });

@@ -11,12 +11,14 @@ mod table;
 use std::sync::Arc;
 
 use futures_util::future::try_join_all;
+use planesmith_control_plane::default_roles::DefaultRoles;
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
 use planesmith_control_plane::resource_client::{ResourceClient, text};
 use planesmith_server::hooks::{Hook, HookError};
 use planesmith_server::stores::Stores;
 use serde_json::{Map, Value, json};
 
+pub(crate) use self::table::BASIC;
 use self::table::Tables;
 use crate::GROUP;
 use crate::stored_policy::StoredPolicy;
@@ -31,13 +33,18 @@ const CONTROLLER: &str = "system:controller:";
 
 /// Follows changes of `policy` from the start on, creates the roles and bindings, and completes existing ones; `None` for a server
 /// without roles.
-pub(crate) fn hook(stores: &Stores, loopback: &Loopback, policy: Arc<StoredPolicy>) -> Option<Hook> {
+pub(crate) fn hook(
+    stores: &Stores,
+    loopback: &Loopback,
+    default_roles: &[DefaultRoles],
+    policy: Arc<StoredPolicy>,
+) -> Option<Hook> {
     let of = |plural| ResourceClient::of(stores, loopback, GROUP, "v1", plural);
     let cluster_roles = of("clusterroles")?;
     let cluster_bindings = of("clusterrolebindings")?;
     let roles = of("roles")?;
     let bindings = of("rolebindings")?;
-    let tables = Tables::of(stores.scheme());
+    let tables = Tables::read(default_roles);
     Some(Hook::new("rbac/bootstrap-roles", move |shutdown| async move {
         tokio::spawn(policy.follow(shutdown));
         let made = async {
@@ -46,9 +53,8 @@ pub(crate) fn hook(stores: &Stores, loopback: &Loopback, policy: Arc<StoredPolic
             // Roles come first, so that no binding refers to a missing role.
             reconcile(&cluster_roles, &wanted_cluster_roles(&tables), roles::completed).await?;
             reconcile_bindings(&cluster_bindings, &wanted_cluster_role_bindings(&tables)).await?;
-            let namespaced = &tables.namespaced_roles;
-            reconcile(&roles, &wanted_roles(namespaced), roles::completed).await?;
-            reconcile_bindings(&bindings, &wanted_role_bindings(namespaced)).await
+            reconcile(&roles, &wanted_roles(&tables), roles::completed).await?;
+            reconcile_bindings(&bindings, &wanted_role_bindings(&tables)).await
         };
         made.await.map_err(|error: LoopbackError| HookError(error.to_string()))
     }))
@@ -127,7 +133,8 @@ fn wanted_cluster_roles(tables: &Tables) -> Vec<Value> {
         }
         role
     });
-    let controllers = rows(&tables.controller_roles["roles"]).map(|(name, rules)| {
+    let controllers = tables.controller_roles.iter().flat_map(|table| rows(&table["roles"]));
+    let controllers = controllers.map(|(name, rules)| {
         let mut role = object("ClusterRole", "", &format!("{CONTROLLER}{name}"));
         role["rules"] = rules.clone();
         role
@@ -138,7 +145,8 @@ fn wanted_cluster_roles(tables: &Tables) -> Vec<Value> {
 fn wanted_cluster_role_bindings(tables: &Tables) -> Vec<Value> {
     let people = tables.cluster_role_bindings.iter().flat_map(rows);
     let people = people.map(|(name, subjects)| binding("", name, "ClusterRole", name, subjects));
-    let controllers = rows(&tables.controller_roles["roles"]).map(|(name, _)| {
+    let controllers = tables.controller_roles.iter().flat_map(|table| rows(&table["roles"]));
+    let controllers = controllers.map(|(name, _)| {
         let role = format!("{CONTROLLER}{name}");
         let account = json!([{"kind": "ServiceAccount", "name": name, "namespace": "kube-system"}]);
         binding("", &role, "ClusterRole", &role, &account)
@@ -146,8 +154,8 @@ fn wanted_cluster_role_bindings(tables: &Tables) -> Vec<Value> {
     people.chain(controllers).collect()
 }
 
-fn wanted_roles(table: &Value) -> Vec<Value> {
-    let namespaces = rows(&table["roles"]);
+fn wanted_roles(tables: &Tables) -> Vec<Value> {
+    let namespaces = tables.namespaced_roles.iter().flat_map(|table| rows(&table["roles"]));
     let roles = namespaces.flat_map(|(namespace, roles)| {
         rows(roles).map(move |(name, rules)| {
             let mut role = object("Role", namespace, name);
@@ -158,8 +166,8 @@ fn wanted_roles(table: &Value) -> Vec<Value> {
     roles.collect()
 }
 
-fn wanted_role_bindings(table: &Value) -> Vec<Value> {
-    let namespaces = rows(&table["bindings"]);
+fn wanted_role_bindings(tables: &Tables) -> Vec<Value> {
+    let namespaces = tables.namespaced_roles.iter().flat_map(|table| rows(&table["bindings"]));
     let bindings = namespaces.flat_map(|(namespace, bindings)| {
         rows(bindings).map(move |(name, row)| binding(namespace, name, "Role", text(row, "/role"), &row["subjects"]))
     });
@@ -206,5 +214,5 @@ fn object(kind: &str, namespace: &str, name: &str) -> Value {
     object
 }
 
-#[cfg(all(test, feature = "kubernetes"))]
+#[cfg(test)]
 mod tests;

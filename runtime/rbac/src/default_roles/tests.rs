@@ -1,55 +1,29 @@
-use std::collections::BTreeSet;
-
-use planesmith_machinery::scheme::Scheme;
-
 use super::*;
 
-fn names(objects: &[Value]) -> BTreeSet<&str> {
-    objects.iter().map(|object| text(object, "/metadata/name")).collect()
-}
+/// Tables of a component with one role of each kind.
+const TABLES: DefaultRoles = DefaultRoles {
+    cluster_roles: "roles: {clerk: {labels: {a: b}, rules: [{verbs: [get], apiGroups: [''], resources: [orders]}]}}",
+    cluster_role_bindings: "clerk: [{kind: Group, name: clerks}]",
+    controller_roles: "roles: {restock: [{verbs: [list], apiGroups: [''], resources: [products]}]}",
+    namespaced_roles: "{roles: {ns: {reader: []}}, bindings: {ns: {readers: {role: reader, subjects: []}}}}",
+};
 
 #[test]
-fn bindings_refer_to_roles_that_are_made() {
-    let tables = Tables::of(&Scheme::new()).with_kubernetes();
-    let (roles, bindings) = (wanted_cluster_roles(&tables), wanted_cluster_role_bindings(&tables));
-    let roles = names(&roles);
-    assert!(
-        bindings
-            .iter()
-            .all(|binding| roles.contains(text(binding, "/roleRef/name")))
-    );
-    let table = &tables.namespaced_roles;
-    let (roles, bindings) = (wanted_roles(table), wanted_role_bindings(table));
-    let roles = names(&roles);
-    assert!(
-        bindings
-            .iter()
-            .all(|binding| roles.contains(text(binding, "/roleRef/name")))
-    );
-}
-
-#[test]
-fn lists_of_rules_are_sorted() {
-    let tables = Tables::of(&Scheme::new()).with_kubernetes();
-    let mut roles = wanted_cluster_roles(&tables);
-    roles.extend(wanted_roles(&tables.namespaced_roles));
-    for role in &roles {
-        for rule in roles::list(role, "rules") {
-            for (field, list) in rule.as_object().unwrap() {
-                let list: Vec<&str> = list
-                    .as_array()
-                    .unwrap()
-                    .iter()
-                    .map(|item| item.as_str().unwrap())
-                    .collect();
-                assert!(
-                    list.is_sorted(),
-                    "{field} of {}: {list:?}",
-                    text(role, "/metadata/name")
-                );
-            }
-        }
-    }
+fn every_component_adds_its_roles_and_bindings() {
+    let tables = Tables::read(&[BASIC, DefaultRoles::default(), TABLES]);
+    let names = |objects: &[Value]| -> Vec<String> {
+        let names = objects.iter().map(|object| text(object, "/metadata/name").to_owned());
+        names.collect()
+    };
+    let roles = names(&wanted_cluster_roles(&tables));
+    assert!(roles.contains(&"cluster-admin".to_owned()) && roles.contains(&"clerk".to_owned()));
+    assert_eq!(roles.last().map(String::as_str), Some("system:controller:restock"));
+    let bindings = wanted_cluster_role_bindings(&tables);
+    assert!(names(&bindings).iter().all(|binding| roles.contains(binding)));
+    let account = &bindings.last().expect("of the controller")["subjects"][0];
+    assert_eq!((&account["kind"], &account["name"]), (&json!("ServiceAccount"), &json!("restock")));
+    assert_eq!(names(&wanted_roles(&tables)), ["reader"]);
+    assert_eq!(wanted_role_bindings(&tables)[0]["roleRef"]["name"], "reader");
 }
 
 #[test]
