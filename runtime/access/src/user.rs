@@ -10,9 +10,13 @@ pub const UNAUTHENTICATED_GROUP: &str = "system:unauthenticated";
 pub const AUTHENTICATED_GROUP: &str = "system:authenticated";
 /// Members may do everything, regardless of the authorization mode.
 pub const PRIVILEGED_GROUP: &str = "system:masters";
+/// The prefix of the user names of nodes.
+pub const NODE_PREFIX: &str = "system:node:";
+/// Group of all nodes.
+pub const NODES_GROUP: &str = "system:nodes";
 
 /// Groups whose requests keep a cluster going, as the default flow schemas of kube-apiserver name them.
-const SYSTEM_GROUPS: [&str; 3] = [PRIVILEGED_GROUP, "system:nodes", "system:serviceaccounts:kube-system"];
+const SYSTEM_GROUPS: [&str; 3] = [PRIVILEGED_GROUP, NODES_GROUP, "system:serviceaccounts:kube-system"];
 /// Users whose requests keep a cluster going.
 const SYSTEM_USERS: [&str; 2] = ["system:kube-controller-manager", "system:kube-scheduler"];
 
@@ -44,6 +48,13 @@ impl UserInfo {
     #[must_use]
     pub fn is_in(&self, group: &str) -> bool {
         self.groups.iter().any(|candidate| candidate == group)
+    }
+
+    /// Returns the name of the node that the user is; `None` for all other users. It is empty if the user name has none.
+    #[must_use]
+    pub fn node_name(&self) -> Option<&str> {
+        let name = self.name.strip_prefix(NODE_PREFIX)?;
+        self.is_in(NODES_GROUP).then_some(name)
     }
 
     /// True for a request without credentials, under whatever name.

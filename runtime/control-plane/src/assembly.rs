@@ -299,10 +299,7 @@ impl FurtherServers {
 
 /// Returns the kinds of `program`, whose objects `features` determine, as the store has them.
 fn scheme(program: &Program, options: &Options, features: &Features, shared: Option<&SharedStore>) -> Result<Scheme> {
-    let mut scheme = Scheme::new();
-    for group_version in base_groups::with_groups_of(program) {
-        (group_version.register)(&mut scheme);
-    }
+    let mut scheme = program.scheme();
     if let Err(problems) = scheme.check() {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
         anyhow::bail!(

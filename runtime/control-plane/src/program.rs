@@ -2,9 +2,11 @@
 
 use planesmith_access::authentication::service_account::{KeyGenerator, SigningKey};
 use planesmith_machinery::feature::Features;
+use planesmith_machinery::scheme::Scheme;
 use planesmith_server::openapi::{OpenApi, Part};
 
 use crate::admission::Registration;
+use crate::base_groups::with_groups_of;
 use crate::component::Component;
 use crate::group_version::GroupVersion;
 use crate::options::{AuthorizationMode, CONTROLLERS, ControllerName, Options};
@@ -25,6 +27,13 @@ pub struct Program {
 }
 
 impl Program {
+    /// Returns all kinds that the program can serve.
+    pub(crate) fn scheme(&self) -> Scheme {
+        let mut scheme = Scheme::new();
+        with_groups_of(self).for_each(|group| (group.register)(&mut scheme));
+        scheme
+    }
+
     /// Returns the names of all controllers that `--controllers` can switch.
     pub(crate) fn controller_names(&self) -> Vec<ControllerName> {
         let components = self.components.iter();

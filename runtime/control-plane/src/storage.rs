@@ -3,13 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use planesmith_machinery::scheme::Scheme;
 use planesmith_server::health::HealthCheck;
 use planesmith_store::log::LogError;
 use planesmith_store::{Alarm, MemoryLog, OnProgress, OpenError, Storage, StorageOptions, WriteError};
 use planesmith_store_sled::SledLog;
 
-use crate::base_groups::with_groups_of;
 use crate::options::{Options, StorageKind};
 use crate::program::Program;
 use crate::shared_store::SharedStore;
@@ -40,12 +38,10 @@ fn check_restored(data_dir: &Path) -> Result<()> {
 
 /// Returns the settings of the store of `program` by the flags.
 pub(crate) fn settings(program: &Program, options: &Options) -> StorageOptions {
-    let mut scheme = Scheme::new();
-    with_groups_of(program).for_each(|group| (group.register)(&mut scheme));
     StorageOptions {
         window: options.history.store_history_age,
         journal_bytes: options.history.store_history_bytes,
-        kinds: options.history.limits(&scheme),
+        kinds: options.history.limits(&program.scheme()),
         on_progress: OnProgress::new(|progress| tracing::info!(%progress, "the store is being read")),
         ..StorageOptions::default()
     }

@@ -16,7 +16,6 @@ mod flows;
 #[cfg(test)]
 mod memory_stores;
 mod node_authorizer;
-mod node_identity;
 pub mod options;
 mod pods;
 mod service_addresses;

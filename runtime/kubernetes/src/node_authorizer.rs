@@ -25,7 +25,6 @@ use planesmith_store::Storage;
 
 use self::graph::Referent;
 use self::relations::Relations;
-use crate::node_identity::node_of;
 
 /// The namespace of the leases with which nodes report that they are alive.
 const LEASES: &str = "kube-node-lease";
@@ -309,7 +308,7 @@ fn allow_if(allowed: bool) -> Result<(), Refusal> {
 
 impl Authorizer for NodeAuthorizer {
     fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
-        let Some(node) = node_of(attributes.user) else {
+        let Some(node) = attributes.user.node_name() else {
             return Verdict::NO_OPINION;
         };
         let decided = match node {
@@ -323,7 +322,7 @@ impl Authorizer for NodeAuthorizer {
     }
 
     fn rules(&self, user: &UserInfo, _: &str) -> Rules {
-        match node_of(user) {
+        match user.node_name() {
             None => Rules::default(),
             Some(_) => Rules {
                 incomplete: true,

@@ -1,9 +1,9 @@
 //! Follows the configuration file while the server runs.
 
-use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
+use std::{fs, io};
 
 use planesmith_access::authentication::Anonymous;
 use planesmith_server::metrics::JwtMetrics;
@@ -37,11 +37,11 @@ pub(crate) struct Reload {
 impl Reload {
     /// Follows the file for as long as it is polled.
     pub(crate) async fn run(mut self) {
-        let mut changed = self.modified();
+        let mut changed = self.modified().await;
         let mut read = Instant::now();
         loop {
             tokio::time::sleep(LOOK).await;
-            let now = self.modified();
+            let now = self.modified().await;
             if now == changed && read.elapsed() < READ {
                 continue;
             }
@@ -50,13 +50,15 @@ impl Reload {
         }
     }
 
-    fn modified(&self) -> Option<SystemTime> {
-        self.path.metadata().and_then(|file| file.modified()).ok()
+    async fn modified(&self) -> Option<SystemTime> {
+        let path = self.path.clone();
+        on_another_thread(move || path.metadata()?.modified()).await.ok()
     }
 
     async fn read_again(&mut self) {
         let file = self.path.display().to_string();
-        let content = match fs::read(&self.path) {
+        let path = self.path.clone();
+        let content = match on_another_thread(move || fs::read(path)).await {
             Ok(content) => content,
             Err(error) => {
                 self.metrics.reloaded(None);
@@ -105,4 +107,9 @@ impl Reload {
         self.issuers.store(Arc::new(issuers));
         Ok(())
     }
+}
+
+/// Reads a file on a thread that may block: a disk may be slow.
+async fn on_another_thread<T: Send + 'static>(read: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    tokio::task::spawn_blocking(read).await.map_err(io::Error::other)?
 }

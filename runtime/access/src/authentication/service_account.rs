@@ -374,7 +374,7 @@ pub fn split_service_account_name(user: &str) -> Option<(&str, &str)> {
 
 /// Returns the node of the pod to which the user's token is bound; `None` for other users.
 #[must_use]
-pub fn node_of(user: &UserInfo) -> Option<&str> {
+pub fn node_of_pod(user: &UserInfo) -> Option<&str> {
     split_service_account_name(&user.name)?;
     match user.extra.get(NODE_NAME)?.as_slice() {
         [node] => Some(node),

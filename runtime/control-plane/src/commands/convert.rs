@@ -14,7 +14,6 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_machinery::yaml;
 use serde_json::{Map, Value, value::RawValue};
 
-use crate::base_groups;
 use crate::program::Program;
 
 /// Converts objects in files between the versions of their kinds, and prints them.
@@ -44,10 +43,7 @@ enum OutputFormat {
 
 impl Convert {
     pub(super) fn run(&self, program: &Program) -> Result<()> {
-        let mut scheme = Scheme::new();
-        for group_version in base_groups::with_groups_of(program) {
-            (group_version.register)(&mut scheme);
-        }
+        let scheme = program.scheme();
         let mut converted = Vec::new();
         for file in &self.filename {
             let text = read(file)?;

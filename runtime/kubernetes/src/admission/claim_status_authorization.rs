@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict};
-use planesmith_access::authentication::service_account::node_of;
+use planesmith_access::authentication::service_account::node_of_pod;
 use planesmith_access::authorization::{Authorizer, Target};
 use planesmith_access::user::UserInfo;
 use planesmith_api_defs::resource::v1::{AllocatedDeviceStatus, AllocationResult, ResourceClaim, ResourceClaimStatus};
@@ -143,7 +143,7 @@ fn only_node(allocation: &AllocationResult) -> Option<&str> {
 
 /// True if the user is the service account of a pod on the node.
 fn runs_on(user: &UserInfo, node: &str) -> bool {
-    node_of(user) == Some(node) && names::dns_subdomain(node).is_empty()
+    node_of_pod(user) == Some(node) && names::dns_subdomain(node).is_empty()
 }
 
 /// Returns the drivers whose devices were added, removed or changed.

@@ -20,7 +20,6 @@ use planesmith_machinery::object::{Object, Resource};
 use planesmith_machinery::status::ApiError;
 
 use crate::certificate_requests::{Request as CertificateRequest, signers};
-use crate::node_identity::node_of;
 
 /// The namespace of the leases with which nodes report that they are alive.
 const LEASES: &str = "kube-node-lease";
@@ -180,7 +179,7 @@ impl Plugin for NodeRestriction {
     }
 
     fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
-        let Some(node) = node_of(attributes.user) else {
+        let Some(node) = attributes.user.node_name() else {
             return decided(Ok(()));
         };
         let write = Write {

@@ -8,6 +8,7 @@ use x509_cert::ext::pkix::KeyUsages;
 use x509_cert::ext::pkix::name::GeneralName;
 
 use super::Request;
+use planesmith_access::user::{NODE_PREFIX, NODES_GROUP};
 use planesmith_control_plane::certificates::issue::Usages;
 
 /// Clients of the server.
@@ -19,8 +20,6 @@ const NODE_SERVER: &str = "kubernetes.io/kubelet-serving";
 /// Requests from before there were signers.
 const LEGACY: &str = "kubernetes.io/legacy-unknown";
 
-const NODE_PREFIX: &str = "system:node:";
-const NODE_GROUP: &str = "system:nodes";
 
 /// Checks if a signer would issue the requested certificate; `None` for a signer that is not built in.
 pub(crate) fn check(signer: &str, request: &Request, usages: &[String]) -> Option<Result<(), String>> {
@@ -90,10 +89,10 @@ fn not_allowed(kind: &str) -> String {
 }
 
 fn check_node_group(request: &Request) -> Result<(), String> {
-    if request.user.organizations == [NODE_GROUP] {
+    if request.user.organizations == [NODES_GROUP] {
         return Ok(());
     }
-    Err(format!("subject organization is not {NODE_GROUP}"))
+    Err(format!("subject organization is not {NODES_GROUP}"))
 }
 
 fn check_node_name(request: &Request) -> Result<(), String> {

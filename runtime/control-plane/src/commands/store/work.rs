@@ -7,14 +7,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use clap::ArgMatches;
-use planesmith_machinery::scheme::{Scheme, StorageMediaType};
+use planesmith_machinery::scheme::StorageMediaType;
 use planesmith_server::stores::RegistryCodec;
 use planesmith_store::{Amount, Clock as _, Progress, SystemClock, TransferError};
 use rustix::process::{Signal, getpid, kill_process};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::base_groups::with_groups_of;
 use crate::program::Program;
 
 /// Time between two reports: on a terminal, and in a log.
@@ -70,8 +69,7 @@ impl<'a> Work<'a> {
 
     /// The codecs of the program's kinds, which write in `media_type`.
     pub(super) fn codec(&self, media_type: StorageMediaType) -> RegistryCodec {
-        let mut scheme = Scheme::new();
-        with_groups_of(self.program).for_each(|group| (group.register)(&mut scheme));
+        let mut scheme = self.program.scheme();
         scheme.set_storage_media_type(media_type);
         RegistryCodec::new(&scheme)
     }

@@ -6,9 +6,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use planesmith_access::authentication::service_account::{node_of, service_account_user, split_service_account_name};
+use planesmith_access::authentication::service_account::{node_of_pod, service_account_user, split_service_account_name};
 use planesmith_access::authorization::{Authorizer, Target};
-use planesmith_access::user::{ANONYMOUS, AUTHENTICATED_GROUP, PRIVILEGED_GROUP, UNAUTHENTICATED_GROUP, UserInfo};
+use planesmith_access::user::{
+    ANONYMOUS, AUTHENTICATED_GROUP, NODE_PREFIX, NODES_GROUP, PRIVILEGED_GROUP, UNAUTHENTICATED_GROUP, UserInfo,
+};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::names;
@@ -18,8 +20,6 @@ use planesmith_machinery::validation::check_domain_path;
 use super::super::authorization::{refusal, target};
 use crate::request::RequestInfo;
 
-const NODE_PREFIX: &str = "system:node:";
-const NODES_GROUP: &str = "system:nodes";
 /// The extra key that replaces the extra values of a service account that acts for its node.
 const NODE_KEYS: &str = "authentication.kubernetes.io/associated-node-keys";
 
@@ -172,7 +172,7 @@ impl Mode {
         let node = node_name(&wanted.name);
         let is_account = |user: &UserInfo| split_service_account_name(&user.name).is_some();
         match self {
-            Mode::AssociatedNode => only_name && node.is_some() && node == node_of(requestor),
+            Mode::AssociatedNode => only_name && node.is_some() && node == node_of_pod(requestor),
             Mode::ArbitraryNode => only_name && node.is_some(),
             Mode::ServiceAccount => only_name && is_account(wanted),
             Mode::UserInfo => node.is_none() && !is_account(wanted),
