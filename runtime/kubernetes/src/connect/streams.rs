@@ -175,7 +175,7 @@ impl Wishes {
 }
 
 /// Requires the permission to create a stream. WebSocket opens it with GET, which policies grant to readers.
-async fn authorize_create(authorizer: Option<&dyn Authorizer>, stream: Stream, call: &Call) -> ApiResult<()> {
+async fn authorize_create(authorizer: &dyn Authorizer, stream: Stream, call: &Call) -> ApiResult<()> {
     let is_checked = call
         .ctx
         .features
@@ -183,7 +183,6 @@ async fn authorize_create(authorizer: Option<&dyn Authorizer>, stream: Stream, c
     if call.ctx.info.verb_text() == CREATE || !is_checked {
         return Ok(());
     }
-    let authorizer = authorizer.ok_or_else(|| ApiError::internal("no authorizer available"))?;
     let target = authorization::Target::Resource {
         group: "",
         version: "v1",
@@ -232,7 +231,7 @@ impl Streams {
     async fn answer(&self, endpoint: &Endpoint, call: &Call) -> ApiResult<Response> {
         let wishes = self.stream.wishes(Parameters(call.query()))?;
         endpoint.admit_connection(call, wishes.as_struct()).await?;
-        let authorizer = endpoint.stores().options().authorizer.as_deref();
+        let authorizer = &*endpoint.stores().options().authorizer;
         authorize_create(authorizer, self.stream, call).await?;
         let pod: Pod = self.objects.get(call.namespace(), call.name())?;
         let path = wishes.path(&pod)?;
