@@ -182,9 +182,20 @@ async fn the_roles_of_a_private_group_are_parts_of_the_roles_for_people() {
     shop.ready().await;
     let aggregated = async {
         loop {
-            let role: Value = shop.connection.get(VIEW).await.unwrap().expect(200).unwrap().json().unwrap();
+            let role: Value = shop
+                .connection
+                .get(VIEW)
+                .await
+                .unwrap()
+                .expect(200)
+                .unwrap()
+                .json()
+                .unwrap();
             let rules = role["rules"].as_array().cloned().unwrap_or_default();
-            if rules.iter().any(|rule| rule["apiGroups"] == json!(["shop.example.com"])) {
+            if rules
+                .iter()
+                .any(|rule| rule["apiGroups"] == json!(["shop.example.com"]))
+            {
                 break;
             }
             tokio::task::yield_now().await;

@@ -167,7 +167,10 @@ fn wanted_roles(tables: &Tables) -> Vec<Value> {
 }
 
 fn wanted_role_bindings(tables: &Tables) -> Vec<Value> {
-    let namespaces = tables.namespaced_roles.iter().flat_map(|table| rows(&table["bindings"]));
+    let namespaces = tables
+        .namespaced_roles
+        .iter()
+        .flat_map(|table| rows(&table["bindings"]));
     let bindings = namespaces.flat_map(|(namespace, bindings)| {
         rows(bindings).map(move |(name, row)| binding(namespace, name, "Role", text(row, "/role"), &row["subjects"]))
     });

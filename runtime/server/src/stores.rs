@@ -114,7 +114,12 @@ impl Stores {
     /// additional permissions.
     #[must_use]
     pub fn new(storage: Storage, scheme: Arc<Scheme>) -> Self {
-        Self::with_options(storage, scheme, Chain::default(), StoresOptions::new(Arc::new(AlwaysDeny)))
+        Self::with_options(
+            storage,
+            scheme,
+            Chain::default(),
+            StoresOptions::new(Arc::new(AlwaysDeny)),
+        )
     }
 
     /// Returns the stores of the kinds in `scheme` on `storage`.

@@ -30,7 +30,10 @@ mod tests {
 
     /// Returns the rules of all roles, each with the name of its role.
     fn rules() -> Vec<(String, Value)> {
-        let (cluster, namespaced) = (table(DEFAULT_ROLES.cluster_roles), table(DEFAULT_ROLES.namespaced_roles));
+        let (cluster, namespaced) = (
+            table(DEFAULT_ROLES.cluster_roles),
+            table(DEFAULT_ROLES.namespaced_roles),
+        );
         let controllers = table(DEFAULT_ROLES.controller_roles);
         let people = rows(&cluster, "roles").iter().map(|(name, row)| (name, &row["rules"]));
         let namespaces = rows(&namespaced, "roles").values();
@@ -67,7 +70,10 @@ mod tests {
         for (namespace, bindings) in rows(&namespaced, "bindings") {
             for (name, binding) in bindings.as_object().expect("bindings by name") {
                 let role = binding["role"].as_str().expect("a role");
-                assert!(rows(&namespaced, "roles")[namespace].get(role).is_some(), "{namespace}/{name}");
+                assert!(
+                    rows(&namespaced, "roles")[namespace].get(role).is_some(),
+                    "{namespace}/{name}"
+                );
             }
         }
     }

@@ -20,7 +20,6 @@ const NODE_SERVER: &str = "kubernetes.io/kubelet-serving";
 /// Requests from before there were signers.
 const LEGACY: &str = "kubernetes.io/legacy-unknown";
 
-
 /// Checks if a signer would issue the requested certificate; `None` for a signer that is not built in.
 pub(crate) fn check(signer: &str, request: &Request, usages: &[String]) -> Option<Result<(), String>> {
     Some(match signer {

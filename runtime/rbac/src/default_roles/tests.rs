@@ -21,7 +21,10 @@ fn every_component_adds_its_roles_and_bindings() {
     let bindings = wanted_cluster_role_bindings(&tables);
     assert!(names(&bindings).iter().all(|binding| roles.contains(binding)));
     let account = &bindings.last().expect("of the controller")["subjects"][0];
-    assert_eq!((&account["kind"], &account["name"]), (&json!("ServiceAccount"), &json!("restock")));
+    assert_eq!(
+        (&account["kind"], &account["name"]),
+        (&json!("ServiceAccount"), &json!("restock"))
+    );
     assert_eq!(names(&wanted_roles(&tables)), ["reader"]);
     assert_eq!(wanted_role_bindings(&tables)[0]["roleRef"]["name"], "reader");
 }

@@ -75,8 +75,7 @@ mod tests {
     fn a_document_names_its_type_in_every_encoding() {
         let json = br#"{"apiVersion":"v1","kind":"Pod"}"#;
         let mut message = Vec::new();
-        protobuf::open_envelope("v1", "Pod", 0, &mut message);
-        protobuf::close_envelope(&mut message);
+        protobuf::wrap("v1", "Pod", &mut message, |_| {});
         let mut cbor = Vec::new();
         cbor::from_json(json, &mut cbor).expect("a document");
         for (format, body) in [
@@ -87,7 +86,11 @@ mod tests {
         ] {
             let document = Document::read(format, body).expect("in its encoding");
             let found = document.type_meta().expect("an object");
-            assert_eq!((found.api_version.as_str(), found.kind.as_str()), ("v1", "Pod"), "{format:?}");
+            assert_eq!(
+                (found.api_version.as_str(), found.kind.as_str()),
+                ("v1", "Pod"),
+                "{format:?}"
+            );
         }
     }
 

@@ -102,7 +102,12 @@ async fn with_parcel(phase: Phase) -> (Endpoint, Arc<Busy>) {
         taken: Mutex::default(),
     });
     let admission = Chain::new(vec![Arc::clone(&busy) as Arc<dyn Plugin>]);
-    let stores = Stores::with_options(storage, Arc::new(scheme), admission, StoresOptions::new(Arc::new(AlwaysAllow)));
+    let stores = Stores::with_options(
+        storage,
+        Arc::new(scheme),
+        admission,
+        StoresOptions::new(Arc::new(AlwaysAllow)),
+    );
     *busy.stores.lock().expect("no panic") = Some(stores.clone());
     let endpoint = Endpoint::new(Parcel::RESOURCE, &stores);
     let body = format!(

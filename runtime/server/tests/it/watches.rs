@@ -1,7 +1,7 @@
 //! Watches: their start, events and end.
 
-use std::sync::Arc;
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;

@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use planesmith_access::authentication::service_account::{node_of_pod, service_account_user, split_service_account_name};
+use planesmith_access::authentication::service_account::{
+    node_of_pod, service_account_user, split_service_account_name,
+};
 use planesmith_access::authorization::{Authorizer, Target};
 use planesmith_access::user::{
     ANONYMOUS, AUTHENTICATED_GROUP, NODE_PREFIX, NODES_GROUP, PRIVILEGED_GROUP, UNAUTHENTICATED_GROUP, UserInfo,
