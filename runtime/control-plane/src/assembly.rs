@@ -27,7 +27,6 @@ use planesmith_store::Storage;
 use crate::admission::{self, PluginInitializer};
 use crate::authentication::{AddedAuthentication, AuthenticationContext, anonymous, bearer_tokens};
 use crate::authorization::authorizer;
-use crate::base_groups;
 use crate::bootstrap::Announcement;
 use crate::component::{AuthorizerInitializer, ChainContext, ChainedServer, Contribution, ServerContext};
 use crate::component_state::ComponentState;
@@ -344,6 +343,6 @@ fn admission_chain(program: &Program, initializer: &PluginInitializer<'_>) -> Re
 fn enablement(program: &Program, options: &Options, gates: &FeatureGates) -> Result<Enablement> {
     let components = program.components.iter();
     let gated = components.flat_map(|component| component.gated_resources());
-    let enablement = Enablement::new(base_groups::with_groups_of(program), gated, &options.versions(), gates);
+    let enablement = Enablement::new(program.all_groups(), gated, &options.versions(), gates);
     enablement.map_err(|problem| anyhow::anyhow!(problem))
 }

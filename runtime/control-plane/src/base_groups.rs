@@ -8,7 +8,6 @@ use planesmith_server::routes::Routes;
 use planesmith_server::stores::Stores;
 
 use crate::group_version::GroupVersion;
-use crate::program::Program;
 
 /// The group versions that are served in addition to those of a program that does not bring them itself.
 pub const GROUPS: &[GroupVersion] = &[
@@ -21,19 +20,6 @@ pub const GROUPS: &[GroupVersion] = &[
     },
     GroupVersion::of_kind::<Lease>("coordination.k8s.io", "v1"),
 ];
-
-/// Returns the group versions of the program, after those of every control plane and of its components that it does not bring
-/// itself.
-pub(crate) fn with_groups_of(program: &Program) -> impl Iterator<Item = &'static GroupVersion> {
-    let groups = program.groups;
-    let brings = move |added: &GroupVersion| {
-        let mut own = groups.iter();
-        own.any(|own| own.group == added.group && own.version == added.version)
-    };
-    let of_components = program.components.iter().flat_map(|component| component.groups());
-    let added = GROUPS.iter().chain(of_components);
-    added.filter(move |added| !brings(added)).chain(groups)
-}
 
 fn register_core(scheme: &mut Scheme) {
     scheme.add::<ConfigMap>();

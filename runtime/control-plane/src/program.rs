@@ -6,7 +6,7 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_server::openapi::{OpenApi, Part};
 
 use crate::admission::Registration;
-use crate::base_groups::with_groups_of;
+use crate::base_groups::GROUPS;
 use crate::component::Component;
 use crate::group_version::GroupVersion;
 use crate::options::{AuthorizationMode, CONTROLLERS, ControllerName, Options};
@@ -30,8 +30,21 @@ impl Program {
     /// Returns all kinds that the program can serve.
     pub(crate) fn scheme(&self) -> Scheme {
         let mut scheme = Scheme::new();
-        with_groups_of(self).for_each(|group| (group.register)(&mut scheme));
+        self.all_groups().for_each(|group| (group.register)(&mut scheme));
         scheme
+    }
+
+    /// Returns the group versions of the program, after those of every control plane and of its components that it does not bring
+    /// itself.
+    pub(crate) fn all_groups(&self) -> impl Iterator<Item = &'static GroupVersion> {
+        let groups = self.groups;
+        let brings = move |added: &GroupVersion| {
+            let mut own = groups.iter();
+            own.any(|own| own.group == added.group && own.version == added.version)
+        };
+        let of_components = self.components.iter().flat_map(|component| component.groups());
+        let added = GROUPS.iter().chain(of_components);
+        added.filter(move |added| !brings(added)).chain(groups)
     }
 
     /// Returns the names of all controllers that `--controllers` can switch.

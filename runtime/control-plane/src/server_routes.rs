@@ -3,7 +3,6 @@
 use planesmith_server::routes::Routes;
 use planesmith_server::stores::Stores;
 
-use crate::base_groups;
 use crate::enablement::Enablement;
 use crate::group_version::GroupVersion;
 use crate::program::Program;
@@ -26,7 +25,7 @@ impl ServerRoutes {
             core: empty(),
             components: program.components.iter().map(|_| empty()).collect(),
         };
-        let groups = base_groups::with_groups_of(program);
+        let groups = program.all_groups();
         for group_version in groups.filter(|group| enablement.version(group)) {
             let mut components = program.components.iter();
             let own = components.position(|component| component.server_groups().contains(&group_version.group));
@@ -41,7 +40,7 @@ impl ServerRoutes {
 
     /// Returns the group versions of `program` that have a route. Versions that only exist for conversions have none.
     pub(crate) fn served(&self, program: &Program) -> Vec<GroupVersion> {
-        let groups = base_groups::with_groups_of(program).copied();
+        let groups = program.all_groups().copied();
         groups.filter(|group| self.serves(group.group, group.version)).collect()
     }
 
@@ -56,7 +55,6 @@ impl ServerRoutes {
 mod tests {
     use std::sync::Arc;
 
-    use planesmith_machinery::scheme::Scheme;
     use planesmith_store::{MemoryLog, Storage, StorageOptions};
 
     use super::*;
@@ -88,13 +86,9 @@ mod tests {
             admission: &[],
             components: &[&WithoutServer, &LeaseServer],
         };
-        let mut scheme = Scheme::new();
-        for group_version in base_groups::with_groups_of(&program) {
-            (group_version.register)(&mut scheme);
-        }
         let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
-        let stores = Stores::new(storage, Arc::new(scheme));
-        let groups = base_groups::with_groups_of(&program);
+        let stores = Stores::new(storage, Arc::new(program.scheme()));
+        let groups = program.all_groups();
         let enablement = Enablement::new(groups, &[], &Switches::default(), &FeatureGates::default()).unwrap();
         let routes = ServerRoutes::install(&program, &stores, &enablement);
         let [without, of_leases] = &routes.components[..] else {
