@@ -210,7 +210,8 @@ impl Server {
     /// A server of the kinds of `scheme` on `storage`.
     pub(crate) fn of_scheme(storage: Storage, scheme: Scheme) -> Self {
         assert_eq!(scheme.check(), Ok(()));
-        let stores = Stores::new(storage.clone(), Arc::new(scheme));
+        let options = StoresOptions::new(Arc::new(AlwaysAllow));
+        let stores = Stores::with_options(storage.clone(), Arc::new(scheme), Chain::default(), options);
         let mut routes = Routes::new();
         for kind in stores.scheme().iter() {
             routes.serve_kind(kind, &stores);
