@@ -450,6 +450,7 @@ pub const PROGRAM: Program = Program {
         planesmith_dynamic_admission::COMPONENT,
         planesmith_etcd_storage::COMPONENT,
         planesmith_audit::COMPONENT,
+        planesmith_authorization::COMPONENT,
         planesmith_openid::COMPONENT,
         planesmith_trace_export::COMPONENT,
         planesmith_rbac::COMPONENT,

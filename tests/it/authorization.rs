@@ -1,4 +1,6 @@
-//! Authorizers that follow what is stored.
+//! Authorizers besides roles: nodes, a policy file, and webhooks.
+
+mod webhook;
 
 use bytes::Bytes;
 use http::Method;
@@ -120,15 +122,22 @@ async fn policies_of_a_file_permit_what_they_name() {
         "spec": {"user": "alice", "namespace": "work", "resource": "configmaps", "readonly": true}}"#;
     std::fs::write(&file, policies.replace('\n', " ")).unwrap();
     let file = format!("--authorization-policy-file={}", file.display());
-    let flags = ["--storage=memory", "--authorization-mode=ABAC", &file];
-    let server = home.start(&binary, &flags).await.unwrap();
-    let connection = server.connect().await.unwrap();
-    let as_alice = async |method: Method, namespace: &str| {
-        let path = format!("/api/v1/namespaces/{namespace}/configmaps");
-        let body = json!({"metadata": {"name": "c"}}).to_string().into();
-        call_as(&connection, "alice", "dev", method, &path, body).await.status
-    };
-    assert_eq!(as_alice(Method::GET, "work").await, 200);
-    assert_eq!(as_alice(Method::GET, "default").await, 403);
-    assert_eq!(as_alice(Method::POST, "work").await, 403);
+    let configuration = home.path().join("authorization.yaml");
+    let authorizers = "authorizers: [{type: ABAC, name: abac}, {type: AlwaysDeny, name: alwaysdeny}]";
+    let text = format!("apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\n{authorizers}\n");
+    std::fs::write(&configuration, text).unwrap();
+    let configuration = format!("--authorization-config={}", configuration.display());
+    for modes in ["--authorization-mode=ABAC", &configuration] {
+        let server = home.start(&binary, &["--storage=memory", modes, &file]).await.unwrap();
+        let connection = server.connect().await.unwrap();
+        let as_alice = async |method: Method, namespace: &str| {
+            let path = format!("/api/v1/namespaces/{namespace}/configmaps");
+            let body = json!({"metadata": {"name": "c"}}).to_string().into();
+            call_as(&connection, "alice", "dev", method, &path, body).await.status
+        };
+        assert_eq!(as_alice(Method::GET, "work").await, 200, "{modes}");
+        assert_eq!(as_alice(Method::GET, "default").await, 403, "{modes}");
+        assert_eq!(as_alice(Method::POST, "work").await, 403, "{modes}");
+        server.kill().await.unwrap();
+    }
 }

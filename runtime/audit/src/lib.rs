@@ -10,7 +10,6 @@ mod log_file;
 mod options;
 mod queue;
 mod rotation;
-mod throttle;
 mod webhook;
 
 pub use component::COMPONENT;

@@ -7,10 +7,10 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
+use planesmith_control_plane::token_bucket::TokenBucket;
 use planesmith_server::audit::AuditMeter;
 
 use crate::destination::Destination;
-use crate::throttle::Throttle;
 
 /// The limits of batches.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +124,7 @@ impl fmt::Debug for Queue {
 fn deliver_all(waiting: &Receiver<Vec<u8>>, batching: Batching, limit: Option<usize>, deliveries: &Deliveries) {
     let mut throttle = batching
         .throttled
-        .then(|| Throttle::new(batching.qps, batching.burst, Instant::now()));
+        .then(|| TokenBucket::new(batching.qps, batching.burst, Instant::now()));
     while let Some(batch) = next_batch(waiting, batching) {
         if let Some(throttle) = &mut throttle {
             thread::sleep(throttle.take(Instant::now()));

@@ -26,7 +26,7 @@ use planesmith_store::Storage;
 
 use crate::admission::{self, PluginInitializer};
 use crate::authentication::{AddedAuthentication, AuthenticationContext, anonymous, bearer_tokens};
-use crate::authorization::authorizer;
+use crate::authorization::{Authorization, authorization};
 use crate::bootstrap::Announcement;
 use crate::component::{AuthorizerInitializer, ChainContext, ChainedServer, Contribution, ServerContext};
 use crate::component_state::ComponentState;
@@ -109,15 +109,22 @@ pub(crate) fn assemble(
     let scheme = Arc::new(scheme(program, options, &features, shared)?);
     let state = ComponentState::default();
     let objects: Arc<dyn Lister> = Arc::new(ObjectLister::new(storage, &scheme));
+    let metrics = SharedMetrics::default();
+    let server_name = bootstrap::identity_lease::own_name();
     let initializer = AuthorizerInitializer {
         storage,
         scheme: &scheme,
         options,
         gates: &gates,
         objects: &objects,
+        metrics: &metrics,
+        server_name: &server_name,
         state: &state,
     };
-    let authorizer = authorizer(program, &initializer)?;
+    let Authorization {
+        authorizer,
+        allows_everything,
+    } = authorization(program, &initializer)?;
     let (kinds, live_services) = (LiveKinds::default(), LiveServices::default());
     let initializer = PluginInitializer {
         storage,
@@ -127,13 +134,20 @@ pub(crate) fn assemble(
         authorizer: Arc::clone(&authorizer),
         loopback,
         services: &live_services,
-        metrics: SharedMetrics::default(),
+        metrics: Arc::clone(&metrics),
         options,
         configuration: None,
     };
     let stores = stores(program, &initializer)?;
     let keys = ServiceAccountKeys::open(options, program.token_key())?;
-    let (tokens, anonymous) = authentication(program, options, &gates, (&stores, loopback), &keys)?;
+    let context = AuthenticationContext {
+        options,
+        gates: &gates,
+        metrics: &metrics,
+        server_name: &server_name,
+    };
+    let (tokens, configured) = bearer_tokens_of(program, &context, (&stores, loopback), &keys)?;
+    let anonymous = anonymous(options, configured, allows_everything);
     namespaces::handle_subresources(&stores);
     service_accounts::handle_subresources(&stores, &keys, &options.service_accounts);
     let election = shared.and_then(|_| election(program, options, loopback));
@@ -209,7 +223,7 @@ pub(crate) fn assemble(
         tokens: Arc::clone(&tokens),
         anonymous,
         authorizer: Arc::clone(&authorizer),
-        metrics: Arc::clone(&stores.options().metrics),
+        metrics,
         features,
     };
     Ok((chain, assembled))
@@ -220,26 +234,19 @@ fn audit_of(audit: Arc<Audit>, stores: &Stores) -> Arc<AuditContext> {
     Arc::new(AuditContext { audit, scheme })
 }
 
-/// Returns the authenticator of bearer tokens, and the requests without credentials that are served.
-fn authentication(
+/// Returns the authenticator of bearer tokens, and the requests without credentials that a file configures.
+fn bearer_tokens_of(
     program: &Program,
-    options: &Options,
-    gates: &FeatureGates,
+    context: &AuthenticationContext<'_>,
     (stores, loopback): (&Stores, &Loopback),
     keys: &ServiceAccountKeys,
-) -> Result<(Arc<BearerTokens>, Anonymous)> {
-    let context = AuthenticationContext {
-        options,
-        gates,
-        metrics: &stores.options().metrics,
-        server_name: &bootstrap::identity_lease::own_name(),
-    };
+) -> Result<(Arc<BearerTokens>, Option<Anonymous>)> {
     let mut components = program.components.iter();
     let added = components.try_fold(AddedAuthentication::default(), |added, component| {
-        anyhow::Ok(added.and(component.authentication(&context)?))
+        anyhow::Ok(added.and(component.authentication(context)?))
     })?;
-    let tokens = bearer_tokens(options, loopback, keys, stores, added.tokens)?;
-    Ok((tokens, anonymous(options, added.anonymous)))
+    let tokens = bearer_tokens(context.options, loopback, keys, stores, added.tokens)?;
+    Ok((tokens, added.anonymous))
 }
 
 /// Adds the checks of the store.

@@ -144,19 +144,33 @@ pub(crate) fn authenticator(
     Arc::new(chain)
 }
 
-/// The requests without credentials that are served: as `configured` in a file, or as the flags say. None are while every
-/// request is allowed.
-pub(crate) fn anonymous(options: &Options, configured: Option<Anonymous>) -> Anonymous {
+/// The requests without credentials that are served: as `configured` in a file, or as the flag says. None are while every
+/// request is allowed, as in kube-apiserver.
+pub(crate) fn anonymous(options: &Options, configured: Option<Anonymous>, allows_everything: bool) -> Anonymous {
     match configured {
-        Some(anonymous) if !options.allows_everything() => anonymous,
-        Some(Anonymous::Refused) => Anonymous::Refused,
-        Some(_) => {
+        _ if !allows_everything => configured.unwrap_or_else(|| options.authentication.anonymous_auth.into()),
+        Some(Anonymous::Served | Anonymous::ServedAt(_)) => {
             tracing::warn!(
-                "requests without credentials are refused, although --authentication-config enables them, because \
-                 --authorization-mode=AlwaysAllow would allow them everything"
+                "requests without credentials are refused, although --authentication-config enables them, because the                  authorizer AlwaysAllow would allow them everything"
             );
             Anonymous::Refused
         }
-        None => options.anonymous_allowed().into(),
+        Some(Anonymous::Refused) | None => Anonymous::Refused,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[test]
+    fn requests_without_credentials_are_refused_while_everything_is_allowed() {
+        let options = Options::parse_from(["server"]);
+        assert_eq!(anonymous(&options, None, false), Anonymous::Served);
+        assert_eq!(anonymous(&options, Some(Anonymous::Refused), false), Anonymous::Refused);
+        assert_eq!(anonymous(&options, None, true), Anonymous::Refused);
+        assert_eq!(anonymous(&options, Some(Anonymous::Served), true), Anonymous::Refused);
     }
 }

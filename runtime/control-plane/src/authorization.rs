@@ -1,52 +1,109 @@
 //! The authorization that the flags ask for.
 
+mod counted;
+
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use planesmith_access::authorization::{
     AllowedPaths, AlwaysAllow, AlwaysDeny, Authorizer, PolicyList, PrivilegedGroup, Union,
 };
 
-use crate::component::AuthorizerInitializer;
-use crate::delegation::{AccessReviews, Host};
+use crate::access_reviews::AccessReviews;
+use crate::component::{AuthorizerInitializer, ConfiguredAuthorizer};
+use crate::delegation::Host;
 use crate::options::AuthorizationMode;
 use crate::program::Program;
 
-/// The authorizer of `program`: members of `system:masters` may do everything; for others the modes are consulted in order, or
-/// the server in front.
+pub use counted::CountedAuthorizer;
+
+/// The authorizer of a server.
+#[derive(Debug)]
+pub(crate) struct Authorization {
+    pub(crate) authorizer: Arc<dyn Authorizer>,
+    /// True if every authenticated user may do everything.
+    pub(crate) allows_everything: bool,
+}
+
+/// The authorization of `program`: members of `system:masters` may do everything; for others the modes are consulted in order,
+/// or what a file configures, or the server in front.
 ///
 /// # Errors
 ///
-/// When the kubeconfig of that server or the policy file cannot be read, or the program lacks a mode.
-pub(crate) fn authorizer(program: &Program, initializer: &AuthorizerInitializer<'_>) -> Result<Arc<dyn Authorizer>> {
+/// A file that a flag names cannot be used, or the program lacks a mode.
+pub(crate) fn authorization(program: &Program, initializer: &AuthorizerInitializer<'_>) -> Result<Authorization> {
     let options = initializer.options;
     let mut authorizers: Vec<Box<dyn Authorizer>> = vec![Box::new(PrivilegedGroup)];
+    let mut allows_everything = false;
     if let Some(kubeconfig) = &options.aggregation.authorization_kubeconfig {
         let allowed = options.aggregation.authorization_always_allow_paths.iter();
         authorizers.push(Box::new(AllowedPaths::new(allowed.map(String::as_str))));
-        authorizers.push(Box::new(AccessReviews::new(Host::open(kubeconfig)?)));
-        return Ok(Arc::new(Union::new(authorizers)));
-    }
-    let modes = program.authorization_modes(options);
-    program.check_authorization_modes(&modes).map_err(anyhow::Error::msg)?;
-    for mode in modes {
-        match mode {
-            AuthorizationMode::AlwaysAllow => authorizers.push(Box::new(AlwaysAllow)),
-            AuthorizationMode::AlwaysDeny => authorizers.push(Box::new(AlwaysDeny)),
-            AuthorizationMode::Abac => {
-                let file = options.authorization_policy_file.as_deref();
-                authorizers.push(Box::new(policies(file.unwrap_or(Path::new("")))?));
+        authorizers.push(Box::new(AccessReviews::of_front(Host::open(kubeconfig)?)));
+    } else {
+        let modes = match configured(program, initializer)? {
+            Some(configured) => {
+                authorizers.push(configured.authorizer);
+                configured.modes
             }
-            mode => {
-                for component in program.components {
-                    authorizers.extend(component.authorizer(mode, initializer)?);
+            None => {
+                let modes = program.authorization_modes(options);
+                program.check_authorization_modes(&modes).map_err(anyhow::Error::msg)?;
+                for mode in &modes {
+                    let (name, metrics) = (mode.as_str().to_lowercase(), initializer.metrics.authorizers());
+                    let authorizer = of_mode(program, *mode, initializer)?;
+                    authorizers.push(Box::new(CountedAuthorizer::new(authorizer, *mode, &name, metrics)));
                 }
+                modes
             }
+        };
+        if let Some(file) = &options.authorization_policy_file
+            && !modes.contains(&AuthorizationMode::Abac)
+        {
+            let file = file.display();
+            bail!("--authorization-policy-file is {file}; it needs ABAC among the authorizers");
+        }
+        allows_everything = modes.contains(&AuthorizationMode::AlwaysAllow);
+    }
+    Ok(Authorization {
+        authorizer: Arc::new(Union::new(authorizers)),
+        allows_everything,
+    })
+}
+
+/// Returns the authorizer that a file configures, if a flag of a component names one.
+fn configured(program: &Program, initializer: &AuthorizerInitializer<'_>) -> Result<Option<ConfiguredAuthorizer>> {
+    let of_mode = |mode| of_mode(program, mode, initializer);
+    for component in program.components {
+        if let Some(configured) = component.configured_authorizer(initializer, &of_mode)? {
+            return Ok(Some(configured));
         }
     }
-    Ok(Arc::new(Union::new(authorizers)))
+    Ok(None)
+}
+
+fn of_mode(
+    program: &Program,
+    mode: AuthorizationMode,
+    initializer: &AuthorizerInitializer<'_>,
+) -> Result<Arc<dyn Authorizer>> {
+    match mode {
+        AuthorizationMode::AlwaysAllow => return Ok(Arc::new(AlwaysAllow)),
+        AuthorizationMode::AlwaysDeny => return Ok(Arc::new(AlwaysDeny)),
+        AuthorizationMode::Abac => {
+            let file = initializer.options.authorization_policy_file.as_deref();
+            let file = file.context("ABAC needs --authorization-policy-file")?;
+            return Ok(Arc::new(policies(file)?));
+        }
+        _ => {}
+    }
+    for component in program.components {
+        if let Some(authorizer) = component.authorizer(mode, initializer)? {
+            return Ok(authorizer.into());
+        }
+    }
+    bail!("{} has no authorizer of the type {mode}", program.name)
 }
 
 /// Reads the policies of the mode ABAC.

@@ -18,6 +18,7 @@ use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::filters::Flows;
 use planesmith_server::hooks::Hook;
+use planesmith_server::metrics::SharedMetrics;
 use planesmith_server::openapi::OpenApi;
 use planesmith_server::proxy::ClientIdentity;
 use planesmith_server::routes::Routes;
@@ -163,6 +164,21 @@ pub trait Component: fmt::Debug + Sync {
         Ok(None)
     }
 
+    /// Returns the authorizer that a file configures, in place of `--authorization-mode`; `None` if no flag of the component
+    /// names one. `of_mode` creates the authorizers of modes that the file leaves to their flags.
+    ///
+    /// # Errors
+    ///
+    /// A flag whose value cannot be used, such as a file that is not valid; the server does not start.
+    fn configured_authorizer(
+        &self,
+        initializer: &AuthorizerInitializer<'_>,
+        of_mode: &AuthorizerOfMode<'_>,
+    ) -> Result<Option<ConfiguredAuthorizer>> {
+        let _ = (initializer, of_mode);
+        Ok(None)
+    }
+
     /// Lists the group versions that the component needs. They are served unless the program has them itself.
     fn groups(&self) -> &'static [GroupVersion] {
         &[]
@@ -215,8 +231,24 @@ pub struct AuthorizerInitializer<'a> {
     pub gates: &'a FeatureGates,
     /// Reads objects of any kind.
     pub objects: &'a Arc<dyn Lister>,
+    /// The metrics of the server.
+    pub metrics: &'a SharedMetrics,
+    /// The name that identifies the server among several.
+    pub server_name: &'a str,
     /// State that the parts of a component share.
     pub state: &'a ComponentState,
+}
+
+/// Creates the authorizer of a mode by the flags of this mode.
+pub type AuthorizerOfMode<'a> = dyn Fn(AuthorizationMode) -> Result<Arc<dyn Authorizer>> + 'a;
+
+/// An authorizer that a file configures, in place of `--authorization-mode`.
+#[derive(Debug)]
+pub struct ConfiguredAuthorizer {
+    /// The authorizer.
+    pub authorizer: Box<dyn Authorizer>,
+    /// The modes in it that do not change while the server runs.
+    pub modes: Vec<AuthorizationMode>,
 }
 
 /// A resource that is served only while a feature is on.

@@ -5,11 +5,12 @@
 //! a binary), [`component`] (the additions of a program) and [`enablement`] (the enabled resources), then the steps
 //! of a start: [`identity`], [`authentication`], [`admission`], [`bootstrap`], [`controllers`].
 
+pub mod access_reviews;
 pub mod admission;
 mod allocator;
 mod assembly;
 pub mod authentication;
-mod authorization;
+pub mod authorization;
 pub mod base_groups;
 pub mod bootstrap;
 pub mod certificates;
@@ -27,6 +28,7 @@ pub mod descriptors;
 pub mod enablement;
 pub mod event_post;
 pub mod feature_gates;
+pub mod followed_file;
 pub mod group_priorities;
 pub mod group_version;
 mod host_address;
@@ -54,6 +56,7 @@ mod storage;
 mod store_api;
 pub mod store_scheme;
 mod subresources;
+pub mod token_bucket;
 mod work_queue;
 mod workers;
 

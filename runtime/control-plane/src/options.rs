@@ -320,19 +320,6 @@ impl Options {
         self.cert_dir.clone().unwrap_or_else(|| self.data_dir.join("pki"))
     }
 
-    /// True if requests without credentials are served. They never are with AlwaysAllow, as in kube-apiserver.
-    #[must_use]
-    pub fn anonymous_allowed(&self) -> bool {
-        self.authentication.anonymous_auth && !self.allows_everything()
-    }
-
-    /// True if every authenticated user may do everything.
-    #[must_use]
-    pub fn allows_everything(&self) -> bool {
-        let is_delegated = self.aggregation.authorization_kubeconfig.is_some();
-        !is_delegated && self.authorization_mode.contains(&AuthorizationMode::AlwaysAllow)
-    }
-
     /// Returns the address for clients on the same machine: one that does not depend on networks or a firewall.
     #[must_use]
     pub fn local_address(&self) -> IpAddr {
@@ -421,7 +408,7 @@ mod tests {
     fn no_flags_are_a_working_configuration() {
         let options = parse(&[]).unwrap();
         assert!(options.bind_address.is_loopback());
-        assert!(options.anonymous_allowed());
+        assert!(options.authentication.anonymous_auth);
         assert_eq!(options.request_timeout, Duration::from_secs(60));
     }
 
@@ -437,7 +424,7 @@ mod tests {
         ])
         .unwrap();
         assert_eq!(options.secure_port, 16443);
-        assert!(options.anonymous_allowed());
+        assert!(options.authentication.anonymous_auth);
         assert!(!options.controllers.enabled("namespace"));
         assert_eq!(options.versions().get("apps/v1"), Some(false));
         assert_eq!(options.verbosity, 4);

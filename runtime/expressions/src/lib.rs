@@ -8,6 +8,7 @@
 //! Messages, costs and limits are those of kube-apiserver 1.36. Nothing here blocks, and nothing runs longer than its
 //! budget.
 
+pub mod access_review;
 mod ast;
 pub mod authentication;
 pub mod authorization;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -11,8 +11,10 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches as _};
 use planesmith_control_plane::Component;
 use planesmith_control_plane::authentication::{AddedAuthentication, AuthenticationContext};
+use planesmith_control_plane::followed_file::FollowedFile;
 use planesmith_control_plane::options::check_readable;
 use planesmith_server::metrics::JwtMetrics;
+use planesmith_server::own_task::OwnTask;
 
 use crate::configuration::{
     AuthenticationConfiguration, ClaimMappings, ClaimValidationRule, IssuerConfiguration, JwtAuthenticator,
@@ -21,7 +23,6 @@ use crate::configuration::{
 use crate::issuers::{Issuers, OpenIdTokens};
 use crate::json_web_key::{ALGORITHMS, Algorithm};
 use crate::reload::Reload;
-use crate::task::OwnedTask;
 use crate::validation::Validation;
 
 /// The component of a program that accepts tokens of OpenID providers.
@@ -216,7 +217,7 @@ impl Component for OpenIdComponent {
             allows_egress: context.gates.enabled(EGRESS),
         };
         match &options.authentication_config {
-            Some(path) => from_file(path.clone(), validation, context),
+            Some(path) => from_file(path, validation, context),
             None if options.names_issuer() => {
                 let metrics = metrics(context);
                 let issuers = validation.issuers(&options.configuration()?, &metrics);
@@ -228,21 +229,17 @@ impl Component for OpenIdComponent {
     }
 }
 
-fn from_file(
-    path: PathBuf,
-    validation: Validation,
-    context: &AuthenticationContext<'_>,
-) -> Result<AddedAuthentication> {
+fn from_file(path: &Path, validation: Validation, context: &AuthenticationContext<'_>) -> Result<AddedAuthentication> {
     let metrics = metrics(context);
     let read = || {
-        let content = fs::read(&path)?;
-        let configuration = AuthenticationConfiguration::parse(&content).map_err(|problem| anyhow!(problem))?;
+        let file = FollowedFile::open(path)?;
+        let configuration = AuthenticationConfiguration::parse(file.content()).map_err(|problem| anyhow!(problem))?;
         let issuers = validation
             .issuers(&configuration, &metrics)
             .map_err(|problem| anyhow!(problem))?;
-        anyhow::Ok((content, configuration, issuers))
+        anyhow::Ok((file, configuration, issuers))
     };
-    let (content, configuration, issuers) =
+    let (file, configuration, issuers) =
         read().with_context(|| format!("--authentication-config {}", path.display()))?;
     let anonymous = configuration.anonymous();
     if anonymous.is_some() && context.options.matches.value_source("anonymous_auth") == Some(ValueSource::CommandLine) {
@@ -251,17 +248,16 @@ fn from_file(
             path.display()
         );
     }
-    metrics.loaded(&content);
+    metrics.configuration().loaded(file.content());
     let issuers: Arc<Issuers> = Arc::new(ArcSwap::from_pointee(issuers));
     let reload = Reload {
-        path,
+        file,
         validation,
         issuers: Arc::clone(&issuers),
         metrics,
         anonymous: anonymous.clone(),
-        content,
     };
-    let mut added = added(issuers, Some(OwnedTask::spawn(reload.run())));
+    let mut added = added(issuers, Some(OwnTask::run(reload.run())));
     added.anonymous = anonymous;
     Ok(added)
 }
@@ -270,7 +266,7 @@ fn metrics(context: &AuthenticationContext<'_>) -> Arc<JwtMetrics> {
     JwtMetrics::register(context.metrics, context.server_name, context.gates.enabled(KEY_METRICS))
 }
 
-fn added(issuers: Arc<Issuers>, reload: Option<OwnedTask>) -> AddedAuthentication {
+fn added(issuers: Arc<Issuers>, reload: Option<OwnTask<()>>) -> AddedAuthentication {
     AddedAuthentication {
         tokens: vec![Box::new(OpenIdTokens {
             issuers,

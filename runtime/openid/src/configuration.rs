@@ -1,9 +1,9 @@
 //! The configuration file of `--authentication-config`.
 
 use planesmith_access::authentication::Anonymous;
-use planesmith_control_plane::admission::parse_configuration;
+use planesmith_control_plane::admission::{or_default, parse_configuration};
 use planesmith_machinery::yaml;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 /// Versions of the file that are accepted; they have the same fields.
 const VERSIONS: [&str; 3] = [
@@ -165,13 +165,4 @@ impl AuthenticationConfiguration {
             .map(|condition| condition.path.as_str())
             .collect()
     }
-}
-
-/// Reads `null` as the default, as Go does.
-fn or_default<'de, T, D>(deserializer: D) -> Result<T, D::Error>
-where
-    T: Deserialize<'de> + Default,
-    D: Deserializer<'de>,
-{
-    Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }

@@ -6,6 +6,7 @@ use std::time::{Instant, SystemTime};
 use planesmith_access::authentication::{TokenUser, TokenVerdict, authenticated};
 use planesmith_access::outcome::Outcome;
 use planesmith_server::metrics::IssuerMetrics;
+use planesmith_server::own_task::OwnTask;
 use planesmith_server::proxy::Link;
 
 use crate::compact_token::{Claims, CompactToken};
@@ -13,7 +14,6 @@ use crate::distributed_claims::{DistributedClaim, Endpoint};
 use crate::json_web_key::Algorithm;
 use crate::mapping::{ClaimRules, Source};
 use crate::provider::Provider;
-use crate::task::OwnedTask;
 use crate::verifier::{Signature, Verifier, expiry};
 
 /// Authenticates tokens of one issuer.
@@ -24,7 +24,7 @@ pub(crate) struct Issuer {
     /// The groups, if another server may have them.
     distributed: Option<DistributedClaim>,
     metrics: Arc<IssuerMetrics>,
-    _discovery: OwnedTask,
+    _discovery: OwnTask<()>,
 }
 
 /// The settings of one issuer, checked.
@@ -69,7 +69,7 @@ impl Issuer {
             verifier,
             distributed,
             metrics,
-            _discovery: OwnedTask::spawn(provider.discover_repeatedly()),
+            _discovery: OwnTask::run(provider.discover_repeatedly()),
         }))
     }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use planesmith_access::authentication::{TokenAuthenticator, TokenVerdict};
 use planesmith_access::outcome::Outcome;
+use planesmith_server::own_task::OwnTask;
 
 use crate::compact_token::{issuer_of, unverified_claims};
 use crate::issuer::Issuer;
-use crate::task::OwnedTask;
 
 /// The issuers in use. They are replaced as a whole when their configuration changes.
 pub(crate) type Issuers = ArcSwap<Vec<Arc<Issuer>>>;
@@ -18,7 +18,7 @@ pub(crate) type Issuers = ArcSwap<Vec<Arc<Issuer>>>;
 pub(crate) struct OpenIdTokens {
     pub(crate) issuers: Arc<Issuers>,
     /// Follows the configuration file; `None` for issuers of flags.
-    pub(crate) _reload: Option<OwnedTask>,
+    pub(crate) _reload: Option<OwnTask<()>>,
 }
 
 impl TokenAuthenticator for OpenIdTokens {

@@ -16,7 +16,6 @@ mod json_web_key;
 mod mapping;
 mod provider;
 mod reload;
-mod task;
 mod validation;
 mod verifier;
 

@@ -32,6 +32,7 @@ pub mod negotiation;
 mod offload;
 pub mod openapi;
 mod options;
+pub mod own_task;
 mod process_pages;
 pub mod proxy;
 mod random;

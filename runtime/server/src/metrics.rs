@@ -4,6 +4,9 @@ mod access;
 mod admission;
 mod api_services;
 mod audit;
+mod authorizers;
+mod configurations;
+mod current_label;
 mod inventory;
 mod jwt;
 mod labels;
@@ -38,6 +41,10 @@ use crate::in_flight::InFlight;
 use crate::version::Version;
 pub(crate) use access::{AccessMetrics, AuthorizationResult, Credentials};
 pub use api_services::ApiServiceMetrics;
+pub use authorizers::{
+    AuthorizerMetrics, DecisionMetrics, MatchConditionMetrics, ReviewInFlight, ReviewMetrics, ReviewResult,
+};
+pub use configurations::ConfigurationMetrics;
 pub(crate) use inventory::Inventory;
 pub use inventory::StoredCounts;
 pub use jwt::{IssuerMetrics, JwtMetrics};
@@ -56,6 +63,7 @@ pub struct Metrics {
     service_levels: Registry,
     requests: RequestMetrics,
     access: AccessMetrics,
+    authorizers: AuthorizerMetrics,
     token_cache: Arc<token_cache::TokenCacheMetrics>,
     token_uses: Arc<token_uses::TokenUseMetrics>,
     admission: admission::AdmissionMetrics,
@@ -131,6 +139,7 @@ impl Metrics {
         let metrics = Self {
             requests: RequestMetrics::new(&registry),
             access: AccessMetrics::new(&registry),
+            authorizers: AuthorizerMetrics::new(&registry),
             token_cache: token_cache::TokenCacheMetrics::new(&registry),
             token_uses: token_uses::TokenUseMetrics::new(&registry),
             admission: admission::AdmissionMetrics::new(&registry),
@@ -180,6 +189,12 @@ impl Metrics {
     #[must_use]
     pub fn audit(&self) -> Arc<dyn AuditMeter> {
         Arc::clone(&self.audit) as Arc<dyn AuditMeter>
+    }
+
+    /// Metrics of single authorizers.
+    #[must_use]
+    pub fn authorizers(&self) -> &AuthorizerMetrics {
+        &self.authorizers
     }
 
     /// Metrics of admission webhooks.

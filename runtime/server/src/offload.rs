@@ -7,7 +7,6 @@
 
 mod cost;
 mod lane;
-mod own_task;
 mod turns;
 
 use std::sync::Arc;
@@ -19,7 +18,6 @@ use planesmith_access::user::UserInfo;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 pub(crate) use cost::Cost;
-pub(crate) use own_task::OwnTask;
 pub(crate) use turns::Turns;
 
 use lane::Lane;

@@ -176,6 +176,7 @@ const BUILT_IN_COMPONENTS: &str = "&[
         planesmith_dynamic_admission::COMPONENT,
         planesmith_etcd_storage::COMPONENT,
         planesmith_audit::COMPONENT,
+        planesmith_authorization::COMPONENT,
         planesmith_openid::COMPONENT,
         planesmith_trace_export::COMPONENT,
         planesmith_rbac::COMPONENT,

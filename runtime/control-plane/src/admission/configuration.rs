@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use planesmith_machinery::yaml;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 /// The configuration of plugins, by their names.
@@ -121,6 +121,19 @@ pub fn parse_configuration<T: DeserializeOwned + Default>(
         fields.remove("apiVersion");
     }
     serde_json::from_value(value).context("strict decoding error")
+}
+
+/// Reads `null` as the default, as Go does; for `#[serde(deserialize_with)]`.
+///
+/// # Errors
+///
+/// The value is no `T`.
+pub fn or_default<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: Deserialize<'de> + Default,
+    D: Deserializer<'de>,
+{
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 #[cfg(test)]

@@ -11,12 +11,14 @@ use planesmith_access::user::UserInfo;
 use serde_json::{Value, json};
 
 use super::Host;
-use super::remembered::HOLDS;
 use crate::options::TokenReviewVersion;
 use crate::resource_client::text;
 
 /// The path of TokenReviews in a Kubernetes server.
 const PATH: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
+
+/// The time for which answers of the server in front are cached; kube-apiserver's value for servers behind it.
+const TTL: Duration = Duration::from_secs(10);
 
 /// Authenticates by TokenReviews.
 #[derive(Debug)]
@@ -39,7 +41,7 @@ impl TokenReviews {
             path: PATH,
             version: TokenReviewVersion::V1,
             audiences: None,
-            ttl: HOLDS,
+            ttl: TTL,
             known: TokenCache::new(SystemTime::now),
         }
     }

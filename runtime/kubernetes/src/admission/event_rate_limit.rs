@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
 use planesmith_api_defs::core::v1::Event;
 use planesmith_control_plane::admission::parse_configuration;
+use planesmith_control_plane::token_bucket::TokenBucket;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use serde::Deserialize;
 
@@ -33,13 +34,7 @@ struct Limit {
 
 /// Refuses events above the limits.
 pub(super) struct EventRateLimit {
-    limits: Vec<(Limit, Mutex<HashMap<String, Bucket>>)>,
-}
-
-/// The number of events that are still accepted, and the time at which it was computed.
-struct Bucket {
-    tokens: f64,
-    counted: Instant,
+    limits: Vec<(Limit, Mutex<HashMap<String, TokenBucket>>)>,
 }
 
 impl EventRateLimit {
@@ -81,16 +76,16 @@ impl EventRateLimit {
             let mut buckets = buckets.lock().unwrap_or_else(PoisonError::into_inner);
             let kept = if limit.cache_size == 0 { KEPT } else { limit.cache_size };
             if buckets.len() >= kept && !buckets.contains_key(&key) {
-                let oldest = buckets.iter().min_by_key(|(_, bucket)| bucket.counted);
+                let oldest = buckets.iter().min_by_key(|(_, bucket)| bucket.used_at());
                 if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
                     buckets.remove(&oldest);
                 }
             }
-            let bucket = buckets.entry(key.clone()).or_insert(Bucket {
-                tokens: f64::from(limit.burst),
-                counted: now,
+            let bucket = buckets.entry(key.clone()).or_insert_with(|| {
+                let burst = limit.burst.unsigned_abs();
+                TokenBucket::new(f64::from(limit.qps), burst, now)
             });
-            if !bucket.take(limit, now) {
+            if !bucket.try_take(now) {
                 exceeded.push(format!("limit reached on type {} for key {key}", limit.sort));
             }
         }
@@ -99,19 +94,6 @@ impl EventRateLimit {
         }
         let message = format!("Too many requests: {}", exceeded.join("; "));
         Err(ApiError::too_many_requests(message, 0))
-    }
-}
-
-impl Bucket {
-    fn take(&mut self, limit: &Limit, now: Instant) -> bool {
-        let passed = now.saturating_duration_since(self.counted).as_secs_f64();
-        self.tokens = (self.tokens + passed * f64::from(limit.qps)).min(f64::from(limit.burst));
-        self.counted = now;
-        let has_one = self.tokens >= 1.0;
-        if has_one {
-            self.tokens -= 1.0;
-        }
-        has_one
     }
 }
 

@@ -9,7 +9,8 @@ use http_body::{Body, Frame, SizeHint};
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::{Entry, Revision};
 
-use crate::offload::{Cost, OwnTask, Turns};
+use crate::offload::{Cost, Turns};
+use crate::own_task::OwnTask;
 
 /// Minimum size of a slice in bytes, unless the list ends or its items are much larger before they are encoded.
 pub(crate) const CHUNK: usize = 64 << 10;

@@ -27,7 +27,7 @@ use super::slots::ConnectionSlot;
 use super::write_coalescing::coalesce;
 use super::{ConnectionLimits, Service, Tls, at_most};
 use crate::failure;
-use crate::offload::OwnTask;
+use crate::own_task::OwnTask;
 use crate::sending::Answer;
 
 /// The bytes a client receives when it sends plain HTTP to the TLS port: the text of kube-apiserver.

@@ -1,14 +1,15 @@
 //! Metrics of tokens of OpenID providers.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
+use std::time::Duration;
 
 use planesmith_machinery::hex;
 use prometheus::core::Collector;
 use prometheus::proto::MetricFamily;
-use prometheus::{GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounterVec, IntGaugeVec, Opts};
-use ring::digest::{SHA256, digest};
+use prometheus::{GaugeVec, Histogram, HistogramOpts, HistogramVec, IntGaugeVec, Opts};
 
+use super::configurations::ConfigurationMetrics;
+use super::current_label::{CurrentLabel, hashed, now};
 use super::{Metrics, VALID};
 
 /// kube-apiserver's buckets, in seconds.
@@ -20,14 +21,10 @@ pub struct JwtMetrics {
     latency: HistogramVec,
     key_times: GaugeVec,
     key_sets: IntGaugeVec,
-    reloads: IntCounterVec,
-    reload_times: GaugeVec,
-    configurations: IntGaugeVec,
+    configuration: ConfigurationMetrics,
     /// The label of this server.
     server: String,
     shows_keys: bool,
-    /// The label of the configuration in use.
-    current: Mutex<Option<String>>,
 }
 
 /// Metrics of the tokens of one issuer.
@@ -38,7 +35,7 @@ pub struct IssuerMetrics {
     all: Arc<JwtMetrics>,
     issuer: String,
     /// The label of the keys that were read last.
-    current: Mutex<Option<String>>,
+    current: CurrentLabel,
 }
 
 impl JwtMetrics {
@@ -46,7 +43,6 @@ impl JwtMetrics {
     #[must_use]
     pub fn register(metrics: &Metrics, name: &str, shows_keys: bool) -> Arc<Self> {
         let jwt = |rest: &str| format!("apiserver_authentication_jwt_authenticator_{rest}");
-        let config = |rest: &str| format!("apiserver_authentication_config_controller_{rest}");
         let gauges =
             |name: String, help: &str, labels: &[&str]| GaugeVec::new(Opts::new(name, help), labels).expect(VALID);
         let infos =
@@ -56,13 +52,6 @@ impl JwtMetrics {
             "Time to authenticate a token of an OpenID provider that was not cached, in seconds.",
         );
         let latency = HistogramVec::new(latency.buckets(SECONDS.to_vec()), &["result", "jwt_issuer_hash"]);
-        let reloads = IntCounterVec::new(
-            Opts::new(
-                config("automatic_reloads_total"),
-                "Reloads of the authentication configuration, by result.",
-            ),
-            &["status", "apiserver_id_hash"],
-        );
         let all = Self {
             latency: latency.expect(VALID),
             key_times: gauges(
@@ -75,25 +64,11 @@ impl JwtMetrics {
                 "The digest of the keys of an issuer that were read last.",
                 &["jwt_issuer_hash", "apiserver_id_hash", "hash"],
             ),
-            reloads: reloads.expect(VALID),
-            reload_times: gauges(
-                config("automatic_reload_last_timestamp_seconds"),
-                "Time of the last reload of the authentication configuration, by result.",
-                &["status", "apiserver_id_hash"],
-            ),
-            configurations: infos(
-                config("last_config_info"),
-                "The digest of the authentication configuration in use.",
-                &["apiserver_id_hash", "hash"],
-            ),
+            configuration: ConfigurationMetrics::register(metrics, "authentication", name),
             server: hashed(name.as_bytes()),
             shows_keys,
-            current: Mutex::default(),
         };
         metrics.register(all.latency.clone());
-        metrics.register(all.reloads.clone());
-        metrics.register(all.reload_times.clone());
-        metrics.register(all.configurations.clone());
         if shows_keys {
             metrics.register(all.key_times.clone());
             metrics.register(all.key_sets.clone());
@@ -111,7 +86,7 @@ impl JwtMetrics {
             invalid: latency("failure"),
             all: Arc::clone(self),
             issuer,
-            current: Mutex::default(),
+            current: CurrentLabel::default(),
         })
     }
 
@@ -137,23 +112,10 @@ impl JwtMetrics {
         }
     }
 
-    /// Reports the configuration that is used from the start.
-    pub fn loaded(&self, content: &[u8]) {
-        let label = hashed(content);
-        replace(&self.current, &label, |label, value| {
-            let labels = [self.server.as_str(), label];
-            set_or_remove(&self.configurations, &labels, value);
-        });
-    }
-
-    /// Counts a reload of the configuration. `content` is in use from now on; `None` after a failure.
-    pub fn reloaded(&self, content: Option<&[u8]>) {
-        let labels = [if content.is_some() { "success" } else { "failure" }, &self.server];
-        self.reloads.with_label_values(&labels).inc();
-        self.reload_times.with_label_values(&labels).set(now());
-        if let Some(content) = content {
-            self.loaded(content);
-        }
+    /// Metrics of the configuration file.
+    #[must_use]
+    pub fn configuration(&self) -> &ConfigurationMetrics {
+        &self.configuration
     }
 }
 
@@ -176,44 +138,10 @@ impl IssuerMetrics {
             .set(now());
         if let Some(digest) = digest {
             let label = format!("sha256:{}", hex::encode(digest));
-            replace(&self.current, &label, |label, value| {
-                set_or_remove(&all.key_sets, &[&self.issuer, &all.server, label], value);
-            });
+            self.current
+                .replace(&all.key_sets, &[&self.issuer, &all.server], &label);
         }
     }
-}
-
-/// Replaces the label of an information. `show` shows or removes a series.
-fn replace(current: &Mutex<Option<String>>, label: &str, show: impl Fn(&str, bool)) {
-    let mut current = current.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(old) = current.replace(label.to_owned()).filter(|old| old != label) {
-        show(&old, false);
-    }
-    show(label, true);
-}
-
-fn set_or_remove(infos: &IntGaugeVec, labels: &[&str], shown: bool) {
-    if shown {
-        infos.with_label_values(labels).set(1);
-    } else {
-        // A series that is removed already is what is wanted.
-        let _ = infos.remove_label_values(labels);
-    }
-}
-
-/// Returns the label for a text that a label does not show itself.
-fn hashed(text: &[u8]) -> String {
-    match text {
-        [] => String::new(),
-        text => format!("sha256:{}", hex::encode(digest(&SHA256, text).as_ref())),
-    }
-}
-
-fn now() -> f64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_secs_f64()
 }
 
 #[cfg(test)]
@@ -232,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn one_set_of_keys_and_one_configuration_are_shown() {
+    fn one_set_of_keys_is_shown() {
         let metrics = Metrics::new();
         let jwt = JwtMetrics::register(&metrics, "apiserver-a", true);
         let issuer = jwt.of_issuer("https://issuer");
@@ -243,11 +171,6 @@ mod tests {
         let sets = shown(&metrics, "last_key_set_info");
         assert!(sets.len() == 1 && sets[0].contains("hash=\"sha256:02\""), "{sets:?}");
         assert_eq!(shown(&metrics, "jwks_fetch_last_timestamp_seconds").len(), 2);
-        jwt.loaded(b"a");
-        jwt.reloaded(Some(b"b"));
-        jwt.reloaded(None);
-        assert_eq!(shown(&metrics, "last_config_info").len(), 1);
-        assert_eq!(shown(&metrics, "automatic_reloads_total").len(), 2);
         jwt.forget("https://issuer");
         assert!(shown(&metrics, "last_key_set_info").is_empty());
     }

@@ -6,7 +6,7 @@ fn host() -> Host {
 
 fn webhook() -> TokenReviews {
     let audiences = vec!["api".to_owned()];
-    TokenReviews::of_webhook(host(), TokenReviewVersion::V1beta1, audiences, HOLDS)
+    TokenReviews::of_webhook(host(), TokenReviewVersion::V1beta1, audiences, TTL)
 }
 
 fn carol(audiences: &[&str]) -> Value {

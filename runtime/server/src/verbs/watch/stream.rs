@@ -20,7 +20,8 @@ use super::failure;
 use super::frames::Frames;
 use super::unsent::Unsent;
 use crate::metrics::WatchMetrics;
-use crate::offload::{Cost, OwnTask, Turns, block_in_place};
+use crate::offload::{Cost, Turns, block_in_place};
+use crate::own_task::OwnTask;
 use crate::shutdown::Shutdown;
 
 /// Size of a chunk of initial events, in bytes.

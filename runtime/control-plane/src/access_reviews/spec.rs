@@ -1,69 +1,13 @@
-//! Asks the server in front if a user may do something.
+//! The question about an action.
 
-use std::sync::Arc;
-use std::time::Instant;
-
-use http::Method;
-use planesmith_access::authorization::{Attributes, Authorizer, Decision, Reason, Selectors, Target, Verdict};
+use planesmith_access::authorization::{Attributes, Selectors, Target};
 use planesmith_machinery::selector::{FieldQuery, FieldTerm, LabelQuery, Operator};
 use serde_json::{Value, json};
 
-use super::Host;
-use super::remembered::Remembered;
-use crate::resource_client::text;
-
-const PATH: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
-
-/// The text that a client reads when the server in front does not answer; the reason is only logged.
-const UNKNOWN: &str = "the action cannot be reviewed";
-
-/// Authorizes by SubjectAccessReviews.
-#[derive(Debug)]
-pub(crate) struct AccessReviews {
-    host: Host,
-    known: Arc<Remembered<Decision>>,
-}
-
-impl AccessReviews {
-    /// Creates the authorizer, which asks `host`.
-    pub(crate) fn new(host: Host) -> Self {
-        Self {
-            host,
-            known: Arc::new(Remembered::new()),
-        }
-    }
-}
-
-impl Authorizer for AccessReviews {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
-        let now = Instant::now();
-        let review = json!({
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SubjectAccessReview",
-            "spec": spec(attributes),
-        });
-        let question = review.to_string();
-        if let Some(decision) = self.known.get(&question, now) {
-            return decision.into();
-        }
-        let (host, known) = (self.host.clone(), Arc::clone(&self.known));
-        Verdict::pending(async move {
-            match host.send(Method::POST, PATH, Some(&review)).await {
-                Ok(answer) => {
-                    let decision = decision(&answer);
-                    known.put(question, decision.clone(), now);
-                    decision
-                }
-                Err(error) => {
-                    tracing::warn!(error, "an action cannot be reviewed");
-                    Decision::Failed(UNKNOWN.to_owned())
-                }
-            }
-        })
-    }
-}
-
-fn spec(attributes: &Attributes<'_>) -> Value {
+/// Returns the spec of the review of an action, in `authorization.k8s.io/v1`, with all members of attributes and user, also empty
+/// ones.
+#[must_use]
+pub fn review_spec(attributes: &Attributes<'_>) -> Value {
     let user = attributes.user;
     let mut spec = json!({"user": user.name, "uid": user.uid, "groups": user.groups, "extra": user.extra});
     match attributes.target {
@@ -98,6 +42,26 @@ fn spec(attributes: &Attributes<'_>) -> Value {
     spec
 }
 
+/// Removes the members of a spec, and of its attributes, that are empty.
+pub(super) fn without_empty_members(spec: &mut Value) {
+    let Value::Object(members) = spec else { return };
+    for name in ["resourceAttributes", "nonResourceAttributes"] {
+        if let Some(Value::Object(attributes)) = members.get_mut(name) {
+            attributes.retain(|_, value| !is_empty(value));
+        }
+    }
+    members.retain(|_, value| !is_empty(value));
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.is_empty(),
+        Value::Array(elements) => elements.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => false,
+    }
+}
+
 /// Returns the requirements of a field selector. One that cannot be parsed has none: the question is broader than the
 /// request then, and the request is refused for it later.
 fn of_fields(selector: &str) -> Vec<Value> {
@@ -129,17 +93,6 @@ fn of_labels(selector: &str) -> Vec<Value> {
     requirements.collect()
 }
 
-fn decision(answer: &Value) -> Decision {
-    let says = |field| answer.pointer(field) == Some(&Value::Bool(true));
-    let reason = text(answer, "/status/reason").to_owned();
-    match (says("/status/allowed"), says("/status/denied")) {
-        // An answer with both denies.
-        (_, true) => Decision::Deny(reason),
-        (true, false) => Decision::Allow(Reason::new("", Arc::new(reason))),
-        (false, false) => Decision::NoOpinion(reason),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use planesmith_access::user::UserInfo;
@@ -154,7 +107,7 @@ mod tests {
             ..UserInfo::default()
         };
         let asked = |target| {
-            spec(&Attributes {
+            review_spec(&Attributes {
                 user: &user,
                 verb: "get",
                 target,
@@ -194,12 +147,23 @@ mod tests {
     }
 
     #[test]
-    fn no_answer_is_no_permission() {
-        assert_eq!(decision(&json!({"status": {"allowed": true}})), Decision::ALLOW);
-        let denied = json!({"status": {"denied": true, "reason": "never"}});
-        assert_eq!(decision(&denied), Decision::Deny("never".to_owned()));
-        let both = json!({"status": {"allowed": true, "denied": true}});
-        assert_eq!(decision(&both), Decision::Deny(String::new()));
-        assert_eq!(decision(&json!({})), Decision::NoOpinion(String::new()));
+    fn empty_members_are_not_sent() {
+        let user = UserInfo {
+            name: "carol".to_owned(),
+            ..UserInfo::default()
+        };
+        let target = Target::Resource {
+            group: "",
+            version: "v1",
+            resource: "pods",
+            subresource: "",
+            namespace: "",
+            name: "",
+        };
+        let mut spec = review_spec(&Attributes::new(&user, "list", target));
+        assert_eq!((&spec["uid"], &spec["extra"]), (&json!(""), &json!({})));
+        without_empty_members(&mut spec);
+        let attributes = json!({"verb": "list", "version": "v1", "resource": "pods"});
+        assert_eq!(spec, json!({"user": "carol", "resourceAttributes": attributes}));
     }
 }

@@ -7,10 +7,12 @@ use std::task::{Context, Poll};
 use tokio::task::JoinHandle;
 
 /// Work that may take long or block a thread; aborted when this is dropped.
-pub(crate) struct OwnTask<T>(JoinHandle<T>);
+#[derive(Debug)]
+pub struct OwnTask<T>(JoinHandle<T>);
 
 impl<T: Send + 'static> OwnTask<T> {
-    pub(crate) fn run(work: impl Future<Output = T> + Send + 'static) -> Self {
+    /// Begins `work`.
+    pub fn run(work: impl Future<Output = T> + Send + 'static) -> Self {
         Self(tokio::spawn(work))
     }
 }

@@ -1,0 +1,142 @@
+//! A chain of authorizers that follows its file.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use arc_swap::ArcSwap;
+use planesmith_access::authorization::{Attributes, Authorizer, Rules, Union, Verdict};
+use planesmith_access::user::UserInfo;
+use planesmith_control_plane::followed_file::FollowedFile;
+use planesmith_control_plane::options::AuthorizationMode;
+use planesmith_server::metrics::{AuthorizerMetrics, ConfigurationMetrics};
+use planesmith_server::own_task::OwnTask;
+
+use crate::chain::{LocalAuthorizers, chain};
+use crate::configuration::{AuthorizationConfiguration, CheckedAuthorizer};
+
+/// A chain of authorizers by a file.
+#[derive(Debug)]
+pub(crate) struct ConfiguredChain {
+    current: Arc<ArcSwap<Union>>,
+    _reload: OwnTask<()>,
+}
+
+/// The file, and everything that its chains are made of.
+pub(crate) struct Reload {
+    file: FollowedFile,
+    /// The configuration in use.
+    configuration: AuthorizationConfiguration,
+    local: LocalAuthorizers,
+    /// The modes that must stay in the file: all of the first one but webhooks.
+    required: BTreeSet<AuthorizationMode>,
+    metrics: AuthorizerMetrics,
+    current: Arc<ArcSwap<Union>>,
+}
+
+/// Returns the modes of the authorizers that no reload may remove.
+fn local_modes(authorizers: &[CheckedAuthorizer]) -> BTreeSet<AuthorizationMode> {
+    let modes = authorizers.iter().map(|authorizer| authorizer.mode);
+    modes.filter(|mode| *mode != AuthorizationMode::Webhook).collect()
+}
+
+impl Reload {
+    /// Reads the file. `of_mode` creates the authorizers that it does not configure.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or its content is not valid.
+    pub(crate) fn open(
+        path: &Path,
+        of_mode: impl Fn(AuthorizationMode) -> Result<Arc<dyn Authorizer>>,
+        metrics: &AuthorizerMetrics,
+    ) -> Result<Self> {
+        let file = FollowedFile::open(path)?;
+        let configuration = AuthorizationConfiguration::parse(file.content())?;
+        let authorizers = configuration.check()?;
+        let required = local_modes(&authorizers);
+        let local = required.iter().map(|mode| Ok((*mode, of_mode(*mode)?)));
+        let local = local.collect::<Result<LocalAuthorizers>>()?;
+        let current = chain(authorizers, &local, metrics)?;
+        Ok(Self {
+            file,
+            configuration,
+            local,
+            required,
+            metrics: metrics.clone(),
+            current: Arc::new(ArcSwap::from_pointee(current)),
+        })
+    }
+
+    /// The modes that do not change while the server runs.
+    pub(crate) fn modes(&self) -> Vec<AuthorizationMode> {
+        self.required.iter().copied().collect()
+    }
+
+    /// Begins to follow the file.
+    pub(crate) fn start(self, reloads: ConfigurationMetrics) -> ConfiguredChain {
+        reloads.loaded(self.file.content());
+        ConfiguredChain {
+            current: Arc::clone(&self.current),
+            _reload: OwnTask::run(self.run(reloads)),
+        }
+    }
+
+    async fn run(mut self, reloads: ConfigurationMetrics) {
+        loop {
+            let replaced = match self.file.changed().await {
+                Ok(_) => self.replace(),
+                Err(error) => Err(error.into()),
+            };
+            let file = self.file.path().display();
+            match replaced {
+                Ok(true) => {
+                    reloads.reloaded(Some(self.file.content()));
+                    tracing::info!(%file, "the authorization configuration is reloaded");
+                }
+                Ok(false) => {}
+                Err(error) => {
+                    reloads.reloaded(None);
+                    let error = format!("{error:#}");
+                    tracing::error!(%file, error, "the authorization configuration cannot be used; the previous one remains in use");
+                }
+            }
+        }
+    }
+
+    /// Uses the content of the file. Returns false if it means the same as before.
+    fn replace(&mut self) -> Result<bool> {
+        let configuration = AuthorizationConfiguration::parse(self.file.content())?;
+        let authorizers = configuration.check()?;
+        let present = local_modes(&authorizers);
+        let missing: Vec<&str> = self.required.difference(&present).map(|mode| mode.as_str()).collect();
+        if !missing.is_empty() {
+            bail!("missing required types: [{}]", missing.join(" "));
+        }
+        if configuration == self.configuration {
+            return Ok(false);
+        }
+        let chain = chain(authorizers, &self.local, &self.metrics)?;
+        self.current.store(Arc::new(chain));
+        self.configuration = configuration;
+        Ok(true)
+    }
+}
+
+impl Authorizer for ConfiguredChain {
+    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
+        self.current.load().authorize(attributes)
+    }
+
+    fn rules(&self, user: &UserInfo, namespace: &str) -> Rules {
+        self.current.load().rules(user, namespace)
+    }
+
+    fn explanation(&self, attributes: &Attributes<'_>) -> Option<String> {
+        self.current.load().explanation(attributes)
+    }
+}
+
+#[cfg(test)]
+mod tests;
