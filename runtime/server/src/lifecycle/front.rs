@@ -5,7 +5,9 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::response::Response;
-use http::Request;
+use http::header::CONTENT_LENGTH;
+use http::{Method, Request};
+use http_body::Body as _;
 use planesmith_machinery::feature::Features;
 
 use crate::body::Unread;
@@ -33,12 +35,25 @@ impl Front {
     }
 
     async fn answer(&self, request: Request<Body>, connection: Arc<Connection>) -> Answer {
+        let is_head = request.method() == Method::HEAD;
         let (unread, request) = Unread::of(request);
         let exchange = Exchange::new(request, connection, self.shutdown.clone(), self.features.clone());
-        let answer = self.filters.serve(exchange, &self.router).await;
+        let mut answer = self.filters.serve(exchange, &self.router).await;
         unread.drain().await;
+        if is_head {
+            answer.response = without_body(answer.response);
+        }
         answer
     }
+}
+
+/// Removes the body of the answer to a HEAD request, and keeps its length.
+fn without_body(response: Response) -> Response {
+    let (mut head, body) = response.into_parts();
+    if let Some(length) = body.size_hint().exact().filter(|length| *length > 0) {
+        head.headers.entry(CONTENT_LENGTH).or_insert_with(|| length.into());
+    }
+    Response::from_parts(head, Body::empty())
 }
 
 impl Service for Front {
