@@ -29,6 +29,7 @@ mod objects;
 mod openapi;
 mod peer;
 mod policies;
+mod security;
 mod shutdown;
 mod start;
 mod storage_versions;

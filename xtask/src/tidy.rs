@@ -33,6 +33,7 @@ mod names;
 mod packages;
 mod policy;
 mod tally;
+mod threat_model;
 
 /// Checks what the compiler does not: layers of crates, circles of modules, language, sizes of files, dependencies.
 ///
@@ -175,6 +176,11 @@ impl State {
             let text = std::fs::read(root().join(file)).with_context(|| format!("reading {file}"))?;
             findings.extend(files::check_text(file, &text, &self.policy));
         }
+        let read = |file: &str| std::fs::read_to_string(root().join(file));
+        let model = read(threat_model::FILE).with_context(|| format!("reading {}", threat_model::FILE))?;
+        findings.extend(threat_model::check(&model, |file, name| {
+            read(file).is_ok_and(|source| threat_model::tests_in(&source).contains(name))
+        }));
         findings.sort();
         Ok(findings)
     }

@@ -1,6 +1,5 @@
 //! The version of a store's folder.
 
-use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
@@ -8,6 +7,7 @@ use planesmith_store::log::LogError;
 
 use crate::disk::Disk;
 use crate::errors::{damaged, failed, unknown_format};
+use crate::file_system::create_file;
 
 /// The name of the file with the version.
 pub(crate) const NAME: &str = "format";
@@ -55,7 +55,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<Format>, LogError> {
 /// The complete file is renamed into place, so that a crash cannot leave half of it.
 pub(crate) fn upgrade(path: &Path, disk: &Disk) -> Result<(), LogError> {
     let new = path.join("format.new");
-    let mut file = File::create(&new).map_err(failed("create", &new))?;
+    let mut file = create_file(&new)?;
     let written = writeln!(file, "{FORMAT}{VERSION}").and_then(|()| disk.sync_all(&file, &new));
     written.map_err(failed("write", &new))?;
     std::fs::rename(&new, path.join(NAME)).map_err(failed("rename", &new))?;

@@ -114,6 +114,28 @@ fn only_a_strict_sink_has_requests_refused() {
 }
 
 #[test]
+fn events_above_the_buffer_are_lost_and_counted() {
+    const EVENTS: u64 = 50;
+    let delivery = Delivery::Batched(Batching {
+        buffer: 3,
+        most: 1,
+        ..BATCHING
+    });
+    let (sink, batches, lost) = start(Memory::default(), SinkOptions { delivery, ..AT_ONCE });
+    // No batch is delivered meanwhile.
+    let held = batches.lock().unwrap();
+    for _ in 0..EVENTS {
+        record(&sink, "one", b"{}").unwrap();
+    }
+    let lost_first = lost.0.load(Ordering::Relaxed);
+    assert!(lost_first > EVENTS - 10, "{lost_first} are lost");
+    drop(held);
+    sink.finish();
+    let delivered = batches.lock().unwrap().len() as u64;
+    assert_eq!(delivered + lost.0.load(Ordering::Relaxed), EVENTS);
+}
+
+#[test]
 fn batches_have_a_size_and_the_end_delivers_the_rest() {
     let delivery = Delivery::Batched(BATCHING);
     let (sink, batches, lost) = start(Memory::default(), SinkOptions { delivery, ..AT_ONCE });

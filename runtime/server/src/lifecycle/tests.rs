@@ -25,6 +25,7 @@ use crate::request::{Context, Verb};
 use crate::routes::{ResourceHandler, Routes};
 
 mod answers;
+mod hardening;
 mod running;
 mod unread;
 
