@@ -65,8 +65,8 @@ pub enum Verdict {
 /// Authenticates one kind of credential.
 pub trait Authenticator: Send + Sync + std::fmt::Debug {
     /// Verifies the credentials. Must be cheap: it runs for each request. The outcome is pending only if another server has to
-    /// be asked.
-    fn authenticate<'a>(&'a self, credentials: &Credentials<'a>) -> Outcome<'a, Verdict>;
+    /// be asked; then it has everything that the question needs.
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, Verdict>;
 
     /// Removes request headers that carry this authenticator's credentials, so that they are not forwarded to other servers.
     /// The default removes none.
@@ -76,7 +76,7 @@ pub trait Authenticator: Send + Sync + std::fmt::Debug {
 }
 
 impl<A: Authenticator + ?Sized> Authenticator for Arc<A> {
-    fn authenticate<'a>(&'a self, credentials: &Credentials<'a>) -> Outcome<'a, Verdict> {
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, Verdict> {
         (**self).authenticate(credentials)
     }
 
@@ -87,10 +87,41 @@ impl<A: Authenticator + ?Sized> Authenticator for Arc<A> {
 
 /// Calls several authenticators in order; the first one that finds a user wins.
 #[derive(Debug)]
-pub struct Chain {
+pub struct Chain(Arc<Links>);
+
+#[derive(Debug)]
+struct Links {
     authenticators: Vec<Box<dyn Authenticator>>,
     anonymous: Anonymous,
     anonymous_user: Arc<UserInfo>,
+}
+
+/// Credentials that outlive their request.
+struct OwnedCredentials {
+    headers: HeaderMap,
+    path: String,
+    certificate: Option<ClientCertificate>,
+    proxy: Option<ProxyCertificate>,
+}
+
+impl OwnedCredentials {
+    fn of(credentials: &Credentials<'_>) -> Self {
+        Self {
+            headers: credentials.headers.clone(),
+            path: credentials.path.to_owned(),
+            certificate: credentials.certificate.cloned(),
+            proxy: credentials.proxy.cloned(),
+        }
+    }
+
+    fn credentials(&self) -> Credentials<'_> {
+        Credentials {
+            headers: &self.headers,
+            path: &self.path,
+            certificate: self.certificate.as_ref(),
+            proxy: self.proxy.as_ref(),
+        }
+    }
 }
 
 impl Chain {
@@ -100,31 +131,34 @@ impl Chain {
     /// credentials are refused in both cases, unless other credentials of the same request are valid.
     #[must_use]
     pub fn new(authenticators: Vec<Box<dyn Authenticator>>, anonymous: impl Into<Anonymous>) -> Self {
-        Self {
+        Self(Arc::new(Links {
             authenticators,
             anonymous: anonymous.into(),
             anonymous_user: Arc::new(UserInfo::anonymous()),
-        }
+        }))
     }
+}
 
-    /// Continues with a verdict that must be waited for, and then with the `rest` of the authenticators.
-    async fn authenticate_later<'a>(
-        &'a self,
-        verdict: BoxFuture<'a, Verdict>,
-        rest: &'a [Box<dyn Authenticator>],
-        credentials: Credentials<'a>,
+impl Links {
+    /// Continues with the verdict of the authenticator before `next`, which must be waited for, and then with the others.
+    async fn authenticate_later(
+        self: Arc<Self>,
+        verdict: BoxFuture<'static, Verdict>,
+        next: usize,
+        credentials: OwnedCredentials,
         mut refusal: Refusal,
     ) -> Verdict {
         let mut verdict = verdict.await;
-        let mut rest = rest.iter();
+        let mut rest = self.authenticators[next..].iter();
         loop {
             if let Some(user) = refusal.unless_user(verdict) {
                 return Verdict::User(user);
             }
             let Some(next) = rest.next() else {
-                return self.conclude(&credentials, refusal);
+                return self.conclude(&credentials.credentials(), refusal);
             };
-            verdict = next.authenticate(&credentials).wait().await;
+            let outcome = next.authenticate(&credentials.credentials());
+            verdict = outcome.wait().await;
         }
     }
 
@@ -145,9 +179,9 @@ impl Chain {
 }
 
 impl Authenticator for Chain {
-    fn authenticate<'a>(&'a self, credentials: &Credentials<'a>) -> Outcome<'a, Verdict> {
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, Verdict> {
         let mut refusal = Refusal::default();
-        for (index, authenticator) in self.authenticators.iter().enumerate() {
+        for (index, authenticator) in self.0.authenticators.iter().enumerate() {
             match authenticator.authenticate(credentials) {
                 Outcome::Ready(verdict) => {
                     if let Some(user) = refusal.unless_user(verdict) {
@@ -155,16 +189,16 @@ impl Authenticator for Chain {
                     }
                 }
                 Outcome::Pending(verdict) => {
-                    let rest = &self.authenticators[index + 1..];
-                    return Outcome::pending(self.authenticate_later(verdict, rest, *credentials, refusal));
+                    let (links, credentials) = (Arc::clone(&self.0), OwnedCredentials::of(credentials));
+                    return Outcome::pending(links.authenticate_later(verdict, index + 1, credentials, refusal));
                 }
             }
         }
-        Outcome::Ready(self.conclude(credentials, refusal))
+        Outcome::Ready(self.0.conclude(credentials, refusal))
     }
 
     fn forget(&self, headers: &mut HeaderMap) {
-        for authenticator in &self.authenticators {
+        for authenticator in &self.0.authenticators {
             authenticator.forget(headers);
         }
     }

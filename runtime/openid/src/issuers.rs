@@ -22,7 +22,7 @@ pub(crate) struct OpenIdTokens {
 }
 
 impl TokenAuthenticator for OpenIdTokens {
-    fn authenticate_token<'a>(&'a self, token: &'a str, _audiences: &'a [String]) -> Outcome<'a, TokenVerdict> {
+    fn authenticate_token(&self, token: &str, _audiences: &[String]) -> Outcome<'static, TokenVerdict> {
         let issuers = self.issuers.load();
         if issuers.is_empty() {
             return Outcome::Ready(TokenVerdict::NoOpinion);

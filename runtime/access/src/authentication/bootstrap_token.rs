@@ -52,7 +52,7 @@ pub struct BootstrapTokens {
 }
 
 impl TokenAuthenticator for BootstrapTokens {
-    fn authenticate_token<'a>(&'a self, token: &'a str, _audiences: &'a [String]) -> Outcome<'a, TokenVerdict> {
+    fn authenticate_token(&self, token: &str, _audiences: &[String]) -> Outcome<'static, TokenVerdict> {
         let found = parse(token).and_then(|(id, secret)| self.user(id, secret));
         Outcome::Ready(found.map_or(TokenVerdict::NoOpinion, TokenVerdict::Valid))
     }

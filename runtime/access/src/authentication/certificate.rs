@@ -97,7 +97,7 @@ impl Default for CertificateAuthenticator {
 }
 
 impl Authenticator for CertificateAuthenticator {
-    fn authenticate<'a>(&'a self, credentials: &Credentials<'a>) -> Outcome<'a, Verdict> {
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, Verdict> {
         Outcome::Ready(match credentials.certificate {
             None | Some(ClientCertificate::Nameless) => Verdict::NoOpinion,
             Some(ClientCertificate::Untrusted(reason)) => Verdict::Invalid(reason.clone()),

@@ -82,7 +82,7 @@ impl RequestHeaderAuthenticator {
 }
 
 impl Authenticator for RequestHeaderAuthenticator {
-    fn authenticate<'a>(&'a self, credentials: &Credentials<'a>) -> Outcome<'a, Verdict> {
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, Verdict> {
         Outcome::Ready(self.verdict(credentials))
     }
 

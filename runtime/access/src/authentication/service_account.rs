@@ -152,7 +152,7 @@ impl TokenIssuer {
 }
 
 impl TokenAuthenticator for ServiceAccountTokens {
-    fn authenticate_token<'a>(&'a self, token: &'a str, audiences: &'a [String]) -> Outcome<'a, TokenVerdict> {
+    fn authenticate_token(&self, token: &str, audiences: &[String]) -> Outcome<'static, TokenVerdict> {
         Outcome::Ready(verify_if_issued_by(token, &self.issuers, || {
             self.check(token, audiences)
         }))

@@ -59,12 +59,12 @@ pub enum TokenVerdict {
 /// Authenticates one kind of token.
 pub trait TokenAuthenticator: Send + Sync + std::fmt::Debug {
     /// Verifies a token for one of `audiences`; an empty list accepts all audiences. The outcome is pending only if another
-    /// server has to be asked.
-    fn authenticate_token<'a>(&'a self, token: &'a str, audiences: &'a [String]) -> Outcome<'a, TokenVerdict>;
+    /// server has to be asked; then it has everything that the question needs.
+    fn authenticate_token(&self, token: &str, audiences: &[String]) -> Outcome<'static, TokenVerdict>;
 }
 
 impl<A: TokenAuthenticator + ?Sized> TokenAuthenticator for Arc<A> {
-    fn authenticate_token<'a>(&'a self, token: &'a str, audiences: &'a [String]) -> Outcome<'a, TokenVerdict> {
+    fn authenticate_token(&self, token: &str, audiences: &[String]) -> Outcome<'static, TokenVerdict> {
         (**self).authenticate_token(token, audiences)
     }
 }
@@ -88,15 +88,21 @@ pub type TokenReview = Result<ReviewedToken, String>;
 #[derive(Debug)]
 pub struct BearerTokens {
     verifier: Arc<Verifier>,
-    valid: TokenCache<ReviewedToken>,
+    verified: Arc<VerifiedTokens>,
     pending: SingleFlight<TokenKey, Verified>,
-    observer: Option<Arc<dyn TokenCacheObserver>>,
 }
 
 #[derive(Debug)]
 struct Verifier {
     authenticators: Vec<Box<dyn TokenAuthenticator>>,
     audiences: Vec<String>,
+}
+
+/// The cache of valid tokens, and its observer.
+#[derive(Debug)]
+struct VerifiedTokens {
+    cache: TokenCache<ReviewedToken>,
+    observer: Option<Arc<dyn TokenCacheObserver>>,
 }
 
 impl BearerTokens {
@@ -112,16 +118,21 @@ impl BearerTokens {
                 authenticators,
                 audiences,
             }),
-            valid: TokenCache::new(SystemTime::now),
+            verified: Arc::new(VerifiedTokens {
+                cache: TokenCache::new(SystemTime::now),
+                observer: None,
+            }),
             pending: SingleFlight::default(),
-            observer: None,
         }
     }
 
     /// Adds an observer of the token cache.
     #[must_use]
     pub fn observed_by(mut self, observer: Arc<dyn TokenCacheObserver>) -> Self {
-        self.observer = Some(observer);
+        self.verified = Arc::new(VerifiedTokens {
+            cache: TokenCache::new(SystemTime::now),
+            observer: Some(observer),
+        });
         self
     }
 
@@ -133,37 +144,41 @@ impl BearerTokens {
 
     /// Returns the user of a token, and those of `audiences` for which it is valid; or the reason why it is invalid, worded as
     /// kube-apiserver words it.
-    pub fn review<'a>(&'a self, token: &'a str, audiences: &'a [String]) -> Outcome<'a, TokenReview> {
+    pub fn review(&self, token: &str, audiences: &[String]) -> Outcome<'static, TokenReview> {
         let begin = Instant::now();
-        let key = self.valid.key(token, audiences);
-        if let Some(found) = self.valid.get(&key) {
-            if let Some(observer) = &self.observer {
+        let verified = &self.verified;
+        let key = verified.cache.key(token, audiences);
+        if let Some(found) = verified.cache.get(&key) {
+            if let Some(observer) = &verified.observer {
                 observer.requested(true, begin.elapsed());
             }
             return Outcome::Ready(Ok(found));
         }
-        match self.verifier.verify(token, audiences).ready() {
-            Some(verified) => Outcome::Ready(self.finish(key, verified, begin)),
-            None => Outcome::pending(async move {
-                let verified = self.verified_elsewhere(&key, token, audiences).await;
-                self.finish(key, verified, begin)
-            }),
+        let asked = match self.verifier.verify(token, audiences) {
+            Outcome::Ready(result) => return Outcome::Ready(verified.finish(key, result, begin)),
+            Outcome::Pending(asked) => asked,
+        };
+        // Requests with the same token share the answer of the other server.
+        let (flight, leads) = self.pending.join(&key, || asked);
+        let verified = Arc::clone(verified);
+        Outcome::pending(async move {
+            let waiting = verified.observer.clone();
+            let _waiting = waiting.map(|observer| WaitingRequest::new(observer, leads));
+            let result = flight.await;
+            verified.finish(key, result, begin)
+        })
+    }
+
+    /// Authenticates `token` for this server.
+    pub(super) fn verdict(&self, token: &str) -> Outcome<'static, Verdict> {
+        match self.review(token, self.audiences()) {
+            Outcome::Ready(review) => Outcome::Ready(Verdict::of(review)),
+            Outcome::Pending(review) => Outcome::pending(async { Verdict::of(review.await) }),
         }
     }
+}
 
-    /// Waits for the verification by another server, which requests with the same token share.
-    async fn verified_elsewhere(&self, key: &TokenKey, token: &str, audiences: &[String]) -> Verified {
-        let (flight, leads) = self.pending.join(key, || {
-            let (verifier, token, audiences) = (Arc::clone(&self.verifier), token.to_owned(), audiences.to_vec());
-            async move { verifier.verify(&token, &audiences).wait().await }
-        });
-        let _waiting = self
-            .observer
-            .as_deref()
-            .map(|observer| WaitingRequest::new(observer, leads));
-        flight.await
-    }
-
+impl VerifiedTokens {
     /// Caches a valid token.
     fn finish(&self, key: TokenKey, verified: Verified, begin: Instant) -> TokenReview {
         if let Some(observer) = &self.observer {
@@ -171,24 +186,8 @@ impl BearerTokens {
             observer.verified(verified.is_ok());
         }
         let (found, end) = verified?;
-        self.valid.put(key, found.clone(), VALID_FOR, end);
+        self.cache.put(key, found.clone(), VALID_FOR, end);
         Ok(found)
-    }
-
-    /// Authenticates `token` for this server.
-    fn verdict<'a>(&'a self, token: &'a str) -> Outcome<'a, Verdict> {
-        match self.review(token, self.audiences()) {
-            Outcome::Ready(review) => Outcome::Ready(Verdict::of(review)),
-            Outcome::Pending(review) => Outcome::pending(async { Verdict::of(review.await) }),
-        }
-    }
-
-    /// As [`Self::verdict`], for a token that is not part of the request.
-    pub(super) fn owned_verdict(&self, token: String) -> Outcome<'_, Verdict> {
-        match self.verdict(&token).ready() {
-            Some(verdict) => Outcome::Ready(verdict),
-            None => Outcome::pending(async move { self.verdict(&token).wait().await }),
-        }
     }
 }
 
@@ -202,7 +201,7 @@ impl Verdict {
 }
 
 impl Authenticator for BearerTokens {
-    fn authenticate<'a>(&'a self, credentials: &Credentials<'a>) -> Outcome<'a, Verdict> {
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, Verdict> {
         match bearer_token(credentials.headers) {
             Some(token) => self.verdict(token),
             None => Outcome::Ready(Verdict::NoOpinion),
@@ -211,7 +210,7 @@ impl Authenticator for BearerTokens {
 }
 
 impl Verifier {
-    fn verify<'a>(&'a self, token: &'a str, audiences: &'a [String]) -> Outcome<'a, Verified> {
+    fn verify(self: &Arc<Self>, token: &str, audiences: &[String]) -> Outcome<'static, Verified> {
         let mut reasons = Reasons::default();
         for (index, authenticator) in self.authenticators.iter().enumerate() {
             match authenticator.authenticate_token(token, audiences) {
@@ -221,32 +220,33 @@ impl Verifier {
                     }
                 }
                 Outcome::Pending(verdict) => {
-                    let rest = &self.authenticators[index + 1..];
-                    return Outcome::pending(self.verify_later(verdict, rest, (token, audiences), reasons));
+                    let (verifier, token, audiences) = (Arc::clone(self), token.to_owned(), audiences.to_vec());
+                    return Outcome::pending(verifier.verify_later(verdict, index + 1, token, audiences, reasons));
                 }
             }
         }
         Outcome::Ready(Err(reasons.joined()))
     }
 
-    /// Continues with a verdict that must be waited for, and then with the `rest` of the authenticators.
-    async fn verify_later<'a>(
-        &'a self,
-        verdict: BoxFuture<'a, TokenVerdict>,
-        rest: &'a [Box<dyn TokenAuthenticator>],
-        (token, audiences): (&'a str, &'a [String]),
+    /// Continues with the verdict of the authenticator before `next`, which must be waited for, and then with the others.
+    async fn verify_later(
+        self: Arc<Self>,
+        verdict: BoxFuture<'static, TokenVerdict>,
+        next: usize,
+        token: String,
+        audiences: Vec<String>,
         mut reasons: Reasons,
     ) -> Verified {
         let mut verdict = verdict.await;
-        let mut rest = rest.iter();
+        let mut rest = self.authenticators[next..].iter();
         loop {
-            if let Some(valid) = self.judged(verdict, audiences, &mut reasons) {
+            if let Some(valid) = self.judged(verdict, &audiences, &mut reasons) {
                 return Ok(valid);
             }
             let Some(next) = rest.next() else {
                 return Err(reasons.joined());
             };
-            verdict = next.authenticate_token(token, audiences).wait().await;
+            verdict = next.authenticate_token(&token, &audiences).wait().await;
         }
     }
 
@@ -301,19 +301,19 @@ impl Reasons {
 }
 
 /// A request that waits for another server, until it is dropped.
-struct WaitingRequest<'a> {
-    observer: &'a dyn TokenCacheObserver,
+struct WaitingRequest {
+    observer: Arc<dyn TokenCacheObserver>,
     leads: bool,
 }
 
-impl<'a> WaitingRequest<'a> {
-    fn new(observer: &'a dyn TokenCacheObserver, leads: bool) -> Self {
+impl WaitingRequest {
+    fn new(observer: Arc<dyn TokenCacheObserver>, leads: bool) -> Self {
         observer.waiting(leads, 1);
         Self { observer, leads }
     }
 }
 
-impl Drop for WaitingRequest<'_> {
+impl Drop for WaitingRequest {
     fn drop(&mut self) {
         self.observer.waiting(self.leads, -1);
     }

@@ -81,7 +81,7 @@ impl TokenFile {
 }
 
 impl TokenAuthenticator for TokenFile {
-    fn authenticate_token<'a>(&'a self, token: &'a str, _audiences: &'a [String]) -> Outcome<'a, TokenVerdict> {
+    fn authenticate_token(&self, token: &str, _audiences: &[String]) -> Outcome<'static, TokenVerdict> {
         let user = self.users.get(token);
         Outcome::Ready(user.map_or(TokenVerdict::NoOpinion, |user| {
             TokenVerdict::Valid(TokenUser::of(Arc::clone(user)))

@@ -29,10 +29,10 @@ impl WebSocketTokens {
 }
 
 impl Authenticator for WebSocketTokens {
-    fn authenticate<'a>(&'a self, credentials: &Credentials<'a>) -> Outcome<'a, Verdict> {
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, Verdict> {
         match token(credentials.headers) {
             Ok(None) => Outcome::Ready(Verdict::NoOpinion),
-            Ok(Some(token)) => self.tokens.owned_verdict(token),
+            Ok(Some(token)) => self.tokens.verdict(&token),
             Err(why) => Outcome::Ready(Verdict::Invalid(why.to_owned())),
         }
     }

@@ -22,7 +22,10 @@ const TTL: Duration = Duration::from_secs(10);
 
 /// Authenticates by TokenReviews.
 #[derive(Debug)]
-pub(crate) struct TokenReviews {
+pub(crate) struct TokenReviews(Arc<Reviewer>);
+
+#[derive(Debug)]
+struct Reviewer {
     host: Host,
     /// Behind the URL of the host.
     path: &'static str,
@@ -36,28 +39,30 @@ pub(crate) struct TokenReviews {
 impl TokenReviews {
     /// Asks the server in front, which knows the audiences of its tokens.
     pub(crate) fn of_front(host: Host) -> Self {
-        Self {
+        Self(Arc::new(Reviewer {
             host,
             path: PATH,
             version: TokenReviewVersion::V1,
             audiences: None,
             ttl: TTL,
             known: TokenCache::new(SystemTime::now),
-        }
+        }))
     }
 
     /// Asks a webhook at the URL of `host`, and caches its answers for the time `ttl`.
     pub(crate) fn of_webhook(host: Host, version: TokenReviewVersion, audiences: Vec<String>, ttl: Duration) -> Self {
-        Self {
+        Self(Arc::new(Reviewer {
             host,
             path: "",
             version,
             audiences: Some(audiences),
             ttl,
             known: TokenCache::new(SystemTime::now),
-        }
+        }))
     }
+}
 
+impl Reviewer {
     async fn ask(&self, key: TokenKey, token: &str, audiences: &[String]) -> TokenVerdict {
         let mut spec = json!({"token": token});
         if !audiences.is_empty() {
@@ -130,13 +135,15 @@ impl TokenReviews {
 }
 
 impl TokenAuthenticator for TokenReviews {
-    fn authenticate_token<'a>(&'a self, token: &'a str, audiences: &'a [String]) -> Outcome<'a, TokenVerdict> {
-        let audiences = if self.audiences.is_some() { audiences } else { &[] };
-        let key = self.known.key(token, audiences);
-        match self.known.get(&key) {
-            Some(verdict) => Outcome::Ready(verdict),
-            None => Outcome::pending(self.ask(key, token, audiences)),
+    fn authenticate_token(&self, token: &str, audiences: &[String]) -> Outcome<'static, TokenVerdict> {
+        let Self(reviewer) = self;
+        let audiences = if reviewer.audiences.is_some() { audiences } else { &[] };
+        let key = reviewer.known.key(token, audiences);
+        if let Some(verdict) = reviewer.known.get(&key) {
+            return Outcome::Ready(verdict);
         }
+        let (reviewer, token, audiences) = (Arc::clone(reviewer), token.to_owned(), audiences.to_vec());
+        Outcome::pending(async move { reviewer.ask(key, &token, &audiences).await })
     }
 }
 

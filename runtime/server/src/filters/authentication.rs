@@ -6,6 +6,7 @@ use std::time::Instant;
 use axum::response::Response;
 use http::header::{AUTHORIZATION, CONNECTION, HeaderValue};
 use planesmith_access::authentication::{Authenticator, Credentials, Identity, Verdict, forget_all, ignores_token};
+use planesmith_access::outcome::Outcome;
 use planesmith_machinery::status::ApiError;
 
 use super::{Exchange, Filter, Step};
@@ -46,14 +47,13 @@ impl Filter for Authentication {
 
     fn enter<'a>(&'a self, exchange: &'a mut Exchange) -> Step<'a> {
         let begin = Instant::now();
-        match self.authenticator.authenticate(&credentials(exchange)).ready() {
-            Some(verdict) => match self.conclude(exchange, verdict, begin) {
+        match self.authenticator.authenticate(&credentials(exchange)) {
+            Outcome::Ready(verdict) => match self.conclude(exchange, verdict, begin) {
                 None => Step::Continue,
                 Some(refusal) => Step::Answer(refusal),
             },
-            // The outcome borrows the request, so it is made where the exchange is.
-            None => Step::Wait(Box::pin(async move {
-                let verdict = self.authenticator.authenticate(&credentials(exchange)).wait().await;
+            Outcome::Pending(verdict) => Step::Wait(Box::pin(async move {
+                let verdict = verdict.await;
                 self.conclude(exchange, verdict, begin)
             })),
         }

@@ -20,8 +20,9 @@ fn user(name: &str) -> TokenVerdict {
 /// Asks another server about each token; the test answers.
 #[derive(Debug, Default)]
 struct Elsewhere {
-    questions: AtomicU64,
-    answer: Mutex<Option<TokenVerdict>>,
+    verifications: AtomicU64,
+    questions: Arc<AtomicU64>,
+    answer: Arc<Mutex<Option<TokenVerdict>>>,
 }
 
 impl Elsewhere {
@@ -31,11 +32,13 @@ impl Elsewhere {
 }
 
 impl TokenAuthenticator for Elsewhere {
-    fn authenticate_token<'a>(&'a self, _: &'a str, _: &'a [String]) -> Outcome<'a, TokenVerdict> {
-        Outcome::pending(async {
-            self.questions.fetch_add(1, Ordering::Relaxed);
+    fn authenticate_token(&self, _: &str, _: &[String]) -> Outcome<'static, TokenVerdict> {
+        self.verifications.fetch_add(1, Ordering::Relaxed);
+        let (questions, answer) = (Arc::clone(&self.questions), Arc::clone(&self.answer));
+        Outcome::pending(async move {
+            questions.fetch_add(1, Ordering::Relaxed);
             // The test polls again after it has answered.
-            poll_fn(|_| match self.answer.lock().unwrap().take() {
+            poll_fn(|_| match answer.lock().unwrap().take() {
                 Some(verdict) => Poll::Ready(verdict),
                 None => Poll::Pending,
             })
@@ -49,7 +52,7 @@ impl TokenAuthenticator for Elsewhere {
 struct Always(TokenVerdict);
 
 impl TokenAuthenticator for Always {
-    fn authenticate_token<'a>(&'a self, _: &'a str, _: &'a [String]) -> Outcome<'a, TokenVerdict> {
+    fn authenticate_token(&self, _: &str, _: &[String]) -> Outcome<'static, TokenVerdict> {
         Outcome::Ready(self.0.clone())
     }
 }
@@ -96,7 +99,9 @@ fn equal_tokens_wait_for_one_answer_of_another_server() {
     for review in &mut reviews {
         assert_eq!(review.now_or_never(), None);
     }
-    assert_eq!(elsewhere.questions.load(Ordering::Relaxed), 1);
+    let counted = |count: &AtomicU64| count.load(Ordering::Relaxed);
+    assert_eq!(counted(&elsewhere.questions), 1);
+    assert_eq!(counted(&elsewhere.verifications), 3, "once for each request");
     let waiting = || [0, 1].map(|index| seen.waiting[index].load(Ordering::Relaxed));
     assert_eq!(waiting(), [2, 1]);
     elsewhere.answer(user("carol"));

@@ -18,7 +18,7 @@ fn carol(audiences: &[&str]) -> Value {
 #[test]
 fn the_user_is_the_one_that_the_review_names() {
     let reviews = TokenReviews::of_front(host());
-    let TokenVerdict::Valid(TokenUser { user, audiences, .. }) = reviews.verdict(&carol(&["vault"]), &[]) else {
+    let TokenVerdict::Valid(TokenUser { user, audiences, .. }) = reviews.0.verdict(&carol(&["vault"]), &[]) else {
         panic!("the token is refused")
     };
     assert_eq!((user.name.as_str(), user.uid.as_str(), audiences), ("carol", "7", None));
@@ -26,10 +26,10 @@ fn the_user_is_the_one_that_the_review_names() {
         (&user.groups[..], &user.extra["scope"][..]),
         (&["dev".to_owned()][..], &["a".to_owned(), "b".to_owned()][..])
     );
-    assert_eq!(reviews.verdict(&json!({"status": {}}), &[]), TokenVerdict::NoOpinion);
+    assert_eq!(reviews.0.verdict(&json!({"status": {}}), &[]), TokenVerdict::NoOpinion);
     let refused = json!({"status": {"error": "expired"}});
     assert_eq!(
-        reviews.verdict(&refused, &[]),
+        reviews.0.verdict(&refused, &[]),
         TokenVerdict::Invalid("expired".to_owned())
     );
 }
@@ -38,7 +38,7 @@ fn the_user_is_the_one_that_the_review_names() {
 fn a_webhook_names_the_audiences_of_a_token() {
     let audiences = |named: &[&str], wanted: &[&str]| {
         let wanted: Vec<String> = wanted.iter().map(|name| (*name).to_owned()).collect();
-        match webhook().verdict(&carol(named), &wanted) {
+        match webhook().0.verdict(&carol(named), &wanted) {
             TokenVerdict::Valid(found) => format!("{:?} {:?}", found.user.groups, found.audiences),
             other => format!("{other:?}"),
         }
