@@ -67,6 +67,8 @@ pub struct SledLog {
     live: AtomicU64,
     /// True if the operating system refused the last write for lack of space that the measurement did not show.
     is_refused: AtomicBool,
+    /// Number of the works of settling that have ended.
+    settled_steps: AtomicU64,
     /// True if the next settling does not wait for a worthwhile amount.
     is_settling_requested: AtomicBool,
     alarms: Alarms,
@@ -120,6 +122,7 @@ impl SledLog {
             history_limit: AtomicU64::new(u64::MAX),
             live: AtomicU64::new(0),
             is_refused: AtomicBool::new(false),
+            settled_steps: AtomicU64::new(0),
             is_settling_requested: AtomicBool::new(false),
             settling: Mutex::new(Some(Settling::new(path.to_owned(), state, space))),
             alarms: Alarms::default(),
@@ -404,6 +407,10 @@ impl Log for SledLog {
         Ok(writes.iter().map(|write| take(write).cloned().map(detached)).collect())
     }
 
+    fn settled_steps(&self) -> u64 {
+        self.settled_steps.load(Ordering::Relaxed)
+    }
+
     fn settle_everything(&self) {
         self.is_settling_requested.store(true, Ordering::Relaxed);
     }
@@ -435,7 +442,9 @@ impl Log for SledLog {
                 self.note_state(&settling.state);
             }
         }
-        match settling.step(self.debt(), |state| self.due(state, floor))? {
+        let progress = settling.step(self.debt(), |state| self.due(state, floor))?;
+        self.settled_steps.store(settling.ended, Ordering::Relaxed);
+        match progress {
             Progress::Idle => Ok(false),
             Progress::Working => {
                 self.note_state_size(&settling.state);

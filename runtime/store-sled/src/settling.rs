@@ -41,6 +41,8 @@ pub(crate) struct Settling {
     /// Maximum number of files of the next round, after a larger round lacked space.
     most_files: Option<usize>,
     work: Option<Work>,
+    /// Number of works that have ended.
+    pub(crate) ended: u64,
     /// Work that hangs. No other work starts meanwhile.
     stuck: Option<Work>,
 }
@@ -103,6 +105,7 @@ impl Settling {
             round: None,
             most_files: None,
             work: None,
+            ended: 0,
             stuck: None,
         }
     }
@@ -129,6 +132,7 @@ impl Settling {
         let Some(done) = done else {
             return Ok(Progress::Working);
         };
+        self.ended += 1;
         let finished = self.finish(done, growth);
         if finished.is_err() {
             self.abandon_round();

@@ -13,13 +13,13 @@ pub(crate) use self::plan::KEY_LIMIT;
 use self::plan::{Limits, Outcome, Plan};
 use self::queue::Work;
 pub(crate) use self::queue::{Expiry, Queue};
-use crate::Revision;
 use crate::clock::Clock;
 use crate::collections::Collections;
 use crate::compactor::{Mark, Retention};
 use crate::log::{Batch, Log, LogError};
 use crate::revision_window::RevisionWindow;
 use crate::write::WriteError;
+use crate::{Revision, authorship};
 
 /// Takes the queued writes, checks them, appends one batch, makes it durable, publishes it, answers, and wakes
 /// watchers: durable before visible, visible before acknowledged.
@@ -35,6 +35,8 @@ pub(crate) struct Committer {
     last: Revision,
     /// Bytes of all newest states.
     live: u64,
+    /// Writes since the last run of settling that was requested here.
+    unnoticed: usize,
 }
 
 impl Committer {
@@ -59,6 +61,7 @@ impl Committer {
             notifier: Notifier::default(),
             last,
             live,
+            unnoticed: 0,
         }
     }
 
@@ -150,6 +153,7 @@ impl Committer {
             }
             synced = begin.elapsed();
             self.queue.note_synced(synced);
+            self.unnoticed += batch.records.len();
             self.live = outcome.live(self.live);
             self.log.note_live(self.live);
             let memory = outcome.publish();
@@ -159,6 +163,11 @@ impl Committer {
             self.queue.expect_expiry(outcome.expiring());
             if let Some(mark) = Mark::of(&batch, memory) {
                 self.retention.marks.push(mark);
+            }
+            if self.unnoticed >= authorship::WORTH {
+                // A collection may have become large.
+                self.unnoticed = 0;
+                self.retention.settling.request();
             }
         }
         if outcome.has_refused_growth() {

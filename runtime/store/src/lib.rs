@@ -11,6 +11,7 @@
 //! This crate knows nothing of the meaning of the bytes, nor of kinds, HTTP or the syntax of selectors.
 
 mod alarm;
+mod authorship;
 pub mod backend;
 mod backup;
 mod clock;

@@ -152,6 +152,12 @@ pub trait Log: Send + Sync {
     /// even if nothing is written.
     fn compact(&self, floor: Revision) -> Result<bool, LogError>;
 
+    /// Number of the steps of [`Self::compact`] that have come to an end since the start: it is larger if there is progress, and not while
+    /// a step waits for the disk. Default: 0.
+    fn settled_steps(&self) -> u64 {
+        0
+    }
+
     /// Lets the next [`Self::compact`] free all that it can, however little that is. Default: it always does.
     fn settle_everything(&self) {}
 
@@ -250,6 +256,10 @@ impl Log for Box<dyn Log> {
 
     fn compact(&self, floor: Revision) -> Result<bool, LogError> {
         (**self).compact(floor)
+    }
+
+    fn settled_steps(&self) -> u64 {
+        (**self).settled_steps()
     }
 
     fn settle_everything(&self) {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
+use crate::authorship::Authorship;
 use crate::log::{Log, LogError};
 use crate::{AlarmKind, Alarms, Revision};
 
@@ -40,7 +41,7 @@ struct State {
     wanted: u64,
     begun: u64,
     ended: u64,
-    /// The time of the last step of a run that has more to do.
+    /// The time of the last progress of a run that has more to do.
     stepped: Option<Instant>,
     /// Until this time, waiting for space is skipped.
     hopeless: Option<Instant>,
@@ -81,6 +82,12 @@ impl Settling {
     pub(crate) fn advance(&self, floor: Revision) {
         let mut state = self.lock();
         state.floor = state.floor.max(floor);
+        self.changed.notify_all();
+    }
+
+    /// Requests a run, whatever there is to settle.
+    pub(crate) fn request(&self) {
+        self.lock().wanted += 1;
         self.changed.notify_all();
     }
 
@@ -146,9 +153,10 @@ impl Settling {
         !state.closed && state.failures == 0
     }
 
-    /// Settles with `log` until the store closes.
-    pub(crate) fn run(&self, log: &Arc<dyn Log>, alarms: &Alarms) {
+    /// Settles with `log` until the store closes, and stores what `authorship` has to store.
+    pub(crate) fn run(&self, log: &Arc<dyn Log>, alarms: &Alarms, authorship: &Authorship) {
         while let Some(floor) = self.next() {
+            authorship.store_large();
             let result = self.settle(log, floor);
             let mut state = self.lock();
             state.ended = state.begun;
@@ -212,9 +220,13 @@ impl Settling {
     }
 
     fn settle(&self, log: &Arc<dyn Log>, floor: Revision) -> Result<(), LogError> {
+        let mut steps = log.settled_steps();
         while log.compact(floor)? {
+            let last = std::mem::replace(&mut steps, log.settled_steps());
             let mut state = self.lock();
-            state.stepped = Some(Instant::now());
+            if steps > last {
+                state.stepped = Some(Instant::now());
+            }
             if state.closed {
                 break;
             }
@@ -234,7 +246,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
     use std::time::{Duration, Instant};
 
-    use super::{PATIENCE, Settling, State};
+    use super::{Authorship, PATIENCE, Settling, State};
     use crate::log::{Batch, Loader, Log, LogError, Opened};
     use crate::{AlarmKind, Alarms, Revision};
 
@@ -303,6 +315,48 @@ mod tests {
         assert_eq!(state.end_of_patience(early), late + PATIENCE);
     }
 
+    /// A backend that has more to do so often, with progress or without.
+    struct Slow {
+        left: AtomicU32,
+        progresses: bool,
+    }
+
+    impl Log for Slow {
+        fn load(&self, _loader: &mut dyn Loader) -> Result<Opened, LogError> {
+            Ok(Opened::default())
+        }
+
+        fn append(&self, _batch: &Batch) -> Result<(), LogError> {
+            Ok(())
+        }
+
+        fn compact(&self, _floor: Revision) -> Result<bool, LogError> {
+            Ok(self.left.fetch_sub(1, Ordering::SeqCst) > 1)
+        }
+
+        fn settled_steps(&self) -> u64 {
+            match self.progresses {
+                true => u64::from(u32::MAX - self.left.load(Ordering::SeqCst)),
+                false => 0,
+            }
+        }
+
+        fn size(&self) -> u64 {
+            0
+        }
+    }
+
+    #[test]
+    fn a_step_that_does_not_end_is_no_progress() {
+        for progresses in [true, false] {
+            let left = AtomicU32::new(5);
+            let log: Arc<dyn Log> = Arc::new(Slow { left, progresses });
+            let settling = Settling::new(Revision::ZERO);
+            settling.settle(&log, Revision(1)).unwrap();
+            assert_eq!(settling.lock().stepped.is_some(), progresses);
+        }
+    }
+
     #[test]
     fn an_urgent_write_waits_for_a_run_of_its_own_when_an_earlier_one_fails() {
         let settling = Arc::new(Settling::with_retry(Revision::ZERO, Duration::from_secs(600)));
@@ -314,7 +368,8 @@ mod tests {
         settling.advance(Revision(1));
         let thread = {
             let (settling, log) = (Arc::clone(&settling), Arc::clone(&log) as Arc<dyn Log>);
-            std::thread::spawn(move || settling.run(&log, &Alarms::default()))
+            let authorship = Authorship::new(Arc::clone(&log));
+            std::thread::spawn(move || settling.run(&log, &Alarms::default(), &authorship))
         };
         while log.runs.load(Ordering::SeqCst) == 0 {
             std::thread::yield_now();
@@ -346,7 +401,8 @@ mod tests {
         settling.advance(Revision(1));
         let thread = {
             let (settling, alarms, log) = (Arc::clone(&settling), alarms.clone(), Arc::clone(&log) as Arc<dyn Log>);
-            std::thread::spawn(move || settling.run(&log, &alarms))
+            let authorship = Authorship::new(Arc::clone(&log));
+            std::thread::spawn(move || settling.run(&log, &alarms, &authorship))
         };
         // The first attempt failed.
         settling.done(Revision(1)).await;

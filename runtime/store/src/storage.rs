@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use self::content::StorageContent;
+use crate::authorship::Authorship;
 use crate::backend::BackendError;
 use crate::collection::{CollectionStats, Sequencer};
 use crate::collections::Collections;
@@ -24,9 +25,6 @@ use crate::settler::Settling;
 use crate::unclaimed::Unclaimed;
 use crate::write::WriteError;
 use crate::{Alarm, Alarms, Collection, Indexer, Revision, alarm};
-
-/// Minimum number of states whose author is stored. Fewer are decoded in a moment.
-const WORTH_AN_AUTHOR: usize = 10_000;
 
 /// The reason that a store does not open.
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +66,7 @@ struct Shared {
     log: Arc<dyn Log>,
     alarms: Alarms,
     collections: Collections,
+    authorship: Arc<Authorship>,
     unclaimed: Arc<Mutex<Unclaimed>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     encodings: EncodingCache,
@@ -109,17 +108,25 @@ impl Storage {
             unclaimed.bytes(),
         );
         let alarms = Alarms::default();
+        let authorship = Arc::new(Authorship::new(Arc::clone(&log)));
         let compactor = Compactor::new(
             Arc::clone(&marks),
             Arc::clone(&settling),
             Arc::clone(&revisions),
             collections.clone(),
         );
-        let settler = (Arc::clone(&settling), Arc::clone(&log), alarms.clone());
+        let settler = (
+            Arc::clone(&settling),
+            Arc::clone(&log),
+            alarms.clone(),
+            Arc::clone(&authorship),
+        );
         let threads = vec![
             spawn("store-commit", move || committer.run())?,
             spawn("store-trim", move || compactor.run())?,
-            spawn("store-compact", move || settler.0.run(&settler.1, &settler.2))?,
+            spawn("store-compact", move || {
+                settler.0.run(&settler.1, &settler.2, &settler.3)
+            })?,
         ];
         let shared = Shared {
             revisions,
@@ -129,6 +136,7 @@ impl Storage {
             log,
             alarms,
             collections,
+            authorship,
             unclaimed: Arc::new(Mutex::new(unclaimed)),
             threads: Mutex::new(threads),
             encodings: EncodingCache::default(),
@@ -194,14 +202,13 @@ impl Storage {
         let fingerprint = collection.indexer().fingerprint();
         let known = log.author(prefix).filter(|author| Some(author.program) == fingerprint);
         let claimed = unclaimed.claim(collection, known.map(|author| author.after));
-        if let Some(program) = fingerprint.filter(|_| claimed.states >= WORTH_AN_AUTHOR) {
+        if let Some(program) = fingerprint {
             let after = match claimed.is_current {
                 true => Revision::ZERO,
                 false => known.map_or(self.revision(), |author| author.after),
             };
-            if let Err(error) = log.set_author(prefix, Author { program, after }) {
-                tracing::warn!(%error, prefix, "the next start will decode all objects");
-            }
+            let author = Author { program, after };
+            self.shared.authorship.begin(collection, author, claimed.states);
         }
         claimed.expiring
     }
@@ -345,6 +352,7 @@ impl Shared {
         for collection in self.collections.all() {
             collection.close();
         }
+        self.authorship.store_large();
         if let Err(error) = self.log.close() {
             tracing::warn!(%error, "the log of the store cannot be closed cleanly; acknowledged writes are durable");
         }

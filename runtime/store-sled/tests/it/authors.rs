@@ -164,3 +164,40 @@ async fn states_of_a_program_that_does_not_know_the_file_are_decoded() {
     std::fs::write(folder.join("mark"), mark).unwrap();
     assert_eq!(live(&folder, 1, 0).await, (STATES, 0));
 }
+
+#[tokio::test]
+async fn a_collection_that_became_large_is_known_at_the_next_start_however_the_process_ends() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("store");
+    let kind = Kind {
+        program: 1,
+        decoded: AtomicUsize::new(0),
+        known: AtomicUsize::new(0),
+    };
+    let storage = Storage::open(SledLog::open(&folder).unwrap(), &StorageOptions::default()).unwrap();
+    let things = storage.collection(THINGS, Arc::new(kind));
+    let creations = (0..STATES).map(|number| {
+        let op = Op::Put {
+            key: format!("{THINGS}{number:05}").into(),
+            draft: Draft::gapless(vec![1, b'x']),
+            row: Row::default(),
+            expect: Expect::Absent,
+            ttl: None,
+        };
+        let things = Arc::clone(&things);
+        tokio::spawn(async move { things.write(op).await.unwrap() })
+    });
+    for creation in creations.collect::<Vec<_>>() {
+        creation.await.unwrap();
+    }
+    let stored = async {
+        while !folder.join("authors").exists() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let stored = tokio::time::timeout(std::time::Duration::from_secs(60), stored);
+    stored.await.expect("the author is stored while the store is open");
+    storage.close().await;
+    drop((storage, things));
+    assert_eq!(live(&folder, 1, 0).await, (0, STATES));
+}

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{OpenError, Shared, Storage, spawn};
 use crate::Alarms;
+use crate::authorship::Authorship;
 use crate::backend::{Backend, BackendError, State};
 use crate::collections::Collections;
 use crate::committer::Queue;
@@ -42,16 +43,24 @@ impl Storage {
         let settling = Arc::new(Settling::new(revision));
         let collections = Collections::default();
         let alarms = Alarms::default();
+        let authorship = Arc::new(Authorship::new(Arc::clone(&log)));
         let compactor = Compactor::new(
             Arc::clone(&marks),
             Arc::clone(&settling),
             Arc::clone(&revisions),
             collections.clone(),
         );
-        let settler = (Arc::clone(&settling), Arc::clone(&log), alarms.clone());
+        let settler = (
+            Arc::clone(&settling),
+            Arc::clone(&log),
+            alarms.clone(),
+            Arc::clone(&authorship),
+        );
         let threads = vec![
             spawn("store-trim", move || compactor.run())?,
-            spawn("store-compact", move || settler.0.run(&settler.1, &settler.2))?,
+            spawn("store-compact", move || {
+                settler.0.run(&settler.1, &settler.2, &settler.3)
+            })?,
         ];
         let parts = Parts {
             revisions: Arc::clone(&revisions),
@@ -70,6 +79,7 @@ impl Storage {
             log,
             alarms,
             collections,
+            authorship,
             unclaimed,
             threads: Mutex::new(threads),
             encodings: EncodingCache::default(),
