@@ -7,6 +7,7 @@ use anyhow::Result;
 use fastrand::Rng;
 use planesmith_torture::cluster::{MEMBERS, Mode};
 use planesmith_torture::history::Recorder;
+use planesmith_torture::machine;
 use planesmith_torture::record::Record;
 use tokio::task::JoinSet;
 
@@ -65,7 +66,7 @@ pub(super) struct Troubles<'a, 'c> {
     recorder: Arc<Recorder>,
     episode: usize,
     random: Rng,
-    /// Time within which a write succeeds again.
+    /// Time within which a write succeeds again, beside the time for which the machine is busy otherwise.
     service: Duration,
     /// The number of failures so far.
     pub(super) count: usize,
@@ -105,6 +106,11 @@ impl<'a, 'c> Troubles<'a, 'c> {
             tokio::time::sleep(Duration::from_millis(pause)).await;
             self.end(trouble).await?;
             self.served(&format!("{trouble:?} has ended"), |_| true).await?;
+            if let Trouble::MemberKilled(member) | Trouble::MemberStopped(member) | Trouble::MemberCutOff(member) =
+                trouble
+            {
+                self.servers.cluster.rejoined(member).await?;
+            }
             self.count += 1;
         }
         Ok(())
@@ -152,8 +158,9 @@ impl<'a, 'c> Troubles<'a, 'c> {
             let probe = self.probes[server].forked();
             let (recorder, situation, service) = (Arc::clone(&self.recorder), situation.to_owned(), self.service);
             serving.spawn(async move {
-                if tokio::time::timeout(service, serves(probe)).await.is_err() {
-                    let reason = format!("server {server} performs no write for {service:?}: {situation}");
+                if machine::within(service, serves(probe)).await.is_none() {
+                    let taken = begin.elapsed();
+                    let reason = format!("server {server} performs no write for {taken:?}: {situation}");
                     recorder.note(Record::Stuck { reason });
                 }
             });

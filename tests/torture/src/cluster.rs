@@ -7,10 +7,13 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 pub use self::proxy::{Mode, Proxy};
 use crate::temporary;
@@ -20,6 +23,10 @@ pub const MEMBERS: usize = 3;
 
 /// Ports that the operating system does not give to outgoing connections.
 const PORTS: std::ops::Range<u16> = 10_000..32_000;
+
+/// Maximum time until a member takes part again, and until it tells whether it does.
+const REJOINED_WITHIN: Duration = Duration::from_secs(60);
+const ANSWERED_WITHIN: Duration = Duration::from_secs(3);
 
 /// Milliseconds between heartbeats, and without one until an election.
 const HEARTBEAT: &str = "50";
@@ -140,6 +147,23 @@ impl Cluster {
         Ok(())
     }
 
+    /// Waits until a member takes part again: it knows the leader, and has what the others have written. Until then another
+    /// failure would leave no majority.
+    ///
+    /// # Errors
+    ///
+    /// That takes too long.
+    pub async fn rejoined(&self, number: usize) -> Result<()> {
+        let Member { name, client, .. } = &self.members[number];
+        let rejoined = async {
+            while !is_healthy(*client).await {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let rejoined = tokio::time::timeout(REJOINED_WITHIN, rejoined).await;
+        rejoined.with_context(|| format!("the member {name} does not take part again within {REJOINED_WITHIN:?}"))
+    }
+
     fn log(&self, number: usize) -> PathBuf {
         self.folder.path().join(format!("{}.log", self.members[number].name))
     }
@@ -212,6 +236,20 @@ impl Member {
     fn process(&self) -> MutexGuard<'_, Option<Child>> {
         self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// True if the member at `address` says that it performs requests, for which it needs a majority.
+async fn is_healthy(address: SocketAddr) -> bool {
+    let asking = async {
+        let mut stream = TcpStream::connect(address).await?;
+        let request = "GET /health HTTP/1.1\r\nHost: etcd\r\nConnection: close\r\n\r\n";
+        stream.write_all(request.as_bytes()).await?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await?;
+        std::io::Result::Ok(answer.contains("\"health\":\"true\""))
+    };
+    let asked = tokio::time::timeout(ANSWERED_WITHIN, asking).await;
+    asked.is_ok_and(|answer| answer.unwrap_or(false))
 }
 
 /// An address on which nothing listens, and that no connection gets as its own while a member is down.

@@ -13,6 +13,7 @@ pub mod cluster;
 pub mod endurance;
 pub mod history;
 mod life;
+pub mod machine;
 pub mod power;
 pub mod record;
 pub mod report;

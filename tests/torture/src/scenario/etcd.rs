@@ -14,10 +14,11 @@ use super::{FIRST_TIME, Round, Tally};
 use crate::clock::JumpingClock;
 use crate::cluster::{Cluster, MEMBERS, Mode};
 use crate::history::{History, Promises, Recorder};
+use crate::machine;
 use crate::record::Record;
 use crate::target::{Load, Target};
 
-/// Time within which a write succeeds again while a member is missing.
+/// Time within which a write succeeds again while a member is missing, beside the time for which the machine is busy otherwise.
 const SERVICE: Duration = Duration::from_secs(5);
 
 pub(super) fn run(round: &Round<'_>, random: &mut Rng, tally: &mut Tally) -> Result<History> {
@@ -109,6 +110,7 @@ impl Troubles<'_> {
             served?;
             self.served(targets, (member, kind)).await?;
             self.cluster.check()?;
+            self.cluster.rejoined(member).await?;
         }
         Ok(count)
     }
@@ -136,9 +138,10 @@ impl Troubles<'_> {
         for target in targets {
             let (target, mut random) = (target.clone(), self.random.fork());
             serving.spawn(async move {
-                let served = tokio::time::timeout(SERVICE, serves(&target, &mut random)).await;
-                if served.is_err() {
-                    let reason = format!("no write succeeded for {SERVICE:?} after trouble {trouble:?}");
+                let served = machine::within(SERVICE, serves(&target, &mut random)).await;
+                if served.is_none() {
+                    let taken = begin.elapsed();
+                    let reason = format!("no write succeeded for {taken:?} after trouble {trouble:?}");
                     target.recorder.note(Record::Stuck { reason });
                 }
             });
