@@ -21,6 +21,7 @@ mod crash;
 mod definitions;
 mod documents;
 mod endpoints;
+mod flow_control;
 mod full_disk;
 mod kubectl;
 mod linked_packages;

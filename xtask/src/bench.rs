@@ -9,6 +9,7 @@ use planesmith_e2e::Endpoint;
 
 use crate::cargo::{built, cargo, run, shown, workspace};
 use budget::{ROWS, Row};
+use flood::Flood;
 use growth::Growth;
 use heavy_lists::HeavyLists;
 use report::{Report, Side};
@@ -21,6 +22,7 @@ mod churn;
 mod content;
 mod definitions;
 mod etcd;
+mod flood;
 mod growth;
 mod heavy_lists;
 mod lifecycle;
@@ -180,6 +182,7 @@ impl Bench {
             }
             self.measure_definitions(&mut report, ours).await;
             self.measure_heavy_lists(&mut report, ours).await?;
+            self.measure_flood(&mut report, ours).await?;
             self.measure_growth(&mut report, ours).await?;
             self.measure_transactions(&mut report, ours).await?;
             self.measure_content(&mut report, ours).await;
@@ -280,6 +283,21 @@ impl Bench {
                 self.rounds_of(report, row, async || lists.measure(row.name).await)
                     .await;
             }
+        }
+        Ok(())
+    }
+
+    /// Measures the effect of one user's excess on others.
+    async fn measure_flood(&self, report: &mut Report, program: &Program) -> Result<()> {
+        let rows = ROWS.iter().filter(|row| flood::measures(row.name));
+        let rows: Vec<_> = rows.filter(|row| self.wanted(row)).collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let flood = Flood::start(program, self.quick).await?;
+        for row in rows {
+            self.rounds_of(report, row, async || flood.measure(row.name).await)
+                .await;
         }
         Ok(())
     }

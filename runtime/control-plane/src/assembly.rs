@@ -14,7 +14,8 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_server::audit::Audit;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::GroupDirectory;
-use planesmith_server::filters::{AuditContext, Flows};
+use planesmith_server::filters::AuditContext;
+use planesmith_server::flow_control::FlowControl;
 use planesmith_server::health::HealthCheck;
 use planesmith_server::hooks::Hook;
 use planesmith_server::metrics::SharedMetrics;
@@ -56,8 +57,8 @@ pub(crate) struct Assembled {
     pub(crate) openapi: OpenApi,
     /// The registered groups.
     pub(crate) directory: GroupDirectory,
-    /// The flows of requests; `None` without the kinds for that.
-    pub(crate) flows: Option<Arc<dyn Flows>>,
+    /// Gives requests their seats; `None` without flow control.
+    pub(crate) flow_control: Option<Arc<dyn FlowControl>>,
     /// Receives requests for a tracing system; `None` without one.
     pub(crate) tracer: Option<Arc<dyn Tracer>>,
     /// Records requests; `None` without an audit.
@@ -217,7 +218,7 @@ pub(crate) fn assemble(
         served,
         openapi,
         directory,
-        flows: added.flows,
+        flow_control: added.flow_control,
         tracer: added.tracer,
         audit: added.audit.map(|audit| audit_of(audit, &stores)),
         tokens: Arc::clone(&tokens),

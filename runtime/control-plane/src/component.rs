@@ -16,7 +16,7 @@ use planesmith_machinery::scheme::Scheme;
 use planesmith_server::audit::Audit;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::GroupDirectory;
-use planesmith_server::filters::Flows;
+use planesmith_server::flow_control::FlowControl;
 use planesmith_server::hooks::Hook;
 use planesmith_server::metrics::SharedMetrics;
 use planesmith_server::openapi::OpenApi;
@@ -337,8 +337,8 @@ pub struct Contribution<'a> {
     pub controllers: Vec<Controller<'a>>,
     /// Finds servers behind services; `None` from a component without services.
     pub services: Option<Arc<dyn ServiceResolver>>,
-    /// Classifies requests, for the headers of answers; `None` from a component without flow control.
-    pub flows: Option<Arc<dyn Flows>>,
+    /// Gives requests their seats; `None` from a component without flow control.
+    pub flow_control: Option<Arc<dyn FlowControl>>,
     /// Receives requests for a tracing system; `None` from a component without one.
     pub tracer: Option<Arc<dyn Tracer>>,
     /// Records requests; `None` from a component without an audit, or if no request is to be recorded.
@@ -356,14 +356,14 @@ impl fmt::Debug for Contribution<'_> {
 }
 
 impl<'a> Contribution<'a> {
-    /// Adds the parts of `later`. Of resolvers, classifiers, tracers and audits the last one counts.
+    /// Adds the parts of `later`. Of resolvers, flow controls, tracers and audits the last one counts.
     #[must_use]
     pub(crate) fn and(mut self, later: Contribution<'a>) -> Self {
         self.start_hooks.extend(later.start_hooks);
         self.stop_hooks.extend(later.stop_hooks);
         self.controllers.extend(later.controllers);
         self.services = later.services.or(self.services);
-        self.flows = later.flows.or(self.flows);
+        self.flow_control = later.flow_control.or(self.flow_control);
         self.tracer = later.tracer.or(self.tracer);
         self.audit = later.audit.or(self.audit);
         self

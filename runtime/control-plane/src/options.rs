@@ -125,7 +125,8 @@ pub struct Options {
     #[arg(long, value_name = "NAME=BOOL,...")]
     pub feature_gates: Vec<FeatureGates>,
 
-    /// Reading requests served at once; more are answered 429. 0 is no limit.
+    /// Reading requests served at once; more are answered 429. 0 is no limit. With priority and fairness, the sum with
+    /// the limit of writing requests is the number of seats of the server.
     #[arg(long, default_value_t = 400, value_name = "N")]
     pub max_requests_inflight: usize,
 

@@ -262,7 +262,7 @@ fn config(options: &Options, proxies: &RequestHeaderAuthenticator, assembled: As
     if options.http2_max_streams_per_connection > 0 {
         config.connections.streams = options.http2_max_streams_per_connection;
     }
-    config.flows = assembled.flows;
+    config.flow_control = assembled.flow_control;
     config.request_timeout = options.request_timeout;
     config.cors_allowed_origins.clone_from(&options.cors_allowed_origins);
     config

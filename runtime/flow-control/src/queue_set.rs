@@ -3,6 +3,9 @@
 //! The order is that of fair queueing with virtual time. The progress of the level is the work that each active queue had, if all
 //! had the same. A queue has the progress at which its next request starts; the request that would finish first is
 //! dispatched next. Its work is an estimate that is corrected when the request has finished.
+//!
+//! A part of the seats is reserved for narrow requests, those of one seat: wide ones never use it, so narrow ones that use it delay
+//! no wide one. A small read does not wait for the end of a large list then, whatever the estimates say.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,6 +24,9 @@ use crate::work::{ESTIMATED_SERVICE_TIME, SeatSeconds, WorkEstimate};
 const SEAT_UTILIZATION: &[f64] = &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0];
 const REQUEST_UTILIZATION: &[f64] = &[0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0];
 const DEMAND: &[f64] = &[0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.7, 2.0, 2.8, 4.0, 6.0];
+
+/// One of this many seats is reserved for narrow requests.
+const NARROW_SHARE: u64 = 8;
 
 /// The state of a level.
 #[derive(Debug)]
@@ -41,6 +47,8 @@ pub(crate) struct QueueSet<D> {
     pub(crate) waiting: usize,
     pub(crate) executing: usize,
     pub(crate) seats_in_use: u64,
+    /// Those of requests of one seat.
+    narrow_in_use: u64,
     seats_waiting: u64,
     pub(crate) counts: Counts,
     demand: Integrator,
@@ -76,6 +84,7 @@ impl<D> QueueSet<D> {
             waiting: 0,
             executing: 0,
             seats_in_use: 0,
+            narrow_in_use: 0,
             seats_waiting: 0,
             counts: Counts::default(),
             demand: Integrator::new(now),
@@ -252,6 +261,7 @@ impl<D> QueueSet<D> {
     pub(crate) fn release(&mut self, now: Instant, queue: Option<usize>, seats: u32) -> Granted {
         self.sync(now);
         self.seats_in_use -= u64::from(seats);
+        self.narrow_in_use -= u64::from(seats == 1);
         if let Some(index) = queue {
             self.queues[index].seats_in_use -= u64::from(seats);
             self.remove_unwanted_queues();
@@ -313,11 +323,20 @@ impl<D> QueueSet<D> {
     /// True if a request of `estimate` may execute now. A request that is wider than the level executes alone.
     fn fits(&self, estimate: &WorkEstimate) -> bool {
         let seats = u64::from(estimate.max_seats());
+        let reserved = if seats > 1 { self.reserved() } else { 0 };
         match self.discipline {
             Discipline::Exempt => true,
-            _ if seats > self.limit => self.executing == 0,
-            _ => self.seats_in_use + seats <= self.limit,
+            Discipline::Reject => {
+                self.seats_in_use + seats <= self.limit || (seats > self.limit && self.executing == 0)
+            }
+            Discipline::Queue { .. } if seats + reserved > self.limit => self.executing == 0,
+            Discipline::Queue { .. } => self.seats_in_use + seats + reserved <= self.limit,
         }
+    }
+
+    /// Seats that only narrow requests use.
+    fn reserved(&self) -> u64 {
+        self.limit / NARROW_SHARE
     }
 
     fn begin_execution(&mut self, now: Instant, key: RequestKey) {
@@ -330,6 +349,7 @@ impl<D> QueueSet<D> {
         self.executing += 1;
         self.counts.dispatched += 1;
         self.seats_in_use += seats;
+        self.narrow_in_use += u64::from(seats == 1);
         self.progress.dispatched = self.progress.current;
         if let Some(index) = request.queue {
             let queue = &mut self.queues[index];
@@ -351,15 +371,20 @@ impl<D> QueueSet<D> {
         granted
     }
 
-    /// Dispatches the request that finishes first. `None` if it does not fit: then it waits for seats, and no other overtakes it.
+    /// Dispatches the request that finishes first. If it does not fit, it waits for seats, and no other overtakes it but narrow
+    /// ones in the seats that are reserved for them.
     fn dispatch(&mut self, now: Instant) -> Option<Option<Arc<Grant>>> {
-        let index = self.next_queue()?;
-        let key = *self.queues[index].waiting.front()?;
-        let estimate = self.requests.get(key)?.estimate;
-        if !self.fits(&estimate) {
+        let (first, first_narrow) = self.next_queues()?;
+        let fits = self
+            .oldest(first)
+            .is_some_and(|(_, request)| self.fits(&request.estimate));
+        let overtaking = first_narrow.filter(|_| self.narrow_in_use < self.reserved());
+        let Some(index) = fits.then_some(first).or(overtaking) else {
             self.counts.not_accommodated += 1;
             return None;
-        }
+        };
+        let (key, request) = self.oldest(index)?;
+        let (estimate, grant) = (request.estimate, request.grant.clone());
         let queue = &mut self.queues[index];
         queue.waiting.pop_front();
         queue.waiting_sums.remove(&estimate);
@@ -367,38 +392,46 @@ impl<D> QueueSet<D> {
         self.seats_waiting -= u64::from(estimate.max_seats());
         self.robin = index;
         self.begin_execution(now, key);
-        let grant = self.requests.get(key)?.grant.clone();
         if let Some(grant) = &grant {
             grant.give();
         }
         Some(grant)
     }
 
-    /// The queue whose oldest request finishes first. Queues with equal progress take turns.
-    fn next_queue(&mut self) -> Option<usize> {
+    /// The oldest waiting request of a queue.
+    fn oldest(&self, index: usize) -> Option<(RequestKey, &Request<D>)> {
+        let key = *self.queues[index].waiting.front()?;
+        Some((key, self.requests.get(key)?))
+    }
+
+    /// The queue whose oldest request finishes first, and the same among those whose oldest request is narrow. Queues with equal
+    /// progress take turns.
+    fn next_queues(&mut self) -> Option<(usize, Option<usize>)> {
         let mut best = (SeatSeconds::MAX, None);
+        let mut narrow = best;
         let (mut starts, mut discounted) = (None, None);
         let begin = self.robin + 1;
         for step in 0..self.queues.len() {
             let index = (begin + step) % self.queues.len();
-            let queue = &self.queues[index];
-            let Some(request) = queue.waiting.front().and_then(|key| self.requests.get(*key)) else {
+            let Some((_, request)) = self.oldest(index) else {
                 continue;
             };
+            let queue = &self.queues[index];
             let start = queue.next_start;
+            let in_progress = SeatSeconds::of(queue.seats_in_use, ESTIMATED_SERVICE_TIME);
             extend(&mut starts, start);
-            extend(
-                &mut discounted,
-                start - SeatSeconds::of(queue.seats_in_use, ESTIMATED_SERVICE_TIME),
-            );
+            extend(&mut discounted, start - in_progress);
             let finish = start + request.estimate.total();
             if finish < best.0 {
                 best = (finish, Some(index));
             }
+            if request.estimate.max_seats() == 1 && finish < narrow.0 {
+                narrow = (finish, Some(index));
+            }
         }
         self.progress.next_starts = starts.unwrap_or_default();
         self.progress.discounted_starts = discounted.unwrap_or_default();
-        best.1
+        Some((best.1?, narrow.1))
     }
 
     /// A queue does not save up what it did not use before its oldest request arrived.

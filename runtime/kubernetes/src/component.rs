@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
 use planesmith_access::admission::Plugin;
 use planesmith_access::authentication::service_account::KeyGenerator;
@@ -15,10 +15,10 @@ use planesmith_control_plane::component::{AuthorizerInitializer, Contribution, G
 use planesmith_control_plane::default_roles::DefaultRoles;
 use planesmith_control_plane::options::{AuthorizationMode, ControllerName, Options};
 use planesmith_machinery::feature::Feature;
-use planesmith_server::filters::Flows;
+use planesmith_server::flow_control::FlowControl;
 
 use crate::bootstrap::DEFAULT_ROLES;
-use crate::flows::StoredFlows;
+use crate::flows::PriorityAndFairness;
 use crate::node_authorizer::NodeAuthorizer;
 use crate::options::KubernetesOptions;
 use crate::service_addresses::ServiceAddresses;
@@ -154,10 +154,8 @@ impl Component for Kubernetes {
         let (mut start_hooks, stop_hooks) = bootstrap::hooks(context, &flags, addresses.as_ref());
         let nodes = context.state.get_or_create(AuthorizerOfNodes::default);
         start_hooks.extend(nodes.0.get().map(NodeAuthorizer::hook));
-        let has_flows = stores
-            .scheme()
-            .resource("flowcontrol.apiserver.k8s.io", "v1", "flowschemas")
-            .is_some();
+        let flow_control = flow_control(context, &flags)?;
+        start_hooks.extend(flow_control.iter().map(PriorityAndFairness::hook));
         Ok(Contribution {
             start_hooks,
             stop_hooks,
@@ -166,10 +164,33 @@ impl Component for Kubernetes {
                 stores,
                 options.aggregation.enable_aggregator_routing,
             ))),
-            flows: has_flows.then(|| Arc::new(StoredFlows::new(stores)) as Arc<dyn Flows>),
+            flow_control: flow_control.map(|control| control as Arc<dyn FlowControl>),
             ..Contribution::default()
         })
     }
+}
+
+/// Flow control, if the program has its kinds and the flags do not switch it off.
+fn flow_control(context: &ServerContext<'_>, flags: &KubernetesOptions) -> Result<Option<Arc<PriorityAndFairness>>> {
+    let ServerContext {
+        stores, options, gates, ..
+    } = *context;
+    let has_kinds = stores
+        .scheme()
+        .resource("flowcontrol.apiserver.k8s.io", "v1", "flowschemas")
+        .is_some();
+    if !has_kinds || !flags.enable_priority_and_fairness {
+        return Ok(None);
+    }
+    let limits = [options.max_requests_inflight, options.max_mutating_requests_inflight];
+    ensure!(
+        limits != [0, 0],
+        "--max-requests-inflight and --max-mutating-requests-inflight are 0, and their sum is the number of seats of priority and \
+         fairness; expected 1 or more, or --enable-priority-and-fairness=false"
+    );
+    let by_bytes = gates.enabled("SizeBasedListCostEstimate");
+    let limits = limits.map(|limit| u32::try_from(limit).unwrap_or(u32::MAX));
+    Ok(Some(Arc::new(PriorityAndFairness::new(stores, limits, by_bytes))))
 }
 
 #[cfg(test)]

@@ -1,305 +1,250 @@
-//! Assigns requests to flows by the stored flow schemas.
+//! API priority and fairness: flow control by the stored flow schemas and priority levels.
+//!
+//! In reading order: [`rule`] (the requests of a schema), [`configuration`] (all schemas and levels), [`estimate`] (the seats that a
+//! request needs), [`request_seats`] (the seats that it has), [`page`] (pages for people). The engine is `planesmith_flow_control`.
 
-use std::sync::{Arc, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+mod configuration;
+mod estimate;
+mod kind_gauges;
+mod page;
+mod readings;
+mod request_seats;
+mod rule;
+mod served_level;
+#[cfg(test)]
+mod tests;
 
-use http::HeaderValue;
-use planesmith_access::user::UserInfo;
-use planesmith_api_defs::flowcontrol::v1::{
-    FlowSchema, NonResourcePolicyRule, PolicyRulesWithSubjects, PriorityLevelConfiguration, ResourcePolicyRule, Subject,
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use arc_swap::{ArcSwap, Guard};
+use planesmith_api_defs::flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration};
+use planesmith_flow_control::{
+    Clock, Levels, Rejection, Start, SystemClock, Waiting, WorkEstimate, flow_hash, longest_wait,
 };
-use planesmith_machinery::object::Resource;
-use planesmith_server::filters::{Flow, Flows};
-use planesmith_server::request::RequestInfo;
+use planesmith_machinery::object::Resource as _;
+use planesmith_server::flow_control::{Begun, DebugPage, Flow, FlowControl, Rejected, RequestedWork, Turn};
+use planesmith_server::hooks::Hook;
+use planesmith_server::in_flight::Seats;
+use planesmith_server::metrics::{FlowReadings, SharedMetrics};
+use planesmith_server::request::Context;
 use planesmith_server::stores::{ResourceStore, Stores};
-use planesmith_store::{Position, Revision};
+use planesmith_store::{ChangeSignal, Watcher};
 
-/// The longest time until a change of a schema or level takes effect.
-const FRESH: Duration = Duration::from_secs(1);
+use self::configuration::{Configuration, Schema};
+use self::kind_gauges::{KindGauges, Phase};
+use self::request_seats::{Described, RequestSeats};
 
-/// Matches everything where names are listed.
-const ALL: &str = "*";
+/// The hook that adjusts levels to their demand while the server runs.
+const HOOK: &str = "priority-and-fairness-filter";
 
-/// Flow schemas and priority levels, as of the last check for changes.
+/// Flow control by the stored objects.
+///
+/// Requests read an immutable configuration, without a lock. Two numbers tell if it is behind the stores; the first request after a
+/// write brings it up to date. A write is signalled before it is acknowledged, so a request that follows it sees it.
 #[derive(Debug)]
-pub(crate) struct StoredFlows {
+pub(crate) struct PriorityAndFairness {
     schemas: Arc<ResourceStore>,
     levels: Arc<ResourceStore>,
-    cache: RwLock<SchemaCache>,
+    signals: [ChangeSignal; 2],
+    /// The readers of changes. Locked while a configuration is made.
+    watchers: Mutex<[Watcher; 2]>,
+    current: ArcSwap<Configuration>,
+    served: Levels<Described>,
+    /// True if lists are estimated by their bytes.
+    by_bytes: bool,
+    metrics: SharedMetrics,
+    kinds: Arc<KindGauges>,
 }
 
-#[derive(Clone, Debug, Default)]
-struct SchemaCache {
-    /// The time of the last check for changes; `None` before the first one, and while there are no schemas.
-    checked: Option<Instant>,
-    /// The positions of the stores of schemas and levels when they were last read.
-    read_at: Option<[Position; 2]>,
-    /// The schemas in the order in which they are matched.
-    schemas: Arc<[Schema]>,
-}
-
-#[derive(Debug)]
-struct Schema {
-    flow: Flow,
-    rules: Vec<PolicyRulesWithSubjects>,
-}
-
-impl StoredFlows {
-    pub(crate) fn new(stores: &Stores) -> Self {
+impl PriorityAndFairness {
+    /// Divides the seats among the stored levels: the sum of the `limits` of reading and of writing requests.
+    pub(crate) fn new(stores: &Stores, limits: [u32; 2], by_bytes: bool) -> Self {
+        let schemas = stores.resource(FlowSchema::RESOURCE);
+        let levels = stores.resource(PriorityLevelConfiguration::RESOURCE);
+        let metrics = Arc::clone(&stores.options().metrics);
+        let seats = limits[0].saturating_add(limits[1]);
+        let served = Levels::new(seats, Arc::new(SystemClock) as Arc<dyn Clock>);
+        // Positions are taken before the objects are read: a change in between is read again.
+        let watchers = [schemas.watch(), levels.watch()];
+        let signals = watchers.each_ref().map(Watcher::signal);
+        let positions = watchers.each_ref().map(Watcher::position);
+        let flow_control = metrics.flow_control();
+        let configuration = Configuration::new(positions, schemas.all(), levels.all(), &served, None, flow_control);
         Self {
-            schemas: stores.resource(FlowSchema::RESOURCE),
-            levels: stores.resource(PriorityLevelConfiguration::RESOURCE),
-            cache: RwLock::default(),
+            schemas,
+            levels,
+            signals,
+            watchers: Mutex::new(watchers),
+            current: ArcSwap::from_pointee(configuration),
+            served,
+            by_bytes,
+            metrics,
+            kinds: Arc::new(KindGauges::new(limits)),
         }
     }
 
-    /// Returns the stored schemas as of `now`, at most [`FRESH`] old.
-    fn schemas(&self, now: Instant) -> Arc<[Schema]> {
-        let is_fresh = |cache: &SchemaCache| cache.checked.is_some_and(|checked| now.duration_since(checked) < FRESH);
-        let cache = self.cache.read().unwrap_or_else(PoisonError::into_inner).clone();
-        if is_fresh(&cache) {
-            return cache.schemas;
-        }
-        let mut cache = self.cache.write().unwrap_or_else(PoisonError::into_inner);
-        // Another request may have checked meanwhile.
-        if !is_fresh(&cache) {
-            if self.has_changed(&cache) {
-                // Taken before reading: a change in between is found at the next check.
-                cache.read_at = Some(self.stores().map(|store| store.collection().position()));
-                cache.schemas = self.read().into();
-            }
-            cache.checked = (!cache.schemas.is_empty()).then_some(now);
-        }
-        Arc::clone(&cache.schemas)
-    }
-
-    fn has_changed(&self, cache: &SchemaCache) -> bool {
-        let Some(read_at) = cache.read_at else {
-            return true;
-        };
-        let mut stores = self.stores().into_iter().zip(read_at);
-        stores.any(|(store, read_at)| store.collection().has_changed(read_at, Revision(u64::MAX)))
-    }
-
-    fn stores(&self) -> [&ResourceStore; 2] {
-        [&self.schemas, &self.levels]
-    }
-
-    fn read(&self) -> Vec<Schema> {
-        let levels = self.levels.all::<PriorityLevelConfiguration>();
-        let mut schemas = self.schemas.all::<FlowSchema>();
-        schemas.sort_by(|left, right| {
-            let order = |schema: &FlowSchema| (schema.spec.matching_precedence, schema.metadata.name.clone());
-            order(left).cmp(&order(right))
-        });
-        let schema = |schema: FlowSchema| {
-            let wanted = &schema.spec.priority_level_configuration.name;
-            let level = levels.iter().find(|level| level.metadata.name == *wanted)?;
-            Some(Schema {
-                flow: Flow {
-                    schema: HeaderValue::try_from(&schema.metadata.uid).ok()?,
-                    level: HeaderValue::try_from(&level.metadata.uid).ok()?,
-                },
-                rules: schema.spec.rules,
-            })
-        };
-        schemas.into_iter().filter_map(schema).collect()
-    }
-}
-
-impl Flows for StoredFlows {
-    fn of(&self, user: &UserInfo, info: &RequestInfo) -> Option<Flow> {
-        let schemas = self.schemas(Instant::now());
-        let fits = |schema: &&Schema| schema.rules.iter().any(|rule| is_about(rule, user, info));
-        schemas.iter().find(fits).map(|schema| schema.flow.clone())
-    }
-}
-
-fn is_about(rule: &PolicyRulesWithSubjects, user: &UserInfo, info: &RequestInfo) -> bool {
-    if !rule.subjects.iter().any(|subject| is_by(subject, user)) {
-        return false;
-    }
-    match info.is_resource() {
-        true => rule.resource_rules.iter().any(|rule| is_of_resource(rule, info)),
-        false => rule.non_resource_rules.iter().any(|rule| is_of_path(rule, info)),
-    }
-}
-
-fn is_by(subject: &Subject, user: &UserInfo) -> bool {
-    let Subject {
-        user: one,
-        group,
-        service_account: account,
-        ..
-    } = subject;
-    let account = account.as_ref().is_some_and(|account| {
-        let name = user.name.strip_prefix("system:serviceaccount:");
-        let parts = name.and_then(|name| name.split_once(':'));
-        parts.is_some_and(|(namespace, name)| {
-            namespace == account.namespace && [ALL, name].contains(&account.name.as_str())
+    /// The hook that adjusts levels to their demand.
+    pub(crate) fn hook(self: &Arc<Self>) -> Hook {
+        let control = Arc::clone(self);
+        Hook::new(HOOK, move |mut shutdown| async move {
+            tokio::spawn(async move {
+                loop {
+                    tokio::select! {
+                        () = shutdown.requested() => return,
+                        () = tokio::time::sleep(Levels::<Described>::ADJUSTMENT_PERIOD) => control.served.adjust(),
+                    }
+                }
+            });
+            Ok(())
         })
-    });
-    account
-        || one
-            .as_ref()
-            .is_some_and(|one| [ALL, &user.name].contains(&one.name.as_str()))
-        || group
-            .as_ref()
-            .is_some_and(|group| group.name == ALL || user.is_in(&group.name))
+    }
+
+    /// The configuration with all acknowledged writes.
+    fn current(&self) -> Guard<Arc<Configuration>> {
+        let current = self.current.load();
+        if !self.is_behind(&current) {
+            return current;
+        }
+        self.catch_up();
+        self.current.load()
+    }
+
+    fn is_behind(&self, configuration: &Configuration) -> bool {
+        let mut each = self.signals.iter().zip(configuration.positions);
+        each.any(|(signal, position)| signal.is_behind(position))
+    }
+
+    /// Reads the objects again. There are few of them, and they change rarely.
+    fn catch_up(&self) {
+        let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
+        let former = self.current.load();
+        // Another request may have done it meanwhile.
+        if !self.is_behind(&former) {
+            return;
+        }
+        for (watcher, store) in watchers.iter_mut().zip([&self.schemas, &self.levels]) {
+            // The changes themselves do not matter. Where some were missed, the watcher begins anew.
+            if watcher.try_next().is_err() {
+                *watcher = store.watch();
+            }
+        }
+        let positions = watchers.each_ref().map(Watcher::position);
+        let (schemas, levels) = (self.schemas.all(), self.levels.all());
+        let metrics = self.metrics.flow_control();
+        let next = Configuration::new(positions, schemas, levels, &self.served, Some(&**former), metrics);
+        self.current.store(Arc::new(next));
+    }
+
+    fn rejected(schema: &Schema, reason: Rejection) -> Rejected {
+        schema.series.rejected(reason.as_str());
+        Rejected {
+            retry_after: schema.level.level().reject(),
+        }
+    }
 }
 
-fn is_of_resource(rule: &ResourcePolicyRule, info: &RequestInfo) -> bool {
-    let resource = match info.subresource() {
-        "" => info.resource().to_owned(),
-        below => format!("{}/{below}", info.resource()),
-    };
-    let place = match info.namespace() {
-        "" => rule.cluster_scope,
-        namespace => names(&rule.namespaces, namespace),
-    };
-    place
-        && names(&rule.verbs, &info.verb_text())
-        && names(&rule.api_groups, info.group())
-        && names(&rule.resources, &resource)
-}
-
-fn is_of_path(rule: &NonResourcePolicyRule, info: &RequestInfo) -> bool {
-    let fits = |url: &String| match url.strip_suffix('*') {
-        Some(start) => info.path().starts_with(start),
-        None => url == info.path(),
-    };
-    names(&rule.verbs, &info.verb_text()) && rule.non_resource_urls.iter().any(fits)
-}
-
-fn names(list: &[String], name: &str) -> bool {
-    list.iter().any(|cache| cache == ALL || cache == name)
-}
-
-#[cfg(test)]
-mod tests {
-    use http::Method;
-    use planesmith_machinery::json::{self, Strictness};
-    use planesmith_machinery::scheme::Scheme;
-    use planesmith_store::{Draft, Expect, MemoryLog, Op, Row, Storage, StorageOptions};
-    use serde_json::json;
-
-    use super::*;
-
-    async fn write(store: &ResourceStore, name: &str, spec: &serde_json::Value) {
-        let kind = store.facts();
-        let document = json!({"kind": kind.kind, "apiVersion": kind.api_version, "spec": spec,
-            "metadata": {"name": name, "uid": format!("uid-of-{name}"), "resourceVersion": ""}});
-        let bytes = document.to_string().into_bytes();
-        let gap = document.to_string().find(r#""resourceVersion":"""#).unwrap() + r#""resourceVersion":""#.len();
-        let op = Op::Put {
-            key: store.key("", name).unwrap().into(),
-            draft: Draft::new(bytes, gap),
-            row: Row::default(),
-            expect: Expect::Any,
-            ttl: None,
+impl FlowControl for PriorityAndFairness {
+    fn begin(&self, ctx: &Context, work: &RequestedWork) -> Begun {
+        let configuration = self.current();
+        let Some(schema) = configuration.classify(&ctx.user, &ctx.info) else {
+            // The catch-all schema exists in any case.
+            return Begun {
+                flow: Flow::default(),
+                turn: Turn::Rejected(Rejected { retry_after: 1 }),
+            };
         };
-        store.collection().write(op).await.unwrap();
-    }
-
-    #[tokio::test]
-    async fn schemas_are_read_again_only_when_they_changed() {
-        let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
-        let flows = StoredFlows {
-            schemas: Arc::new(ResourceStore::with_versions(
-                &storage,
-                FlowSchema::RESOURCE,
-                &Scheme::new(),
-            )),
-            levels: Arc::new(ResourceStore::with_versions(
-                &storage,
-                PriorityLevelConfiguration::RESOURCE,
-                &Scheme::new(),
-            )),
-            cache: RwLock::default(),
+        let level = schema.level.level();
+        let estimate = estimate::estimate(work, level.widest_request(), self.by_bytes);
+        let watches = match work {
+            RequestedWork::Write { watches } => Some(*watches),
+            _ => None,
         };
-        let begin = Instant::now();
-        assert!(flows.schemas(begin).is_empty());
-        write(&flows.levels, "high", &json!({})).await;
-        write(
-            &flows.schemas,
-            "one",
-            &json!({"priorityLevelConfiguration": {"name": "high"}}),
-        )
-        .await;
-        // While there are none, a new one takes effect at once.
-        let first = flows.schemas(begin);
-        assert_eq!(first.len(), 1);
-        let later = flows.schemas(begin + 5 * FRESH);
-        assert!(Arc::ptr_eq(&first, &later), "nothing changed");
-        write(
-            &flows.schemas,
-            "two",
-            &json!({"priorityLevelConfiguration": {"name": "high"}}),
-        )
-        .await;
-        assert_eq!(flows.schemas(begin + 5 * FRESH + FRESH / 2).len(), 1);
-        assert_eq!(flows.schemas(begin + 7 * FRESH).len(), 2);
-        write(&flows.levels, "high", &json!({"type": "Exempt"})).await;
-        let before = flows.schemas(begin + 7 * FRESH);
-        assert!(!Arc::ptr_eq(&before, &flows.schemas(begin + 9 * FRESH)), "levels count");
+        schema.series.arrived(estimate.max_seats(), watches);
+        let described = Described {
+            schema: Arc::clone(schema),
+            user: Arc::clone(&ctx.user),
+            info: Arc::clone(&ctx.info),
+        };
+        let hash = || flow_hash(&schema.name, schema.distinguisher(&ctx.user, &ctx.info));
+        let turn = match level.start(estimate, hash, described.clone()) {
+            Start::Runs(seats) => Turn::Runs(Box::new(RequestSeats::begin(&described, seats, &estimate, &self.kinds))),
+            Start::Rejected(reason) => Turn::Rejected(Self::rejected(schema, reason)),
+            Start::Waits { waiting, queue_length } => {
+                schema.series.queued(queue_length);
+                let queued = Queued::new(described, &self.kinds);
+                let deadline = ctx.deadline;
+                Turn::Waits(Box::pin(queued.wait(waiting, estimate, deadline)))
+            }
+        };
+        let flow = schema.flow.clone();
+        Begun { flow, turn }
     }
 
-    fn rule(document: &serde_json::Value) -> PolicyRulesWithSubjects {
-        let mut rule = PolicyRulesWithSubjects::default();
-        json::decode(document.to_string().as_bytes(), &mut rule, Strictness::Strict).unwrap();
-        rule
+    fn page(&self, page: DebugPage) -> String {
+        drop(self.current());
+        page::render(page, &self.served)
     }
 
-    fn user(name: &str) -> UserInfo {
-        UserInfo {
-            name: name.to_owned(),
-            groups: vec!["dev".to_owned()],
-            ..UserInfo::default()
+    fn readings(&self) -> FlowReadings {
+        readings::of(&self.served, &self.kinds)
+    }
+}
+
+/// A request in a queue. Dropping it counts it as one whose client went away.
+struct Queued {
+    /// `None` once the end of the wait is counted.
+    described: Option<Described>,
+    since: Instant,
+    kinds: Arc<KindGauges>,
+}
+
+impl Queued {
+    fn new(described: Described, kinds: &Arc<KindGauges>) -> Self {
+        let since = Instant::now();
+        kinds.begin(Phase::Waiting, &described.info, since);
+        Self {
+            described: Some(described),
+            since,
+            kinds: Arc::clone(kinds),
         }
     }
 
-    #[track_caller]
-    fn check(rule: &PolicyRulesWithSubjects, name: &str, path: &str, expected: bool) {
-        let info = RequestInfo::new(&Method::GET, &path.parse().unwrap());
-        assert_eq!(is_about(rule, &user(name), &info), expected, "{name} {path}");
-    }
-
-    #[test]
-    fn rules_are_about_subjects_and_what_they_ask_for() {
-        let rule = rule(&json!({
-            "subjects": [
-                {"kind": "User", "user": {"name": "ann"}},
-                {"kind": "ServiceAccount", "serviceAccount": {"namespace": "n", "name": "*"}},
-            ],
-            "resourceRules": [{
-                "verbs": ["get"], "apiGroups": ["apps"], "resources": ["deployments", "deployments/status"], "namespaces": ["n"],
-            }],
-            "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["/healthz", "/livez/*"]}],
-        }));
-        for (name, path, expected) in [
-            ("ann", "/apis/apps/v1/namespaces/n/deployments/a", true),
-            ("ann", "/apis/apps/v1/namespaces/n/deployments/a/status", true),
-            ("ann", "/apis/apps/v1/namespaces/n/deployments/a/scale", false),
-            ("ann", "/apis/apps/v1/namespaces/n/deployments", false),
-            ("ann", "/apis/apps/v1/namespaces/m/deployments/a", false),
-            ("ann", "/healthz", true),
-            ("ann", "/livez/ping", true),
-            ("ann", "/readyz", false),
-            ("bob", "/healthz", false),
-            ("system:serviceaccount:n:any", "/healthz", true),
-            ("system:serviceaccount:m:any", "/healthz", false),
-        ] {
-            check(&rule, name, path, expected);
+    async fn wait(
+        mut self,
+        mut waiting: Waiting<Described>,
+        estimate: WorkEstimate,
+        deadline: Option<Instant>,
+    ) -> Result<Box<dyn Seats>, Rejected> {
+        let limit = longest_wait(self.since, deadline);
+        let seats = match tokio::time::timeout(limit, &mut waiting).await {
+            Ok(seats) => Some(seats),
+            Err(_) => waiting.time_out(),
+        };
+        let Some(described) = self.described.take() else {
+            return Err(Rejected { retry_after: 1 });
+        };
+        let schema = &described.schema;
+        self.count_end(&described, seats.is_some());
+        match seats {
+            Some(seats) => Ok(Box::new(RequestSeats::begin(&described, seats, &estimate, &self.kinds))),
+            None => Err(PriorityAndFairness::rejected(schema, Rejection::TimeOut)),
         }
     }
 
-    #[test]
-    fn the_whole_cluster_is_a_place_of_its_own() {
-        let rule = rule(&json!({
-            "subjects": [{"kind": "Group", "group": {"name": "dev"}}],
-            "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"], "clusterScope": true}],
-        }));
-        check(&rule, "ann", "/api/v1/nodes", true);
-        check(&rule, "ann", "/api/v1/namespaces/n/pods", false);
+    fn count_end(&self, described: &Described, executes: bool) {
+        let now = Instant::now();
+        self.kinds.end(Phase::Waiting, &described.info, now);
+        let waited = now.saturating_duration_since(self.since);
+        described.schema.series.left_queue(waited, executes);
+    }
+}
+
+impl Drop for Queued {
+    fn drop(&mut self) {
+        if let Some(described) = self.described.take() {
+            self.count_end(&described, false);
+            described.schema.series.rejected(Rejection::Cancelled.as_str());
+        }
     }
 }

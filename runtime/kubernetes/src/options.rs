@@ -45,6 +45,11 @@ pub struct KubernetesOptions {
     #[arg(long, value_enum, default_value = "lease", value_name = "TYPE")]
     pub endpoint_reconciler_type: EndpointReconciler,
 
+    /// Divide the server's capacity among requests by the stored flow schemas and priority levels. Without, only the
+    /// numbers of requests in flight are limited.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true", default_value_t = true, value_name = "BOOL", help_heading = "Limits")]
+    pub enable_priority_and_fairness: bool,
+
     /// Flags about kubelets.
     #[command(flatten)]
     pub kubelets: KubeletOptions,

@@ -1,14 +1,16 @@
 //! The limits on requests in flight, and the permits of those that are handled.
 
 mod places;
+mod watch_start;
 
 use std::sync::Arc;
 
 use http::Method;
 use planesmith_access::user::{UNAUTHENTICATED_GROUP, UserInfo};
 
-pub use self::places::Permit;
 use self::places::Places;
+pub use self::places::{Permit, Seats};
+pub(crate) use self::watch_start::WatchStart;
 use crate::request::{RequestInfo, Verb};
 
 /// Maximum numbers of requests in flight; 0 is no limit.
@@ -60,6 +62,17 @@ impl InFlight {
         }
     }
 
+    /// Counts without a limit: flow control decides which requests are served.
+    #[must_use]
+    pub fn unlimited() -> Self {
+        Self::new(InFlightLimits { reading: 0, writing: 0 })
+    }
+
+    /// Returns the places among which a request counts, whoever limits it; `None` for a long-running one.
+    pub(crate) fn kind(&self, info: &RequestInfo) -> Option<&Arc<Places>> {
+        (!info.is_long_running()).then(|| self.of_method(info))
+    }
+
     /// Returns the places that a request takes one of; `None` for a request that is always served.
     pub(crate) fn share(&self, user: &UserInfo, info: &RequestInfo) -> Option<&Arc<Places>> {
         if info.is_long_running() || is_health_check(info) {
@@ -68,10 +81,14 @@ impl InFlight {
         if is_heartbeat(info) && !user.is_in(UNAUTHENTICATED_GROUP) {
             return Some(&self.heartbeats);
         }
-        Some(match *info.method() {
+        Some(self.of_method(info))
+    }
+
+    fn of_method(&self, info: &RequestInfo) -> &Arc<Places> {
+        match *info.method() {
             Method::GET | Method::HEAD | Method::OPTIONS => &self.reading,
             _ => &self.writing,
-        })
+        }
     }
 
     /// Numbers of reading and writing requests in flight.

@@ -18,6 +18,7 @@ pub mod endpoint;
 mod failure;
 pub mod features;
 pub mod filters;
+pub mod flow_control;
 pub mod generated_name;
 pub mod health;
 pub mod hooks;
@@ -52,6 +53,7 @@ pub mod trace;
 mod trust_anchors;
 pub mod verbs;
 pub mod version;
+mod watch_places;
 mod websocket;
 mod write;
 

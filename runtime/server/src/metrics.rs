@@ -7,6 +7,8 @@ mod audit;
 mod authorizers;
 mod configurations;
 mod current_label;
+mod flow_control;
+mod flow_readings;
 mod inventory;
 mod jwt;
 mod labels;
@@ -45,6 +47,10 @@ pub use authorizers::{
     AuthorizerMetrics, DecisionMetrics, MatchConditionMetrics, ReviewInFlight, ReviewMetrics, ReviewResult,
 };
 pub use configurations::ConfigurationMetrics;
+pub use flow_control::{FlowControlMetrics, FlowSeries};
+pub use flow_readings::{
+    DemandReading, Distribution, FlowReadings, KindReading, LevelReading, ProgressReading, SeatReading,
+};
 pub(crate) use inventory::Inventory;
 pub use inventory::StoredCounts;
 pub use jwt::{IssuerMetrics, JwtMetrics};
@@ -75,6 +81,8 @@ pub struct Metrics {
     failed_handshakes: IntCounter,
     features: IntGaugeVec,
     in_flight: IntGaugeVec,
+    in_queue: IntGaugeVec,
+    flow_control: FlowControlMetrics,
     process: process::ProcessMetrics,
     queues: queues::QueueMetrics,
     storage: storage::StorageMetrics,
@@ -108,10 +116,6 @@ impl Metrics {
             "Requests waiting to be handled, by kind.",
             &["request_kind"],
         );
-        for kind in ["readOnly", "mutating"] {
-            // Requests that cannot be served at once are refused, so the queue is always empty.
-            in_queue.with_label_values(&[kind]).set(0);
-        }
         let features = gauges(
             &registry,
             "kubernetes_feature_enabled",
@@ -155,6 +159,8 @@ impl Metrics {
             storage: storage::StorageMetrics::new(&registry),
             showing: Mutex::default(),
             in_flight,
+            in_queue,
+            flow_control: FlowControlMetrics::new(&registry),
             check_state,
             check_runs,
             registry,
@@ -207,6 +213,12 @@ impl Metrics {
     #[must_use]
     pub fn policies(&self) -> &PolicyMetrics {
         &self.policies
+    }
+
+    /// Metrics of flow control.
+    #[must_use]
+    pub fn flow_control(&self) -> &FlowControlMetrics {
+        &self.flow_control
     }
 
     /// Metrics of unavailable APIServices.
@@ -290,15 +302,25 @@ impl Metrics {
         self.check_runs.with_label_values(&[name, status, endpoint]).inc();
     }
 
-    /// The answer at `/metrics`.
-    pub(crate) fn answer(&self, in_flight: &InFlight) -> Response {
+    /// The answer at `/metrics`, with the numbers of reading and writing requests that wait for seats, and the state of flow
+    /// control, if there is any.
+    pub(crate) fn answer(
+        &self,
+        in_flight: &InFlight,
+        waiting: (usize, usize),
+        flows: Option<&FlowReadings>,
+    ) -> Response {
         // Two renderings at the same time would count refreshed values twice or miss them.
         let _alone = self.showing.lock().unwrap_or_else(PoisonError::into_inner);
-        let (reading, writing) = in_flight.counts();
-        for (kind, count) in [("readOnly", reading), ("mutating", writing)] {
-            self.in_flight
-                .with_label_values(&[kind])
-                .set(i64::try_from(count).unwrap_or(i64::MAX));
+        for (gauge, (reading, writing)) in [(&self.in_flight, in_flight.counts()), (&self.in_queue, waiting)] {
+            for (kind, count) in [("readOnly", reading), ("mutating", writing)] {
+                gauge
+                    .with_label_values(&[kind])
+                    .set(i64::try_from(count).unwrap_or(i64::MAX));
+            }
+        }
+        if let Some(flows) = flows {
+            self.flow_control.show(flows);
         }
         self.process.refresh();
         self.queues.refresh(Instant::now());

@@ -31,6 +31,7 @@ use crate::large_bodies::LargeBodies;
 use crate::metrics::SharedMetrics;
 use crate::offload::Offload;
 use crate::reservations::Reservations;
+use crate::watch_places::WatchPlaces;
 use open_stores::OpenStores;
 
 pub(crate) use attachments::Attachments;
@@ -69,6 +70,7 @@ struct Shared {
     attachments: Attachments,
     large_bodies: LargeBodies,
     offload: Arc<Offload>,
+    watches: WatchPlaces,
 }
 
 /// Options of endpoints.
@@ -138,6 +140,7 @@ impl Stores {
             attachments: Attachments::default(),
             large_bodies: LargeBodies::default(),
             offload: Arc::default(),
+            watches: WatchPlaces::default(),
         };
         Self {
             shared: Arc::new(shared),
@@ -147,6 +150,11 @@ impl Stores {
     /// Runs expensive work outside of the runtime's workers.
     pub(crate) fn offload(&self) -> &Arc<Offload> {
         &self.shared.offload
+    }
+
+    /// The places of watches.
+    pub(crate) fn watches(&self) -> &WatchPlaces {
+        &self.shared.watches
     }
 
     /// The memory bounds for large bodies.

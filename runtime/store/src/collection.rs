@@ -343,6 +343,12 @@ impl Collection {
         }
     }
 
+    /// The number of watches of clients ([`Watcher::of_client`](crate::Watcher::of_client)) that receive a change of `key`.
+    #[must_use]
+    pub fn watches_of(&self, key: &str) -> usize {
+        self.subscribers.clients_of(key)
+    }
+
     /// Bytes of the states that were replaced or deleted since the start. The difference of two calls bounds the bytes
     /// that all readers that began in between keep in memory, beside the newest states.
     #[must_use]

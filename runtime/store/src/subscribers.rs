@@ -39,6 +39,8 @@ struct Topic {
     /// A running wake-up has a copy, which a new cohort does not change.
     cohorts: Arc<Vec<Arc<Cohort>>>,
     marked: bool,
+    /// The number of those that clients wait for.
+    clients: usize,
 }
 
 /// The extent of the events under one prefix, in sequence numbers of the collection.
@@ -57,6 +59,8 @@ pub(crate) struct Subscription {
     reach: Arc<Reach>,
     cohort: Arc<Cohort>,
     member: usize,
+    /// True if a client waits for the events.
+    is_of_client: bool,
 }
 
 /// Tells that there are changes under one prefix, at the cost of reading a number.
@@ -91,6 +95,7 @@ impl Subscribers {
             }),
             cohorts: Arc::default(),
             marked: false,
+            clients: 0,
         });
         let cohort = topic.cohort(None);
         Subscription {
@@ -98,7 +103,26 @@ impl Subscribers {
             reach: Arc::clone(&topic.reach),
             member: cohort.join(),
             cohort,
+            is_of_client: false,
         }
+    }
+
+    /// Counts a watcher as one that a client waits for.
+    pub(crate) fn count_as_client(&self, subscription: &mut Subscription) {
+        let mut topics = self.lock();
+        if let Some(topic) = topics.by_prefix.get_mut(&subscription.prefix)
+            && !std::mem::replace(&mut subscription.is_of_client, true)
+        {
+            topic.clients += 1;
+        }
+    }
+
+    /// The number of watchers that clients wait for and that receive a change of `key`.
+    pub(crate) fn clients_of(&self, key: &str) -> usize {
+        let mut topics = self.lock();
+        let mut clients = 0;
+        for_prefixes(&mut topics.by_prefix, key, |_, topic| clients += topic.clients);
+        clients
     }
 
     /// Moves a watcher to those of `group`.
@@ -121,6 +145,7 @@ impl Subscribers {
             return;
         };
         topic.leave(subscription);
+        topic.clients -= usize::from(subscription.is_of_client);
         if topic.cohorts.is_empty() {
             topics.by_prefix.remove(&subscription.prefix);
         }

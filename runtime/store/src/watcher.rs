@@ -119,6 +119,13 @@ impl Watcher {
         self
     }
 
+    /// The same watcher, counted by [`Collection::watches_of`].
+    #[must_use]
+    pub fn of_client(mut self) -> Self {
+        self.collection.subscribers().count_as_client(&mut self.subscription);
+        self
+    }
+
     /// The next changes, oldest first, at least one and at most a few hundred.
     ///
     /// Dropping the future loses no change.

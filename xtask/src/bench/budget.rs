@@ -122,6 +122,20 @@ pub(crate) const ROWS: &[Row] = &[
     Row::new("list-protobuf", "8,000 Pods, protobuf over JSON", Times, 2.0),
     Row::new("list-table", "8,000 Pods, Table over JSON", Times, 2.0),
     Row::new("get-beside-lists", "GET beside two heavy lists, p99", Millis, 10.0),
+    Row::new(
+        "get-beside-flood",
+        "GET beside 2,000 lists of another user, p99, quiet = 1",
+        Times,
+        3.0,
+    )
+    .long(),
+    Row::new(
+        "get-beside-crowd",
+        "GET beside 20,000 watches and 10,000 idle connections, p99, quiet = 1",
+        Times,
+        3.0,
+    )
+    .long(),
     Row::new("million-start", "start, 1,000,000 small objects", Millis, 3_000.0)
         .on(Sled)
         .long(),

@@ -176,3 +176,20 @@ fn progress_grows_with_the_seats_of_each_queue() {
         "nothing happens"
     );
 }
+
+#[test]
+fn a_narrow_request_does_not_wait_for_wide_ones() {
+    let clock = ManualClock::new();
+    let level = level(&clock, 16, QUEUES);
+    // Two of sixteen seats are reserved.
+    let wide: Vec<_> = (0..2).map(|_| runs(start(&level, 7, 1))).collect();
+    let mut next = waits(start(&level, 7, 1));
+    let narrow: Vec<_> = (2..4).map(|flow| runs(start(&level, 1, flow))).collect();
+    let mut further = waits(start(&level, 1, 4));
+    drop(narrow);
+    let further = poll(&mut further).expect("a reserved seat is free");
+    assert!(poll(&mut next).is_none());
+    drop(wide);
+    assert!(poll(&mut next).is_some(), "reserved seats delay no wide request");
+    drop(further);
+}

@@ -1,6 +1,7 @@
 //! The places of requests in flight and of the answers that are being sent.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,11 +20,21 @@ pub(crate) struct Places {
     senders: Mutex<HashMap<String, usize>>,
 }
 
-/// The permit of a request in flight; dropping it frees the place.
+/// The seats of a running request. Dropping them ends the request.
+pub trait Seats: fmt::Debug + Send + Sync {
+    /// The answer is handled, and `user` reads it from now on. False if the seats are to be dropped now, because unread answers of
+    /// the user have too many of them.
+    fn keep_while_sending(&mut self, user: &Arc<UserInfo>) -> bool;
+}
+
+/// The permit of a request in flight; dropping it frees the place, and the seats.
 #[derive(Debug)]
 pub struct Permit {
-    places: Arc<Places>,
+    /// `None` for a watch, which has no place.
+    places: Option<Arc<Places>>,
     holds_place: bool,
+    /// The seats; `None` without flow control.
+    seats: Option<Box<dyn Seats>>,
     /// The user whose answer is being sent; `None` until then.
     sender: Option<Arc<UserInfo>>,
 }
@@ -43,8 +54,9 @@ impl Places {
     pub(crate) fn take(self: &Arc<Self>, user: &UserInfo) -> Option<Permit> {
         let before = self.taken.fetch_add(1, Ordering::Relaxed);
         let permit = Permit {
-            places: Arc::clone(self),
+            places: Some(Arc::clone(self)),
             holds_place: true,
+            seats: None,
             sender: None,
         };
         let is_free = self.limit == 0 || (before < self.limit && !self.is_used_up_by(user));
@@ -76,13 +88,32 @@ impl Places {
 }
 
 impl Permit {
+    /// The permit of a watch, whose start needs seats and no place.
+    pub(crate) fn of_watch(seats: Box<dyn Seats>) -> Self {
+        Self {
+            places: None,
+            holds_place: false,
+            seats: Some(seats),
+            sender: None,
+        }
+    }
+
+    /// The same permit with seats.
+    pub(crate) fn with_seats(mut self, seats: Box<dyn Seats>) -> Self {
+        self.seats = Some(seats);
+        self
+    }
+
     /// The same permit while the answer to `user` is being sent. It releases its place at once if the user has its
     /// share already: many requests of one user may have been handled at the same time.
     pub(crate) fn sending_to(mut self, user: &Arc<UserInfo>) -> Self {
         if self.sender.is_some() {
             return self;
         }
-        let places = Arc::clone(&self.places);
+        if self.seats.as_mut().is_some_and(|seats| !seats.keep_while_sending(user)) {
+            self.seats = None;
+        }
+        let Some(places) = self.places.clone() else { return self };
         places.sending.fetch_add(1, Ordering::Relaxed);
         let sending = {
             let mut senders = places.senders();
@@ -98,8 +129,10 @@ impl Permit {
     }
 
     fn leave_place(&mut self) {
-        if std::mem::take(&mut self.holds_place) {
-            self.places.taken.fetch_sub(1, Ordering::Relaxed);
+        if let Some(places) = &self.places
+            && std::mem::take(&mut self.holds_place)
+        {
+            places.taken.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
@@ -107,15 +140,18 @@ impl Permit {
 impl Drop for Permit {
     fn drop(&mut self) {
         self.leave_place();
-        let Some(user) = self.sender.take() else { return };
-        let mut senders = self.places.senders();
+        let (Some(user), Some(places)) = (self.sender.take(), &self.places) else {
+            return;
+        };
+        let mut senders = places.senders();
         if let Some(sending) = senders.get_mut(&user.name) {
             *sending -= 1;
             if *sending == 0 {
                 senders.remove(&user.name);
             }
         }
-        self.places.sending.fetch_sub(1, Ordering::Relaxed);
+        drop(senders);
+        places.sending.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -15,9 +15,11 @@ use crate::chain::ApiServer;
 use crate::discovery::{GroupDirectory, VersionPriority};
 use crate::filters::{
     AccessLog, AssignId, AuditContext, AuditOfAnswers, AuditOfRefused, Auditing, Authentication, Authorization,
-    CacheControl, Compress, Cors, CorsPatternError, Count, Deadline, Filter, Filters, FlowHeaders, Flows, GoAway,
-    Impersonation, PanicGuard, ReadInfo, Sending, SlowRequests, StrictTransport, Trace, WarningHeaders,
+    CacheControl, Compress, Cors, CorsPatternError, Count, Deadline, Filter, Filters, FlowControlled, GoAway,
+    Impersonation, PanicGuard, ReadInfo, Sending, ServedObjects, SlowRequests, StrictTransport, Trace, WaitingRequests,
+    WarningHeaders,
 };
+use crate::flow_control::FlowControl;
 use crate::in_flight::{InFlight, InFlightLimits};
 use crate::installation::Installation;
 use crate::listener::ConnectionLimits;
@@ -37,12 +39,12 @@ pub struct Config {
     /// The features that determine how requests are answered. Those that determine the content of objects are in the
     /// scheme of the stores. Default: all have their defaults.
     pub features: Features,
-    /// Maximum numbers of requests in flight.
+    /// Maximum numbers of requests in flight. Without an effect if there is flow control.
     pub in_flight: InFlightLimits,
     /// Maximum bytes of unsent answers.
     pub sending: SendLimits,
-    /// Classifies requests into flows; answers have no flow headers without it.
-    pub flows: Option<Arc<dyn Flows>>,
+    /// Gives requests their seats; without it, the numbers of requests in flight are limited.
+    pub flow_control: Option<Arc<dyn FlowControl>>,
     /// Time from the start of a request until the last byte of its answer is sent, and time that running requests have
     /// to finish when the server stops.
     pub request_timeout: Duration,
@@ -103,8 +105,17 @@ pub enum ConfigError {
 pub struct CompletedConfig {
     pub(super) config: Config,
     pub(super) filters: Filters,
-    pub(super) in_flight: InFlight,
+    pub(super) load: Load,
     pub(super) installation: Installation,
+}
+
+/// The load of a server, which filters measure.
+#[derive(Clone, Debug)]
+pub(super) struct Load {
+    pub(super) in_flight: InFlight,
+    pub(super) waiting: Arc<WaitingRequests>,
+    /// The stored objects, once the chain is assembled.
+    pub(super) objects: ServedObjects,
 }
 
 impl Config {
@@ -117,7 +128,7 @@ impl Config {
             features: Features::default(),
             in_flight: InFlightLimits::default(),
             sending: SendLimits::default(),
-            flows: None,
+            flow_control: None,
             request_timeout: Duration::from_secs(60),
             shutdown_delay: Duration::ZERO,
             connections: ConnectionLimits::default(),
@@ -146,18 +157,25 @@ impl Config {
         if self.request_timeout.is_zero() {
             return Err(ConfigError::RequestTimeout);
         }
-        let in_flight = InFlight::new(self.in_flight);
-        let filters = self.filters(&in_flight)?;
+        let load = Load {
+            in_flight: match self.flow_control {
+                Some(_) => InFlight::unlimited(),
+                None => InFlight::new(self.in_flight),
+            },
+            waiting: Arc::default(),
+            objects: ServedObjects::default(),
+        };
+        let filters = self.filters(&load)?;
         Ok(CompletedConfig {
             config: self,
             filters,
-            in_flight,
+            load,
             installation: Installation::default(),
         })
     }
 
     /// The filters, in request order.
-    fn filters(&self, in_flight: &InFlight) -> Result<Filters, ConfigError> {
+    fn filters(&self, load: &Load) -> Result<Filters, ConfigError> {
         let mut list: Vec<Box<dyn Filter>> = vec![
             Box::new(AssignId),
             Box::new(AccessLog),
@@ -204,10 +222,15 @@ impl Config {
             list.push(Box::new(Auditing(Arc::clone(audit))));
         }
         list.push(Box::new(Impersonation::new(Arc::clone(&self.authorizer))));
-        if let Some(flows) = &self.flows {
-            list.push(Box::new(FlowHeaders::new(Arc::clone(flows))));
-        }
-        list.push(Box::new(in_flight.clone()));
+        list.push(match &self.flow_control {
+            Some(control) => Box::new(FlowControlled::new(
+                Arc::clone(control),
+                load.in_flight.clone(),
+                load.objects.clone(),
+                Arc::clone(&load.waiting),
+            )),
+            None => Box::new(load.in_flight.clone()),
+        });
         list.push(Box::new(Authorization::new(
             Arc::clone(&self.authorizer),
             Arc::clone(metrics),

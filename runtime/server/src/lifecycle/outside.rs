@@ -4,24 +4,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
+use axum::body::Body;
 use axum::response::Response;
 use axum::routing::any;
 use http::header::{CONTENT_TYPE, HeaderValue};
+use http::{Request, StatusCode};
 use serde_json::json;
 
-use super::config::Config;
+use super::config::{Config, Load};
 use crate::chain::Merged;
 use crate::chain::discovery::Discovery;
 use crate::chain::resources::Resources;
+use crate::flow_control::{DebugPage, FlowControl};
 use crate::health::{Endpoint, Endpoints, HealthCheck, SHUTDOWN};
-use crate::in_flight::InFlight;
 use crate::metrics::SharedMetrics;
 use crate::openapi;
 use crate::process_pages;
+use crate::request::Query;
 use crate::response;
 
 /// Puts the paths that only the outermost server serves in front of the chain.
-pub(super) fn outside(config: &Config, in_flight: InFlight, stopping: &Arc<AtomicBool>, merged: &mut Merged) -> Router {
+pub(super) fn outside(config: &Config, load: Load, stopping: &Arc<AtomicBool>, merged: &mut Merged) -> Router {
     let mut router = Router::new();
     let mut paths = std::mem::take(&mut merged.paths);
     for endpoint in health_endpoints(&config.metrics, stopping, merged) {
@@ -34,13 +37,20 @@ pub(super) fn outside(config: &Config, in_flight: InFlight, stopping: &Arc<Atomi
     paths.push("/version".to_owned());
     let (metrics, slis) = (Arc::clone(&config.metrics), Arc::clone(&config.metrics));
     metrics.show_version(&config.version);
+    load.objects.set_tables(merged.tables.clone());
+    let flow_control = config.flow_control.clone();
+    if let Some(control) = &flow_control {
+        router = router.merge(flow_control_pages(control));
+    }
     metrics.requests().set_inventory(Box::new(merged.tables.clone()));
-    router = router
-        .route("/metrics", any(move || std::future::ready(metrics.answer(&in_flight))))
-        .route(
-            "/metrics/slis",
-            any(move || std::future::ready(slis.answer_service_levels())),
-        );
+    let show = move || {
+        let readings = flow_control.as_ref().map(|control| control.readings());
+        metrics.answer(&load.in_flight, load.waiting.counts(), readings.as_ref())
+    };
+    router = router.route("/metrics", any(move || std::future::ready(show()))).route(
+        "/metrics/slis",
+        any(move || std::future::ready(slis.answer_service_levels())),
+    );
     paths.extend(["/metrics".to_owned(), "/metrics/slis".to_owned()]);
     router = router.merge(openapi::router(config.openapi.clone()));
     paths.extend([
@@ -71,6 +81,32 @@ pub(super) fn outside(config: &Config, in_flight: InFlight, stopping: &Arc<Atomi
         .route("/", index.clone())
         .route("/index.html", index)
         .fallback_service(std::mem::take(&mut merged.router))
+}
+
+/// The pages about flow control; the index does not list them.
+fn flow_control_pages(control: &Arc<dyn FlowControl>) -> Router {
+    let page = |which: fn(&str) -> DebugPage| {
+        let control = Arc::clone(control);
+        any(move |request: Request<Body>| {
+            let page = control.page(which(request.uri().query().unwrap_or_default()));
+            std::future::ready(response::plain_text(StatusCode::OK, page))
+        })
+    };
+    let requests = |query: &str| DebugPage::Requests {
+        with_details: Query::new(query)
+            .first("includeRequestDetails")
+            .is_some_and(|value| !value.is_empty()),
+    };
+    Router::new()
+        .route(
+            "/debug/api_priority_and_fairness/dump_priority_levels",
+            page(|_| DebugPage::PriorityLevels),
+        )
+        .route(
+            "/debug/api_priority_and_fairness/dump_queues",
+            page(|_| DebugPage::Queues),
+        )
+        .route("/debug/api_priority_and_fairness/dump_requests", page(requests))
 }
 
 /// The health endpoints with the checks of the whole chain.

@@ -51,7 +51,7 @@ impl PreparedServer {
         let CompletedConfig {
             config,
             filters,
-            in_flight,
+            load,
             installation,
         } = completed;
         let mut merged = outermost.merge(&installation);
@@ -62,7 +62,7 @@ impl PreparedServer {
         }
         let stopping = Arc::new(AtomicBool::new(false));
         let (stop, shutdown) = Stop::new();
-        let router = outside(&config, in_flight, &stopping, &mut merged);
+        let router = outside(&config, load, &stopping, &mut merged);
         Ok(Self {
             front: Arc::new(Front {
                 filters,

@@ -14,6 +14,8 @@ pub enum Stage {
     Authentication,
     /// Authorizing the request.
     Authorization,
+    /// Waiting for seats of flow control.
+    FlowControl,
     /// Waiting for the body.
     Read,
     /// Decoding the body into an object.
@@ -45,6 +47,7 @@ impl Stage {
         match self {
             Self::Authentication => "authentication",
             Self::Authorization => "authorization",
+            Self::FlowControl => "flow-control",
             Self::Read => "read",
             Self::Decode => "decode",
             Self::Freshness => "freshness",

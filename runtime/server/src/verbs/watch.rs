@@ -18,6 +18,7 @@ use futures_core::Stream;
 use futures_util::StreamExt as _;
 use futures_util::stream::iter;
 use http::StatusCode;
+use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::status::{ApiError, ApiResult, Expired};
 use planesmith_machinery::table::RowObject;
 use planesmith_store::{ListQuery, Revision, WakeGroup, WatchError, WatchFrom};
@@ -27,6 +28,7 @@ use self::frames::Frames;
 use self::stream::{Initial, WatchStream};
 use super::selection::Selection;
 use crate::endpoint::{Call, Endpoint};
+use crate::in_flight::WatchStart;
 use crate::negotiation::{Acceptable, Output, Target, streamed};
 use crate::options::{ListOptions, Start, parse_version_field};
 use crate::response;
@@ -48,6 +50,11 @@ impl Endpoint {
             _ => RowObject::default(),
         };
         let output = streamed(output)?;
+        let place = self
+            .stores()
+            .watches()
+            .take(&call.ctx.user)
+            .ok_or_else(ApiError::overloaded)?;
         let mut frames = Frames::new(Arc::clone(self), output, shown, selection);
         if websocket::is_asked_for(&call.parts.headers) {
             frames = frames.into_messages();
@@ -64,6 +71,10 @@ impl Endpoint {
                 return Ok(answer(call, output, iter([Ok(refusal)])));
             }
         };
+        let watcher = match is_of_one_node(self.kind(), &options.field_selector) {
+            true => watcher,
+            false => watcher.of_client(),
+        };
         let deadline = tokio::time::Instant::now() + self.duration(&options);
         let bookmarks = options.bookmarks.then(|| {
             let interval = self.stores().options().bookmark_interval;
@@ -75,7 +86,10 @@ impl Endpoint {
         });
         let shutdown = call.ctx.shutdown.clone();
         let turns = self.stores().offload().turns(&call.ctx.user);
-        let stream = WatchStream::new(frames, turns, watcher, bookmarks, deadline, shutdown);
+        let start = call.parts.extensions.get::<WatchStart>().cloned();
+        let stream = WatchStream::new(frames, turns, watcher, bookmarks, deadline, shutdown)
+            .at(place)
+            .starting(start);
         let chunks = stream.run(initial);
         Ok(match self.has_converter() {
             true => answer(call, output, dedicated_task::run(chunks)),
@@ -146,6 +160,11 @@ impl Endpoint {
             .timeout
             .unwrap_or_else(|| self.stores().options().min_watch.mul_f64(1.0 + fastrand::f64()))
     }
+}
+
+/// True for the watch of a kubelet, which receives the changes of few pods.
+fn is_of_one_node(facts: &ResourceFacts, fields: &str) -> bool {
+    facts.plural == "pods" && facts.group.is_empty() && fields.starts_with("spec.nodeName=")
 }
 
 /// The error for a watch that cannot start or continue after `version`.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Instant as Moment;
+use std::time::{Duration, Instant as Moment};
 
 use bytes::Bytes;
 use futures_core::Stream;
@@ -12,23 +12,28 @@ use futures_util::future::BoxFuture;
 use futures_util::stream;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::{Entry, Event, Revision, WatchError, Watcher};
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Instant, Sleep, sleep_until, timeout};
 
 use super::bookmarks::Bookmarks;
 use super::chunk::Chunk;
 use super::failure;
 use super::frames::Frames;
 use super::unsent::Unsent;
+use crate::in_flight::WatchStart;
 use crate::metrics::WatchMetrics;
 use crate::offload::{Cost, Turns, block_in_place};
 use crate::own_task::OwnTask;
 use crate::shutdown::Shutdown;
+use crate::watch_places::WatchPlace;
 
 /// Size of a chunk of initial events, in bytes.
 const INITIAL: usize = 32 << 10;
 
 /// Bytes of objects whose events are read at once: the memory that a slow watch keeps allocated.
 const READ: usize = 16 << 10;
+
+/// Time during which a watch keeps its seats for a client that does not read.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The initial events of a watch.
 #[derive(Debug, Default)]
@@ -59,6 +64,10 @@ pub(super) struct WatchStream {
     /// Frames that are created and not sent yet.
     chunk: Chunk,
     unsent: Unsent,
+    /// The place among the watches of the user.
+    _place: Option<WatchPlace>,
+    /// The seats until the initial events are sent; `None` without flow control.
+    start: Option<WatchStart>,
 }
 
 /// The progress of a watch.
@@ -105,14 +114,31 @@ impl WatchStream {
             stopping: Box::pin(stopping),
             chunk: Chunk::default(),
             unsent: Unsent::default(),
+            _place: None,
+            start: None,
         };
         watch.set_timer();
         watch
     }
 
+    /// The same watch, with its place among the watches of the user.
+    pub(super) fn at(mut self, place: WatchPlace) -> Self {
+        self._place = Some(place);
+        self
+    }
+
+    /// The same watch, with the seats that it needs until its initial events are sent.
+    pub(super) fn starting(mut self, start: Option<WatchStart>) -> Self {
+        self.start = start;
+        self
+    }
+
     /// The chunks of the body. Few chunks are created for a client that does not read: its events stay in the history.
-    pub(super) fn run(self, initial: Initial) -> impl Stream<Item = Result<Bytes, Infallible>> + Send {
+    pub(super) fn run(mut self, initial: Initial) -> impl Stream<Item = Result<Bytes, Infallible>> + Send {
         self.metrics.initial(initial.entries.len());
+        if initial.entries.is_empty() {
+            self.started();
+        }
         let phase = Phase::Initial(initial);
         stream::unfold((self, phase), |(mut watch, phase)| async move {
             let (chunk, phase) = watch.next(phase).await?;
@@ -195,8 +221,19 @@ impl WatchStream {
         }
     }
 
+    /// Gives the seats back: no more than the changes of others is to be sent.
+    fn started(&mut self) {
+        if let Some(start) = self.start.take() {
+            start.finish();
+        }
+    }
+
     /// A chunk of initial events, empty when none are left; `None` when the watch ends before the client reads it.
     async fn initial(&mut self, initial: Initial) -> Option<ApiResult<(Bytes, Phase)>> {
+        // A client that does not read keeps no seats.
+        if self.start.is_some() && timeout(PATIENCE, self.unsent.writable()).await.is_err() {
+            self.started();
+        }
         tokio::select! {
             biased;
             () = self.unsent.writable() => {}
@@ -230,6 +267,7 @@ impl WatchStream {
         if !initial.entries.is_empty() {
             return Ok((chunk.into(), Phase::Initial(initial)));
         }
+        self.started();
         if let Some(revision) = initial.end {
             chunk.extend_from_slice(&self.frames.bookmark(revision, true)?);
             if let Some(received) = initial.received {

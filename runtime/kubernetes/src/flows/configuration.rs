@@ -1,0 +1,213 @@
+//! The stored flow schemas and priority levels as the configuration of flow control.
+
+use std::sync::Arc;
+
+use http::HeaderValue;
+use planesmith_access::user::UserInfo;
+use planesmith_api_defs::flowcontrol::v1::{
+    FlowSchema, FlowSchemaSpec, PolicyRulesWithSubjects, PriorityLevelConfiguration, PriorityLevelConfigurationSpec,
+};
+use planesmith_flow_control::{Discipline, LevelConfig, Levels};
+use planesmith_server::flow_control::Flow;
+use planesmith_server::metrics::{FlowControlMetrics, FlowSeries};
+use planesmith_server::request::RequestInfo;
+use planesmith_store::Position;
+
+use super::request_seats::Described;
+use super::rule;
+use super::served_level::ServedLevel;
+
+/// Names of the levels and schemas that exist even while they are not stored.
+const MANDATORY: [&str; 2] = ["exempt", "catch-all"];
+
+/// A configuration, as of some positions of the stores.
+#[derive(Debug)]
+pub(super) struct Configuration {
+    pub(super) positions: [Position; 2],
+    /// In the order in which they are matched; the last one matches every request.
+    schemas: Vec<Arc<Schema>>,
+}
+
+/// A flow schema.
+#[derive(Debug)]
+pub(super) struct Schema {
+    pub(super) name: String,
+    pub(super) level: Arc<ServedLevel>,
+    pub(super) series: Arc<FlowSeries>,
+    pub(super) flow: Flow,
+    distinguisher: Distinguisher,
+    rules: Vec<PolicyRulesWithSubjects>,
+}
+
+/// The part of a request that tells flows of a schema from each other.
+#[derive(Clone, Copy, Debug)]
+enum Distinguisher {
+    None,
+    User,
+    Namespace,
+}
+
+impl Configuration {
+    /// Configures `levels` by the stored objects. Levels that `former` has go on.
+    pub(super) fn new(
+        positions: [Position; 2],
+        schemas: Vec<FlowSchema>,
+        stored: Vec<PriorityLevelConfiguration>,
+        levels: &Levels<Described>,
+        former: Option<&Configuration>,
+        metrics: &FlowControlMetrics,
+    ) -> Self {
+        let stored = with_mandatory_levels(stored);
+        let configs: Vec<_> = stored
+            .iter()
+            .map(|level| (level.metadata.name.as_str(), config(&level.spec)))
+            .collect();
+        let served: Vec<Arc<ServedLevel>> = levels
+            .configure(&configs)
+            .into_iter()
+            .map(|level| {
+                let mut known = former
+                    .iter()
+                    .flat_map(|former| &former.schemas)
+                    .map(|schema| &schema.level);
+                let known = known.find(|known| Arc::ptr_eq(known.level(), &level));
+                known.map_or_else(|| Arc::new(ServedLevel::new(level)), Arc::clone)
+            })
+            .collect();
+        let level = |name: &str| stored.iter().position(|level| level.metadata.name == name);
+        let schemas: Vec<Arc<Schema>> = with_mandatory_schemas(schemas, |name| level(name).is_some())
+            .into_iter()
+            .filter_map(|schema| {
+                let index = level(&schema.spec.priority_level_configuration.name)?;
+                let served = Arc::clone(&served[index]);
+                Some(Arc::new(Schema {
+                    series: metrics.series(served.level().name(), &schema.metadata.name),
+                    level: served,
+                    flow: Flow {
+                        schema: uid(&schema.metadata.uid),
+                        level: uid(&stored[index].metadata.uid),
+                    },
+                    distinguisher: distinguisher(&schema),
+                    name: schema.metadata.name,
+                    rules: schema.spec.rules,
+                }))
+            })
+            .collect();
+        let current = schemas
+            .iter()
+            .map(|schema| (schema.level.level().name(), schema.name.as_str()));
+        metrics.keep_series(&current.collect::<Vec<_>>());
+        Self { positions, schemas }
+    }
+
+    /// The schema of a request.
+    pub(super) fn classify(&self, user: &UserInfo, info: &RequestInfo) -> Option<&Arc<Schema>> {
+        self.schemas
+            .iter()
+            .find(|schema| schema.is_about(user, info))
+            .or(self.schemas.last())
+    }
+}
+
+impl Schema {
+    fn is_about(&self, user: &UserInfo, info: &RequestInfo) -> bool {
+        self.rules.iter().any(|rule| rule::is_about(rule, user, info))
+    }
+
+    /// The text that tells the request's flow from others of the schema.
+    pub(super) fn distinguisher<'a>(&self, user: &'a UserInfo, info: &'a RequestInfo) -> &'a str {
+        match self.distinguisher {
+            Distinguisher::None => "",
+            Distinguisher::User => &user.name,
+            Distinguisher::Namespace => info.namespace(),
+        }
+    }
+}
+
+fn uid(uid: &str) -> Option<HeaderValue> {
+    HeaderValue::try_from(uid).ok().filter(|value| !value.is_empty())
+}
+
+fn distinguisher(schema: &FlowSchema) -> Distinguisher {
+    match schema
+        .spec
+        .distinguisher_method
+        .as_ref()
+        .map(|method| method.type_.as_str())
+    {
+        Some("ByUser") => Distinguisher::User,
+        Some("ByNamespace") => Distinguisher::Namespace,
+        _ => Distinguisher::None,
+    }
+}
+
+/// The configuration of a level. Numbers are checked when they are written; those of broken objects count as 0.
+fn config(spec: &PriorityLevelConfigurationSpec) -> LevelConfig {
+    let number = |value: i32| u32::try_from(value).unwrap_or(0);
+    if let Some(limited) = &spec.limited {
+        let discipline = match &limited.limit_response.queuing {
+            Some(queuing) => Discipline::Queue {
+                queues: number(queuing.queues),
+                hand_size: number(queuing.hand_size),
+                queue_length: number(queuing.queue_length_limit),
+            },
+            None => Discipline::Reject,
+        };
+        return LevelConfig {
+            shares: number(limited.nominal_concurrency_shares.unwrap_or_default()),
+            lendable_percent: number(limited.lendable_percent.unwrap_or_default()),
+            borrowing_percent: limited.borrowing_limit_percent.map(number),
+            discipline,
+        };
+    }
+    let exempt = spec.exempt.as_ref();
+    LevelConfig {
+        shares: number(
+            exempt
+                .and_then(|exempt| exempt.nominal_concurrency_shares)
+                .unwrap_or_default(),
+        ),
+        lendable_percent: number(exempt.and_then(|exempt| exempt.lendable_percent).unwrap_or_default()),
+        borrowing_percent: None,
+        discipline: Discipline::Exempt,
+    }
+}
+
+/// Adds the levels that exist in any case.
+fn with_mandatory_levels(mut stored: Vec<PriorityLevelConfiguration>) -> Vec<PriorityLevelConfiguration> {
+    for name in MANDATORY {
+        if stored.iter().all(|level| level.metadata.name != name)
+            && let Some(spec) = PriorityLevelConfigurationSpec::mandatory(name)
+        {
+            let mut level = PriorityLevelConfiguration::default();
+            level.metadata.name = name.to_owned();
+            level.spec = spec;
+            stored.push(level);
+        }
+    }
+    stored
+}
+
+/// Sorts the schemas in the order in which they are matched, and adds those that exist in any case.
+fn with_mandatory_schemas(mut stored: Vec<FlowSchema>, has_level: impl Fn(&str) -> bool) -> Vec<FlowSchema> {
+    stored.retain(|schema| has_level(&schema.spec.priority_level_configuration.name));
+    for name in MANDATORY {
+        if stored.iter().all(|schema| schema.metadata.name != name)
+            && let Some(spec) = FlowSchemaSpec::mandatory(name)
+        {
+            let mut schema = FlowSchema::default();
+            schema.metadata.name = name.to_owned();
+            schema.spec = spec;
+            stored.push(schema);
+        }
+    }
+    stored.sort_by(|left, right| {
+        let precedence = |schema: &FlowSchema| schema.spec.matching_precedence;
+        let (left, right) = (
+            (precedence(left), &left.metadata.name),
+            (precedence(right), &right.metadata.name),
+        );
+        left.cmp(&right)
+    });
+    stored
+}
