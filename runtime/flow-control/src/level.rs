@@ -8,11 +8,11 @@ use std::time::Instant;
 use crate::clock::Clock;
 use crate::demand::DemandSummary;
 use crate::digest::{LevelDigest, QueueDigest, RequestDigest};
-use crate::levels::Discipline;
+use crate::discipline::Discipline;
 use crate::queue_set::{Granted, QueueSet};
-use crate::request_table::{Request, RequestKey};
+use crate::rejection::Rejection;
+use crate::request_table::{Grant, Request, RequestKey};
 use crate::retry_after::RetryAfter;
-use crate::seats::{Seats, Waiting};
 use crate::work::WorkEstimate;
 
 /// A priority level: its requests share its seats. Requests of one level wait for each other only for moments, those of different
@@ -24,49 +24,6 @@ pub struct Level<D> {
     /// Most seats of one request.
     widest: AtomicU32,
     retry_after: RetryAfter,
-}
-
-/// The beginning of a request.
-#[must_use]
-#[derive(Debug)]
-pub enum Start<D> {
-    /// It has seats.
-    Runs(Seats<D>),
-    /// It waits for seats.
-    Waits {
-        /// Gives the seats.
-        waiting: Waiting<D>,
-        /// Number of requests that wait in its queue, with this one.
-        queue_length: usize,
-    },
-    /// It is rejected.
-    Rejected(Rejection),
-}
-
-/// The reason that a request is rejected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rejection {
-    /// Its queue is full.
-    QueueFull,
-    /// All seats of a level without queues are in use.
-    ConcurrencyLimit,
-    /// It waited too long.
-    TimeOut,
-    /// Its client went away while it waited.
-    Cancelled,
-}
-
-impl Rejection {
-    /// The reason in metrics.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::QueueFull => "queue-full",
-            Self::ConcurrencyLimit => "concurrency-limit",
-            Self::TimeOut => "time-out",
-            Self::Cancelled => "cancelled",
-        }
-    }
 }
 
 impl<D> Level<D> {
@@ -99,28 +56,22 @@ impl<D> Level<D> {
         self.state().limit
     }
 
-    /// Begins a request of the flow with `hash`. It allocates nothing if it gets its seats at once.
-    pub fn start(self: &Arc<Self>, estimate: WorkEstimate, hash: impl FnOnce() -> u64, description: D) -> Start<D> {
+    /// Begins a request. Returns its key, and its grant with the length of its queue if it does not run at once.
+    pub(crate) fn begin(
+        &self,
+        estimate: WorkEstimate,
+        hash: impl FnOnce() -> u64,
+        description: D,
+    ) -> Result<(RequestKey, Option<(Arc<Grant>, usize)>), Rejection> {
         let now = self.clock.now();
         let mut state = self.state();
-        let started = state.start(now, estimate, hash, description);
-        match started {
-            Err(reason) => Start::Rejected(reason),
-            Ok((key, None, _)) => {
-                drop(state);
-                Start::Runs(Seats::new(Arc::clone(self), key))
-            }
-            Ok((key, Some(grant), granted)) => {
-                let queue_length = state.queue_length(key);
-                drop(state);
-                wake(granted);
-                if grant.is_given() {
-                    return Start::Runs(Seats::new(Arc::clone(self), key));
-                }
-                let waiting = Waiting::new(Arc::clone(self), key, grant);
-                Start::Waits { waiting, queue_length }
-            }
-        }
+        let (key, grant, granted) = state.start(now, estimate, hash, description)?;
+        let Some(grant) = grant else { return Ok((key, None)) };
+        let queue_length = state.queue_length(key);
+        drop(state);
+        wake(granted);
+        // It may be one of those that others made room for.
+        Ok((key, (!grant.is_given()).then_some((grant, queue_length))))
     }
 
     /// Counts a rejection, and returns the seconds after which its client may come again.
