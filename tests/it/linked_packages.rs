@@ -37,6 +37,8 @@ fn a_small_server_with_a_private_group_is_linked_with_no_built_in_kinds() {
         "planesmith-dynamic-admission v",
         "planesmith-extensions v",
         "planesmith-expressions v",
+        "planesmith-audit v",
+        "planesmith-authorization v",
         "planesmith-openid v",
         "planesmith-trace-export v",
         "planesmith-etcd-storage v",
