@@ -137,6 +137,7 @@ impl Encodings {
 
     /// The object of an entry in the endpoint's version.
     pub(crate) fn object_of(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
+        self.store.check_decrypted(entry)?;
         if entry.revision() == Revision(0) && self.representation.has_converter(&self.facts) {
             // The entry was converted already. Stored objects get defaults when they are read, converted ones do not.
             let mut object = self.facts.zero();
@@ -150,6 +151,7 @@ impl Encodings {
     /// The object of an entry that is stored in the endpoint's version, for readers of anything but its managed fields,
     /// which are often half of it.
     pub(crate) fn object_to_print(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
+        self.store.check_decrypted(entry)?;
         match self.representation.has_fixed_layout() {
             true => self.stored(&without_managers(entry.bytes())),
             false => self.object_of(entry),
@@ -240,7 +242,7 @@ impl Encodings {
             });
         }
         if !entry.is_readable() {
-            self.stored(entry.bytes())?;
+            self.store.decode(entry)?;
         }
         Ok(entry.bytes().slice(metadata_range(entry.bytes())?))
     }
@@ -253,7 +255,7 @@ impl Encodings {
     fn entry_meta(&self, entry: &Entry) -> ApiResult<ObjectMeta> {
         match self.representation.versions_have_own_rules() {
             true => self.bare_meta(&*self.object_of(entry)?),
-            false => Ok(self.without_hidden(self.stored(entry.bytes())?.meta().clone())),
+            false => Ok(self.without_hidden(self.store.decode(entry)?.meta().clone())),
         }
     }
 

@@ -1,5 +1,7 @@
 //! etcd as a backend of the store.
 
+use std::borrow::Cow;
+
 use planesmith_store::backend::{Backend, BackendError, BackendFuture, Feed, FeedError, Refusal, State, StateWrite};
 use planesmith_store::{Alarm, Revision};
 
@@ -58,6 +60,10 @@ impl Backend for Etcd {
 
     fn health(&self) -> BackendFuture<'_, Result<(), BackendError>> {
         Box::pin(async { Ok(self.read_newest().await.map(drop)?) })
+    }
+
+    fn stored_key<'k>(&self, key: &'k str) -> Cow<'k, str> {
+        self.keys.authenticated(key)
     }
 
     fn size(&self) -> u64 {

@@ -1,5 +1,6 @@
 //! The keys of the store, as they are in etcd.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The beginning of the store's keys.
@@ -27,6 +28,14 @@ impl Keys {
         match key.strip_prefix(REGISTRY) {
             Some(rest) => [&*self.prefix, rest].concat().into_bytes(),
             None => key.as_bytes().to_vec(),
+        }
+    }
+
+    /// Returns the key in etcd as text, with which kube-apiserver authenticates an encrypted value.
+    pub(crate) fn authenticated<'k>(&self, key: &'k str) -> Cow<'k, str> {
+        match key.strip_prefix(REGISTRY) {
+            Some(rest) if *self.prefix != *REGISTRY => Cow::Owned([&*self.prefix, rest].concat()),
+            Some(_) | None => Cow::Borrowed(key),
         }
     }
 

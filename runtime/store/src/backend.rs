@@ -4,6 +4,7 @@
 //! [`Indexer`](crate::Indexer) translates them. The engine keeps the newest state of every key in memory, so the backend
 //! is only asked for writes, for changes, and for its newest revision.
 
+use std::borrow::Cow;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -167,6 +168,12 @@ pub trait Backend: Send + Sync {
     ///
     /// The backend does not answer.
     fn health(&self) -> BackendFuture<'_, Result<(), BackendError>>;
+
+    /// The key under which the backend has the value of `key`, as others name it: encrypted values are authenticated with it.
+    /// Default: the same.
+    fn stored_key<'k>(&self, key: &'k str) -> Cow<'k, str> {
+        Cow::Borrowed(key)
+    }
 
     /// Bytes on disk when the backend last reported them; 0 before. Does not wait.
     fn size(&self) -> u64;

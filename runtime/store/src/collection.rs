@@ -4,6 +4,7 @@ mod entries;
 mod list;
 mod reading;
 mod sequencer;
+mod transformation;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,8 +21,9 @@ use crate::log::Log;
 use crate::options::HistoryLimits;
 use crate::revision_window::RevisionWindow;
 use crate::subscribers::{Subscribers, Subscription};
+use crate::values::Values;
 use crate::write::{Op, WriteError, WriteResult};
-use crate::{Entry, Event, EventKind, Indexer, NoIndex, Revision, SchemaEpoch};
+use crate::{Entry, Event, EventKind, Indexer, NoIndex, Revision, SchemaEpoch, StoredForm};
 
 /// Maximum number of events that a reader skips while it has the lock.
 const STEP: usize = 1024;
@@ -46,6 +48,10 @@ pub struct Collection {
     /// States before this revision are unknown, even if the store knows those of other collections.
     floor: AtomicU64,
     subscribers: Subscribers,
+    /// Its values in the backend.
+    values: Values,
+    /// [`Values::writer`], as the entries were compared with it.
+    writer: AtomicU64,
     /// Older changes are read back from it.
     backend: Option<Arc<dyn Log>>,
     history_limits: HistoryLimits,
@@ -123,6 +129,8 @@ impl Collection {
             generation: AtomicU64::default(),
             floor: AtomicU64::default(),
             subscribers: Subscribers::default(),
+            values: Values::default(),
+            writer: AtomicU64::default(),
             backend: None,
             history_limits: HistoryLimits::default(),
         }
@@ -199,6 +207,9 @@ impl Collection {
                 Some((new, _)) => new,
                 None => reindexed(current),
             }?;
+            if current.stored_form() == StoredForm::Earlier {
+                new.mark_stale();
+            }
             *bytes = *bytes + new.bytes().len() - current.bytes().len();
             Some(new)
         });

@@ -5,6 +5,7 @@ use std::io::Write;
 use bytes::Bytes;
 
 use crate::Revision;
+use crate::transformer::is_encrypted;
 
 /// An encoded object whose revision is not known yet.
 ///
@@ -85,14 +86,14 @@ impl Draft {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Encoded {
     pub(crate) bytes: Bytes,
-    /// Offset of the revision's digits; `None` when the bytes do not contain it.
+    /// Offset of the revision's digits; `None` when the bytes do not contain it. For an encrypted value that of the plain bytes.
     pub(crate) gap: Option<u32>,
 }
 
 impl Encoded {
-    /// The same bytes with the digits of `old` replaced by those of `new`.
+    /// The same bytes with the digits of `old` replaced by those of `new`. An encrypted value has no digits.
     pub(crate) fn restamped(&self, old: Revision, new: Revision) -> Self {
-        let Some(gap) = self.gap else {
+        let Some(gap) = self.gap.filter(|_| !is_encrypted(&self.bytes)) else {
             return self.clone();
         };
         let start = gap as usize;
@@ -106,7 +107,7 @@ impl Encoded {
 }
 
 /// One allocation of exactly the right size, so that a cached entry has no slack.
-fn splice(head: &[u8], revision: Revision, tail: &[u8]) -> Bytes {
+pub(crate) fn splice(head: &[u8], revision: Revision, tail: &[u8]) -> Bytes {
     let mut bytes = Vec::with_capacity(head.len() + revision.digits() + tail.len());
     bytes.extend_from_slice(head);
     write!(bytes, "{revision}").expect("writing to a vector succeeds");

@@ -1,16 +1,19 @@
 //! One object in the cache.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 
 use crate::draft::Encoded;
 use crate::encodings::{Budget, EncodingCache, EncodingId, Encodings, Holder};
-use crate::{Decoded, Indexer, Loaded, Revision, Row, StoredForm};
+use crate::transformer::{Reason, is_encrypted};
+use crate::values::Values;
+use crate::{Decoded, Indexer, Loaded, Revision, Row, StoredForm, TransformError};
 
 /// The state of one key after one write: the bytes that clients receive, and the row that selectors read. Never
-/// changes.
+/// changes, except that the backend's form of it may become an earlier one.
 #[derive(Debug)]
 pub struct Entry {
     key: Arc<str>,
@@ -25,7 +28,8 @@ pub struct Entry {
     encoded_length: AtomicU32,
     /// Offset of the revision's digits in the bytes; [`NO_GAP`] if these do not contain it.
     gap: u32,
-    form: StoredForm,
+    /// A [`StoredForm`].
+    form: AtomicU8,
     encodings: Encodings,
 }
 
@@ -55,7 +59,7 @@ impl Entry {
             expires,
             schema_epoch: AtomicU32::default(),
             encoded_length: AtomicU32::default(),
-            form: StoredForm::Current,
+            form: AtomicU8::new(StoredForm::Current as u8),
             encodings: Encodings::default(),
         }
     }
@@ -67,32 +71,99 @@ impl Entry {
         revision: Revision,
         stored: Encoded,
         expires: u64,
-        indexer: &dyn Indexer,
+        (indexer, values): (&dyn Indexer, &Values),
         is_known: bool,
     ) -> Self {
-        let loaded = match is_known {
-            true => indexer.loaded_again(&stored.bytes),
-            false => indexer.loaded(&stored.bytes),
+        let (plain, is_stale) = match values.open_state(&key, revision, &stored) {
+            Ok(opened) => opened,
+            Err(error) => return Self::sealed(key, revision, stored, expires, indexer, &error),
+        };
+        let was_encrypted = is_encrypted(&stored.bytes);
+        // A cipher without authentication may decrypt with a wrong key.
+        let loaded = match is_known && !was_encrypted {
+            true => indexer.loaded_again(&plain.bytes),
+            false => indexer.loaded(&plain.bytes),
         };
         let (encoded, form) = match loaded {
-            Loaded::AsStored => (stored, StoredForm::Current),
-            Loaded::Unreadable => (stored, StoredForm::Unreadable),
+            Loaded::AsStored => (plain, StoredForm::Current),
+            Loaded::Unreadable if was_encrypted => {
+                return Self::sealed(key, revision, stored, expires, indexer, &Self::no_object());
+            }
+            Loaded::Unreadable => (plain, StoredForm::Unreadable),
             Loaded::Converted(draft) => (draft.fill(revision), StoredForm::OtherVersion),
             Loaded::Encoded(draft) => match draft.fill(revision) {
-                today if today.bytes == stored.bytes => (stored, StoredForm::Current),
+                today if today.bytes == plain.bytes => (plain, StoredForm::Current),
                 today => (today, StoredForm::Earlier),
             },
         };
         let row = indexer.row(&key, &encoded.bytes);
-        Self::new(key, revision, encoded, row, expires).in_form(form)
+        Self::new(key, revision, encoded, row, expires).in_form(form.if_stale(is_stale))
     }
 
     /// Returns the entry of bytes that a backend in which others write has stored.
-    pub(crate) fn decoded(key: Arc<str>, revision: Revision, stored: &Bytes, indexer: &dyn Indexer) -> Self {
-        let Decoded { draft, form } = indexer.decode(&key, stored);
+    pub(crate) fn decoded(
+        key: Arc<str>,
+        revision: Revision,
+        stored: &Bytes,
+        (indexer, values): (&dyn Indexer, &Values),
+    ) -> Self {
+        let (plain, is_stale) = match values.open(&key, stored) {
+            Ok(opened) => match opened.bytes {
+                Cow::Borrowed(_) => (stored.clone(), opened.is_stale),
+                Cow::Owned(plain) => (plain.into(), opened.is_stale),
+            },
+            Err(error) => {
+                let stored = Encoded {
+                    bytes: stored.clone(),
+                    gap: None,
+                };
+                return Self::sealed(key, revision, stored, 0, indexer, &error);
+            }
+        };
+        let Decoded { draft, form } = indexer.decode(&key, &plain);
+        if form == StoredForm::Unreadable && is_encrypted(stored) {
+            let stored = Encoded {
+                bytes: stored.clone(),
+                gap: None,
+            };
+            return Self::sealed(key, revision, stored, 0, indexer, &Self::no_object());
+        }
         let encoded = draft.fill(revision);
         let row = indexer.row(&key, &encoded.bytes);
-        Self::new(key, revision, encoded, row, 0).in_form(form)
+        Self::new(key, revision, encoded, row, 0).in_form(form.if_stale(is_stale))
+    }
+
+    fn no_object() -> TransformError {
+        TransformError::new("the decrypted value is no object of the kind; it may have been encrypted with another key")
+    }
+
+    /// Returns the entry of a value that cannot be opened: its bytes stay those of the backend.
+    fn sealed(
+        key: Arc<str>,
+        revision: Revision,
+        stored: Encoded,
+        expires: u64,
+        indexer: &dyn Indexer,
+        error: &TransformError,
+    ) -> Self {
+        tracing::error!(key = &*key, %revision, %error, "an object in the store cannot be decrypted; it stays as it is");
+        // The row of an object without properties.
+        let row = indexer.row(&key, b"{}");
+        Self::new(key, revision, stored, row, expires).in_form(StoredForm::Unreadable)
+    }
+
+    /// The same state, opened again after the configuration of `values` has changed; `None` if the entry is readable, or still
+    /// cannot be opened. If the backend `is_shared`, it has bytes of its own encoding.
+    pub(crate) fn reopened(&self, indexer: &dyn Indexer, values: &Values, is_shared: bool) -> Option<Self> {
+        if self.is_readable() || values.open(&self.key, &self.bytes).is_err() {
+            return None;
+        }
+        let (key, read) = (Arc::clone(&self.key), (indexer, values));
+        let entry = match is_shared {
+            true => Self::decoded(key, self.revision, &self.bytes, read),
+            false => Self::loaded(key, self.revision, self.encoded(), self.expires, read, false),
+        };
+        entry.is_readable().then_some(entry)
     }
 
     /// The final state of the key, which the write `revision` deletes.
@@ -106,9 +177,18 @@ impl Entry {
     }
 
     /// The same entry, whose bytes the backend has in the form `form`.
-    pub(crate) fn in_form(mut self, form: StoredForm) -> Self {
-        self.form = form;
-        self
+    pub(crate) fn in_form(self, form: StoredForm) -> Self {
+        let form = AtomicU8::new(form as u8);
+        Self { form, ..self }
+    }
+
+    /// Records that a write would store the entry in another way, e.g. with a newer key.
+    pub(crate) fn mark_stale(&self) {
+        let (current, earlier) = (StoredForm::Current as u8, StoredForm::Earlier as u8);
+        // Any other form is rewritten, too, or cannot be.
+        let _ = self
+            .form
+            .compare_exchange(current, earlier, Ordering::AcqRel, Ordering::Acquire);
     }
 
     /// Returns the entry of an object that is not stored: for lists of objects that are computed on request.
@@ -120,6 +200,9 @@ impl Entry {
     /// The same state of the key in the form of `indexer`; `None` if that is the same. If `indexer` can read it, the
     /// entry matches `epoch` afterwards.
     pub(crate) fn reindexed(&self, indexer: &dyn Indexer, epoch: SchemaEpoch) -> Option<Self> {
+        if is_encrypted(&self.bytes) {
+            return None;
+        }
         let draft = indexer.reindexed(&self.bytes);
         let reached = draft.as_ref().map_or(0, |_| epoch.0);
         let encoded = match draft {
@@ -131,7 +214,8 @@ impl Entry {
             self.schema_epoch.store(reached, Ordering::Relaxed);
             return None;
         }
-        let new = Self::new(Arc::clone(&self.key), self.revision, encoded, row, self.expires).in_form(self.form);
+        let new =
+            Self::new(Arc::clone(&self.key), self.revision, encoded, row, self.expires).in_form(self.stored_form());
         new.schema_epoch.store(reached, Ordering::Relaxed);
         Some(new)
     }
@@ -146,13 +230,13 @@ impl Entry {
     /// The bytes of the backend, compared with those of the entry.
     #[must_use]
     pub fn stored_form(&self) -> StoredForm {
-        self.form
+        StoredForm::of_code(self.form.load(Ordering::Acquire))
     }
 
     /// True if the bytes encode an object of the kind.
     #[must_use]
     pub fn is_readable(&self) -> bool {
-        self.form != StoredForm::Unreadable
+        self.stored_form() != StoredForm::Unreadable
     }
 
     /// The full key, with the prefix of its collection.
@@ -178,6 +262,25 @@ impl Entry {
     #[must_use]
     pub fn bytes_at(&self, revision: Revision) -> Bytes {
         self.encoded().restamped(self.revision, revision).bytes
+    }
+
+    /// The canonical encoding without the digits of the revision, as a [`Draft`](crate::Draft) has it.
+    pub(crate) fn bytes_without_revision(&self) -> Cow<'_, [u8]> {
+        match self.gap() {
+            Some(gap) if !is_encrypted(&self.bytes) => {
+                let (head, tail) = self.bytes.split_at(gap as usize);
+                Cow::Owned([head, &tail[self.revision.digits()..]].concat())
+            }
+            Some(_) | None => Cow::Borrowed(&self.bytes),
+        }
+    }
+
+    /// The value that `values` stores for the entry; `None` if that is its bytes.
+    pub(crate) fn sealed_by(&self, values: &Values, reason: Reason) -> Result<Option<Bytes>, TransformError> {
+        match values.has_transformer() {
+            true => values.seal(&self.key, &self.bytes_without_revision(), reason),
+            false => Ok(None),
+        }
     }
 
     /// The labels and fields that selectors read.

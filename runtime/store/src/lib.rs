@@ -38,7 +38,9 @@ mod settler;
 mod storage;
 mod subscribers;
 mod transfer;
+mod transformer;
 mod unclaimed;
+mod values;
 mod watcher;
 mod write;
 
@@ -58,11 +60,14 @@ pub use remote::Stale;
 pub use revision::Revision;
 pub use revision_window::RevisionWindow;
 pub use row::{Decoded, Indexer, Loaded, NoIndex, Row, StoredForm};
-pub use storage::{OpenError, Storage, StorageContent, StorageStats};
+pub use storage::{OpenError, Rewritten, StaleObjects, Storage, StorageContent, StorageStats};
 pub use subscribers::{ChangeSignal, WakeGroup};
 pub use transfer::{
     Amount, Fidelity, Ledger, LoadedSource, LogTarget, Mismatch, OnAmount, RevisionShift, Source, Target,
     TransferError, transfer,
+};
+pub use transformer::{
+    ENCRYPTED, PlainValue, Preparation, Reason, TransformError, Transformer, Transformers, is_encrypted,
 };
 pub use watcher::{WatchError, WatchFrom, Watcher};
 pub use write::{Expect, Op, WriteError, WriteResult, Written};

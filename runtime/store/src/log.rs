@@ -18,7 +18,8 @@ pub struct Record {
     pub change: Change,
     /// The final bytes, revision inside; for a deletion those of the final state.
     pub bytes: Bytes,
-    /// Offset of the revision's digits in `bytes`; `None` when they do not contain it.
+    /// Offset of the revision's digits in `bytes`; `None` when they do not contain it. Encrypted bytes have no digits in them: it is
+    /// the offset at which they are inserted into the plain bytes.
     pub gap: Option<u32>,
 }
 

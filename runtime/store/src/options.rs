@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::OnProgress;
+use crate::Transformers;
 use crate::clock::{Clock, SystemClock};
 
 /// Limits of the history of one collection. They do not reach beyond those of the store in bytes.
@@ -33,6 +34,8 @@ pub struct StorageOptions {
     pub write_limit: usize,
     /// The clock.
     pub clock: Arc<dyn Clock>,
+    /// Transforms values on their way to the backend and back, e.g. encrypts them. Default: `None`.
+    pub transformers: Option<Arc<dyn Transformers>>,
     /// Receives the progress of opening the store, if that takes longer than a second.
     pub on_progress: OnProgress,
 }
@@ -46,6 +49,7 @@ impl Default for StorageOptions {
             kinds: Vec::new(),
             write_limit: 3 << 20,
             clock: Arc::new(SystemClock),
+            transformers: None,
             on_progress: OnProgress::default(),
         }
     }

@@ -99,6 +99,8 @@ impl Remote {
             if error == FeedError::Compacted {
                 match load(&*self.backend, &self.prefix).await {
                     Ok((states, revision)) if revision >= after => {
+                        let preparing = self.content.prepare(&mut states.iter().map(|state| &*state.value));
+                        preparing.await;
                         tracing::warn!(%after, %revision, "changes of the store were compacted before they were read; watches before this revision end");
                         self.content.replace(states, revision);
                         after = revision;
@@ -126,6 +128,9 @@ impl Remote {
         loop {
             match feed.next().await {
                 Ok(delivery) => {
+                    let mut values = delivery.changes.iter().filter_map(|change| change.value.as_deref());
+                    let preparing = self.content.prepare(&mut values);
+                    preparing.await;
                     *after = (*after).max(delivery.complete);
                     self.content.apply(delivery);
                 }

@@ -167,13 +167,29 @@ pub enum StoredForm {
     /// The same bytes.
     #[default]
     Current,
-    /// The same object in the encoding of an earlier program. The next write replaces it, even one that changes
-    /// nothing.
+    /// The same object in the encoding of an earlier program, or encrypted with an earlier key. The next write replaces it, even
+    /// one that changes nothing.
     Earlier,
     /// The object in another version of its kind, until a write replaces it.
     OtherVersion,
-    /// The same bytes, which do not encode an object of the kind. Readers get an error.
+    /// The same bytes, which do not encode an object of the kind, or cannot be decrypted. Readers get an error.
     Unreadable,
+}
+
+impl StoredForm {
+    /// The form of bytes that a write would store in another way, if they are stale.
+    pub(crate) fn if_stale(self, is_stale: bool) -> Self {
+        match self {
+            Self::Current if is_stale => Self::Earlier,
+            other => other,
+        }
+    }
+
+    /// The form with this discriminant.
+    pub(crate) fn of_code(code: u8) -> Self {
+        let all = [Self::Current, Self::Earlier, Self::OtherVersion, Self::Unreadable];
+        all.into_iter().find(|form| *form as u8 == code).unwrap_or_default()
+    }
 }
 
 /// The relation of loaded bytes to their kind's current definition.

@@ -2,6 +2,7 @@
 
 mod connect;
 mod content;
+mod rewriting;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,6 +11,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use self::content::StorageContent;
+pub use self::rewriting::{Rewritten, StaleObjects};
 use crate::authorship::Authorship;
 use crate::backend::BackendError;
 use crate::collection::{CollectionStats, Sequencer};
@@ -22,9 +24,11 @@ use crate::options::{HistoryLimits, StorageOptions};
 use crate::remote::{Remote, Writer};
 use crate::revision_window::RevisionWindow;
 use crate::settler::Settling;
+use crate::transformer::Transformers;
 use crate::unclaimed::Unclaimed;
+use crate::values::{StoredKeys, Values};
 use crate::write::WriteError;
-use crate::{Alarm, Alarms, Collection, Indexer, Revision, alarm};
+use crate::{Alarm, Alarms, Clock, Collection, Indexer, Revision, alarm};
 
 /// The reason that a store does not open.
 #[derive(Debug, thiserror::Error)]
@@ -70,8 +74,13 @@ struct Shared {
     unclaimed: Arc<Mutex<Unclaimed>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     encodings: EncodingCache,
+    clock: Arc<dyn Clock>,
     /// Limits of the history of single collections.
     kinds: Vec<(String, HistoryLimits)>,
+    /// Transform the values of all collections; `None` if the backend has plain ones.
+    transformers: Option<Arc<dyn Transformers>>,
+    /// The keys in a store in which others write, too; `None` if they are the same.
+    stored_keys: Option<Arc<StoredKeys>>,
     /// The engine and the sequencer of a store in which others write, too.
     remote: Option<(Arc<Remote>, Arc<Writer>)>,
 }
@@ -86,6 +95,13 @@ impl Storage {
         let log: Arc<dyn Log> = Arc::new(log);
         let mut unclaimed = Unclaimed::new(options, log.keeps_history());
         let opened = log.load(&mut unclaimed)?;
+        if let Some(preparation) = options
+            .transformers
+            .as_ref()
+            .and_then(|transformers| transformers.prepare(&mut unclaimed.values()))
+        {
+            preparation.wait();
+        }
         let (marks, forgotten) = unclaimed.finish();
         let floor = opened.floor.max(forgotten);
         let revisions = Arc::new(RevisionWindow::new(floor, opened.last));
@@ -140,7 +156,10 @@ impl Storage {
             unclaimed: Arc::new(Mutex::new(unclaimed)),
             threads: Mutex::new(threads),
             encodings: EncodingCache::default(),
+            clock: Arc::clone(&options.clock),
             kinds: options.kinds.clone(),
+            transformers: options.transformers.clone(),
+            stored_keys: None,
             remote: None,
         };
         Ok(Self {
@@ -177,6 +196,7 @@ impl Storage {
         let limits = self.shared.kinds.iter().rfind(|(kind, _)| kind == prefix);
         let limits = limits.map_or_else(HistoryLimits::default, |(_, limits)| *limits);
         let collection = Collection::new(prefix, indexer, revisions, sequencer);
+        let collection = collection.with_values(self.values(prefix));
         let collection = Arc::new(collection.with_history(Arc::clone(&self.shared.log), limits));
         let expiring = match &self.shared.remote {
             None => self.claim(&mut unclaimed, &collection),
@@ -193,6 +213,24 @@ impl Storage {
         collection.spill(self.shared.marks.spilled_through(), usize::MAX);
         self.shared.queue.expect_expiry(expiring);
         collection
+    }
+
+    /// The values with keys under `prefix`, which may be a whole key.
+    fn values(&self, prefix: &str) -> Values {
+        let Shared {
+            transformers,
+            stored_keys,
+            ..
+        } = &*self.shared;
+        Values::new(prefix, transformers.as_ref(), stored_keys.as_ref())
+    }
+
+    /// Follows a change of the keys of [`StorageOptions::transformers`]: objects that were written with another key are written anew
+    /// by their next write, and objects that could not be opened are opened again. Blocks, in proportion to the number of objects.
+    pub fn transform_again(&self) {
+        for collection in self.shared.collections.all() {
+            collection.transform_again(self.is_shared());
+        }
     }
 
     /// Moves the states of `collection` into it. States that a program like this one has written are not decoded. Returns those

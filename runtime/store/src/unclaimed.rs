@@ -13,6 +13,7 @@ use crate::draft::Encoded;
 use crate::history::SpilledEvent;
 use crate::log::{Batch, Change, Loader, Record};
 use crate::progress::Reporter;
+use crate::values::Values;
 use crate::{Collection, Entry, Event, EventKind, Indexer, Revision, StorageOptions, StoredForm};
 
 /// Minimum number of keys for a thread of their own.
@@ -202,10 +203,11 @@ impl Unclaimed {
     /// Moves the states under the prefix of `collection` into it, as a backend in which others write has stored them.
     pub(crate) fn claim_stored(&mut self, collection: &Collection) {
         let indexer = collection.indexer();
+        let read = (&*indexer, collection.values());
         let (states, changed) = self.take(collection.prefix());
         let changed = changed.into_iter().filter_map(|loaded| loaded.state);
         let records = states.into_iter().chain(changed);
-        let decode = |record: Record| Arc::new(Entry::decoded(record.key, record.revision, &record.bytes, &*indexer));
+        let decode = |record: Record| Arc::new(Entry::decoded(record.key, record.revision, &record.bytes, read));
         collection.restore(records.map(decode).collect(), Vec::new(), Vec::new());
     }
 
@@ -223,6 +225,13 @@ impl Unclaimed {
             None => loaded.state.as_ref(),
         });
         self.states.iter().chain(changed)
+    }
+
+    /// The stored values of all keys, those of changes included.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &[u8]> {
+        let changed = self.keys.values();
+        let changed = changed.flat_map(|loaded| loaded.state.iter().chain(&loaded.changes));
+        self.states.iter().chain(changed).map(|record| &*record.bytes)
     }
 
     /// Drops from memory what changes up to the floor superseded, or those up to `spilled`.
@@ -249,6 +258,7 @@ impl Unclaimed {
         let floor = self.floor;
         let reading = Reading {
             indexer: &*collection.indexer(),
+            values: collection.values(),
             known_after,
         };
         for claimed in reading.read_all(states, changed) {
@@ -297,6 +307,7 @@ struct Claimed {
 #[derive(Clone, Copy)]
 struct Reading<'a> {
     indexer: &'a dyn Indexer,
+    values: &'a Values,
     /// A program like this one has written the states after this revision; `None` if none is known to.
     known_after: Option<Revision>,
 }
@@ -371,7 +382,14 @@ impl Reading<'_> {
             bytes: record.bytes,
             gap: record.gap,
         };
-        let entry = Entry::loaded(record.key, record.revision, stored, expires, self.indexer, is_known);
+        let entry = Entry::loaded(
+            record.key,
+            record.revision,
+            stored,
+            expires,
+            (self.indexer, self.values),
+            is_known,
+        );
         (Arc::new(entry), record.change)
     }
 }

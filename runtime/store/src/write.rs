@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::transformer::TransformError;
 use crate::{Draft, Entry, Revision, Row};
 
 /// The condition on a key's state under which a write is performed.
@@ -104,6 +105,9 @@ pub enum WriteError {
         /// Maximum accepted size, in bytes.
         limit: usize,
     },
+    /// The value cannot be transformed, e.g. because the plugin that encrypts keys does not answer. Nothing was written.
+    #[error("the value cannot be encrypted: {0}")]
+    Transform(TransformError),
     /// The store is closed, or closing.
     #[error("the store is closed")]
     Closed,

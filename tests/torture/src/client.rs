@@ -279,6 +279,7 @@ fn answer(result: WriteResult) -> Answer {
             | WriteError::TooLarge { .. }
             | WriteError::Closed
             | WriteError::ReadOnly(_)
+            | WriteError::Transform(_)
             | WriteError::Unavailable(_)),
         ) => Answer::Refused(error.to_string()),
     }

@@ -21,6 +21,8 @@ pub(crate) fn store_failure(error: &WriteError) -> ApiError {
         WriteError::Closed => ApiError::service_unavailable(STORE_CLOSED),
         // The error contains no file name, and only an administrator can repair the store.
         WriteError::ReadOnly(_) => ApiError::internal(error.to_string()),
+        // As kube-apiserver's error of a transformer.
+        WriteError::Transform(reason) => ApiError::internal(reason.to_string()),
         WriteError::Io(_) => ApiError::internal("the store could not write, and the outcome of the write is unknown"),
         // kube-apiserver answers etcd's errors as they are.
         WriteError::Unavailable(reason) | WriteError::OutcomeUnknown(reason) => ApiError::unnamed(500, &**reason),

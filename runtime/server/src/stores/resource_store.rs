@@ -278,7 +278,23 @@ impl ResourceStore {
     ///
     /// 500 when the bytes do not encode such an object.
     pub fn decode(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
+        self.check_decrypted(entry)?;
         self.decode_bytes(entry.bytes())
+    }
+
+    /// Refuses an entry whose value cannot be decrypted, with kube-apiserver's error.
+    ///
+    /// # Errors
+    ///
+    /// 500 with the reason.
+    pub(crate) fn check_decrypted(&self, entry: &Entry) -> ApiResult<()> {
+        match self.collection.transform_error(entry) {
+            None => Ok(()),
+            Some(error) => Err(ApiError::internal(format!(
+                "unable to transform key {:?}: {error}",
+                entry.key()
+            ))),
+        }
     }
 
     /// The object of an entry that is to be deleted: in the version in which it was stored if another program would have
@@ -288,6 +304,7 @@ impl ResourceStore {
     ///
     /// As for [`ResourceStore::decode`].
     pub(crate) fn decode_to_delete(&self, entry: &Entry) -> ApiResult<Box<dyn Object>> {
+        self.check_decrypted(entry)?;
         self.objects.read_in_any_version(entry.bytes())
     }
 

@@ -52,9 +52,12 @@ impl StoredObjects for StoredDocuments {
         self.read(bytes)
     }
 
-    fn loaded(&self, _: &[u8]) -> Loaded {
-        // It is converted when it is read.
-        Loaded::AsStored
+    fn loaded(&self, bytes: &[u8]) -> Loaded {
+        match bytes.starts_with(b"{") {
+            // It is converted when it is read.
+            true => Loaded::AsStored,
+            false => Loaded::Unreadable,
+        }
     }
 
     fn reindexed(&self, bytes: &[u8]) -> Option<Draft> {

@@ -128,6 +128,7 @@ impl Write<'_> {
 
     /// The object of `entry`, in the version that the write works on.
     async fn old(&self, entry: &Entry, size: usize) -> ApiResult<Box<dyn Object>> {
+        self.endpoint.store().check_decrypted(entry)?;
         if self.endpoint.needs_converter(entry) {
             return self.endpoint.object_of(self.call, entry).await;
         }

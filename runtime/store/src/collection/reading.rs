@@ -173,6 +173,7 @@ impl Collection {
             tracing::debug!(%oldest, "history was forgotten while it was read back");
             Compacted { oldest }
         })?;
+        self.values().prepare(&mut records.iter().map(|record| &*record.bytes));
         let indexer = self.indexer();
         let entry = |record: Record| {
             let expires = match record.change {
@@ -188,7 +189,7 @@ impl Collection {
                 record.revision,
                 stored,
                 expires,
-                &*indexer,
+                (&*indexer, self.values()),
                 false,
             ))
         };

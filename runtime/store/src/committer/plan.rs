@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::sync::oneshot;
 
 use super::queue::Expiry;
 use crate::draft::Draft;
 use crate::log::{Change, Record};
+use crate::transformer::Reason;
 use crate::write::{Expect, Op, WriteError, WriteResult, Written};
 use crate::{Collection, Entry, Event, EventKind, Revision, Row, Submission};
 
@@ -57,8 +59,8 @@ struct Answer {
 /// The consequences of a batch, once the log has it.
 #[derive(Default)]
 pub(super) struct Outcome {
-    /// Events by collection, each in revision order.
-    published: Vec<(Arc<Collection>, Vec<Arc<Event>>)>,
+    /// By collection.
+    published: Vec<Published>,
     answers: Vec<Answer>,
     expired: Vec<Expiry>,
     /// Expiries that a write of the batch has replaced.
@@ -66,6 +68,15 @@ pub(super) struct Outcome {
     /// The revisions of writes that make their object larger, and of those that depend on them; in order.
     growth: Vec<Revision>,
     refused_growth: bool,
+}
+
+/// The events of one collection.
+struct Published {
+    collection: Arc<Collection>,
+    /// In revision order.
+    events: Vec<Arc<Event>>,
+    /// [`Collection::writer`] before the first of them was transformed.
+    writer: u64,
 }
 
 impl Plan {
@@ -125,6 +136,7 @@ impl Plan {
             });
         }
         let current = self.current(collection, op.key());
+        let writer = collection.writer();
         match op {
             Op::Put {
                 key,
@@ -140,6 +152,8 @@ impl Plan {
                     self.outcome.refused_growth = true;
                     return Err(WriteError::Full);
                 }
+                let sealed = collection.values().seal_draft(&key, &draft);
+                let sealed = sealed.map_err(WriteError::Transform)?;
                 let revision = self.last.next();
                 let millis = |ttl: std::time::Duration| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
                 let expires = ttl.map_or(0, |ttl| self.now.saturating_add(millis(ttl)).max(1));
@@ -149,7 +163,7 @@ impl Plan {
                 let kind = EventKind::Put {
                     created: current.is_none(),
                 };
-                Ok(self.record(collection, kind, entry, current, grows))
+                Ok(self.record((collection, writer), kind, (entry, sealed), current, grows))
             }
             Op::Delete { expect, last, .. } => {
                 check(expect, current.as_ref())?;
@@ -167,14 +181,28 @@ impl Plan {
             Some((draft, row)) => Entry::new(Arc::clone(current.key()), revision, draft.fill(revision), row, 0),
             None => current.deleted_at(revision),
         };
-        self.record(collection, EventKind::Delete, entry, Some(current), false)
+        let writer = collection.writer();
+        let sealed = entry
+            .sealed_by(collection.values(), Reason::Deletion)
+            .unwrap_or_else(|error| {
+                // A key can be deleted in any case; readers of its history begin again.
+                tracing::warn!(key = &**entry.key(), %error, "the final state of a deleted object is not stored");
+                Some(Bytes::new())
+            });
+        self.record(
+            (collection, writer),
+            EventKind::Delete,
+            (entry, sealed),
+            Some(current),
+            false,
+        )
     }
 
     fn record(
         &mut self,
-        collection: &Arc<Collection>,
+        (collection, writer): (&Arc<Collection>, u64),
         kind: EventKind,
-        entry: Entry,
+        (entry, sealed): (Entry, Option<Bytes>),
         previous: Option<Arc<Entry>>,
         grows: bool,
     ) -> Written {
@@ -189,8 +217,8 @@ impl Plan {
             revision: entry.revision(),
             key: Arc::clone(entry.key()),
             change,
-            bytes: entry.bytes().clone(),
-            gap: entry.gap(),
+            gap: entry.gap().filter(|_| !sealed.as_ref().is_some_and(Bytes::is_empty)),
+            bytes: sealed.unwrap_or_else(|| entry.bytes().clone()),
         });
         let entry = Arc::new(entry);
         let now = (kind != EventKind::Delete).then(|| Arc::clone(&entry));
@@ -204,7 +232,7 @@ impl Plan {
             self.outcome.growth.push(entry.revision());
         }
         let event = Arc::new(Event::new(kind, Arc::clone(&entry), previous.clone()));
-        self.outcome.push(collection, event);
+        self.outcome.push(collection, event, writer);
         Written {
             entry,
             previous,
@@ -221,15 +249,16 @@ impl Plan {
 }
 
 impl Outcome {
-    fn push(&mut self, collection: &Arc<Collection>, event: Arc<Event>) {
+    fn push(&mut self, collection: &Arc<Collection>, event: Arc<Event>, writer: u64) {
         // A batch concerns few collections.
-        match self
-            .published
-            .iter_mut()
-            .find(|(known, _)| Arc::ptr_eq(known, collection))
-        {
-            Some((_, events)) => events.push(event),
-            None => self.published.push((Arc::clone(collection), vec![event])),
+        let mut known = self.published.iter_mut();
+        match known.find(|known| Arc::ptr_eq(&known.collection, collection)) {
+            Some(known) => known.events.push(event),
+            None => self.published.push(Published {
+                collection: Arc::clone(collection),
+                events: vec![event],
+                writer,
+            }),
         }
     }
 
@@ -249,10 +278,10 @@ impl Outcome {
         let growth = std::mem::take(&mut self.growth);
         let remains = |revision: Revision| growth.binary_search(&revision).is_err();
         records.retain(|record| remains(record.revision));
-        for (_, events) in &mut self.published {
-            events.retain(|event| remains(event.revision()));
+        for published in &mut self.published {
+            published.events.retain(|event| remains(event.revision()));
         }
-        self.published.retain(|(_, events)| !events.is_empty());
+        self.published.retain(|published| !published.events.is_empty());
         for answer in self.answers.iter_mut().filter(|answer| answer.needs_growth) {
             answer.result = Err(WriteError::Full);
         }
@@ -263,7 +292,7 @@ impl Outcome {
     pub(super) fn live(&self, before: u64) -> u64 {
         let size = |entry: &Entry| Record::stored_size(entry.key(), entry.bytes().len());
         let (mut grown, mut shrunk) = (0, 0);
-        for event in self.published.iter().flat_map(|(_, events)| events) {
+        for event in self.published.iter().flat_map(|published| &published.events) {
             shrunk += event.previous().map_or(0, |previous| size(previous));
             if event.kind() != EventKind::Delete {
                 grown += size(event.entry());
@@ -275,16 +304,22 @@ impl Outcome {
     /// Makes the batch visible to readers. Returns the bytes of memory that its history costs.
     pub(super) fn publish(&self) -> usize {
         let mut memory = 0;
-        for (collection, events) in &self.published {
+        for Published {
+            collection,
+            events,
+            writer,
+        } in &self.published
+        {
             memory += events.iter().map(|event| event.heap_size()).sum::<usize>();
             collection.publish(events.iter().cloned());
+            collection.compare_with(*writer, events);
         }
         memory
     }
 
     /// The new states that expire.
     pub(super) fn expiring(&self) -> Vec<Expiry> {
-        let events = self.published.iter().flat_map(|(_, events)| events);
+        let events = self.published.iter().flat_map(|published| &published.events);
         events.filter_map(|event| Expiry::of(event.entry())).collect()
     }
 
@@ -300,7 +335,10 @@ impl Outcome {
 
     /// The collections that the batch changed.
     pub(super) fn into_published(self) -> Vec<Arc<Collection>> {
-        self.published.into_iter().map(|(collection, _)| collection).collect()
+        self.published
+            .into_iter()
+            .map(|published| published.collection)
+            .collect()
     }
 
     /// Answers every write; the batch was durable after `synced`.

@@ -10,7 +10,7 @@ use crate::compactor::{Mark, Marks};
 use crate::log;
 use crate::revision_window::RevisionWindow;
 use crate::unclaimed::Unclaimed;
-use crate::{At, Collection, Entry, Event, EventKind, ListQuery, Revision};
+use crate::{At, Collection, Entry, Event, EventKind, ListQuery, Revision, Transformers};
 
 /// The parts that the engine shares with the handle of the store.
 pub(crate) struct Parts {
@@ -19,6 +19,7 @@ pub(crate) struct Parts {
     pub(crate) unclaimed: Arc<Mutex<Unclaimed>>,
     pub(crate) marks: Arc<Marks>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) transformers: Option<Arc<dyn Transformers>>,
 }
 
 /// All keys: those of collections, and those that no collection has claimed.
@@ -33,6 +34,17 @@ impl Content {
 
     pub(super) fn revisions(&self) -> &RevisionWindow {
         &self.parts.revisions
+    }
+
+    /// Fetches what opening `stored` values needs from elsewhere.
+    pub(super) fn prepare(&self, stored: &mut dyn Iterator<Item = &[u8]>) -> impl Future<Output = ()> + use<> {
+        let transformers = self.parts.transformers.as_ref();
+        let preparation = transformers.and_then(|transformers| transformers.prepare(stored));
+        async {
+            if let Some(preparation) = preparation {
+                preparation.done().await;
+            }
+        }
     }
 
     /// Publishes the changes of `delivery` that are not published yet.
@@ -117,8 +129,9 @@ impl Content {
         }
         for collection in &collections {
             // Without events, too: there may have been changes that were taken back.
-            collection.publish_gap(events.take(collection));
+            collection.publish_gap(events.of(collection));
         }
+        events.compare();
         self.revisions().advance(revision);
         drop(unclaimed);
         for collection in collections {
@@ -146,10 +159,19 @@ fn record(change: Change) -> log::Record {
     }
 }
 
-/// Events by collection, each in revision order.
+/// The events of one collection.
+struct Changed {
+    collection: Arc<Collection>,
+    /// In revision order.
+    events: Vec<Arc<Event>>,
+    /// [`Collection::writer`] before the first of them was opened.
+    writer: u64,
+}
+
+/// Events by collection.
 #[derive(Default)]
 struct Events {
-    by_collection: Vec<(Arc<Collection>, Vec<Arc<Event>>)>,
+    by_collection: Vec<Changed>,
     /// The states of keys that earlier changes led to.
     overlay: HashMap<Arc<str>, Option<Arc<Entry>>>,
 }
@@ -157,6 +179,7 @@ struct Events {
 impl Events {
     fn add(&mut self, collection: &Arc<Collection>, change: Change) {
         let Change { key, revision, value } = change;
+        let writer = collection.writer();
         let previous = match self.overlay.get(&key) {
             Some(state) => state.clone(),
             None => collection.get(&key),
@@ -165,7 +188,12 @@ impl Events {
             (Some(value), _) => {
                 // All states of a key share one copy of it.
                 let shared = previous.as_ref().map_or(&key, |entry| entry.key());
-                let entry = Entry::decoded(Arc::clone(shared), revision, &value, &*collection.indexer());
+                let entry = Entry::decoded(
+                    Arc::clone(shared),
+                    revision,
+                    &value,
+                    (&*collection.indexer(), collection.values()),
+                );
                 let created = previous.is_none();
                 (EventKind::Put { created }, entry)
             }
@@ -178,32 +206,52 @@ impl Events {
         self.overlay.insert(key, state);
         let event = Arc::new(Event::new(kind, entry, previous));
         let known = self.by_collection.iter_mut();
-        match known.into_iter().find(|(known, _)| Arc::ptr_eq(known, collection)) {
-            Some((_, events)) => events.push(event),
-            None => self.by_collection.push((Arc::clone(collection), vec![event])),
+        match known
+            .into_iter()
+            .find(|known| Arc::ptr_eq(&known.collection, collection))
+        {
+            Some(known) => known.events.push(event),
+            None => self.by_collection.push(Changed {
+                collection: Arc::clone(collection),
+                events: vec![event],
+                writer,
+            }),
         }
     }
 
-    /// Removes the events of `collection`.
-    fn take(&mut self, collection: &Arc<Collection>) -> Vec<Arc<Event>> {
-        let mut known = self.by_collection.iter_mut();
-        let found = known.find(|(known, _)| Arc::ptr_eq(known, collection));
-        found.map_or_else(Vec::new, |(_, events)| std::mem::take(events))
+    /// The events of `collection`.
+    fn of(&self, collection: &Arc<Collection>) -> Vec<Arc<Event>> {
+        let mut known = self.by_collection.iter();
+        let found = known.find(|known| Arc::ptr_eq(&known.collection, collection));
+        found.map_or_else(Vec::new, |known| known.events.clone())
+    }
+
+    /// Follows changes of keys in between, after the events are published.
+    fn compare(&self) {
+        for Changed {
+            collection,
+            events,
+            writer,
+        } in &self.by_collection
+        {
+            collection.compare_with(*writer, events);
+        }
     }
 
     /// Makes the events visible to readers. Returns the bytes of memory that their history costs.
-    fn publish(&mut self) -> usize {
+    fn publish(&self) -> usize {
         let mut memory = 0;
-        for (collection, events) in &mut self.by_collection {
+        for Changed { collection, events, .. } in &self.by_collection {
             memory += events.iter().map(|event| event.heap_size()).sum::<usize>();
-            collection.publish(std::mem::take(events));
+            collection.publish(events.iter().cloned());
         }
+        self.compare();
         memory
     }
 
     fn wake(self) {
-        for (collection, _) in self.by_collection {
-            collection.wake();
+        for changed in self.by_collection {
+            changed.collection.wake();
         }
     }
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::Remote;
 use crate::backend::{Refusal, StateWrite};
 use crate::committer::KEY_LIMIT;
+use crate::transformer::{Reason, TransformError};
 use crate::write::{Expect, Op, WriteError, WriteResult, Written};
 use crate::{Collection, Entry, Revision, Submission};
 
@@ -48,7 +49,7 @@ impl Remote {
         }
         // History may be forgotten before the change can be read from it.
         let before = collection.get(op.key());
-        let write = write_of(collection, &op);
+        let write = write_of(collection, &op).map_err(WriteError::Transform)?;
         let begin = Instant::now();
         let revision = match self.backend.write(write).await {
             Ok(revision) => revision,
@@ -108,8 +109,8 @@ impl Remote {
     }
 }
 
-fn write_of(collection: &Collection, op: &Op) -> StateWrite {
-    match op {
+fn write_of(collection: &Collection, op: &Op) -> Result<StateWrite, TransformError> {
+    Ok(match op {
         Op::Put {
             key,
             draft,
@@ -118,7 +119,11 @@ fn write_of(collection: &Collection, op: &Op) -> StateWrite {
             ..
         } => StateWrite {
             key: Arc::clone(key),
-            value: Some(collection.indexer().encode(key, draft)),
+            value: {
+                let plain = collection.indexer().encode(key, draft);
+                let sealed = collection.values().seal(key, &plain, Reason::Update)?;
+                Some(sealed.unwrap_or(plain))
+            },
             expect: *expect,
             ttl: *ttl,
         },
@@ -131,5 +136,5 @@ fn write_of(collection: &Collection, op: &Op) -> StateWrite {
             },
             ttl: None,
         },
-    }
+    })
 }

@@ -1,5 +1,6 @@
 //! A store on a backend in which others write, too.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use crate::remote::{self, BackendLog, Parts, Remote, Stale, Writer};
 use crate::revision_window::RevisionWindow;
 use crate::settler::Settling;
 use crate::unclaimed::Unclaimed;
+use crate::values::StoredKeys;
 
 impl Storage {
     /// Opens the store of the keys under `prefix` on `backend`, in which others write, too. Loads all of them, and follows
@@ -32,6 +34,11 @@ impl Storage {
     /// [`OpenError::Backend`] when the content cannot be loaded.
     pub async fn connect(backend: Arc<dyn Backend>, prefix: &str, options: &StorageOptions) -> Result<Self, OpenError> {
         let (states, revision) = remote::load(&*backend, prefix).await?;
+        let transformers = options.transformers.as_ref();
+        let preparation = transformers.and_then(|all| all.prepare(&mut states.iter().map(|state| &*state.value)));
+        if let Some(preparation) = preparation {
+            preparation.done().await;
+        }
         let mut unclaimed = Unclaimed::new(options, false);
         for state in states {
             unclaimed.change(record(state));
@@ -68,7 +75,13 @@ impl Storage {
             unclaimed: Arc::clone(&unclaimed),
             marks: Arc::clone(&marks),
             clock: Arc::clone(&options.clock),
+            transformers: options.transformers.clone(),
         };
+        let named = Arc::clone(&backend);
+        let stored_keys: Arc<StoredKeys> = Arc::new(move |key: &str| match named.stored_key(key) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(name) => Some(name),
+        });
         let remote = Remote::start(backend, prefix, parts, alarms.clone(), options.write_limit, revision);
         let writer = Arc::new(Writer::new(&remote));
         let shared = Shared {
@@ -83,7 +96,10 @@ impl Storage {
             unclaimed,
             threads: Mutex::new(threads),
             encodings: EncodingCache::default(),
+            clock: Arc::clone(&options.clock),
             kinds: options.kinds.clone(),
+            transformers: options.transformers.clone(),
+            stored_keys: Some(stored_keys),
             remote: Some((remote, writer)),
         };
         Ok(Self {

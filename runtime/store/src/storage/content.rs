@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use super::Storage;
 use crate::collection::{At, Compacted, ListQuery};
 use crate::log::{Change, Record};
+use crate::transformer::{Reason, TransformError};
 use crate::{Amount, Entry, Revision};
 
 /// Attempts to read all collections at one revision, which fails while history is forgotten up to the newest one.
@@ -23,7 +26,7 @@ pub struct StorageContent {
 #[derive(Debug)]
 enum StoredObject {
     Entry(Arc<Entry>),
-    /// Of a kind that nobody has opened.
+    /// As the backend has it: of a kind that nobody has opened, or encrypted.
     Record(Record),
 }
 
@@ -87,17 +90,21 @@ impl StorageContent {
     pub fn get(&self, index: usize) -> Option<Record> {
         let record = match self.objects.get(index)? {
             StoredObject::Record(record) => record.clone(),
-            StoredObject::Entry(entry) => Record {
-                revision: entry.revision(),
-                key: Arc::clone(entry.key()),
-                change: Change::Put {
-                    expires: entry.expires_millis(),
-                },
-                bytes: entry.bytes().clone(),
-                gap: entry.gap(),
-            },
+            StoredObject::Entry(entry) => record(entry),
         };
         Some(record)
+    }
+}
+
+fn record(entry: &Entry) -> Record {
+    Record {
+        revision: entry.revision(),
+        key: Arc::clone(entry.key()),
+        change: Change::Put {
+            expires: entry.expires_millis(),
+        },
+        bytes: entry.bytes().clone(),
+        gap: entry.gap(),
     }
 }
 
@@ -115,6 +122,59 @@ impl Storage {
             amount.bytes += (stats.bytes + stats.key_bytes) as u64;
         }
         amount
+    }
+
+    /// The same `content` with the objects encrypted that a write now would encrypt. These are in memory twice meanwhile. Encrypted
+    /// objects can be read in any store, whatever the backend calls their keys.
+    ///
+    /// # Errors
+    ///
+    /// An object cannot be encrypted now.
+    pub fn sealed(&self, mut content: StorageContent) -> Result<StorageContent, TransformError> {
+        if self.shared.transformers.is_none() {
+            return Ok(content);
+        }
+        let collections = self.shared.collections.all();
+        for object in &mut content.objects {
+            let StoredObject::Entry(entry) = object else {
+                continue;
+            };
+            let collection = collections
+                .iter()
+                .find(|collection| entry.key().starts_with(collection.prefix()));
+            let Some(collection) = collection.filter(|collection| collection.values().has_transformer()) else {
+                continue;
+            };
+            if let Some(sealed) = entry.sealed_by(&collection.values().portable(), Reason::Update)? {
+                let sealed = Record {
+                    bytes: sealed,
+                    ..record(entry)
+                };
+                content.bytes = content.bytes + sealed.size() - object.size();
+                *object = StoredObject::Record(sealed);
+            }
+        }
+        Ok(content)
+    }
+
+    /// The plain bytes of a value that is `stored` under `key`, whose kind nobody has opened. Blocks if a key has to be decrypted.
+    ///
+    /// # Errors
+    ///
+    /// The value cannot be decrypted.
+    pub fn open_value(&self, key: &str, stored: &[u8]) -> Result<Vec<u8>, TransformError> {
+        let values = self.values(key);
+        values.prepare(&mut std::iter::once(stored));
+        Ok(values.open(key, stored)?.bytes.into_owned())
+    }
+
+    /// The value for `plain` bytes without a revision that can be read under `key` in any store; `None` if that is `plain`.
+    ///
+    /// # Errors
+    ///
+    /// The value cannot be encrypted now.
+    pub fn seal_value(&self, key: &str, plain: &[u8]) -> Result<Option<Bytes>, TransformError> {
+        self.values(key).portable().seal(key, plain, Reason::Update)
     }
 
     /// The content of the whole store at one revision, the newest visible one. Costs a few machine words per object; blocks

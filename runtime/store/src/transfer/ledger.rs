@@ -8,6 +8,7 @@ use ring::digest::{Context, SHA256};
 use super::{Amount, OnAmount, Source, TransferError};
 use crate::Revision;
 use crate::log::{Change, Record};
+use crate::transformer::is_encrypted;
 
 /// Maximum number of keys that a mismatch names.
 const NAMED: usize = 10;
@@ -142,11 +143,11 @@ fn fingerprint(record: &Record) -> Fingerprint {
     };
     // The revision's digits are no part of the content: a store that counts by itself has others.
     let (head, tail) = match record.gap {
-        Some(gap) => {
+        Some(gap) if !is_encrypted(&record.bytes) => {
             let gap = gap as usize;
             (&record.bytes[..gap], &record.bytes[gap + record.revision.digits()..])
         }
-        None => (&record.bytes[..], &[][..]),
+        Some(_) | None => (&record.bytes[..], &[][..]),
     };
     let mut context = Context::new(&SHA256);
     let gap = record.gap.unwrap_or(u32::MAX);

@@ -5,6 +5,7 @@
 mod crowd;
 mod faults;
 mod model;
+mod transformed;
 
 mod memory {
     use planesmith_store::MemoryLog;
