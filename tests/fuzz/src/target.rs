@@ -4,7 +4,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::targets::{
-    apply, cbor, definitions, expressions, fields, json, patches, protobuf, quantities, schemas, selectors, yaml,
+    apply, cbor, definitions, envelopes, expressions, fields, json, patches, protobuf, quantities, schemas, selectors,
+    yaml,
 };
 
 /// Code that processes bytes.
@@ -30,6 +31,7 @@ pub const TARGETS: &[Target] = &[
     Target::new("schemas", schemas::run, schemas::seeds),
     Target::new("quantities", quantities::run, quantities::seeds),
     Target::new("definitions", definitions::run, definitions::seeds),
+    Target::new("envelopes", envelopes::run, envelopes::seeds),
 ];
 
 impl Target {
@@ -129,5 +131,5 @@ mod tests {
         };
     }
 
-    targets!(json yaml protobuf cbor selectors patches apply fields expressions schemas quantities definitions);
+    targets!(json yaml protobuf cbor selectors patches apply fields expressions schemas quantities definitions envelopes);
 }

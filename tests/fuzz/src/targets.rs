@@ -3,6 +3,7 @@
 pub(crate) mod apply;
 pub(crate) mod cbor;
 pub(crate) mod definitions;
+pub(crate) mod envelopes;
 pub(crate) mod expressions;
 pub(crate) mod fields;
 pub(crate) mod json;
