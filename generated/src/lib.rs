@@ -448,6 +448,7 @@ pub const PROGRAM: Program = Program {
         planesmith_aggregator::COMPONENT,
         planesmith_extensions::COMPONENT,
         planesmith_dynamic_admission::COMPONENT,
+        planesmith_encrypted_storage::COMPONENT,
         planesmith_etcd_storage::COMPONENT,
         planesmith_audit::COMPONENT,
         planesmith_authorization::COMPONENT,

@@ -40,6 +40,8 @@ const EXPECTED: &[&str] = &[
     r#"apiserver_current_inqueue_requests{request_kind="readOnly"} 0"#,
     r#"workqueue_depth{name="garbage_collector_attempt_to_delete"} "#,
     r#"workqueue_queue_duration_seconds_count{name="namespace"} "#,
+    "apiserver_envelope_encryption_dek_cache_fill_percent 0",
+    "apiserver_storage_envelope_transformation_cache_misses_total 0",
     "# TYPE process_cpu_seconds_total counter",
     "process_max_fds ",
     r#"kubernetes_feature_enabled{name="CBORServingAndStorage",stage="ALPHA"} 0"#,

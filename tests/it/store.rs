@@ -3,6 +3,7 @@
 mod backup;
 mod copy;
 mod damage;
+mod encryption;
 mod etcd_member;
 mod kubernetes_data;
 

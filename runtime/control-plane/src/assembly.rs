@@ -88,7 +88,7 @@ fn stores(program: &Program, initializer: &PluginInitializer<'_>) -> Result<Stor
 }
 
 /// Puts the parts of a server of `program` together: its chain of servers, and the rest. `shared` is its store, if others write
-/// to it, too.
+/// to it, too; `state` is what components have kept since it was opened.
 ///
 /// # Errors
 ///
@@ -100,7 +100,7 @@ fn stores(program: &Program, initializer: &PluginInitializer<'_>) -> Result<Stor
 pub(crate) fn assemble(
     program: &Program,
     options: &Options,
-    (storage, shared): (&Storage, Option<&SharedStore>),
+    (storage, shared, state): (&Storage, Option<&SharedStore>, &ComponentState),
     loopback: &Loopback,
     announcement: &Announcement,
     identity: &Identity,
@@ -108,7 +108,6 @@ pub(crate) fn assemble(
     let gates = options.features();
     let features = features(program, options, &gates)?;
     let scheme = Arc::new(scheme(program, options, &features, shared)?);
-    let state = ComponentState::default();
     let objects: Arc<dyn Lister> = Arc::new(ObjectLister::new(storage, &scheme));
     let metrics = SharedMetrics::default();
     let server_name = bootstrap::identity_lease::own_name();
@@ -120,7 +119,7 @@ pub(crate) fn assemble(
         objects: &objects,
         metrics: &metrics,
         server_name: &server_name,
-        state: &state,
+        state,
     };
     let Authorization {
         authorizer,
@@ -168,7 +167,7 @@ pub(crate) fn assemble(
         tokens: &tokens,
         authorizer: &authorizer,
         default_roles: &default_roles,
-        state: &state,
+        state,
     };
     let added = contributions(program, &context)?;
     let enablement = enablement(program, options, &gates)?;
@@ -204,6 +203,7 @@ pub(crate) fn assemble(
         added.start_hooks,
     );
     let core = added.stop_hooks.into_iter().fold(core, ApiServer::with_stop_hook);
+    let core = added.health_checks.into_iter().fold(core, ApiServer::with_check);
     let own = controllers::of_every_server((&stores, &leader), announcement, &gates, &keys.issuer, &directory);
     let core = with_store_api(core, program.name, (options, shared), &stores);
     let controllers: Vec<_> = own.into_iter().chain(added.controllers).collect();

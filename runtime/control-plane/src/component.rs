@@ -17,6 +17,7 @@ use planesmith_server::audit::Audit;
 use planesmith_server::chain::ApiServer;
 use planesmith_server::discovery::GroupDirectory;
 use planesmith_server::flow_control::FlowControl;
+use planesmith_server::health::HealthCheck;
 use planesmith_server::hooks::Hook;
 use planesmith_server::metrics::SharedMetrics;
 use planesmith_server::openapi::OpenApi;
@@ -24,7 +25,7 @@ use planesmith_server::proxy::ClientIdentity;
 use planesmith_server::routes::Routes;
 use planesmith_server::stores::Stores;
 use planesmith_server::trace::Tracer;
-use planesmith_store::{Storage, StorageOptions};
+use planesmith_store::{Storage, StorageOptions, Transformers};
 
 use crate::admission::{PluginInitializer, Registration};
 use crate::authentication::{AddedAuthentication, AuthenticationContext};
@@ -40,6 +41,7 @@ use crate::options::{AuthorizationMode, ControllerName, Options};
 use crate::service_resolver::ServiceResolver;
 use crate::shared_store::SharedStore;
 use crate::store_scheme::StoreScheme;
+use crate::store_transformation::StoreTransformation;
 
 /// A part of a program that does more than store and serve kinds: it handles subresources, creates objects at start,
 /// runs controllers, and has flags of its own.
@@ -106,6 +108,22 @@ pub trait Component: fmt::Debug + Sync {
     ) -> BoxFuture<'a, Result<Option<SharedStore>>> {
         let _ = (options, settings);
         Box::pin(async { Ok(None) })
+    }
+
+    /// Returns the transformers of stored values, such as their encryption, if the component's flags configure them. Called before
+    /// the store is opened.
+    ///
+    /// # Errors
+    ///
+    /// A flag whose value cannot be used, such as a file that cannot be read; the server does not start.
+    fn transformers(&self, context: &TransformersContext<'_>) -> Result<Option<Arc<dyn Transformers>>> {
+        let _ = context;
+        Ok(None)
+    }
+
+    /// Returns the same transformation for commands about a whole store.
+    fn store_transformation(&self) -> Option<&'static dyn StoreTransformation> {
+        None
     }
 
     /// Returns a kind of store that commands can copy from and to.
@@ -216,6 +234,19 @@ pub trait Component: fmt::Debug + Sync {
         let _ = context;
         Ok(Contribution::default())
     }
+}
+
+/// The parts of a server that exist before its store is open.
+#[derive(Clone, Copy, Debug)]
+pub struct TransformersContext<'a> {
+    /// The flags.
+    pub options: &'a Options,
+    /// The features that are on.
+    pub gates: &'a FeatureGates,
+    /// The kinds that the program declares.
+    pub scheme: &'a Scheme,
+    /// State that the parts of a component share.
+    pub state: &'a ComponentState,
 }
 
 /// The parts of a server from which authorizers are created.
@@ -331,6 +362,8 @@ pub struct Contribution<'a> {
     /// Hooks that run at start, such as those that make objects. Those whose objects have a namespace wait for
     /// [`system_namespaces::HOOK`](crate::bootstrap::system_namespaces::HOOK).
     pub start_hooks: Vec<Hook>,
+    /// Checks of the health of the server.
+    pub health_checks: Vec<HealthCheck>,
     /// Hooks that run before the server stops.
     pub stop_hooks: Vec<Hook>,
     /// Controllers that `--controllers` can switch.
@@ -349,6 +382,7 @@ impl fmt::Debug for Contribution<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Contribution")
             .field("start_hooks", &self.start_hooks)
+            .field("health_checks", &self.health_checks)
             .field("stop_hooks", &self.stop_hooks)
             .field("controllers", &self.controllers)
             .finish_non_exhaustive()
@@ -360,6 +394,7 @@ impl<'a> Contribution<'a> {
     #[must_use]
     pub(crate) fn and(mut self, later: Contribution<'a>) -> Self {
         self.start_hooks.extend(later.start_hooks);
+        self.health_checks.extend(later.health_checks);
         self.stop_hooks.extend(later.stop_hooks);
         self.controllers.extend(later.controllers);
         self.services = later.services.or(self.services);

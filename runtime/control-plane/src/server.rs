@@ -20,6 +20,7 @@ use crate::assembly::{Assembled, assemble};
 use crate::authentication::authenticator;
 use crate::bootstrap::Announcement;
 use crate::certificates::renewal::Renewal;
+use crate::component_state::ComponentState;
 use crate::data_folder::DataFolder;
 use crate::delegation::{Host, Lookup, TrustedProxies};
 use crate::descriptors::Descriptors;
@@ -66,7 +67,8 @@ impl Server {
             addresses.extend(component.serving_addresses(options)?);
         }
         let identity = blocking(options, move |options| Identity::open(options, &addresses)).await?;
-        let (settings, mut shared) = (settings(program, options), None);
+        let state = ComponentState::default();
+        let (settings, mut shared) = (settings(program, options, &state)?, None);
         for component in program.components {
             shared = component.shared_store(options, &settings).await?.or(shared);
         }
@@ -79,6 +81,7 @@ impl Server {
             identity,
             storage,
             shared,
+            state,
         };
         let server = opened.prepare(program, options, descriptors).await;
         if server.is_err() {
@@ -185,6 +188,7 @@ struct Opened {
     storage: Storage,
     /// The store, if others write to it, too.
     shared: Option<SharedStore>,
+    state: ComponentState,
 }
 
 impl Opened {
@@ -203,7 +207,7 @@ impl Opened {
         let url = format!("https://{local}");
 
         let loopback = Loopback::new();
-        let store = (storage, self.shared.as_ref());
+        let store = (storage, self.shared.as_ref(), &self.state);
         let (chain, assembled) = assemble(program, options, store, &loopback, &announcement, identity)?;
         let (tracer, audit) = (assembled.tracer.clone(), assembled.audit.clone());
         let served = assembled.served.clone();

@@ -8,6 +8,8 @@ use planesmith_store::log::LogError;
 use planesmith_store::{Alarm, MemoryLog, OnProgress, OpenError, Storage, StorageOptions, WriteError};
 use planesmith_store_sled::SledLog;
 
+use crate::component::TransformersContext;
+use crate::component_state::ComponentState;
 use crate::options::{Options, StorageKind};
 use crate::program::Program;
 use crate::shared_store::SharedStore;
@@ -37,14 +39,30 @@ fn check_restored(data_dir: &Path) -> Result<()> {
 }
 
 /// Returns the settings of the store of `program` by the flags.
-pub(crate) fn settings(program: &Program, options: &Options) -> StorageOptions {
-    StorageOptions {
+///
+/// # Errors
+///
+/// A flag of a component whose value cannot be used.
+pub(crate) fn settings(program: &Program, options: &Options, state: &ComponentState) -> Result<StorageOptions> {
+    let scheme = program.scheme();
+    let context = TransformersContext {
+        options,
+        gates: &options.features(),
+        scheme: &scheme,
+        state,
+    };
+    let mut transformers = None;
+    for component in program.components {
+        transformers = component.transformers(&context)?.or(transformers);
+    }
+    Ok(StorageOptions {
+        transformers,
         window: options.history.store_history_age,
         journal_bytes: options.history.store_history_bytes,
-        kinds: options.history.limits(&program.scheme()),
+        kinds: options.history.limits(&scheme),
         on_progress: OnProgress::new(|progress| tracing::info!(%progress, "the store is being read")),
         ..StorageOptions::default()
-    }
+    })
 }
 
 /// Opens the store that the flags name.

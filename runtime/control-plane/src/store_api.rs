@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::response::Response;
@@ -19,7 +19,8 @@ use planesmith_server::response;
 use planesmith_server::stores::{RegistryCodec, Stores};
 use planesmith_store::log::{Change, Record};
 use planesmith_store::{
-    BackupEncoder, BackupHeader, Clock as _, Compacted, Draft, Revision, Storage, StorageContent, SystemClock,
+    BackupEncoder, BackupHeader, Clock as _, Draft, Revision, Rewritten, Storage, StorageContent, SystemClock,
+    TransformError,
 };
 use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -34,6 +35,12 @@ pub(crate) const BACKUP: &str = "/planesmith/store/backup";
 pub(crate) const STATUS: &str = "/planesmith/store/status";
 /// The path that forgets history: POST, with the parameter `revision`.
 pub(crate) const COMPACT: &str = "/planesmith/store/compact";
+
+/// The path that writes objects anew that are stored in an earlier form: POST, again and again until nothing is left.
+pub(crate) const REENCRYPT: &str = "/planesmith/store/reencrypt";
+
+/// Time after which a request answers how much is left.
+const REENCRYPT_STEP: Duration = Duration::from_secs(1);
 
 /// Maximum number of backups at the same time. Each keeps the objects that are replaced meanwhile in memory.
 const BACKUPS: usize = 2;
@@ -73,8 +80,9 @@ pub(crate) fn with_store_api(
         history: options.history.store_history_age,
         backups: Arc::new(Semaphore::new(BACKUPS)),
     });
-    let (backup, status, compact) = (Arc::clone(&api), Arc::clone(&api), api);
+    let (backup, status, reencrypt, compact) = (Arc::clone(&api), Arc::clone(&api), Arc::clone(&api), api);
     server
+        .with_unlisted_path(REENCRYPT, route(Method::POST, move |_| reencrypt.clone().reencrypt()))
         .with_unlisted_path(BACKUP, route(Method::GET, move |_| backup.clone().backup()))
         .with_unlisted_path(STATUS, route(Method::GET, move |_| status.clone().status()))
         .with_unlisted_path(
@@ -116,7 +124,7 @@ fn revision_of(request: &Parts) -> ApiResult<Option<Revision>> {
 impl StoreApi {
     async fn status(self: Arc<Self>) -> ApiResult<Response> {
         let api = Arc::clone(&self);
-        let amount = blocking(move || Ok(api.storage.amount())).await?;
+        let amount = blocking(move || api.storage.amount()).await?;
         let storage = &self.storage;
         let alarms = storage.alarms().into_iter().map(|alarm| {
             let since = alarm.since.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -161,11 +169,35 @@ impl StoreApi {
         })))
     }
 
+    async fn reencrypt(self: Arc<Self>) -> ApiResult<Response> {
+        let storage = self.storage.clone();
+        let mut stale = blocking(move || storage.stale_objects()).await?;
+        let begin = Instant::now();
+        let mut done = Rewritten::default();
+        while begin.elapsed() < REENCRYPT_STEP {
+            // The cache of a store in which others write does not know when an object expires: its kind does.
+            let step = stale.step(|key| self.codec.ttl(key)).await;
+            match step.map_err(|error| ApiError::internal(error.to_string()))? {
+                Some(step) => {
+                    done.objects += step.objects;
+                    done.bytes += step.bytes;
+                }
+                None => break,
+            }
+        }
+        Ok(answer(&json!({
+            "objects": done.objects,
+            "bytes": done.bytes,
+            "left": stale.left(),
+            "unreadable": stale.unreadable(),
+        })))
+    }
+
     async fn backup(self: Arc<Self>) -> ApiResult<Response> {
         let permit = Arc::clone(&self.backups).try_acquire_owned();
         let permit = permit.map_err(|_| ApiError::overloaded())?;
         let api = Arc::clone(&self);
-        let content = blocking(move || api.content()).await?;
+        let content = blocking(move || api.content()).await??;
         let pieces = Pieces::new(self, content);
         let (sender, receiver) = mpsc::channel(AHEAD);
         let is_complete = Arc::new(AtomicBool::new(false));
@@ -188,21 +220,49 @@ impl StoreApi {
         Ok(response::stream(StatusCode::OK, media_type, body))
     }
 
-    /// The whole content in canonical bytes.
-    fn content(&self) -> Result<StorageContent, Compacted> {
-        let content = self.storage.content()?;
-        Ok(match self.storage.is_shared() {
-            true => content.with_unopened(|record| self.canonical(record)),
+    /// The whole content in canonical bytes, encrypted where the store has encrypted objects. Takes milliseconds for each ten thousand
+    /// objects.
+    fn content(&self) -> ApiResult<StorageContent> {
+        let refused = |error: TransformError| ApiError::internal(format!("a backup needs encrypted objects: {error}"));
+        let content = self.storage.content();
+        let content = content.map_err(|error| ApiError::service_unavailable(error.to_string()))?;
+        let mut failure = None;
+        let content = match self.storage.is_shared() {
+            true => content.with_unopened(|record| {
+                let unchanged = record.clone();
+                self.canonical(record).unwrap_or_else(|error| {
+                    failure = Some(error);
+                    unchanged
+                })
+            }),
             false => content,
-        })
+        };
+        match failure {
+            Some(error) => Err(refused(error)),
+            None => self.storage.sealed(content).map_err(refused),
+        }
     }
 
-    /// The object of `record`, which a store in which others write has in its own encoding, in canonical bytes.
-    fn canonical(&self, record: Record) -> Record {
-        let canonical = self.codec.decode(&record.key, &record.bytes);
-        record.with_object(match canonical.gap {
+    /// The object of `record`, which a store in which others write has in its own encoding, in canonical bytes; encrypted if a write
+    /// would encrypt it.
+    fn canonical(&self, record: Record) -> Result<Record, TransformError> {
+        let plain = match self.storage.open_value(&record.key, &record.bytes) {
+            Ok(plain) => plain,
+            Err(error) => {
+                tracing::warn!(key = &*record.key, %error, "a backup has an object that cannot be decrypted as it is stored");
+                return Ok(record);
+            }
+        };
+        let canonical = self.codec.decode(&record.key, &plain);
+        let sealed = self.storage.seal_value(&record.key, &canonical.bytes)?;
+        let draft = match canonical.gap {
             Some(gap) => Draft::new(canonical.bytes, gap),
             None => Draft::gapless(canonical.bytes),
+        };
+        let record = record.with_object(draft);
+        Ok(match sealed {
+            Some(bytes) => Record { bytes, ..record },
+            None => record,
         })
     }
 }
@@ -289,12 +349,9 @@ impl Pieces {
 }
 
 /// Runs `work`, which takes milliseconds for each ten thousand objects, outside of the runtime's workers.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Compacted> + Send + 'static) -> ApiResult<T> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(Ok(content)) => Ok(content),
-        Ok(Err(error)) => Err(ApiError::service_unavailable(error.to_string())),
-        Err(error) => Err(ApiError::internal(error.to_string())),
-    }
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> ApiResult<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| ApiError::internal(error.to_string()))
 }
 
 fn answer(document: &serde_json::Value) -> Response {

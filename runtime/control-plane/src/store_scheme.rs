@@ -1,5 +1,6 @@
 //! Kinds of stores that the commands about a whole store read and write.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use anyhow::Result;
@@ -44,6 +45,11 @@ pub trait OpenStore {
 
     /// True if objects are in canonical bytes, false if they are as kube-apiserver stores them.
     fn is_canonical(&self) -> bool;
+
+    /// The name of `key` in the store, with which encrypted values are authenticated. Default: the same.
+    fn stored_key<'k>(&self, key: &'k str) -> Cow<'k, str> {
+        Cow::Borrowed(key)
+    }
 
     /// Reads everything at one revision. `program` is the name of the program whose store it is, `now` the time in milliseconds
     /// since 1970.

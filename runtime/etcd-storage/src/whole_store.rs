@@ -1,5 +1,6 @@
 //! The content of a prefix in etcd, read or replaced as a whole.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -71,6 +72,10 @@ impl OpenStore for WholeStore {
 
     fn is_canonical(&self) -> bool {
         false
+    }
+
+    fn stored_key<'k>(&self, key: &'k str) -> Cow<'k, str> {
+        self.etcd.stored_key(key)
     }
 
     fn read(&mut self, program: &str, now: u64, progress: &mut OnRead<'_>) -> Result<LoadedSource, TransferError> {

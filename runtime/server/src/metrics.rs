@@ -7,6 +7,7 @@ mod audit;
 mod authorizers;
 mod configurations;
 mod current_label;
+mod encryption;
 mod flow_control;
 mod flow_readings;
 mod inventory;
@@ -47,6 +48,7 @@ pub use authorizers::{
     AuthorizerMetrics, DecisionMetrics, MatchConditionMetrics, ReviewInFlight, ReviewMetrics, ReviewResult,
 };
 pub use configurations::ConfigurationMetrics;
+pub use encryption::EncryptionMetrics;
 pub use flow_control::{FlowControlMetrics, FlowSeries};
 pub use flow_readings::{
     DemandReading, Distribution, FlowReadings, KindReading, LevelReading, ProgressReading, SeatReading,
@@ -201,6 +203,12 @@ impl Metrics {
     #[must_use]
     pub fn authorizers(&self) -> &AuthorizerMetrics {
         &self.authorizers
+    }
+
+    /// Registers the metrics of encryption at rest. Call it once.
+    #[must_use]
+    pub fn encryption(&self) -> Arc<EncryptionMetrics> {
+        EncryptionMetrics::register(self)
     }
 
     /// Metrics of admission webhooks.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use planesmith_e2e::skip::skip;
 use tempfile::TempDir;
+use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, Command};
 
 use super::DONE_WITHIN;
@@ -74,6 +75,32 @@ impl Member {
             _child: child,
             _folder: folder,
         })
+    }
+
+    /// Stores a value, which may be binary.
+    pub(super) async fn put(&self, key: &str, value: &[u8]) {
+        let mut command = Command::new("etcdctl");
+        command
+            .env("ETCDCTL_API", "3")
+            .arg(format!("--endpoints={}", self.url))
+            .args(["put", key]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(value).await.unwrap();
+        drop(input);
+        assert!(child.wait().await.unwrap().success(), "{key}");
+    }
+
+    /// Reads a value, which may be binary.
+    pub(super) async fn get(&self, key: &str) -> Vec<u8> {
+        let mut command = Command::new("etcdctl");
+        command
+            .env("ETCDCTL_API", "3")
+            .arg(format!("--endpoints={}", self.url))
+            .args(["get", key, "--print-value-only"]);
+        let output = command.output().await.unwrap();
+        assert!(output.status.success(), "{key}");
+        output.stdout
     }
 
     /// Runs etcdctl, and returns what it printed.

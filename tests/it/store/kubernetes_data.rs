@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Stdio;
 use std::time::Duration;
 
 use http::Method;
@@ -10,8 +9,6 @@ use planesmith_e2e::skip::skip;
 use planesmith_e2e::{Binary, Connection, Home};
 use planesmith_machinery::go_base64;
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt as _;
-use tokio::process::Command;
 
 use super::etcd_member::Member;
 use super::{run, stop};
@@ -33,20 +30,6 @@ const MAINTAINED: [&str; 7] = [
 fn lines(file: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(file).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-/// Stores a value, which may be binary.
-async fn put(member: &Member, key: &str, value: &[u8]) {
-    let mut command = Command::new("etcdctl");
-    command
-        .env("ETCDCTL_API", "3")
-        .arg(format!("--endpoints={}", member.url))
-        .args(["put", key]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
-    input.write_all(value).await.unwrap();
-    drop(input);
-    assert!(child.wait().await.unwrap().success(), "{key}");
 }
 
 /// The objects at `paths`, without their resourceVersions; what is not served has the status.
@@ -161,7 +144,7 @@ async fn the_data_of_a_kube_apiserver_is_served_as_it_answered_and_moves_to_a_fo
     keys.sort_by_key(|key| key["modRevision"].as_u64());
     for key in &keys {
         let value = go_base64::decode(key["value"].as_str().unwrap()).unwrap();
-        put(&member, key["key"].as_str().unwrap(), &value).await;
+        member.put(key["key"].as_str().unwrap(), &value).await;
     }
     let answers = lines(&folder.join("answers.jsonl"))
         .into_iter()

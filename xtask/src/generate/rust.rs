@@ -174,6 +174,7 @@ const BUILT_IN_COMPONENTS: &str = "&[
         planesmith_aggregator::COMPONENT,
         planesmith_extensions::COMPONENT,
         planesmith_dynamic_admission::COMPONENT,
+        planesmith_encrypted_storage::COMPONENT,
         planesmith_etcd_storage::COMPONENT,
         planesmith_audit::COMPONENT,
         planesmith_authorization::COMPONENT,

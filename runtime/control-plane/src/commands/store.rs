@@ -1,16 +1,18 @@
 //! `store`: work on the objects of a server as a whole.
 //!
 //! Reading order: `place` (the stores that a command line names), `folder_store` (a data folder), `moving` (from one to another,
-//! verified), `work` (progress and interruption), then one module per command.
+//! verified), `encrypted_values`, `work` (progress and interruption), then one module per command.
 
 mod backup;
 mod check;
 mod compact;
 mod copy;
+mod encrypted_values;
 mod folder_store;
 mod moving;
 mod output_file;
 mod place;
+mod reencrypt;
 mod remote;
 mod repair;
 mod report;
@@ -27,7 +29,7 @@ use self::work::Work;
 use crate::commands::keeping_about;
 use crate::program::Program;
 
-/// Backs up, restores, copies, checks and repairs the objects of a server.
+/// Backs up, restores, copies, checks, repairs and encrypts the objects of a server.
 #[derive(Debug, Parser)]
 #[command(
     disable_version_flag = true,
@@ -47,13 +49,16 @@ enum Command {
     Check(check::Check),
     Repair(repair::Repair),
     Compact(compact::Compact),
+    Reencrypt(reencrypt::Reencrypt),
     Status(status::Status),
 }
 
 /// The commands that name stores of components, and so have the flags of these.
 const WITH_SCHEMES: [&str; 3] = ["backup", "restore", "copy"];
+/// The commands that decrypt and encrypt objects.
+const WITH_VALUES: [&str; 5] = ["backup", "restore", "copy", "check", "reencrypt"];
 
-/// Adds the flags of the stores of `program` to the commands that name stores.
+/// Adds the flags of the stores of `program` to the commands that name stores, and those of their encryption.
 pub(super) fn with_schemes(command: clap::Command, program: &Program) -> clap::Command {
     let schemes = || {
         program
@@ -61,7 +66,20 @@ pub(super) fn with_schemes(command: clap::Command, program: &Program) -> clap::C
             .iter()
             .filter_map(|component| component.store_scheme())
     };
+    let transformations = || {
+        program
+            .components
+            .iter()
+            .filter_map(|component| component.store_transformation())
+    };
     command.mut_subcommand("store", |store| {
+        let store = WITH_VALUES.into_iter().fold(store, |store, name| {
+            store.mut_subcommand(name, |command| {
+                transformations().fold(command, |command, transformation| {
+                    keeping_about(command, |command| transformation.flags(command))
+                })
+            })
+        });
         WITH_SCHEMES.into_iter().fold(store, |store, name| {
             store.mut_subcommand(name, |command| {
                 schemes().fold(command, |command, scheme| {
@@ -87,6 +105,7 @@ impl Store {
             Command::Check(check) => return check.run(&work),
             Command::Repair(repair) => repair.run(&work)?,
             Command::Compact(compact) => compact.run(&work)?,
+            Command::Reencrypt(reencrypt) => reencrypt.run(&work)?,
             Command::Status(status) => status.run(&work)?,
         }
         Ok(ExitCode::SUCCESS)

@@ -88,14 +88,8 @@ impl Backup {
         });
         let source = source.with_context(|| store.place())?;
         drop(part);
-        let source = match store.is_canonical() {
-            true => source,
-            false => {
-                let (source, unreadable) = moving::canonical(source, work)?;
-                report::warn_of_unreadable(&unreadable);
-                source
-            }
-        };
+        let (source, unreadable) = moving::for_backup(source, &moving::Layout::of(&*store), work)?;
+        report::warn_of_unreadable(&unreadable);
         encode(source, output, work)
     }
 }

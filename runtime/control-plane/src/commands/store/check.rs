@@ -6,8 +6,12 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use planesmith_machinery::scheme::StorageMediaType;
+use planesmith_server::stores::RegistryCodec;
+use planesmith_store::is_encrypted;
+use planesmith_store::log::Record;
 use planesmith_store_sled::Inspection;
 
+use super::encrypted_values::EncryptedValues;
 use super::folder_store::FolderStore;
 use super::report;
 use super::work::Work;
@@ -16,7 +20,8 @@ use crate::storage::STORE;
 /// The exit code for damage.
 const DAMAGED: u8 = 3;
 
-/// Reads all files of a stopped server's store, and compares them with their checksums; decodes every object.
+/// Reads all files of a stopped server's store, and compares them with their checksums; decodes every object, encrypted ones only
+/// with --encryption-provider-config.
 ///
 /// Lists the files, and the keys and revisions that are lost. Changes nothing. Exits with 0 if all is well, with 3 if something
 /// is damaged or an object cannot be decoded, and with 1 if the store cannot be checked, e.g. because its server runs.
@@ -59,16 +64,28 @@ pub(super) fn inspect(data_dir: &Path, work: &Work<'_>) -> Result<(Inspection, F
 
 /// The keys of objects that their kind cannot decode.
 pub(super) fn undecodable(inspection: &Inspection, work: &Work<'_>) -> Result<Vec<String>> {
-    let codec = work.codec(StorageMediaType::default());
+    let (codec, values) = (work.codec(StorageMediaType::default()), EncryptedValues::of(work)?);
     let mut part = work.part("decoding", inspection.states.iter().map(|state| state.size()).sum());
     let mut amount = planesmith_store::Amount::default();
     let mut unreadable = Vec::new();
     for state in &inspection.states {
         amount.add(state);
-        if !codec.is_legible(&state.key, &state.bytes) {
+        if !is_legible(state, &codec, &values) {
             unreadable.push(state.key.to_string());
         }
         part.note(amount)?;
     }
     Ok(unreadable)
+}
+
+/// True if the kind of `state` can decode it. Of an encrypted object without its key the checksums alone count.
+fn is_legible(state: &Record, codec: &RegistryCodec, values: &EncryptedValues) -> bool {
+    if !is_encrypted(&state.bytes) {
+        return codec.is_legible(&state.key, &state.bytes);
+    }
+    if values.transformers().is_none() {
+        return true;
+    }
+    let opened = values.open(state.clone(), &state.key);
+    opened.is_ok_and(|plain| codec.is_legible(&plain.key, &plain.bytes))
 }

@@ -61,7 +61,10 @@ impl Copy {
             },
             media_type: place::media_type(&self.to, work)?,
         };
-        let moved = moving::into_store(&mut source, from.is_canonical(), &mut *target, &plan, work)?;
+        let moved = {
+            let from = moving::Layout::of(&*from);
+            moving::into_store(&mut source, &from, &mut *target, &plan, work)?
+        };
         report::warn_of_unreadable(&moved.unreadable);
         report::say_moved(&moved, &target.place())
     }

@@ -6,9 +6,10 @@ use planesmith_machinery::scheme::StorageMediaType;
 use planesmith_server::stores::RegistryCodec;
 use planesmith_store::log::Record;
 use planesmith_store::{
-    Amount, BackupHeader, Draft, LoadedSource, Revision, RevisionShift, Source, TransferError, transfer,
+    Amount, BackupHeader, Draft, LoadedSource, Revision, RevisionShift, Source, TransferError, is_encrypted, transfer,
 };
 
+use super::encrypted_values::EncryptedValues;
 use super::work::Work;
 use crate::store_scheme::OpenStore;
 
@@ -23,18 +24,55 @@ pub(super) struct Moved {
     pub(super) unreadable: Vec<String>,
 }
 
-/// Moves `source`, whose objects are in canonical bytes if `is_canonical`, into `target`, and compares the copy object by
+/// The bytes of the objects in a store or a backup.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    /// True if objects are in canonical bytes, false if they are as kube-apiserver stores them.
+    is_canonical: bool,
+    /// The name of `/registry/`, with which encrypted values are authenticated.
+    root: String,
+}
+
+/// The beginning of the keys of all objects.
+const ROOT: &str = "/registry/";
+
+impl Layout {
+    /// The layout of backups, and of folders.
+    pub(super) fn canonical() -> Self {
+        Self {
+            is_canonical: true,
+            root: ROOT.to_owned(),
+        }
+    }
+
+    /// The layout of `store`.
+    pub(super) fn of(store: &dyn OpenStore) -> Self {
+        Self {
+            is_canonical: store.is_canonical(),
+            root: store.stored_key(ROOT).into_owned(),
+        }
+    }
+
+    fn name(&self, key: &str) -> String {
+        match key.strip_prefix(ROOT) {
+            Some(rest) => format!("{}{rest}", self.root),
+            None => key.to_owned(),
+        }
+    }
+}
+
+/// Moves `source`, whose objects have the layout `from`, into `target`, and compares the copy object by
 /// object. After an error or an interruption the target is as it was before.
 pub(super) fn into_store(
     source: &mut dyn Source,
-    is_canonical: bool,
+    from: &Layout,
     target: &mut dyn OpenStore,
     plan: &Plan,
     work: &Work<'_>,
 ) -> Result<Moved> {
     let place = target.place();
     target.begin(plan.revision).with_context(|| place.clone())?;
-    match fill(source, is_canonical, target, plan, work) {
+    match fill(source, from, target, plan, work) {
         Ok(moved) => Ok(moved),
         Err(error) => {
             let left = target.abandon();
@@ -60,7 +98,7 @@ pub(super) struct Plan {
 
 fn fill(
     source: &mut dyn Source,
-    is_canonical: bool,
+    from: &Layout,
     target: &mut dyn OpenStore,
     plan: &Plan,
     work: &Work<'_>,
@@ -68,16 +106,13 @@ fn fill(
     let place = target.place();
     let header = source.header().clone();
     let codec = work.codec(plan.media_type);
+    let values = EncryptedValues::of(work)?;
     let mut unreadable = Vec::new();
-    let becomes_canonical = target.is_canonical();
+    let into = Layout::of(target);
     let mut translated = Translated {
         header: header.clone(),
         source,
-        translate: &mut |record| match (is_canonical, becomes_canonical) {
-            (true, true) | (false, false) => Ok(record),
-            (true, false) => encoded(&codec, record, &mut unreadable),
-            (false, true) => Ok(decoded(&codec, record, &mut unreadable)),
-        },
+        translate: &mut |record| translated(record, (from, &into), (&codec, &values), &mut unreadable),
     };
     let mut part = work.part("writing", header.bytes);
     let mut amount = Amount::default();
@@ -137,6 +172,34 @@ impl Source for Translated<'_> {
     }
 }
 
+/// The object of `record` with another layout, encrypted by the flags of the command. Without keys an encrypted object stays as it is
+/// if that can be read there.
+fn translated(
+    record: Record,
+    (from, into): (&Layout, &Layout),
+    (codec, values): (&RegistryCodec, &EncryptedValues),
+    unreadable: &mut Vec<String>,
+) -> Result<Record, TransferError> {
+    if values.transformers().is_none() {
+        if from == into {
+            return Ok(record);
+        }
+        // Every store reads canonical bytes.
+        if from.is_canonical && from.root == into.root && is_encrypted(&record.bytes) {
+            return Ok(Record { gap: None, ..record });
+        }
+    }
+    let name = from.name(&record.key);
+    let record = values.open(record, &name)?;
+    let record = match (from.is_canonical, into.is_canonical) {
+        (true, true) | (false, false) => record,
+        (true, false) => encoded(codec, record, unreadable)?,
+        (false, true) => decoded(codec, record, unreadable),
+    };
+    let name = into.name(&record.key);
+    values.seal(record, &name)
+}
+
 /// The object of `record` in the bytes that kube-apiserver stores.
 fn encoded(codec: &RegistryCodec, record: Record, unreadable: &mut Vec<String>) -> Result<Record, TransferError> {
     if !codec.is_legible(&record.key, &record.bytes) {
@@ -165,14 +228,17 @@ fn decoded(codec: &RegistryCodec, record: Record, unreadable: &mut Vec<String>) 
     record.with_object(draft)
 }
 
-/// The content of a store in canonical bytes.
-pub(super) fn canonical(source: LoadedSource, work: &Work<'_>) -> Result<(LoadedSource, Vec<String>)> {
-    let codec = work.codec(StorageMediaType::default());
+/// The content of a store with the layout `from` as a backup has it.
+pub(super) fn for_backup(source: LoadedSource, from: &Layout, work: &Work<'_>) -> Result<(LoadedSource, Vec<String>)> {
+    let (codec, values) = (work.codec(StorageMediaType::default()), EncryptedValues::of(work)?);
+    let into = Layout::canonical();
+    if *from == into && values.transformers().is_none() {
+        return Ok((source, Vec::new()));
+    }
     let mut unreadable = Vec::new();
     let mut part = work.part("decoding", source.header().bytes);
-    let translated = source.translated(|record| Ok(decoded(&codec, record, &mut unreadable)), &mut |done| {
-        part.note(done)
-    })?;
+    let translate = |record| translated(record, (from, &into), (&codec, &values), &mut unreadable);
+    let translated = source.translated(translate, &mut |done| part.note(done))?;
     drop(part);
     Ok((translated, unreadable))
 }

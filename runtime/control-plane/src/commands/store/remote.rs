@@ -106,7 +106,7 @@ impl Server {
 
     /// Sends a request whose answer is 2xx.
     async fn send(&self, method: Method, path: &str) -> Result<Response<AnswerBody>> {
-        let response = self.host.request(method, path).await;
+        let response = self.host.request(method.clone(), path).await;
         let response = response.map_err(|error| anyhow!("{} does not answer: {error}", self.shown))?;
         let status = response.status();
         if status.is_success() {
@@ -123,7 +123,7 @@ impl Server {
             StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => bail!(
                 "{} refuses: {reason}; the command needs the right to {} the non-resource URL {}",
                 self.shown,
-                if path.contains("compact") { "post" } else { "get" },
+                if matches!(method, Method::POST) { "post" } else { "get" },
                 path.split('?').next().unwrap_or(path),
             ),
             StatusCode::NOT_FOUND => bail!(

@@ -45,7 +45,7 @@ impl Repair {
             revision: inspection.unseen,
             media_type: StorageMediaType::default(),
         };
-        let moved = moving::into_store(&mut source, true, &mut folder, &plan, work)?;
+        let moved = moving::into_store(&mut source, &moving::Layout::canonical(), &mut folder, &plan, work)?;
         report::say_moved(&moved, &folder.place())
     }
 }

@@ -72,7 +72,7 @@ impl Restore {
             revision: least,
             media_type: place::media_type(&to, work)?,
         };
-        let moved = moving::into_store(&mut reader, true, &mut *target, &plan, work)?;
+        let moved = moving::into_store(&mut reader, &moving::Layout::canonical(), &mut *target, &plan, work)?;
         report::warn_of_unreadable(&moved.unreadable);
         report::say_moved(&moved, &target.place())?;
         report::say(&format!(

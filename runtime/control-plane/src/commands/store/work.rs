@@ -153,6 +153,12 @@ impl Part<'_> {
         Ok(())
     }
 
+    /// Records that `done` of `total` bytes is done, where each step takes long. An error says that the work is to end.
+    pub(super) fn note_step(&mut self, done: Amount, total: u64) -> Result<(), TransferError> {
+        (self.done, self.total) = (done, total);
+        self.report()
+    }
+
     fn show(&mut self, elapsed: Duration) {
         let progress = Progress {
             done: self.done,

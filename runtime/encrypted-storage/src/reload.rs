@@ -1,0 +1,148 @@
+//! Follows the file, and the keys of plugins, while the server runs.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::{Result, bail};
+use planesmith_encryption::{Encryption, Snapshot};
+use planesmith_server::hooks::Hook;
+use planesmith_server::metrics::EncryptionMetrics;
+use planesmith_server::shutdown::Shutdown;
+use planesmith_store::Storage;
+
+use crate::loading::Loaded;
+
+/// The time between two looks at the time of the file.
+const LOOK: Duration = Duration::from_secs(1);
+/// The longest time between two reads of the file, whose time may not change.
+const READ: Duration = Duration::from_secs(60);
+/// The least time that the plugins of a changed file have to become healthy.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The time between two checks of them.
+const CHECK: Duration = Duration::from_millis(200);
+
+/// Lets the store follow the keys.
+pub(crate) struct Following {
+    pub(crate) encryption: Encryption,
+    pub(crate) storage: Storage,
+}
+
+impl Following {
+    /// The hook that begins it.
+    pub(crate) fn hook(self) -> Hook {
+        Hook::new("start-encryption-keys", move |shutdown| async move {
+            tokio::spawn(self.run(shutdown));
+            Ok(())
+        })
+    }
+
+    async fn run(self, mut shutdown: Shutdown) {
+        let mut changes = self.encryption.changes();
+        // A plugin may have answered since the store was opened.
+        changes.mark_changed();
+        loop {
+            tokio::select! {
+                () = shutdown.requested() => return,
+                changed = changes.changed() => if changed.is_err() {
+                    return;
+                },
+            }
+            let storage = self.storage.clone();
+            let followed = tokio::task::spawn_blocking(move || storage.transform_again()).await;
+            if let Err(error) = followed {
+                tracing::error!(%error, "the store did not follow a change of the encryption keys");
+            }
+        }
+    }
+}
+
+/// Replaces the providers when the file changes.
+pub(crate) struct Reload {
+    pub(crate) loaded: Arc<Loaded>,
+    pub(crate) metrics: Arc<EncryptionMetrics>,
+}
+
+impl Reload {
+    /// The hook that begins it.
+    pub(crate) fn hook(self) -> Hook {
+        Hook::new(
+            "start-encryption-provider-config-automatic-reload",
+            move |shutdown| async move {
+                tokio::spawn(self.run(shutdown));
+                Ok(())
+            },
+        )
+    }
+
+    async fn run(self, mut shutdown: Shutdown) {
+        // Read last, whether it could be used or not.
+        let mut content = self.loaded.content.clone();
+        let file = self.loaded.source.path.display().to_string();
+        let (mut modified, mut looked) = (self.modified(), Instant::now());
+        loop {
+            tokio::select! {
+                () = shutdown.requested() => return,
+                () = tokio::time::sleep(LOOK) => {}
+            }
+            let now = self.modified();
+            if now == modified && looked.elapsed() < READ {
+                continue;
+            }
+            (modified, looked) = (now, Instant::now());
+            let read = match self.loaded.source.read() {
+                Ok(read) => read,
+                Err(error) => {
+                    self.metrics.reloaded(None);
+                    tracing::error!(file, %error, "the encryption configuration cannot be read; the previous one remains in use");
+                    continue;
+                }
+            };
+            if read == content {
+                continue;
+            }
+            content = read;
+            match self.replace(&content).await {
+                Ok(()) => {
+                    self.metrics.reloaded(Some(&content));
+                    tracing::info!(file, "the encryption configuration is reloaded");
+                }
+                Err(error) => {
+                    self.metrics.reloaded(None);
+                    let error = format!("{error:#}");
+                    tracing::error!(
+                        file,
+                        error,
+                        "the changed encryption configuration cannot be used; the previous one remains in use"
+                    );
+                }
+            }
+        }
+    }
+
+    fn modified(&self) -> Option<SystemTime> {
+        self.loaded.source.path.metadata().and_then(|file| file.modified()).ok()
+    }
+
+    /// Uses the content if its plugins become healthy in time.
+    async fn replace(&self, content: &[u8]) -> Result<()> {
+        let snapshot = self.loaded.source.snapshot(content, &self.loaded.observer)?;
+        wait_until_healthy(&snapshot).await?;
+        self.loaded.encryption.replace(snapshot);
+        Ok(())
+    }
+}
+
+async fn wait_until_healthy(snapshot: &Snapshot) -> Result<()> {
+    let timeouts = snapshot.plugins().map(|plugin| 2 * plugin.timeout());
+    let patience = timeouts.max().unwrap_or_default().max(PATIENCE);
+    let begin = Instant::now();
+    for plugin in snapshot.plugins() {
+        while let Some(problem) = plugin.probe().await.problem {
+            if begin.elapsed() >= patience {
+                bail!("{problem}");
+            }
+            tokio::time::sleep(CHECK).await;
+        }
+    }
+    Ok(())
+}
