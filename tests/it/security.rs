@@ -1,4 +1,4 @@
-//! Secrets, files and the process itself: what nobody else may read.
+//! Secrets, files and the process itself, which no other user may read.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};

@@ -312,7 +312,7 @@ async fn a_patch_that_does_not_apply_is_an_error_of_the_server() {
         .await;
     let why = r#"Internal error occurred: admission webhook "bad.example.com" attempted to modify the object, which is not supported for this operation"#;
     assert_eq!(status["message"], why);
-    // What cannot be read as a patch is ignored like any failed call.
+    // An unreadable patch is ignored like any failed call.
     setting.hook.on("/bad.example.com", |_| patched(&json!("nonsense")));
     setting.send(Method::POST, MAPS, &map("c"), 201).await;
 }

@@ -117,7 +117,7 @@ pub trait Authorizer: Send + Sync + std::fmt::Debug {
         Rules::default()
     }
 
-    /// Explains a refusal to an administrator, in one line: what permits the action to others, or what the user lacks. The default
+    /// Explains a refusal to an administrator, in one line: the rules that permit the action to others, or the permission that the user lacks. The default
     /// has nothing to add to the decision.
     fn explanation(&self, attributes: &Attributes<'_>) -> Option<String> {
         let _ = attributes;

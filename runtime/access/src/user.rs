@@ -63,7 +63,7 @@ impl UserInfo {
         self.name == ANONYMOUS || self.is_in(UNAUTHENTICATED_GROUP)
     }
 
-    /// True for administrators, nodes and the controllers of the cluster: what others do must not keep them out.
+    /// True for administrators, nodes and the controllers of the cluster: load from other users must not keep them out.
     #[must_use]
     pub fn is_system(&self) -> bool {
         SYSTEM_USERS.contains(&self.name.as_str()) || SYSTEM_GROUPS.iter().any(|group| self.is_in(group))

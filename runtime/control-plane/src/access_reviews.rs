@@ -64,7 +64,7 @@ pub enum FailurePolicy {
 }
 
 impl FailurePolicy {
-    /// Returns the decision after a failure; `why` is for clients.
+    /// Returns the decision after a failure, with `why` for clients.
     #[must_use]
     pub fn decision(self, why: String) -> Decision {
         match self {

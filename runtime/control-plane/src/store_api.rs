@@ -208,7 +208,7 @@ impl StoreApi {
                 match receiver.recv().await {
                     Some(piece) => Some((Ok(piece), (receiver, is_complete))),
                     None if is_complete.load(Ordering::Acquire) => None,
-                    // Without its end nobody takes it for a backup; the connection breaks off, too.
+                    // Without its end no reader takes it for a backup; the connection breaks off, too.
                     None => Some((
                         Err(io::Error::other("the backup was not read in time")),
                         (receiver, is_complete),

@@ -66,8 +66,8 @@ pub trait OpenStore {
     /// The store does not answer.
     fn known_revision(&mut self) -> Result<Revision, TransferError>;
 
-    /// Prepares the store for a content after which its revision is `revision` at least. What an interrupted
-    /// transfer has left is removed.
+    /// Prepares the store for a content after which its revision is `revision` at least. The rest of an interrupted
+    /// transfer is removed.
     ///
     /// # Errors
     ///

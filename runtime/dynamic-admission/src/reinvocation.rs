@@ -1,4 +1,4 @@
-//! The second round of a mutating plugin that others configure: who takes part in it.
+//! The second round of a mutating plugin that others configure, and its participants.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ pub(crate) struct Rounds {
     done: HashSet<String>,
     /// Those that have another turn in the second round.
     again: HashSet<String>,
-    /// The object after the first round; empty if nobody waits for a change.
+    /// The object after the first round; empty if no plugin waits for a change.
     output: Vec<u8>,
 }
 

@@ -56,7 +56,7 @@ impl<'a> Request<'a> {
         attributes.resource.group == GROUP && CONFIGURATIONS.contains(&&*attributes.resource.kind)
     }
 
-    /// Returns the members of an AdmissionRequest that do not depend on the objects, as one who matches `target` sees them: the
+    /// Returns the members of an AdmissionRequest that do not depend on the objects, as a webhook or policy of `target` sees them: the
     /// variable `request` of expressions, and the base of a review.
     #[must_use]
     pub fn document(&self, target: &Target) -> Map<String, Value> {

@@ -37,7 +37,7 @@ pub struct CustomKind {
 
 /// One version of a custom kind.
 pub struct CustomVersion {
-    /// Names and declarations. What stands for the type is replaced: `strategy`, `extensions`, `conversion` and `custom`.
+    /// Names and declarations. The members that stand for the type are replaced: `strategy`, `extensions`, `conversion` and `custom`.
     pub table: ResourceTable,
     /// The schema of objects.
     pub schema: Arc<Structural>,

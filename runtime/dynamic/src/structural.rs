@@ -31,7 +31,7 @@ pub use prune::PrunedPaths;
 pub use shared::SharedSchemas;
 pub use validate::Before;
 
-/// The schema of one value. Made by [`Structural::compile`]; what is below it can be shared by many.
+/// The schema of one value. Created by [`Structural::compile`]; schemas below it can be shared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Structural {
     /// The declared type.

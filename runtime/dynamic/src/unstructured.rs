@@ -20,7 +20,7 @@ use planesmith_wire::go_base64;
 ///
 /// # Errors
 ///
-/// What does not fit, in the words of kube-apiserver's converter.
+/// The mismatch, in the words of kube-apiserver's converter.
 pub fn decode(document: &[u8], target: &mut dyn Struct, strictness: Strictness) -> Result<Findings, String> {
     // Valid documents have the same result under the rules of JSON, which is faster.
     let read = json::decode_sent(document, target, strictness);

@@ -85,7 +85,7 @@ impl KnownFacts {
         facts
     }
 
-    /// Forgets the facts of a definition. Those who use them keep them alive.
+    /// Forgets the facts of a definition. Their users keep them alive.
     pub fn forget(&self, name: &str) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.definitions.remove(name).is_some() {

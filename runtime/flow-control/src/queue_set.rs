@@ -293,7 +293,7 @@ impl<D> QueueSet<D> {
         }
     }
 
-    /// The queue of the hand with the least waiting work. Where several have none, they take turns.
+    /// The queue of the hand with the least waiting work. If several have none, they take turns.
     fn choose_queue(&mut self, dealer: Dealer, hash: u64) -> usize {
         let first = self.enqueued % dealer.hand() as usize;
         self.enqueued = self.enqueued.wrapping_add(1);

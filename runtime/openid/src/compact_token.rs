@@ -31,7 +31,7 @@ struct Header {
     crit: Option<Vec<Value>>,
 }
 
-/// Returns the claims of a token that nobody has verified; `None` if the text is no token.
+/// Returns the claims of an unverified token; `None` if the text is no token.
 pub(crate) fn unverified_claims(token: &str) -> Option<Claims> {
     let mut parts = token.split('.');
     let (_, payload, _) = (parts.next()?, parts.next()?, parts.next()?);

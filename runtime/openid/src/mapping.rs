@@ -153,7 +153,7 @@ impl ClaimRules {
     }
 }
 
-/// An address that the issuer has not verified identifies nobody. Issuers that verify all of them may leave the claim out.
+/// An address that the issuer has not verified identifies no user. Issuers that verify all of them may leave the claim out.
 fn check_email(claims: &Claims) -> Result<(), String> {
     match claims.get("email_verified") {
         None | Some(Value::Bool(true)) => Ok(()),

@@ -1,4 +1,4 @@
-//! Documents with a schema: what they own, how they are merged, compared and cleared of fields, each place by its schema.
+//! Documents with a schema: their owned fields, and merges, comparisons and removals of fields, each place by its schema.
 //!
 //! Reading order: [`Schema`], `owned` (the fields that an applied document claims), `merge`, `remove`, `compare`, `check`.
 
@@ -23,7 +23,7 @@ pub use schema::Schema;
 pub(crate) use schema::{KindSchema, Parts};
 
 /// The fields that only `old` holds, and those that `new` holds with other values or alone; but for `ignored` with all
-/// that is below. What [`crate::fields::compare`] is for declared kinds, for objects that are documents inside.
+/// that is below. The counterpart of [`crate::fields::compare`] for objects that are documents inside.
 pub(crate) fn changed(old: &CustomObject, new: &CustomObject, ignored: &Set<'_>) -> (Set<'static>, Set<'static>) {
     let schema = Schema::of(new);
     let (old, new) = (old.unmanaged_members(), new.unmanaged_members());

@@ -100,7 +100,7 @@ pub trait Versions {
 /// Both are in the version of the request and defaulted; `live` is absent on create. Whatever `new` says about
 /// managers is taken into account as kube-apiserver does: `[{}]` forgets them all, valid entries replace those of
 /// `live`, anything else is ignored; through a subresource it is ignored always. An existing object without managers
-/// stays without. Who creates an object may send managers, too: they keep what the write does not give to its own.
+/// stays without. A client that creates an object may send managers, too: they keep what the write does not give to its own.
 ///
 /// The time of an entry changes only if the write gave its manager new fields or values.
 ///

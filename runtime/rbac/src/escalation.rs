@@ -20,7 +20,7 @@ use crate::{GROUP, policy_kinds};
 /// The refusal of an aggregation rule, which can collect any rules.
 const AGGREGATION: &str = "must have cluster-admin privileges to use the aggregationRule";
 
-/// Checks that nobody writes a role with permissions that they do not have, or binds such a role, unless they may `escalate` or
+/// Checks that no user writes a role with permissions that it does not have, or binds such a role, unless it may `escalate` or
 /// `bind`.
 pub(crate) struct EscalationCheck {
     policy: Arc<StoredPolicy>,
@@ -180,7 +180,7 @@ impl WriteCheck for EscalationCheck {
     }
 }
 
-/// True if an update changes nothing but owners and finalizers: everybody who may update the object may let it be deleted.
+/// True if an update changes nothing but owners and finalizers: a user that may update the object may let it be deleted.
 fn is_for_garbage_collection(new: &dyn Object, old: &dyn Object) -> bool {
     let mut copy = new.boxed();
     let meta = copy.meta_mut();

@@ -34,7 +34,7 @@ pub(crate) fn binding(namespace: &str, name: &str, role: &v1::RoleRef, subjects:
     }
 }
 
-/// `None` for a kind of subjects that does not exist: nobody has it.
+/// `None` for a kind of subjects that does not exist: no user has it.
 fn subject(subject: &v1::Subject) -> Option<Subject> {
     let kind = match subject.kind.as_str() {
         "User" => SubjectKind::User,

@@ -166,7 +166,7 @@ impl StoredKind {
         }
     }
 
-    /// Adds the object of an entry. One that cannot be read gives nothing to anybody.
+    /// Adds the object of an entry. One that cannot be read grants nothing.
     fn set(&self, entry: &Entry, policy: &mut Policy) {
         let (namespace, name) = self.store.names(entry.key());
         let set = match self.kind {

@@ -236,7 +236,7 @@ impl Endpoint {
         ApiError::not_found(&self.facts.group_resource(), name)
     }
 
-    /// Waits for a limited time until everything that anybody wrote before is visible. Costs nothing if nobody else writes to
+    /// Waits for a limited time until all earlier writes of all servers are visible. Costs nothing if no other server writes to
     /// the store.
     ///
     /// # Errors
@@ -263,7 +263,7 @@ impl Endpoint {
             return Ok(());
         }
         if storage.is_shared() {
-            // The feed of changes tells its progress only to those who ask.
+            // The feed of changes sends its progress only on request.
             self.fresh(call).await?;
         }
         let patience = self.stores.options().freshness_wait;

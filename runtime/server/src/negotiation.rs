@@ -24,7 +24,7 @@ use crate::request::{Query, features_of};
 ///
 /// A new one is a module of `runtime/wire` and a variant. Matches without `_` find bodies (`negotiation/document`), answers
 /// (`response`, `endpoint/render`), watches (`verbs/watch/frames`), the texts of lists (`list_stream/text`), answers in the audit
-/// (`filters/audit/answer`) and costs (`offload/cost`). What they do not find: `Format::ALL`, the
+/// (`filters/audit/answer`) and costs (`offload/cost`). Places that they do not find: `Format::ALL`, the
 /// texts of 406, comparisons with a `Format` (`endpoint/render_list`, `negotiation/page`, `verbs/watch/frames`), the media types
 /// of bodies (`body`), of patches (`verbs/patch`) and in OpenAPI (`openapi/adapt`). `tests/it/cbor` has the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

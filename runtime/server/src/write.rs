@@ -27,8 +27,8 @@
 //!
 //! A create takes the steps once ([`creation`]), except that a generated name that is taken repeats those from
 //! [`identified`] on. An update is decoded and defaulted once, and takes the others for each state of the object that it
-//! meets, until no other writer comes between ([`change`], [`attempt`]). A patch, an apply and a Scale start from such a state: what they
-//! make of it is a [`Defaulted`] without a [`Decoded`].
+//! meets, until no other writer comes between ([`change`], [`attempt`]). A patch, an apply and a Scale start from such a state, and
+//! turn it into a [`Defaulted`] without a [`Decoded`].
 //!
 //! Objects that are answered and not stored end with [`mutated`]: their handlers check them. A deletion has no new object;
 //! its steps in front of [`encoded`] are in [`deletion`]. An object that cannot be read is removed without any of them.

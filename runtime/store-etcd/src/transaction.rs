@@ -30,7 +30,7 @@ pub(crate) async fn write(
     };
     let lease = attach(client, leases, &mut txn, ttl).await?;
     match commit(client, txn.clone()).await {
-        // The clocks disagree, or somebody ended the lease: nothing was written.
+        // The clocks disagree, or another client revoked the lease: nothing was written.
         Err(Uncommitted::Failed(Failure::Refused(Refused::LeaseNotFound))) => {
             leases.forget(lease).await;
             attach(client, leases, &mut txn, ttl).await?;

@@ -1,4 +1,4 @@
-//! Writing and syncing: what makes files, and names in folders, durable.
+//! Writes and syncs, which make files, and names in folders, durable.
 
 use std::fmt::Debug;
 use std::fs::File;

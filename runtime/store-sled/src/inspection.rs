@@ -338,7 +338,7 @@ fn collect(
     Ok(Collected { records, result })
 }
 
-/// Bytes of a file, or of everything in a folder; what cannot be read counts as nothing.
+/// Bytes of a file, or of everything in a folder; unreadable entries count as nothing.
 fn size_of(path: &Path) -> u64 {
     let Ok(metadata) = std::fs::symlink_metadata(path) else {
         return 0;

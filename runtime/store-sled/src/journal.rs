@@ -136,7 +136,7 @@ impl Journal {
         if growth > 0 {
             self.space.check_for_writing(growth, from_reserve)?;
         }
-        // Where the next file could not be created, the active one grows on.
+        // If the next file could not be created, the active one grows on.
         self.files.confirm()?;
         let mut appended = self.active.append(&self.buffer, last.revision);
         // Limits that are not measured, such as quotas, count the reserve, too.

@@ -238,7 +238,7 @@ impl Settling {
                         self.most_files = Some(fewer);
                         return Ok(Progress::Working);
                     }
-                    // What the changes replace may be enough.
+                    // The space of replaced states may be enough.
                     let most = jobs.iter().map(|job| merge::needed(job, &changes)).max();
                     let least = growth.min(growth_by(&jobs, &changes)) + most.unwrap_or(0);
                     self.space.check(least).map_err(|_| error)?;

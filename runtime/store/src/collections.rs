@@ -40,7 +40,7 @@ impl Collections {
             .cloned()
     }
 
-    /// Forgets the collections that nobody uses and in which nothing is left, not even history. A later one with the same
+    /// Forgets the collections without users in which nothing is left, not even history. A later one with the same
     /// prefix begins like them.
     pub(crate) fn forget_unused(&self) {
         // Others get a collection only from here, so that no unused one is taken meanwhile.

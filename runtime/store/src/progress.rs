@@ -45,7 +45,7 @@ impl fmt::Display for Progress {
     }
 }
 
-/// Receives the progress of work that takes longer than a second, about once a second. Default: nobody does.
+/// Receives the progress of work that takes longer than a second, about once a second. Default: none.
 #[derive(Clone)]
 pub struct OnProgress(Arc<dyn Fn(&Progress) + Send + Sync>);
 

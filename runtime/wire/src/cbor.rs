@@ -1,4 +1,4 @@
-//! CBOR (RFC 8949) by way of JSON: what is stored is JSON, and every document has one form in each.
+//! CBOR (RFC 8949) by way of JSON: stored objects are JSON, and every document has one form in each.
 //!
 //! Text is written as byte strings, as Go's clients of Kubernetes do, and read in either form.
 

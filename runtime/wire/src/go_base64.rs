@@ -20,7 +20,7 @@ const fn engine(alphabet: &alphabet::Alphabet, padding: GeneralPurposeConfig) ->
 ///
 /// # Errors
 ///
-/// Where it is no such text, in the words of Go.
+/// The position of the first invalid byte, in the words of Go.
 pub fn decode(text: &str) -> Result<Vec<u8>, String> {
     decode_with(&STANDARD, b"+/", text)
 }

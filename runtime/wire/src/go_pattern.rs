@@ -119,14 +119,14 @@ pub fn problem(pattern: &str) -> Option<String> {
     Some(format!("error parsing regexp: {words}: `{part}`"))
 }
 
-/// The same for a pattern that nobody will ask for again, and that is not to be remembered.
+/// The same for a pattern that is used once, and is not cached.
 ///
 /// # Errors
 ///
 /// As [`compile`] has them.
 pub fn compile_unknown(pattern: &str) -> Result<Pattern, String> {
     let translated = translate(pattern)?;
-    // What is wrong otherwise is found below.
+    // Other faults are found below.
     if let Ok(ast) = Parser::new().parse(&translated) {
         repeated_too_often(&ast, &translated)?;
     }
@@ -194,7 +194,7 @@ fn translate(pattern: &str) -> Result<String, String> {
     Ok(translation.out)
 }
 
-/// Names of classes are shorter, in bytes; what is longer is not searched for its end.
+/// Names of classes are shorter, in bytes; no end is searched beyond.
 const MAX_NAME: usize = 64;
 
 struct Translation<'p> {
@@ -383,7 +383,7 @@ impl Translation<'_> {
         }
     }
 
-    /// Takes over an item of brackets that is a class itself; whether it is one.
+    /// Takes over an item of brackets that is a class itself. True if it is one.
     fn whole_item(&mut self, at: usize, c: char) -> bool {
         let text = &self.pattern[at..];
         if let Some(inner) = text.strip_prefix("[:")

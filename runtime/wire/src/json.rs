@@ -151,7 +151,7 @@ pub fn check_syntax(input: &[u8]) -> Result<(), String> {
 #[cold]
 #[must_use]
 pub fn syntax_error(input: &[u8]) -> DecodeError {
-    // What the machine accepts was refused for its depth: typed values nest less deep than untyped ones.
+    // A document that the machine accepts was refused for its depth: typed values nest less deep than untyped ones.
     let message = syntax::explain(input).unwrap_or_else(|| "invalid character '{' exceeded max depth".to_owned());
     DecodeError::Syntax(message)
 }

@@ -107,7 +107,7 @@ impl JsonPath {
         }
     }
 
-    /// The values that the path leads to; what is not there is left out.
+    /// The values that the path leads to, without missing ones.
     ///
     /// # Errors
     ///

@@ -118,7 +118,7 @@ impl Quantity {
         Some(Quantity::from_parts(left.checked_add(right)?, exponent, notation))
     }
 
-    /// The sum however large it is, in the notation of [`Quantity::checked_add`]: what has more digits than can be held is
+    /// The sum however large it is, in the notation of [`Quantity::checked_add`]: a sum with more digits than can be held is
     /// rounded away from zero.
     #[must_use]
     pub fn rounded_add(&self, other: &Quantity) -> Quantity {
@@ -156,7 +156,7 @@ impl Quantity {
         self.checked_add(&negated)
     }
 
-    /// The amount rounded up, away from zero, to thousandths: what resource amounts of pods are cut to.
+    /// The amount rounded up, away from zero, to thousandths, the precision of resource amounts of pods.
     #[must_use]
     pub fn rounded_to_milli(&self) -> Quantity {
         if self.exponent >= -3 {

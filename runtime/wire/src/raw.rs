@@ -1,4 +1,4 @@
-//! JSON that is kept as it is: nobody here knows its type.
+//! JSON of unknown type, which stays as it is.
 
 mod tree;
 

@@ -267,7 +267,7 @@ async fn killed_and_interrupted_backups_and_restores_leave_nothing_half_done() {
     let to = text(restored.data()).to_owned();
     let incoming = restored.data().join("store.incoming");
     for signal in ["-KILL", "-INT"] {
-        // What the killed one left would look like the work of the next.
+        // The rest of the killed one would look like the work of the next.
         let _ = std::fs::remove_dir_all(incoming.join("journal"));
         let mut child = start(&binary, &["restore", text(&file), "--data-dir", &to]);
         appears(&incoming.join("journal")).await;

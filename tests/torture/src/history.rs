@@ -1,4 +1,4 @@
-//! Histories: what all clients of a store observed, and how it is recorded.
+//! Histories: the observations of all clients of a store, and their records.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! A simulated disk: which bytes of a traced process survive a loss of power.
+//! A simulated disk, which decides the bytes of a traced process that survive a loss of power.
 //!
 //! A child process works under `strace`. From the trace, the disk knows at each moment which bytes have reached the
 //! disk, those that `fsync` and `fdatasync` covered, and any part of the rest. The observations of the clients are in the

@@ -1,7 +1,7 @@
 //! The string literals of a file, with the calls and items around them.
 //!
 //! The walk goes over the tokens of the whole file, so no literal is missed because of its place. It leaves out tests, doc
-//! comments and the attributes of lints, whose texts nobody reads at run time.
+//! comments and the attributes of lints, whose texts are not read at run time.
 
 use std::ops::Range;
 

@@ -4,7 +4,7 @@ use super::literal::Literal;
 use super::scope::Scope;
 use super::section::{self, Section};
 
-/// The macros, functions and methods that make texts or pass them on: what is around them says what a text is for.
+/// The macros, functions and methods that make texts or pass them on: the code around them shows the purpose of a text.
 const TRANSPARENT: [&str; 38] = [
     "Some",
     "Ok",

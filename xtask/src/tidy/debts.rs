@@ -22,10 +22,10 @@ const HEADING: &str = "\
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Debts {
-    /// By crate: how many doc comments open with a question word.
+    /// By crate: the number of doc comments that open with a question word.
     #[serde(default)]
     pub(super) docs: BTreeMap<String, usize>,
-    /// By crate and refused name: how often it is declared.
+    /// By crate and refused name: the number of its declarations.
     #[serde(default)]
     pub(super) names: BTreeMap<String, BTreeMap<String, usize>>,
     /// By library or program: edges in circles, as `from -> to`.

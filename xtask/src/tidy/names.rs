@@ -21,7 +21,7 @@ pub(super) struct Refused<'a> {
     pub(super) rule: &'a RefusedName,
 }
 
-/// By crate and name: how often a refused name is declared.
+/// By crate and name: the number of declarations of a refused name.
 pub(super) type Counts = BTreeMap<String, BTreeMap<String, usize>>;
 
 /// The declarations of a crate that have refused names.

@@ -1,4 +1,4 @@
-//! The audit policy: how much of which requests is recorded.
+//! The audit policy, which decides the requests to record, and the level.
 
 mod file;
 mod rule;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The reason for which an action is allowed, for audit events and reviews. It is rendered only where it is read: most requests
-/// are allowed, and nobody reads why.
+/// are allowed, and no client reads the reason.
 #[derive(Clone, Default)]
 pub struct Reason {
     prefix: &'static str,

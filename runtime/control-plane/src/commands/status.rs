@@ -134,7 +134,7 @@ impl Health {
     }
 }
 
-/// Returns the size of the files below a folder, in bytes; what cannot be read counts as nothing.
+/// Returns the size of the files below a folder, in bytes; unreadable entries count as nothing.
 fn bytes_in(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let sizes = entries.map(|entry| match entry.metadata() {

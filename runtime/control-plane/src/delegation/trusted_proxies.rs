@@ -72,7 +72,7 @@ impl TrustedProxies {
     }
 }
 
-/// The settings that the flags leave to the server in front. Where the flags name authorities, none are added to
+/// The settings that the flags leave to the server in front. If the flags name authorities, none are added to
 /// those.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lookup {

@@ -230,6 +230,6 @@ fn keys_of_custom_kinds_begin_with_their_group() {
         CustomKind::define(vec![version], 0, None)[0].storage_prefix()
     };
     assert_eq!(prefix("example.com"), "/registry/example.com/pods/");
-    // Whoever owns the group, these are not those of the core group.
+    // In any group, these are not those of the core group.
     assert_eq!(prefix("metrics.k8s.io"), "/registry/metrics.k8s.io/pods/");
 }

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use super::{Additional, Format, Limits, ListKind, Pattern, Properties, SchemaType, SharedSchemas, Structural};
 
 impl Structural {
-    /// The schema in its JSON form, `openAPIV3Schema` of a definition. What is not understood is passed over: whether a
-    /// schema makes sense is checked before, when its definition is written.
+    /// The schema in its JSON form, `openAPIV3Schema` of a definition. Unknown keywords are ignored: a
+    /// schema is validated before, when its definition is written.
     #[must_use]
     pub fn compile(schema: &Value) -> Self {
         Compiler(&mut SharedSchemas::default()).structural(schema)

@@ -1,4 +1,4 @@
-//! Formats of values: what the `format` of a schema says beyond the type.
+//! Formats of values: the constraint that the `format` of a schema adds to the type.
 
 mod address;
 mod number_text;

@@ -6,8 +6,8 @@ use super::Structural;
 
 /// Schemas of fields by name.
 ///
-/// Kept sorted in one piece: there are thousands of these in a definition, most of a few fields only. What a field looks
-/// like may be shared with other fields.
+/// Kept sorted in one piece: there are thousands of these in a definition, most of a few fields only. The description of a field
+/// may be shared with other fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Properties(Box<[(Box<str>, Arc<Structural>)]>);
 

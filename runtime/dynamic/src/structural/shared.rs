@@ -9,7 +9,7 @@ use super::{Additional, Limits, Structural};
 /// Parts of schemas that were compiled before.
 ///
 /// A definition says the same things many times: in each of its versions, in each place that takes a Pod, and `type: string`
-/// everywhere. What is compiled with the same `SharedSchemas` shares all of that.
+/// everywhere. Schemas that are compiled with the same `SharedSchemas` share all of that.
 #[derive(Debug, Default)]
 pub struct SharedSchemas(HashSet<Arc<Structural>>);
 

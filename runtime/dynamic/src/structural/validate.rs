@@ -128,7 +128,7 @@ impl Structural {
             || (self.schema_type.takes("number") && actual == "integer");
         match (self.format(), value) {
             (None, _) if self.schema_type == SchemaType::Any => None,
-            // What a format of texts says of a list is nothing, so that any list passes.
+            // A format of texts does not apply to a list, so that any list passes.
             (Some(_), Value::String(_) | Value::Array(_))
                 if !self.schema_type.takes("number") && !self.schema_type.takes("integer") =>
             {

@@ -33,7 +33,7 @@ pub(super) fn int64(tree: &Tree, wanted: &str) -> Result<i64, String> {
     }
 }
 
-/// As processors of the x86 family convert: what no integer can hold becomes the least one.
+/// As processors of the x86 family convert: a number that no integer can hold becomes the least one.
 #[expect(clippy::cast_possible_truncation, reason = "it is in range")]
 fn truncated(double: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;

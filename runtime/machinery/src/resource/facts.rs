@@ -1,4 +1,4 @@
-//! A reference to the facts of a kind, whoever made them.
+//! A reference to the facts of a kind, static or made at run time.
 
 use std::fmt;
 use std::ops::Deref;

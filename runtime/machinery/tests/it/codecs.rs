@@ -1,4 +1,4 @@
-//! The codecs against random input: what is written is read again, and no input makes them panic.
+//! The codecs against random input: a written value is read again, and no input makes them panic.
 
 use std::collections::BTreeMap;
 

@@ -27,7 +27,7 @@ pub fn apply_scale(
 ) -> Result<Applied, ApplyError> {
     let mut scalers = managers.scalers();
     if scalers.is_empty() {
-        // What it shows is said to come from before.
+        // Its fields count as written before.
         let nothing = Scale::default();
         let mut held = compare(&nothing, live, &Ignored::NOTHING).added.into_owned();
         held.remove(&unmanaged());

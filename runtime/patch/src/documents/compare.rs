@@ -83,7 +83,7 @@ impl<'a> Difference<'a> {
             (None, Some(_)) => Some(Change::Added),
             _ => None,
         };
-        // What holds nothing on either side is looked at as a whole: that keeps "empty" apart from "null".
+        // A value that is empty on either side is compared as a whole: that keeps "empty" apart from "null".
         if parts == Parts::None || (holds_nothing(old) && holds_nothing(new)) {
             if let (Some(old), Some(new)) = (old, new)
                 && !same(old, new)

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::schema::{Entry, Parts, Schema};
 use crate::fields::{PathElement, Set};
 
-/// The fields that a document holds: what its applier manages.
+/// The fields that a document has, which its applier manages.
 ///
 /// Leaves are members, and so are elements of lists, entries of maps, and objects that hold nothing. An element that
 /// stands more than once is a member without anything below it.

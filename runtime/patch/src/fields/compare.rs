@@ -156,7 +156,7 @@ fn values<'a>(
     out: &mut Comparison<'a>,
 ) {
     let presence = Change::of_presence(old.is_some(), new.is_some());
-    // What holds nothing on either side is looked at as a whole: that keeps "empty" apart from "not there".
+    // A value that is empty on either side is compared as a whole: that keeps "empty" apart from "not there".
     let is_whole = matches!(relation, Relation::Leaf);
     let is_old_bare = !is_whole && holds_nothing(old);
     if is_whole || is_old_bare && holds_nothing(new) {

@@ -15,7 +15,7 @@ const DEPTH: usize = 64;
 
 /// The fields that the JSON in `body` sends as `[]` or `{}` although `facts` would write them as `null`.
 ///
-/// Objects do not tell the two apart, but who sends an empty list means it, and manages the field. Elements of lists
+/// Objects do not tell the two apart, but a client that sends an empty list means it, and manages the field. Elements of lists
 /// are not looked into: no field in any that can be told apart is of this sort.
 #[must_use]
 pub fn emptied(facts: &'static StructFacts, body: &[u8]) -> Set<'static> {
@@ -29,7 +29,7 @@ pub fn emptied(facts: &'static StructFacts, body: &[u8]) -> Set<'static> {
     };
     match walk.reader.peek() {
         Ok(Next::Object) if walk.object(facts).is_ok() => walk.found,
-        // What is no object is refused elsewhere.
+        // A body that is no object is refused elsewhere.
         _ => Set::new(),
     }
 }

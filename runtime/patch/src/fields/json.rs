@@ -62,7 +62,7 @@ fn write_element(element: &PathElement<'_>, out: &mut Vec<u8>) {
         element => {
             let mut text = Vec::with_capacity(64);
             write_step(element, &mut text);
-            // What was just written is text.
+            // The bytes just written are text.
             encode_text(&String::from_utf8_lossy(&text), out);
         }
     }

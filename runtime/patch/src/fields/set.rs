@@ -91,7 +91,7 @@ impl<'a> Set<'a> {
         (!node.children.is_empty()).then_some(&node.children)
     }
 
-    /// Calls `visit` for each first step: whether the field is a member, and the fields below it.
+    /// Calls `visit` for each first step, with true if the field is a member, and the fields below it.
     pub(crate) fn each_step<'s>(&'s self, visit: &mut dyn FnMut(&'s PathElement<'a>, bool, &'s Set<'a>)) {
         for node in &self.nodes {
             visit(&node.element, node.member, &node.children);

@@ -50,7 +50,7 @@ fn version_of(scheme: &Scheme, object: &dyn Object, api_version: &str) -> Option
     match kind.custom {
         Some(_) => kind.defined_version(api_version),
         // The group without a name and the others know nothing of each other's types in kube-apiserver, even where they share a
-        // kind, and nobody knows those of versions that are not served: managers that came so are forgotten.
+        // kind, and those of versions that are not served are unknown: managers that came so are forgotten.
         None => scheme
             .object_kind(api_version, &kind.kind)
             .filter(|other| other.served && other.group.is_empty() == kind.group.is_empty())

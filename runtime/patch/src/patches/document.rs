@@ -9,7 +9,7 @@ use planesmith_machinery::json;
 /// A JSON value: as text until something below it is visited.
 #[derive(Clone, Debug)]
 pub(super) enum Node<'a> {
-    /// Any value but null, as text that somebody sent.
+    /// Any value but null, as text that a client sent.
     Raw(&'a str),
     /// Any value but null, as compact text that a codec wrote.
     Stored(&'a str),
@@ -123,7 +123,7 @@ impl<'a> Node<'a> {
     }
 
     /// True if two values are the same: objects in any order, and other values but arrays byte for byte. Numbers and texts
-    /// differ that are merely written differently, as in kube-apiserver; what was stored is written as Go writes it.
+    /// differ that are merely written differently, as in kube-apiserver; stored values are written as Go writes them.
     pub(super) fn equals(&mut self, other: &mut Node<'a>) -> bool {
         if let (Some(left), Some(right)) = (self.as_object(), other.as_object()) {
             return left.len() == right.len()

@@ -54,7 +54,7 @@ pub fn strategic_merge_patch<'p>(
     let mut out = Vec::new();
     let patched = Value::Object(patched);
     match keeps_points {
-        // Where text belongs, such numbers are refused in words of their own. All others are written as they are stored: what
+        // In a field of type text, such numbers are refused in words of their own. All others are written as they are stored: what
         // raw parts of the document hold becomes bytes again as it stands here.
         true => serde_json::to_writer(&mut out, &patched).expect("a tree is JSON, and memory takes it"),
         false => json::encode_value(&patched, &mut out),

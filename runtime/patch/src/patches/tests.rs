@@ -326,7 +326,7 @@ proptest! {
         let patch = Value::Array(operations);
         let ours = patched(&document, &patch);
         let mut theirs = document.clone();
-        // Ours is more liberal: what the standard accepts must give the same, what it refuses may pass.
+        // Ours is more liberal: patches that the standard accepts must give the same, those that it refuses may pass.
         if let Ok(patch) = serde_json::from_value::<::json_patch::Patch>(patch)
             && ::json_patch::patch_unsafe(&mut theirs, &patch).is_ok()
             && theirs.is_object()

@@ -1,4 +1,4 @@
-//! Reviews of access: whether a user may do something.
+//! Reviews of access: decisions about actions of users.
 
 use std::sync::Arc;
 

@@ -105,7 +105,7 @@ impl Lookups {
         let (threads, patience) = (Arc::clone(&self.threads), self.patience);
         tokio::spawn(async move {
             let _end = end;
-            // Nobody waits longer for a lookup that has not begun. The semaphore is never closed.
+            // No request waits longer for a lookup that has not begun. The semaphore is never closed.
             let Ok(Ok(thread)) = tokio::time::timeout(patience, threads.acquire_owned()).await else {
                 sender.send_replace(Some(Err(NoAddress::Late)));
                 return;

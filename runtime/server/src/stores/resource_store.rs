@@ -236,7 +236,7 @@ impl ResourceStore {
         }
     }
 
-    /// Waits for a limited time until everything that anybody wrote before is visible.
+    /// Waits for a limited time until all earlier writes of all servers are visible.
     ///
     /// # Errors
     ///

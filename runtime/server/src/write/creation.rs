@@ -133,7 +133,7 @@ impl Write<'_> {
     ///
     /// # Errors
     ///
-    /// 403 when the user may not, and 500 when nobody can tell.
+    /// 403 when the user may not, and 500 when that cannot be decided.
     async fn authorize_creation(&self) -> ApiResult<()> {
         const VERB: &str = "create";
         let info = &self.call.ctx.info;

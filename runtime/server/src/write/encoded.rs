@@ -96,7 +96,7 @@ impl Encoded {
         Self::removal(write, key, entry, None)
     }
 
-    /// The removal of `entry`. What its `object` has reserved is released.
+    /// The removal of `entry`. The reservations of its `object` are released.
     fn removal(write: &Write<'_>, key: &str, entry: &Entry, object: Option<&dyn Object>) -> Self {
         let op = Op::Delete {
             key: key.into(),

@@ -1,4 +1,4 @@
-//! Stores on real etcd servers, which the tests start. Without etcd they fail: where it cannot be installed,
+//! Stores on real etcd servers, which the tests start. Without etcd they fail; on a machine without it,
 //! `PLANESMITH_WITHOUT_ETCD=1` skips them, and says so.
 
 #![allow(clippy::unwrap_used, reason = "a panic is how a test reports")]

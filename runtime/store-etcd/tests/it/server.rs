@@ -13,7 +13,7 @@ use planesmith_store_etcd::{Config, ConnectError, Etcd};
 use rustls::ClientConfig;
 use tempfile::TempDir;
 
-/// Attempts to start with other ports, because somebody else took one.
+/// Attempts to start with other ports, because another process took one.
 const ATTEMPTS: usize = 5;
 
 /// True if the tests of this crate are skipped on purpose.
@@ -43,7 +43,7 @@ impl Member {
         }
     }
 
-    /// Kills the server without a word to anybody.
+    /// Kills the server without an orderly close.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

@@ -42,7 +42,7 @@ impl Journal {
     /// Writes `batch` to a new file, with the frames of the active file that a failed sync has made doubtful: the
     /// operating system treats their pages as written, so syncing the file again would succeed without writing them.
     ///
-    /// On an error the batch does not count. If it is in the active file, zeros take its place; where these are not durable
+    /// On an error the batch does not count. If it is in the active file, zeros take its place; if these are not durable
     /// either, the error is [`LogError::Unknown`]. As in [`Journal::append`], the reserve may give way to the batch.
     pub(super) fn rescue(&mut self, batch: &Batch, is_in_active: bool, from_reserve: bool) -> Result<(), LogError> {
         let mut replaced = self.persist(|journal| journal.replace(Some(batch)));

@@ -1,4 +1,4 @@
-//! The check of a stopped store: what is damaged, what is legible, and what is lost.
+//! The check of a stopped store: damaged, legible and lost parts.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;

@@ -229,7 +229,7 @@ impl Backend for Connection {
     }
 }
 
-/// A feed that stops and ends on request; where it was stopped it begins again.
+/// A feed that stops and ends on request; it begins again at the place of the stop.
 struct DisturbedFeed {
     disturbed: Disturbed,
     changed: watch::Receiver<()>,

@@ -198,7 +198,7 @@ impl Events {
                 (EventKind::Put { created }, entry)
             }
             (None, Some(previous)) => (EventKind::Delete, previous.deleted_at(revision)),
-            // Created and deleted where nobody could see it.
+            // Created and deleted unobserved.
             (None, None) => return,
         };
         let entry = Arc::new(entry);

@@ -113,7 +113,7 @@ impl Storage {
         self.shared.remote.is_some()
     }
 
-    /// Succeeds if the store elsewhere answers now; always, if nobody else writes to the store. The caller bounds the time.
+    /// Succeeds if the store elsewhere answers now; always, if no other server writes to the store. The caller bounds the time.
     ///
     /// # Errors
     ///
@@ -125,8 +125,8 @@ impl Storage {
         }
     }
 
-    /// Waits until everything that anybody wrote before the call is visible, for `deadline` at most. All callers that wait
-    /// share one request to the backend. Returns at once if nobody else writes to the store.
+    /// Waits until all writes of all servers before the call are visible, for `deadline` at most. All callers that wait
+    /// share one request to the backend. Returns at once if no other server writes to the store.
     ///
     /// # Errors
     ///

@@ -71,7 +71,7 @@ impl StorageContent {
         self.bytes
     }
 
-    /// The same content, in which `translate` has replaced each object of a kind that nobody has opened: in a store in which
+    /// The same content, in which `translate` has replaced each object of a kind that is not open: in a store in which
     /// others write, too, these are as they are stored.
     #[must_use]
     pub fn with_unopened(mut self, mut translate: impl FnMut(Record) -> Record) -> Self {

@@ -92,7 +92,7 @@ pub(crate) fn write_compact(out: &mut Vec<u8>, json: &[u8]) -> Result<(), Malfor
     Ok(())
 }
 
-/// Copies quoted text; what only HTML or JavaScript minds is escaped, existing escapes stay as they are.
+/// Copies quoted text; characters that are special only to HTML or JavaScript are escaped, existing escapes stay as they are.
 fn write_text(out: &mut Vec<u8>, quoted: &[u8]) {
     for chunk in quoted.utf8_chunks() {
         for part in chunk.valid().split_inclusive(['<', '>', '&', '\u{2028}', '\u{2029}']) {

@@ -252,7 +252,7 @@ impl<'a> Reader<'a> {
     pub fn skip(&mut self) -> Result<&'a [u8], Malformed> {
         self.skip_space();
         let start = self.at;
-        // One bit of nesting per level: whether it is an object.
+        // One bit of nesting per level, set for an object.
         let mut open: Vec<bool> = Vec::new();
         loop {
             let mut inside = false;
@@ -283,7 +283,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Leaves finished arrays and objects; whether a value follows inside one that is still open.
+    /// Leaves finished arrays and objects. True if a value follows inside one that is still open.
     fn next_sibling(&mut self, open: &mut Vec<bool>) -> Result<bool, Malformed> {
         while let Some(object) = open.last() {
             if self.another(if *object { b'}' } else { b']' })? {

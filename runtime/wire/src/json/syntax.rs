@@ -66,7 +66,7 @@ fn message(byte: u8, context: &str) -> String {
 struct Machine {
     state: State,
     text_is_key: bool,
-    /// For each open array or object: whether it is an object.
+    /// For each open array or object, true if it is an object.
     open: Vec<bool>,
 }
 

@@ -10,8 +10,8 @@ use super::reader::{Malformed, Next, Reader};
 use super::text::{write_double, write_int, write_str};
 use super::{DecodeError, Strictness, encode_array, encode_object, syntax_error};
 
-/// The depth to which an untyped document may be nested: building, walking and dropping a tree recurse. What lies in an object
-/// counts from the top of the object.
+/// The depth to which an untyped document may be nested: building, walking and dropping a tree recurse. The fields of an object
+/// count from the top of the object.
 pub const MAX_TREE_DEPTH: usize = 512;
 
 /// The depth to which the names of the fields of such a document are nested, and the object with them.

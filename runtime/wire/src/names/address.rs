@@ -8,7 +8,7 @@ pub use crate::ip::parse as parse_ip;
 ///
 /// # Errors
 ///
-/// What is wrong with the first address that is none, in the words of the checks for two families.
+/// The fault of the first invalid address, in the words of the checks for two families.
 pub fn one_per_family<'a>(addresses: impl IntoIterator<Item = &'a str>) -> Result<bool, String> {
     let (mut four, mut six) = (0, 0);
     for (index, text) in addresses.into_iter().enumerate() {

@@ -34,7 +34,7 @@ pub(super) fn compare(left: (i128, i32), right: (i128, i32)) -> Ordering {
     let aligned = |(mantissa, from)| rescale(mantissa, from, exponent).map(|(value, _)| value);
     match (aligned(left), aligned(right)) {
         (Some(left), Some(right)) => left.cmp(&right),
-        // What does not even fit in the unit of the other is farther from zero by far, and both have one sign.
+        // An amount that does not even fit in the unit of the other is farther from zero by far, and both have one sign.
         (None, _) => left.0.cmp(&0),
         (_, None) => 0.cmp(&right.0),
     }

@@ -56,7 +56,7 @@ impl Scalar {
 /// The meaning of a scalar node.
 pub(super) fn scalar(text: &str, plain: bool, tag: &str) -> Result<Scalar, YamlError> {
     let Some(kind) = tag.strip_prefix(TAGS) else {
-        // Without a tag or with one that nobody knows.
+        // Without a tag or with an unknown one.
         return Ok(if plain && tag.is_empty() {
             word(text)
         } else {

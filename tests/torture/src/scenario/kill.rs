@@ -21,7 +21,7 @@ pub(super) fn run(round: &Round<'_>, random: &mut Rng, tally: &mut Tally) -> Res
     let mut records: Vec<Record> = Vec::new();
     for life in 0..random.usize(2..6) {
         let child = Child::after(&records, folder.path(), random, ENDLESS);
-        // After some observations and some time, so that it also dies where nobody observes anything.
+        // After some observations and some time, so that it also dies where no client observes anything.
         let observed = random.usize(0..round.calls);
         let pause = Duration::from_micros(random.u64(0..20_000));
         records.extend(killed(round, &child, observed, pause)?);

@@ -1,4 +1,4 @@
-//! Policies: which requests they match, and which documents are refused.
+//! Policies: requests that they match, and documents that are refused.
 
 use serde_json::json;
 

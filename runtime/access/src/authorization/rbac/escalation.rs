@@ -1,4 +1,4 @@
-//! Nobody gives away permissions that they do not have.
+//! No user grants permissions that it does not have.
 
 use std::collections::{BTreeSet, HashMap};
 

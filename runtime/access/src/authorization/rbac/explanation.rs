@@ -106,7 +106,7 @@ impl Explanation<'_> {
     }
 }
 
-/// One line about a refused action, for the log: what was looked at, and what comes close.
+/// One line about a refused action, for the log: the examined bindings, and rules that nearly match.
 impl fmt::Display for Explanation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         /// The most bindings that the line names.

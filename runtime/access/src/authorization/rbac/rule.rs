@@ -101,7 +101,7 @@ impl Rule {
             && part.paths.iter().all(path)
     }
 
-    /// The number of texts in the rule: what a scan compares at most.
+    /// The number of texts in the rule, the most that a scan compares.
     pub(super) fn texts(&self) -> usize {
         let lists = [&self.verbs, &self.groups, &self.resources, &self.names, &self.paths];
         lists.into_iter().map(Vec::len).sum()

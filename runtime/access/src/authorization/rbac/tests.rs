@@ -193,7 +193,7 @@ fn subjects_have_the_roles_of_their_bindings() {
     // A group is not a user of the same name, and a user not a group.
     assert_eq!(found("dev", &[], "get"), None);
     assert_eq!(found("bob", &["alice"], "update"), None);
-    // A service account without a namespace, in the whole cluster, is nobody.
+    // A service account without a namespace, in the whole cluster, is no user.
     assert_eq!(found("system:serviceaccount::lost", &[], "get"), None);
     let elsewhere = target("pods", "m", "p");
     assert_eq!(find(&policy, &user("alice", &[]), "update", &elsewhere), None);

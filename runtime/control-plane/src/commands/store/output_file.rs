@@ -16,7 +16,7 @@ pub(super) struct OutputFile {
 }
 
 impl OutputFile {
-    /// Creates the file for `path`, which must not exist unless `replaces`. What an interrupted process has left is overwritten.
+    /// Creates the file for `path`, which must not exist unless `replaces`. The rest of an interrupted process is overwritten.
     pub(super) fn create(path: &Path, replaces: bool) -> Result<Self> {
         let shown = path.display();
         let Some(name) = path.file_name() else {

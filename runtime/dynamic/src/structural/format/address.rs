@@ -58,7 +58,7 @@ pub(super) fn is_uri(text: &str) -> bool {
     };
     let rest = rest.split_once('?').map_or(rest, |(path, _)| path);
     if !rest.starts_with('/') {
-        // What follows is opaque.
+        // The rest is opaque.
         return !scheme.is_empty();
     }
     match rest.strip_prefix("//").filter(|_| !scheme.is_empty()) {

@@ -10,7 +10,7 @@ impl Structural {
     pub(super) fn check_combined(&self, subject: Subject<'_, '_>, outcome: &mut Outcome) {
         outcome.count(1);
         let Some(limits) = &self.limits else { return };
-        // What stood there before counts for the whole value only.
+        // The old value counts for the whole value only.
         let subject = Subject { old: None, ..subject };
         check_any(&limits.any_of, subject, outcome);
         check_one(&limits.one_of, subject, outcome);

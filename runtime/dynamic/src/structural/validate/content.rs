@@ -47,7 +47,7 @@ impl Structural {
         }
     }
 
-    /// Checks the format of a text; whether it has one.
+    /// Checks the format of a text. True if it has one.
     pub(super) fn check_format(&self, text: &str, location: &ValuePath<'_>, outcome: &mut Outcome) -> bool {
         let Some(format) = self.format().filter(|format| format.is_of_text()) else {
             return false;

@@ -99,7 +99,7 @@ impl Structural {
         }
     }
 
-    /// Checks that a number is one of the type and format; whether it is.
+    /// Checks a number against the type and format. True if it conforms.
     fn check_range(&self, number: Digits, what: &str, location: &ValuePath<'_>, outcome: &mut Outcome) -> bool {
         let format = self.format().map_or("", Format::name);
         let (ty, format, fits) = match self.schema_type {

@@ -338,7 +338,7 @@ fn what_was_wrong_before_is_let_pass() {
             "spec.m[1].v: Invalid value: 5: spec.m[1].v in body should be less than or equal to 1",
         ]
     );
-    // An object with fields that nobody knows is never the same.
+    // An object with unknown fields is never the same.
     let free = json!({"free": {"k": 1}});
     assert_eq!(update_errors(&free, &free), ["spec.free.z: Required value"]);
     let empty = json!({"free": {}});

@@ -6,7 +6,7 @@ use planesmith_server::shutdown::Stop;
 
 use super::*;
 
-/// Allows everybody to read, and some users to create streams of commands.
+/// Allows all users to read, and some users to create streams of commands.
 #[derive(Debug)]
 struct Reading(&'static str);
 

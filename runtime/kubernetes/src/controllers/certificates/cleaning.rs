@@ -17,10 +17,10 @@ use super::{condition, is_issued, requests};
 const HOUR: i64 = 60 * 60;
 /// The number of seconds until a request is deleted after it was issued or denied.
 const DECIDED: i64 = HOUR;
-/// The number of seconds until a request is deleted that nobody decided on.
+/// The number of seconds until a request without a decision is deleted.
 const UNDECIDED: i64 = 24 * HOUR;
 
-/// Deletes requests that were issued or denied a while ago, that nobody decided on, or whose certificate has expired.
+/// Deletes requests that were issued or denied a while ago, that have no decision, or whose certificate has expired.
 pub(in crate::controllers) struct Cleaner {
     requests: ResourceClient,
 }

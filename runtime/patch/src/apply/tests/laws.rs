@@ -35,7 +35,7 @@ fn letters() -> impl Strategy<Value = Vec<String>> {
 }
 
 fn spec() -> impl Strategy<Value = Value> {
-    // Nothing is empty: what is stored does not tell an empty list or map from none, as in kube-apiserver.
+    // Nothing is empty: stored objects do not tell an empty list or map from none, as in kube-apiserver.
     let map = || btree_map("[a-c]", "[12]", 1..3);
     let optional = |value: BoxedStrategy<Value>| prop::option::of(value);
     (
@@ -72,7 +72,7 @@ fn owners(thing: &Thing) -> Vec<String> {
 }
 
 proptest! {
-    /// Saying the same again changes nothing, not even who manages what.
+    /// Applying the same again changes nothing, not even the managers of fields.
     #[test]
     fn applying_twice_is_applying_once(first in spec(), second in spec(), force in any::<bool>()) {
         let live = applied(&Thing::default(), "a", &first);
@@ -101,12 +101,12 @@ proptest! {
         if let Ok(after) = run(&live, "b", &third, false) {
             let still = owners(&after).into_iter().find(|owner| owner.starts_with("a "));
             prop_assert_eq!(owned, still);
-            // Saying it again finds no conflict: nobody changed it.
+            // Saying it again finds no conflict: no other manager changed it.
             prop_assert!(run(&after, "a", &first, false).is_ok());
         }
     }
 
-    /// The order of managers makes no difference when nobody forces anything.
+    /// The order of managers makes no difference when no manager forces a conflict.
     #[test]
     fn order_makes_no_difference_without_conflict(first in spec(), second in spec()) {
         let one = run(&applied(&Thing::default(), "a", &first), "b", &second, false);

@@ -78,7 +78,7 @@ fn conflicts_are_found_across_versions() {
     );
 }
 
-/// Every version is there, but nothing can be converted: what does that does not answer.
+/// Every version is there, but nothing can be converted: the converter does not answer.
 struct Unreachable(Scheme);
 
 impl Versions for Unreachable {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{DELETE_FROM_LIST, DIRECTIVE, RETAIN_KEYS, SET_ORDER, failed};
 
-/// The failure of a directive that nobody knows.
+/// The failure of an unknown directive.
 pub(super) fn unknown(directive: &Value, patch: &Map<String, Value>) -> ApiError {
     let (directive, patch) = (as_text(directive), go_format::map(patch));
     failed(format!("unknown patch type: {directive} in map: {patch}"))

@@ -28,7 +28,7 @@ impl Heads {
         }
     }
 
-    /// The places of the keys that may be `key`; where it would be inserted if there are none.
+    /// The places of the keys that may be `key`; the place of insertion if there are none.
     pub(super) fn candidates(&self, key: &str) -> Range<usize> {
         let key = key.as_bytes();
         let (shared, rest) = key.split_at(self.shared.len().min(key.len()));
