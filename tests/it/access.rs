@@ -233,7 +233,7 @@ async fn a_change_counts_from_the_next_request_on() {
 }
 
 #[tokio::test]
-async fn nobody_writes_roles_beyond_their_own() {
+async fn no_user_writes_roles_beyond_its_own() {
     let home = Home::new().unwrap();
     let (_server, connection) = started(&home, &[]).await;
     let write = json!([

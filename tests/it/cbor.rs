@@ -91,7 +91,7 @@ async fn objects_are_written_read_listed_and_watched() {
 }
 
 #[tokio::test]
-async fn nobody_gets_it_unasked() {
+async fn cbor_is_sent_only_on_request() {
     let (server, _home) = server(&[]).await;
     let connection = server.connect().await.unwrap();
     let refused = send(&connection, Method::GET, CONFIG_MAPS, "application/json", &Value::Null).await;

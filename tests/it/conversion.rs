@@ -305,7 +305,7 @@ async fn changes_in_either_version_are_those_of_one_object() {
 }
 
 #[tokio::test]
-async fn answers_that_are_wrong_are_told() {
+async fn wrong_answers_are_reported() {
     let setting = Setting::new().await;
     setting
         .send(Method::POST, V1, &sail("a", "v1", &json!({"size": "2x3"})), 201)

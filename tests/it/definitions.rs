@@ -34,7 +34,7 @@ fn lists(groups: &Value, group: &str) -> bool {
 }
 
 #[tokio::test]
-async fn what_is_established_is_found_everywhere() {
+async fn an_established_kind_is_in_every_document() {
     let home = Home::new().unwrap();
     let binary = Binary::Planesmith.path().unwrap();
     let server = home.start(&binary, &["--storage=memory"]).await.unwrap();

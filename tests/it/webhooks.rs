@@ -233,7 +233,7 @@ async fn webhooks_are_asked_again_once_if_others_changed_the_object() {
 }
 
 #[tokio::test]
-async fn refusals_and_failures_are_told() {
+async fn refusals_and_failures_are_reported() {
     let setting = Setting::new().await;
     setting.hook.on("/deny.example.com", |_| {
         json!({"allowed": false, "status": {"code": 418, "reason": "Teapot", "message": "short and stout",

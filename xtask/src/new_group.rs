@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_formatted_rust_that_the_generator_reads() {
+    fn a_new_group_is_formatted_rust_that_the_generator_reads() {
         let request = Request::read("shop.example.com/v1", "Order", None).expect("good names");
         for (path, text) in scaffold::files(&request) {
             assert!(text.ends_with('\n') && !text.contains("\n\n\n"), "{path}");

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told() {
+    fn a_missing_part_is_reported() {
         let (certificate, key) = (block("CERTIFICATE"), block("RSA PRIVATE KEY"));
         assert_eq!(
             complaint("x", "y"),

@@ -43,7 +43,7 @@ fn transcoded_messages_are_those_of_the_objects() {
 }
 
 #[test]
-fn what_is_laid_out_in_another_way_is_read() {
+fn fields_of_another_layout_are_decoded() {
     let mut scheme = Scheme::new();
     planesmith::register(&mut scheme);
     let pod = scheme.object_kind("v1", "Pod").expect("there are Pods");

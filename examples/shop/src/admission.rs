@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sold_out_cannot_be_ordered() {
+    fn a_product_that_is_sold_out_cannot_be_ordered() {
         assert_eq!(order("wheel"), Ok(()));
         let refused = order("engine").expect_err("sold out");
         assert_eq!(

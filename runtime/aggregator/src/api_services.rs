@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_goes_while_it_is_told_of_does_not_come_back() {
+    fn a_service_deleted_during_its_report_does_not_come_back() {
         let at = |version: &str| {
             let mut api_service = APIService::default();
             version.clone_into(&mut api_service.metadata.resource_version);

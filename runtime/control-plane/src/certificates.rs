@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_or_readable_key_is_mended() {
+    fn a_damaged_or_readable_key_is_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let authority = Authority::open(dir.path()).unwrap();
         let admin = authority.client("admin", "admin", "system:masters").unwrap();

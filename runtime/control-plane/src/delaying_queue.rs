@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_comes_again_later_each_time() {
+    fn retries_of_failures_are_delayed_more_each_time() {
         let start = Instant::now();
         let mut queue = queue();
         let mut waits = Vec::new();

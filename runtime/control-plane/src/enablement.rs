@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_switched_is_refused() {
+    fn invalid_switches_are_refused() {
         for (switches, expected) in [
             ("api/all=false", "invalid key with only api/all=false"),
             ("v2=true", "runtime-config invalid key v2"),

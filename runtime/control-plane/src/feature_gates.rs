@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_as_by_kubernetes() {
+    fn mistakes_are_reported_as_by_kubernetes() {
         for (text, expected) in [
             ("Nonsense=true", "unrecognized feature gate: Nonsense"),
             ("WatchList", "missing bool value for WatchList"),

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_address_is_one_that_can_be_told_to_others() {
+    fn the_address_is_one_that_others_can_reach() {
         for like in [Ipv4Addr::UNSPECIFIED.into(), IpAddr::from(Ipv6Addr::UNSPECIFIED)] {
             if let Some(address) = of_default_route(like) {
                 assert!(!address.is_loopback() && !address.is_unspecified(), "{address}");

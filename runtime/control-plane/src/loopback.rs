@@ -310,7 +310,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_conflict_that_stays_is_told() {
+    async fn a_lasting_conflict_is_reported() {
         let refused = |status| LoopbackError::Refused {
             method: Method::PUT,
             path: "/api/v1/namespaces/default/services/kubernetes".to_owned(),

@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_are_told_an_address_that_they_can_use() {
+    fn clients_get_an_address_that_they_can_use() {
         let told = |args: &[&str]| parse(args).unwrap().client_address();
         assert_eq!(told(&["--bind-address=192.0.2.7"]), IpAddr::from([192, 0, 2, 7]));
         let local = |args: &[&str]| parse(args).unwrap().local_address();

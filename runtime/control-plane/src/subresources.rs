@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subresource_without_a_handler_is_told_with_what_to_add() {
+    fn a_subresource_without_a_handler_is_reported_with_the_line_to_add() {
         let storage = Storage::open(MemoryLog::new(), &StorageOptions::default()).unwrap();
         let mut scheme = Scheme::new();
         scheme.add::<Order>();

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_condition_is_refused() {
+    fn an_invalid_condition_is_refused() {
         assert_eq!(
             matches("request.user"),
             Err("must evaluate to bool but got string".to_owned())

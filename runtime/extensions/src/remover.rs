@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_held_is_marked_whatever_its_version() {
+    async fn an_object_with_finalizers_is_marked_in_any_version() {
         let definition = json!({
             "metadata": {"name": "widgets.example.com"},
             "spec": {

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_aside_is_for_settling_and_for_writes_that_add_nothing() {
+    fn the_reserve_is_for_settling_and_for_writes_that_add_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let meter = Arc::new(Small(AtomicU64::new(100 * MB)));
         let space = Space::measured_by(folder.path(), Arc::clone(&meter) as Arc<dyn Meter>).unwrap();

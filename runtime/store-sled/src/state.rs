@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_settled_is_known_after_a_restart_and_a_lost_list_is_damage() {
+    fn settled_changes_survive_a_restart_and_a_lost_list_is_damage() {
         let (folder, mut state) = state();
         state.ensure_list(|| Ok(())).unwrap();
         state.settle(Revision(7)).unwrap();

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_made_is_tried_again() {
+    fn a_failed_encoding_is_tried_again() {
         let entry = Arc::new(Entry::unstored("/a", Bytes::from_static(b"{}"), Row::default()));
         let (cache, id) = (EncodingCache::default(), EncodingId(1));
         assert_eq!(entry.encoding(&cache, id, |_| Err("no")), Err("no"));

@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_failed_is_tried_again_without_any_write_and_is_an_alarm_meanwhile() {
+    async fn a_failed_round_is_an_alarm_and_is_retried_without_any_write() {
         let settling = Arc::new(Settling::with_retry(Revision::ZERO, Duration::from_millis(1)));
         let (alarms, log) = (Alarms::default(), Arc::new(Failing(AtomicU32::new(4))));
         settling.advance(Revision(1));

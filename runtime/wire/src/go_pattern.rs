@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn what_go_refuses_is_refused() {
+    fn patterns_that_go_refuses_are_refused() {
         for pattern in [
             "[",
             "(",
@@ -554,7 +554,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_bounded_in_bytes() {
+    fn the_cache_of_patterns_is_bounded_in_bytes() {
         let mut known = PatternCache::default();
         let regex = compile_unknown("a").unwrap().regex;
         let pattern = Arc::new(Pattern { regex, size: 4 << 20 });

@@ -66,7 +66,7 @@ fn is_gone(event: &Value) -> bool {
 }
 
 #[tokio::test]
-async fn what_belongs_to_an_object_here_is_deleted_there() {
+async fn dependents_there_of_an_object_here_are_deleted() {
     let (pair, _behind) = Pair::start().await;
     let front = pair.connect().await;
     let owner = create(&front, CONFIG_MAPS, &config_map("owner")).await;
@@ -79,7 +79,7 @@ async fn what_belongs_to_an_object_here_is_deleted_there() {
 }
 
 #[tokio::test]
-async fn what_belongs_to_an_object_there_is_deleted_here() {
+async fn dependents_here_of_an_object_there_are_deleted() {
     let (pair, _behind) = Pair::start().await;
     let front = pair.connect().await;
     let owner = create(&front, ORDERS, &order("owner")).await;

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_needs_less_than_the_limit_server_is_told_so() {
+    fn a_server_below_the_limit_is_reported_as_such() {
         let verdict = |ours| {
             let mut report = report(&[22.0], &[22.0]);
             report.add(Side::Ours, &[("watch", ours)]);

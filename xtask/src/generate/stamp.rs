@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_saved_while_sources_are_read_is_a_change() {
+    fn a_file_saved_during_the_read_is_a_change() {
         let tree = tempfile::tempdir().expect("a temporary folder");
         for folder in READ.iter().chain(&WRITTEN).copied().chain(["target"]) {
             std::fs::create_dir_all(tree.path().join(folder)).expect("a folder");

@@ -106,7 +106,7 @@ fn a_group_of_ones_own_is_registered_inside_its_crate() {
 }
 
 #[test]
-fn what_a_removed_version_left_is_orphaned() {
+fn files_of_a_removed_version_are_orphaned() {
     let tree = shop(ORDER);
     write(tree.path()).expect("a tree that renders");
     std::fs::write(tree.path().join("examples/shop/src/v1.rs"), "").expect("a file");
@@ -179,7 +179,7 @@ fn names_are_found_through_imports_and_reexports() {
 }
 
 #[test]
-fn what_a_derive_reports_is_reported_here_too() {
+fn errors_of_derives_are_reported_here_too() {
     let tree = shop(&ORDER.replace("version", "verson"));
     let problems = problems(tree.path());
     assert!(

@@ -21,7 +21,7 @@ use crate::generate::{self, QUANTITY};
 use crate::workspace_copy::copy;
 
 #[test]
-fn what_definitions_of_other_projects_say_is_kept_or_marked() -> Result<()> {
+fn definitions_of_other_projects_are_drafted_or_marked() -> Result<()> {
     let Some(folder) = reference("crds") else {
         skip("drafts of definitions of other projects", "there is no ../shared/crds");
         return Ok(());
@@ -127,7 +127,7 @@ spec:
 "#;
 
 #[test]
-fn what_a_definition_can_say_is_kept_or_marked() -> Result<()> {
+fn every_part_of_a_definition_is_drafted_or_marked() -> Result<()> {
     let text = EVERYTHING.replace("QUANTITY", &json!(QUANTITY).to_string());
     let lost = lost(&documents(text.as_bytes())?)?;
     assert!(lost.is_empty(), "{} losses:\n{}", lost.len(), lost.join("\n"));

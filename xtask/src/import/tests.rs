@@ -91,7 +91,7 @@ fn a_custom_resource_definition_becomes_a_kind_with_its_types() {
 }
 
 #[test]
-fn what_is_drafted_is_a_definition_without_problems() {
+fn a_draft_is_a_definition_without_problems() {
     let files = drafted(CRD);
     let files: Vec<(String, &str)> = files
         .iter()
@@ -203,7 +203,7 @@ fn other_objects_beside_definitions_are_passed_over_and_lists_are_opened() {
 }
 
 #[test]
-fn what_is_left_to_do_is_told() {
+fn remaining_steps_are_listed() {
     let crd = CRD.replace(
         "clusterIP: {type: string}",
         "clusterIP: {type: string, x-kubernetes-validations: [{rule: isIP(self), message: no IP}]}",

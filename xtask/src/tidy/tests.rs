@@ -93,7 +93,7 @@ fn tokens_of_macros_and_attributes_are_read() {
 }
 
 #[test]
-fn what_is_re_exported_leads_to_where_it_is_declared() {
+fn re_exports_lead_to_the_declaration() {
     assert_eq!(edges_of("use crate::Bicycle;"), ["a -> b 1"]);
     assert_eq!(edges_of("fn f() { crate::ring!() }"), ["a -> b 1"]);
     assert_eq!(edges_of("use crate::Own;"), ["a -> lib 1"]);

@@ -92,7 +92,7 @@ fn mutations_are_of_their_type_only() {
 }
 
 #[test]
-fn what_is_deleted_is_not_changed() {
+fn deleted_objects_are_not_changed() {
     let policy = policy(&json!({"matchConstraints": {"resourceRules": [
         {"operations": ["DELETE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]},
     ]}}));
@@ -145,7 +145,7 @@ fn expressions_are_read_without_what_surrounds_them() {
 }
 
 #[test]
-fn reserved_names_are_told() {
+fn reserved_names_are_reported() {
     let mut policy = policy(&json!({}));
     assert_eq!(policy.warnings_on_create(), Vec::<String>::new());
     "a.static.k8s.io".clone_into(&mut policy.metadata.name);

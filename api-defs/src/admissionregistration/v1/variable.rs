@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_made_of_a_wrong_value_is_not_wrong_for_that() {
+    fn a_value_derived_from_a_wrong_one_is_no_second_error() {
         let mut environment = PolicyEnvironment::new(PolicyVariables {
             variables: true,
             ..PolicyVariables::default()

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_nowhere_is_told() {
+    fn a_path_to_no_field_is_an_error() {
         check(".c", Notation::Dots, Err("does not refer to a valid field"));
         check(".a.b.c", Notation::Dots, Err("does not refer to a valid field"));
         check(".any.x.y", Notation::Dots, Err("does not refer to a valid field"));

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_that_the_selector_has_besides_is_told_at_its_place() {
+    fn a_key_that_the_selector_also_has_is_reported_at_its_place() {
         let requirement = json!({"key": "b", "operator": "Exists"});
         let selector: LabelSelector = serde_json::from_value(json!({
             "matchLabels": {"c": "d"},

@@ -12,7 +12,7 @@ fn subject(kind: &str, api_version: &str, name: &str) -> Subject {
 }
 
 #[test]
-fn everybody_who_is_known_becomes_a_group() {
+fn the_subject_of_all_users_becomes_a_group() {
     let hub = to_hub(&[subject("User", "", "*")]);
     let expected = v1::Subject {
         kind: "Group".to_owned(),

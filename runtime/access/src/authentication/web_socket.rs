@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_token_is_refused() {
+    fn a_malformed_token_is_refused() {
         let one = encoded("secret");
         for (protocols, why) in [
             (one.clone(), "missing additional subprotocol"),

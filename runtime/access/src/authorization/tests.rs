@@ -54,7 +54,7 @@ impl Authorizer for Lost {
 }
 
 #[test]
-fn what_cannot_be_found_out_is_no_refusal() {
+fn a_failed_evaluation_is_no_refusal() {
     let user = UserInfo::default();
     let decide = |authorizers| {
         let action = Attributes::new(&user, "get", Target::Path("/healthz"));

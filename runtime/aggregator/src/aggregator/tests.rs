@@ -54,7 +54,7 @@ fn registration(port: u16, is_available: bool) -> Registration {
 }
 
 #[test]
-fn what_was_found_out_last_counts() {
+fn the_newest_probe_counts() {
     let directory = GroupDirectory::default();
     let aggregator = aggregator(&directory);
     let is_current = || directory.load().remote[0].is_current;

@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_condition_is_told_once() {
+    fn a_condition_is_written_once() {
         let mut object = json!({"status": {"conditions": [{"type": "Other", "status": "True"}]}});
         let (up, down) = (
             Availability::local(),

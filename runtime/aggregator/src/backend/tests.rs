@@ -51,7 +51,7 @@ fn clients_cannot_take_away_what_is_said_of_them() {
 }
 
 #[tokio::test]
-async fn nobody_sends_clients_elsewhere() {
+async fn a_backend_cannot_redirect_clients() {
     let answer = |status, place: Option<&'static str>| {
         let mut answer = plain_text(status, "moved");
         if let Some(place) = place {

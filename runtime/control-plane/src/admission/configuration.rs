@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_in_files_are_told() {
+    fn mistakes_in_files_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("admission.yaml");
         for (text, expected) in [

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_believe_is_kept() {
+    fn authorities_of_other_servers_are_retained() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("ca.crt");
         std::fs::write(&file, authority()).unwrap();

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_has_no_metadata() {
+    fn a_value_without_an_object_has_no_metadata() {
         for bytes in [
             &b"[]"[..],
             b"",

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_pods_trust_is_put_right() {
+    fn a_changed_root_certificate_is_repaired() {
         let root = RootCertificate {
             authority: "pem".to_owned(),
         };

@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn a_missing_setting_is_named() {
         let mut config = config();
         config["contexts"][0]["context"]["user"] = json!("you");
         let error = Host::parse(&config, Path::new(".")).unwrap_err();

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_not_taken_for_nothing() {
+    fn an_unreadable_configuration_is_not_an_empty_one() {
         let authority = authority();
         for (authority, names) in [
             (authority.as_str(), "oops"),

@@ -47,7 +47,7 @@ fn objects_are_pruned_and_written_back() {
 }
 
 #[test]
-fn what_is_wrong_with_metadata_is_told_as_if_it_stood_alone() {
+fn errors_in_metadata_are_those_of_metadata_alone() {
     let [kind, _] = kind(&Value::Null);
     let problem = |metadata: Value| {
         let document = json!({"metadata": metadata}).to_string();
@@ -63,7 +63,7 @@ fn what_is_wrong_with_metadata_is_told_as_if_it_stood_alone() {
 }
 
 #[test]
-fn what_is_not_known_is_kept_when_the_schema_says_so() {
+fn unknown_fields_are_preserved_if_the_schema_says_so() {
     let [kind, _] = kind(&json!({"x-kubernetes-preserve-unknown-fields": true}));
     let document = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"},
                           "data": {"a": 1}, "zeta": null});
@@ -107,7 +107,7 @@ fn fields_that_stand_twice_are_noticed_at_any_depth() {
 }
 
 #[test]
-fn what_is_decoded_again_into_an_object_does_not_stand_twice() {
+fn decoding_into_an_object_again_duplicates_nothing() {
     let [kind, _] = kind(&Value::Null);
     let mut object = kind.zero();
     let text = br#"{"metadata":{"name":"w"},"spec":{"replicas":1},"status":{}}"#;
@@ -203,7 +203,7 @@ fn finalizers_need_no_domain_but_should_have_one() {
 }
 
 #[test]
-fn what_is_applied_keeps_a_null_for_whoever_checks_it() {
+fn an_applied_null_is_kept_for_validation() {
     let [kind, _] = kind(&Value::Null);
     let document = json!({"metadata": {"name": "w"}, "spec": {"replicas": null, "tags": null}, "status": null});
     let mut applied = kind.zero();

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_alike_is_kept_once() {
+    fn equal_schemas_are_shared() {
         let mut shared = SharedSchemas::default();
         let part = json!({"type": "object", "properties": {"name": {"type": "string"}, "size": {"type": "integer"}}});
         let first = Structural::compile_shared(
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_refers_to_is_freed_with_all_its_parts() {
+    fn an_unreferenced_schema_is_freed_with_all_its_parts() {
         let mut shared = SharedSchemas::default();
         let deep = json!({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "object", "properties": {
             "b": {"type": "string"}, "c": {"type": "integer"}}}}}});
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_in_anything_is_not_the_same() {
+    fn different_schemas_are_not_shared() {
         let mut shared = SharedSchemas::default();
         let schemas = [
             json!({"type": "string"}),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_many_schemas_differ_in_tells_them_apart_at_once() {
+    fn different_schemas_have_different_hashes() {
         let digest = |schema: &serde_json::Value| {
             let mut state = std::hash::DefaultHasher::new();
             Structural::compile(schema).hash(&mut state);

@@ -13,7 +13,7 @@ fn pruned(schema: &Structural, mut document: Value) -> (Value, Vec<String>) {
 }
 
 #[test]
-fn what_is_not_known_is_dropped_and_named() {
+fn unknown_fields_are_dropped_and_named() {
     let schema = schema(&json!({
         "spec": {"type": "object", "properties": {
             "parts": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}},

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_found_and_set_or_the_path_is_told() {
+    fn values_are_found_and_set_or_the_path_is_reported() {
         let mut document = json!({"spec": {"replicas": "many", "size": 2, "none": null}});
         assert_eq!(nested_integer(&document, "spec.size"), Ok(Some(2)));
         assert_eq!(nested_integer(&document, "status.size"), Ok(None));

@@ -52,7 +52,7 @@ fn read_as(document: &Tree, strictness: Strictness) -> Result<(Thing, Vec<String
 }
 
 #[test]
-fn what_does_not_fit_is_told_in_the_words_of_the_converter() {
+fn mismatches_are_reported_in_the_words_of_the_converter() {
     let time = "json: cannot unmarshal number into Go value of type string";
     let port = |found: &str| format!("json: cannot unmarshal {found} into Go value of type int32");
     let cases = [

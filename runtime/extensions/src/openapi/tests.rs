@@ -17,7 +17,7 @@ static TABLE: ResourceTable = ResourceTable {
 static FACTS: ResourceFacts = ResourceFacts::declared(&TABLE);
 
 #[test]
-fn what_is_a_number_or_a_text_is_said_in_the_words_of_openapi() {
+fn number_or_text_is_published_in_the_words_of_openapi() {
     let schema = json!({"type": "object", "properties": {"port": {"x-kubernetes-int-or-string": true}}});
     let model = model::of_kind(&FACTS, &schema, Dialect::V3 { template: &Value::Null });
     let either = json!([{"type": "integer"}, {"type": "string"}]);

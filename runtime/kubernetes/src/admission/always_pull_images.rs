@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_changed_back_is_refused() {
+    fn a_policy_that_others_changed_back_is_refused() {
         let pod: Pod = object(json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c"}]}}));
         let request = Request::create::<Pod>();
         let attributes = Attributes::new(Operation::Create, request.resource, &request.user);

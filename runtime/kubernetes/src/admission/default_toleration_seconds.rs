@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_pod_does_not_say_is_filled_in() {
+    fn missing_tolerations_are_added() {
         let both = [(NOT_READY.to_owned(), Some(300)), (UNREACHABLE.to_owned(), Some(20))];
         assert_eq!(seconds(json!([])), both);
         let own = json!([{"key": NOT_READY, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 1}]);

@@ -62,7 +62,7 @@ mod tests {
     use crate::admission::testing::{Request, object};
 
     #[test]
-    fn what_is_asked_for_is_tolerated_once() {
+    fn a_requested_resource_is_tolerated_once() {
         let requests = json!({"cpu": "1", "example.com/gpu": "1", "kubernetes.io/x": "1", "a.example/fpga": "1"});
         let container = json!({"name": "c", "resources": {"requests": requests}});
         let spec = json!({"containers": [container], "initContainers": [container]});

@@ -94,7 +94,7 @@ mod tests {
     use crate::admission::testing::object;
 
     #[test]
-    fn what_a_node_lacks_is_told_in_its_units() {
+    fn missing_capacity_is_reported_in_units_of_the_resource() {
         let node: Node = object(json!({"status": {"allocatable": {"cpu": "1", "memory": "1Gi"}}}));
         let short = |cpu: &str, memory: &str| {
             let requests = json!({"cpu": cpu, "memory": memory});

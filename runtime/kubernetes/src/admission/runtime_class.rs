@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_the_class_is_refused() {
+    fn a_pod_that_contradicts_its_class_is_refused() {
         let refused = |spec| created(spec).unwrap_err();
         assert_eq!(
             refused(json!({"runtimeClassName": "vm", "nodeSelector": {"vm": "no"}})),

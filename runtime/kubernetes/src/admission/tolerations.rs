@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_twice_stands_once() {
+    fn a_repeated_toleration_is_listed_once() {
         let keyed = || json!({"key": "a", "operator": "Equal", "value": "1", "effect": "NoExecute"});
         let own = tolerations(json!([keyed()]));
         assert_eq!(merged(&own, &own), own);

@@ -223,7 +223,7 @@ mod tests {
     const TWO: &[Family] = &[Family::V6, Family::V4];
 
     #[test]
-    fn what_is_left_open_follows_the_cluster() {
+    fn open_fields_follow_the_cluster() {
         let outcome = |policy: &str, families: &[&str]| {
             Ok((
                 policy.to_owned(),

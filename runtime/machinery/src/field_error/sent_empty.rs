@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_empty_in_a_value_is_shown_in_it() {
+    fn empty_fields_appear_in_reported_values() {
         let shown = |value: &str| {
             let body = r#"{"spec":{"list":[],"inner":[{"map":{},"n":1}],"data":"","text":"a\"null","a<b":[]}}"#;
             let mut errors = FieldErrors::default();

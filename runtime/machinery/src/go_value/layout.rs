@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_layout_does_not_name_comes_last() {
+    fn fields_without_a_place_in_the_layout_come_last() {
         let object = Box::default();
         let shown: Vec<_> = fields(&object)
             .into_iter()

@@ -128,7 +128,7 @@ fn declared_rules_are_reported_by_path() {
 }
 
 #[test]
-fn what_is_said_of_each_element_is_checked_on_each() {
+fn rules_for_each_element_are_checked_on_each() {
     let mut object = ruled();
     object.spec.words = ["a", "d", "ccc"].map(str::to_owned).to_vec();
     object.spec.rows.insert("x".to_owned(), vec![1, 0]);
@@ -275,7 +275,7 @@ fn owners_are_complete_and_have_one_controller() {
 }
 
 #[test]
-fn what_the_server_sets_cannot_be_changed() {
+fn fields_set_by_the_server_cannot_be_changed() {
     let old = ruled();
     let mut new = ruled();
     new.metadata.uid = "other".to_owned();

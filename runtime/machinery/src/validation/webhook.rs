@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_is_explained() {
+    fn an_invalid_url_is_explained() {
         check_url(
             "https://a:b",
             Some(

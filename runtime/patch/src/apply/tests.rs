@@ -146,7 +146,7 @@ fn spec_of(thing: &Thing) -> Value {
 }
 
 #[test]
-fn what_is_no_longer_said_goes_away() {
+fn fields_that_are_no_longer_applied_are_removed() {
     let live = applied(
         &Thing::default(),
         "a",
@@ -158,7 +158,7 @@ fn what_is_no_longer_said_goes_away() {
 }
 
 #[test]
-fn what_loses_all_that_it_held_stays_when_it_is_managed_itself() {
+fn an_emptied_field_stays_if_it_is_managed_itself() {
     let live = updated(&Thing::default(), "a", |thing| {
         thing.spec.labels.insert("x".to_owned(), "1".to_owned());
     });
@@ -168,7 +168,7 @@ fn what_loses_all_that_it_held_stays_when_it_is_managed_itself() {
 }
 
 #[test]
-fn what_nobody_manages_stays() {
+fn unmanaged_fields_stay() {
     let mut live = applied(&Thing::default(), "a", &json!({"replicas": 2, "labels": {"x": "1"}}));
     live.spec.args = vec!["set by a default".to_owned()];
     let live = applied(&live, "a", &json!({"labels": {"x": "1"}}));
@@ -179,7 +179,7 @@ fn what_nobody_manages_stays() {
 }
 
 #[test]
-fn what_others_manage_too_stays() {
+fn fields_with_another_manager_stay() {
     let live = applied(&Thing::default(), "a", &json!({"tags": ["p", "q"], "replicas": 1}));
     let live = applied(&live, "b", &json!({"tags": ["q"], "replicas": 1}));
     let live = applied(&live, "a", &json!({}));
@@ -288,7 +288,7 @@ fn status_is_not_managed_through_the_object() {
 }
 
 #[test]
-fn what_was_there_before_the_first_apply_has_a_manager() {
+fn fields_from_before_the_first_apply_have_a_manager() {
     let mut live = Thing::default();
     live.metadata.uid = "u".to_owned();
     live.spec.replicas = Some(1);

@@ -323,7 +323,7 @@ fn status_is_managed_through_its_subresource_only() {
 }
 
 #[test]
-fn what_a_part_resets_is_managed_by_none_of_its_writers() {
+fn fields_that_a_subresource_resets_have_no_manager_there() {
     let created = write_at(1, "maker", None, thing(&[("a", "1"), ("b", "1")]));
     let mut new = created.clone();
     new.data = thing(&[("a", "2"), ("b", "2")]).data;
@@ -465,7 +465,7 @@ fn manager_is_named_by_parameter_or_agent() {
 }
 
 #[test]
-fn what_is_sent_empty_again_changes_hands() {
+fn a_field_sent_empty_again_changes_its_manager() {
     let data = Set::of([[PathElement::field("data")]]);
     let write = |second: i64, manager: &'static str, live: Option<&Thing>, mut new: Thing| {
         let write = Tracking {

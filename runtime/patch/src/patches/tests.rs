@@ -32,7 +32,7 @@ fn merge_patch_sets_replaces_and_removes() {
 }
 
 #[test]
-fn what_a_merge_patch_does_not_touch_keeps_its_text() {
+fn values_outside_a_merge_patch_keep_their_text() {
     let document = br#"{"z":{"b":1,"a":1.50},"y":1,"x":"\u003c"}"#;
     let patched = merge_patch(document, br#"{"y":2}"#, Strictness::Strict).expect("legal");
     assert_eq!(
@@ -64,7 +64,7 @@ fn repeated_field_of_a_patch_is_noticed() {
 }
 
 #[test]
-fn what_stands_twice_is_put_into_no_order() {
+fn a_document_with_repeated_keys_is_not_sorted() {
     assert_eq!(
         sorted(br#"{"b":{"z":1,"a":2},"a":[]}"#).as_deref(),
         Some(&br#"{"a":[],"b":{"a":2,"z":1}}"#[..])

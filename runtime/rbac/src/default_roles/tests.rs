@@ -44,7 +44,7 @@ fn a_role_that_allows_as_much_is_left_alone() {
 }
 
 #[test]
-fn what_a_role_lacks_is_added_and_the_rest_is_kept() {
+fn missing_rules_are_added_to_a_role_and_others_stay() {
     let wanted = rules_of(
         "r",
         json!([{"verbs": ["get", "list"], "apiGroups": [""], "resources": ["pods"]}]),

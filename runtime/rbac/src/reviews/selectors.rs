@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_read_is_asked_for() {
+    fn readable_selectors_limit_the_review() {
         check(json!({}), ["", ""], &[]);
         check(
             json!({"fieldSelector": {"rawSelector": "a=b"}, "labelSelector": {"rawSelector": "c in (d)"}}),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told() {
+    fn unreadable_selectors_are_reported() {
         check(
             json!({"fieldSelector": {"rawSelector": "a"}, "labelSelector": {"rawSelector": "a b"}}),
             ["", ""],

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_refusal_leaves_is_read_up_to_a_limit() {
+    async fn the_rest_of_a_refused_body_is_read_up_to_a_limit() {
         let (body, read) = frames();
         let (unread, request) = Unread::of(Request::new(body));
         let mut body = request.into_body();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_waits_for_what_has_kept_others_waiting() {
+    async fn a_body_that_blocked_others_is_not_awaited() {
         let stalled = stream::pending::<Result<Bytes, Infallible>>();
         let (unread, request) = Unread::of(Request::new(Body::from_stream(stalled)));
         let mut body = request.into_body();
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_still_sends_a_body_elsewhere_keeps_it() {
+    async fn a_body_in_use_elsewhere_is_left_alone() {
         let (body, read) = frames();
         let (unread, request) = Unread::of(Request::new(body));
         let mut kept = request.into_body();

@@ -104,7 +104,7 @@ async fn answers_that_nobody_reads_keep_no_processor() {
 }
 
 #[test]
-fn what_is_behind_a_compressed_answer_is_known() {
+fn the_memory_of_a_compressed_answer_is_known() {
     let response = answer(&Compression::new());
     let pinned = response.extensions().get::<RetainedMemory>().expect("it says so");
     assert_eq!(pinned.own, (1 << 20) + ENCODER);

@@ -134,7 +134,7 @@ fn certificates_count_while_they_are_valid() {
 }
 
 #[test]
-fn what_lies_between_has_to_be_an_authority() {
+fn intermediate_certificates_must_be_authorities() {
     let roots = std::slice::from_ref(&ROOT.certificate);
     let middle = ROOT.below(authority_params("middle"));
     let own = middle.client();

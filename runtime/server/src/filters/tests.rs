@@ -15,7 +15,7 @@ fn exchange(request: http::request::Builder) -> Exchange {
 }
 
 #[test]
-fn nobody_says_in_the_name_of_a_proxy_who_asks() {
+fn clients_cannot_send_the_headers_of_a_proxy() {
     let proxies = RequestHeaders {
         username: vec!["X-User".to_owned(), "X-Remote-User".to_owned()],
         extra_prefix: vec!["X-More-".to_owned()],
@@ -60,7 +60,7 @@ impl Authorizer for Curious {
 }
 
 #[test]
-fn what_is_selected_is_part_of_the_question() {
+fn selectors_are_part_of_the_attributes() {
     let curious = Arc::new(Curious::default());
     let read = ReadInfo;
     let filter = Authorization::new(Arc::clone(&curious) as Arc<dyn Authorizer>, SharedMetrics::default());
@@ -78,7 +78,7 @@ fn what_is_selected_is_part_of_the_question() {
 }
 
 #[tokio::test]
-async fn what_nobody_knows_is_an_error_of_the_server() {
+async fn a_failed_authorizer_is_a_server_error() {
     let filter = Authorization::new(Arc::new(Lost), SharedMetrics::default());
     let mut exchange = exchange(Request::get("/apis?a=1&b=2"));
     let Step::Answer(answer) = filter.enter(&mut exchange) else {

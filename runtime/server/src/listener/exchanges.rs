@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_happens_elsewhere_wakes_an_exchange() {
+    async fn a_finished_task_wakes_its_connection() {
         let (executor, done) = (StreamExecutor::default(), Arc::new(AtomicUsize::new(0)));
         let (sender, receiver) = oneshot::channel();
         let counted = Arc::clone(&done);

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_nothing_is_refused() {
+    fn invalid_tls_parameters_are_refused() {
         for (problem, found) in [
             (
                 parse("VersionTLS14", &[], &[]),

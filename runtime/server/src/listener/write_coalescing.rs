@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_said_at_one_moment_is_one_write() {
+    async fn frames_of_one_moment_are_one_write() {
         let (near, mut far) = duplex(1 << 20);
         let writes = Arc::new(AtomicUsize::new(0));
         let (mut inside, flusher) = coalesce(Counted(near, Arc::clone(&writes)), None, unused());
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_waits_below_is_flushed_later() {
+    async fn bytes_pending_in_the_stream_are_flushed_later() {
         let (near, mut far) = duplex(1 << 10);
         let (mut inside, flusher) = coalesce(Hesitant(near, Vec::new(), true), None, unused());
         let connection = async {

@@ -34,7 +34,7 @@ async fn shown(metrics: &Metrics) -> String {
 }
 
 #[tokio::test]
-async fn what_clients_invent_is_no_label() {
+async fn invented_names_are_no_labels() {
     let metrics = Metrics::new();
     metrics
         .requests()

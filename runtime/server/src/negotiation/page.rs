@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_accepted_is_told() {
+    fn accepted_media_types_are_listed() {
         let refused = negotiate_page(&request("application/json"), "Statusz").expect_err("refused");
         assert_eq!(
             refused.message(),

@@ -66,7 +66,7 @@ fn the_best_clause_that_can_be_given_wins() {
 }
 
 #[test]
-fn what_cannot_be_given_is_refused_in_one_of_two_ways() {
+fn unavailable_media_types_are_refused_in_one_of_two_ways() {
     let offered = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
     for accept in [
         "application/*",

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_a_thread_keeps_no_memory_from_others() {
+    fn a_waiting_request_reserves_no_memory() {
         let offload = Arc::new(Offload::new(1));
         let turns = offload.turns(&UserInfo::default());
         let memory = Semaphore::new(1);

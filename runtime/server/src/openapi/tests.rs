@@ -84,7 +84,7 @@ async fn a_copy_is_told_by_its_tag_or_date() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_has_no_words() {
+async fn refusals_of_documents_have_no_body() {
     let openapi = openapi();
     for (path, accept, expected) in [
         ("/openapi/v3/apis/nope/v1", "*/*", StatusCode::NOT_FOUND),

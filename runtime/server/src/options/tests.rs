@@ -69,7 +69,7 @@ fn watches_start_with_the_state_or_with_changes() {
 }
 
 #[test]
-fn what_only_the_path_calls_a_watch_takes_the_parameters_of_a_list() {
+fn a_watch_by_path_takes_the_parameters_of_a_list() {
     assert_eq!(watch(""), Ok((Start::State, false)));
     assert_eq!(watch("resourceVersion=7"), Ok((Start::Changes, false)));
     assert_eq!(

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn who_hangs_up_or_speaks_something_else() {
+    fn a_peer_that_closes_or_speaks_another_protocol_is_an_error() {
         assert_eq!(
             said(Error::AlertReceived(AlertDescription::CertificateRequired)),
             "remote error: tls: certificate required"

@@ -102,7 +102,7 @@ fn left(headers: &[(&'static str, &'static str)]) -> Vec<String> {
 }
 
 #[test]
-fn what_belongs_to_a_connection_ends_with_it() {
+fn connection_headers_are_not_forwarded() {
     let sent = [
         ("connection", "keep-alive, X-Own"),
         ("te", "trailers"),
@@ -133,7 +133,7 @@ async fn links_in_pages_come_back() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_503_in_gos_words() {
+async fn an_unreachable_backend_is_503_in_the_words_of_go() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);

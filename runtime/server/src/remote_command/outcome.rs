@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_kubelet_says_is_read_as_clients_do() {
+    fn answers_of_a_kubelet_are_read_as_clients_do() {
         let internal = |why: &str| Outcome::Internal(why.to_owned());
         assert_eq!(read(r#"{"metadata":{},"status":"Success"}"#), Outcome::Success);
         let exit = |code: &str| {

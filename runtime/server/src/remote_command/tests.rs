@@ -148,7 +148,7 @@ async fn a_command_runs_with_a_client_in_web_socket_and_a_kubelet_in_spdy() {
 }
 
 #[tokio::test]
-async fn what_a_kubelet_refuses_is_told_on_the_error_channel() {
+async fn a_refusal_of_the_kubelet_is_sent_on_the_error_channel() {
     let refusal = "HTTP/1.1 404 Not Found\r\ncontent-length: 17\r\n\r\nno such container";
     let elsewhere = "HTTP/1.1 302 Found\r\nlocation: https://192.0.2.1/\r\ncontent-length: 0\r\n\r\n";
     let unknown = "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: SPDY/3.1\r\n\

@@ -59,7 +59,7 @@ mod tests {
     use super::Query;
 
     #[test]
-    fn what_cannot_be_decoded_is_passed_over() {
+    fn undecodable_parameters_are_ignored() {
         let query = Query::new("a=%%&a=%4&a=%zz&a=b;c&%=x&a=1%20+2&&=y&b");
         let pairs: Vec<(String, String)> = query.pairs().map(|(name, value)| (name.into(), value.into())).collect();
         let expected = [("a", "1  2"), ("", "y"), ("b", "")].map(|(name, value)| (name.to_owned(), value.to_owned()));

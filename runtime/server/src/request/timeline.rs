@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_takes_time_is_named_in_order() {
+    fn slow_steps_are_named_in_order() {
         let received = Instant::now();
         let timeline = Timeline::new(received);
         let millis = Duration::from_millis;

@@ -108,7 +108,7 @@ async fn pings_are_answered_and_foreign_streams_refused() {
 }
 
 #[tokio::test]
-async fn what_comes_before_all_streams_are_open_is_kept_in_order() {
+async fn data_before_all_streams_are_open_is_buffered_in_order() {
     let (mut connection, mut peer) = connected();
     let served = tokio::spawn(async move {
         peer.accept().await;
@@ -157,7 +157,7 @@ async fn streams_that_are_not_opened_are_errors() {
 }
 
 #[tokio::test]
-async fn what_is_no_spdy_is_refused() {
+async fn bytes_that_are_no_spdy_are_refused() {
     for wrong in [
         &b"HTTP/1.1 400 Bad Request\r\n\r\n"[..1],
         &[0x80, 2, 0, 1, 0, 0, 0, 0],

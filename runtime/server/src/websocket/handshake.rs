@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_right_is_refused() {
+    fn an_invalid_handshake_is_refused() {
         let cases: [(&[(&str, &str)], Refusal); 5] = [
             (&[RIGHT, PAGE], Refusal::NoKey),
             (&[KEY, PAGE], Refusal::Version),

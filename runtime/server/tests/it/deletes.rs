@@ -127,7 +127,7 @@ async fn finalizers_keep_an_object_until_the_last_one_goes() {
 }
 
 #[tokio::test]
-async fn whoever_takes_the_last_finalizer_updates_and_deletes_nothing() {
+async fn removal_of_the_last_finalizer_updates_and_deletes_nothing() {
     let server = Server::with_places().await;
     let path = format!("{NOTES}/kept");
     server
@@ -226,7 +226,7 @@ async fn with_broken_note(authorizer: Arc<dyn Authorizer>) -> Server {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_goes_only_for_those_who_ask_for_it_and_may() {
+async fn unreadable_objects_are_deleted_only_on_request_and_with_permission() {
     let path = format!("{NOTES}/broken");
     let unread = r#"{"ignoreStoreReadErrorWithClusterBreakingPotential":true}"#;
 

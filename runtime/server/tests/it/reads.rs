@@ -64,7 +64,7 @@ async fn metadata_alone_hides_in_every_form_what_the_kind_hides() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_told_in_the_clients_form() {
+async fn a_missing_object_is_reported_in_the_accepted_encoding() {
     let server = Server::with_places().await;
     let missing = server.get(&format!("{NOTES}/%3Ca%3E")).await;
     assert_eq!(missing.code, 404);

@@ -181,7 +181,7 @@ async fn a_dry_run_shows_the_change_and_leaves_the_object() {
 }
 
 #[tokio::test]
-async fn what_is_refused_for_its_keys_is_not_stored() {
+async fn an_object_refused_for_its_keys_is_not_stored() {
     let server = Server::with_places().await;
     let twice = "apiVersion: v1\nkind: Note\nmetadata: {name: twice}\ndata: {a: one, a: two}\n";
     let path = format!("{NOTES}/twice?fieldManager=me&fieldValidation=Strict");

@@ -194,7 +194,7 @@ async fn a_streamed_list_ends_with_a_bookmark() {
 }
 
 #[tokio::test]
-async fn what_leaves_a_selection_is_deleted_as_it_was() {
+async fn an_object_that_leaves_a_selection_is_deleted_as_it_was() {
     let server = Server::with_places().await;
     let mut watch = Watch::open(&server, "labelSelector=on%3Dyes").await;
     server.note("a", r#"{"on":"yes"}"#).await;

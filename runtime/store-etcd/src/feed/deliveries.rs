@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_not_delivered_again() {
+    fn known_changes_are_not_delivered_again() {
         let mut deliveries = deliveries(true);
         let first = deliveries
             .take(answer(&[("/registry/a", 10), ("/registry/b", 11)]))

@@ -197,7 +197,7 @@ async fn a_generation_of_a_newer_format_is_refused() {
 }
 
 #[tokio::test]
-async fn what_an_interrupted_settling_leaves_is_removed() {
+async fn the_rest_of_an_interrupted_settling_is_removed() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("store");
     let (storage, things) = open(&folder, &StorageOptions::default());

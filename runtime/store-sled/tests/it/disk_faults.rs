@@ -316,7 +316,7 @@ async fn a_failed_sync_of_the_state_leaves_the_journal() {
 }
 
 #[tokio::test]
-async fn what_a_start_finds_is_synced_before_it_is_shown() {
+async fn records_found_at_the_start_are_synced_before_they_are_visible() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("store");
     let (storage, things) = open(&folder, &Arc::default());

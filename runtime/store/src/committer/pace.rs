@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_after_a_pause() {
+    fn no_group_waits_after_a_pause() {
         let (mut pace, now) = settled(Duration::from_micros(10), 4);
         for _ in 0..100 {
             pace.synced(MAX_PATIENCE);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_disks_try_nobodys_patience() {
+    fn slow_disks_delay_no_group_for_long() {
         let (mut pace, _) = settled(SYNC / 4, 4);
         for _ in 0..100 {
             pace.synced(Duration::from_secs(1));

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_spilled_and_forgotten_only_when_even_that_takes_too_much() {
+    fn marks_beyond_the_limit_are_spilled_and_only_then_forgotten() {
         let mut queue = MarkQueue::default();
         (1..=8).for_each(|revision| queue.push(mark(revision)));
         assert_eq!(queue.spill(LIMITS), Revision::ZERO);

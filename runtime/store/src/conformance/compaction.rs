@@ -45,7 +45,7 @@ pub async fn a_compacted_revision_is_refused(bench: Bench) {
 }
 
 #[expect(missing_docs, reason = "the name is the scenario")]
-pub async fn a_slow_watcher_is_told(bench: Bench) {
+pub async fn a_slow_watcher_gets_an_error(bench: Bench) {
     let (storage, things) = bench.things();
     let mut slow = things.watch(THINGS, WatchFrom::Now).expect("a watch starts");
     set(&things, "a", "one").await;

@@ -33,12 +33,12 @@ macro_rules! shared_suite {
                 closing_ends_watches_after_the_last_event, an_encoding_is_made_once;
             restart: everything_is_there_after_a_restart, revisions_go_on_after_a_restart,
                 rows_are_made_again_from_the_bytes, keys_without_a_collection_are_kept;
-            compaction: a_slow_watcher_is_told, an_up_to_date_watcher_does_not_notice,
+            compaction: a_slow_watcher_gets_an_error, an_up_to_date_watcher_does_not_notice,
                 a_watcher_of_quiet_keys_does_not_notice, the_newest_state_survives_compaction,
                 writes_go_on_during_compaction;
             shared: writes_of_others_are_seen_in_order, keys_that_others_wrote_are_claimed,
                 changes_with_one_revision_are_read_together, a_read_as_of_now_sees_writes_of_others,
-                readers_share_one_question, a_late_feed_is_told, a_lost_feed_goes_on,
+                readers_share_one_request, a_late_feed_is_an_error, a_lost_feed_goes_on,
                 watches_end_when_changes_are_compacted, a_lost_answer_is_not_repeated,
                 a_stale_decision_is_refused_and_repeated, a_deletion_that_requires_absence_is_refused,
                 a_deletion_is_answered_though_its_history_is_forgotten;
@@ -141,7 +141,7 @@ pub async fn a_read_as_of_now_sees_writes_of_others(bench: Bench) {
 }
 
 #[expect(missing_docs, reason = "the name is the scenario")]
-pub async fn readers_share_one_question(bench: Bench) {
+pub async fn readers_share_one_request(bench: Bench) {
     let (storage, _things) = bench.things();
     bench.backend().hold(true);
     let readers = (0..100).map(|_| storage.fresh(SOON));
@@ -162,7 +162,7 @@ pub async fn readers_share_one_question(bench: Bench) {
 }
 
 #[expect(missing_docs, reason = "the name is the scenario")]
-pub async fn a_late_feed_is_told(bench: Bench) {
+pub async fn a_late_feed_is_an_error(bench: Bench) {
     let (storage, things) = bench.things();
     bench.backend().hold(true);
     let revision = bench.backend().write_all(&[(key("a"), Some("one"))]);

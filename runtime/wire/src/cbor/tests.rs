@@ -49,7 +49,7 @@ fn the_examples_of_the_standard_are_read() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn malformed_cbor_is_refused() {
     for (cbor, why) in [
         ("", "cbor: unexpected EOF"),
         ("62", "cbor: unexpected EOF"),

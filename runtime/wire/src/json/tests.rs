@@ -3,7 +3,7 @@
 use super::{Strictness, depth, encode_value, parse_value, type_meta};
 
 #[test]
-fn what_a_document_is_shows_without_its_type() {
+fn the_kind_of_a_document_is_found_without_its_type() {
     let meta = type_meta(br#" {"metadata":{"kind":"x"},"Kind":"A","kind":"B","apiVersion":null} "#).expect("valid");
     assert_eq!((meta.kind.as_str(), meta.api_version.as_str()), ("B", ""));
     let message = |text: &str| type_meta(text.as_bytes()).expect_err(text).to_string();

@@ -61,7 +61,7 @@ fn some_documents_do_not_fit() {
 }
 
 #[test]
-fn what_is_no_path_is_refused() {
+fn an_invalid_path_is_refused() {
     for path in [
         ".a[",
         ".a[x]",

@@ -52,7 +52,7 @@ fn odd_forms_are_kept_or_made_canonical() {
 }
 
 #[test]
-fn what_is_no_quantity_is_refused() {
+fn an_invalid_quantity_is_refused() {
     let format = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
     for text in ["", "one", "1Q", "1 ", "1.2.3", "1Gi2x", "{}"] {
         assert_eq!(text.parse::<Quantity>().expect_err(text).to_string(), format, "{text}");

@@ -49,7 +49,7 @@ mod tests {
     use super::check;
 
     #[test]
-    fn what_go_does_not_take_is_refused_in_its_words() {
+    fn documents_that_go_refuses_are_refused_in_its_words() {
         let cases = [
             ("\ta: b", "yaml: found character that cannot start any token"),
             (

@@ -120,12 +120,12 @@ fn keys_that_stand_twice_are_reported_and_the_last_one_wins() {
 }
 
 #[test]
-fn what_is_behind_the_first_document_is_not_looked_at() {
+fn later_documents_are_ignored() {
     assert_eq!(json("a: 1\n---\nb: [\n"), "{\"a\":1}");
 }
 
 #[test]
-fn what_is_not_yaml_is_refused() {
+fn invalid_yaml_is_refused() {
     for (text, expected) in [
         ("a: b: c\n", "yaml: mapping values are not allowed in this context"),
         (

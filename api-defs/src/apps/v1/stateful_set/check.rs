@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_labels_of_the_template_are_told_twice() {
+    fn bad_labels_of_the_template_are_reported_twice() {
         let bad = spec(&template(&json!({"a": "b", "c": "d!"}), "i"), "s");
         assert_eq!(bad_fields(&bad), ["template.labels"; 2]);
     }

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_switched_off_in_the_status_is_dropped_unless_it_was_there() {
+    fn disabled_status_fields_are_dropped_unless_they_were_set() {
         let mount = json!({"name": "v", "mountPath": "/v", "volumeStatus": {"image": {"imageRef": "i@sha256:0"}}});
         let container = json!({
             "name": "c", "image": "i", "imageID": "", "ready": true, "restartCount": 0, "volumeMounts": [mount],
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_switched_off_is_dropped_unless_it_was_there() {
+    fn disabled_fields_are_dropped_unless_they_were_set() {
         let (group, hooks) = (json!({"podGroupName": "g"}), json!({"stopSignal": "SIGHUP"}));
         let off = Features::defaults();
         assert_eq!(left(off, None), json!([null, null, null, null, null, null]));

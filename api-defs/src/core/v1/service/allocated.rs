@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_chosen_is_kept_when_the_file_is_sent_again() {
+    fn allocated_values_are_kept_when_the_manifest_is_sent_again() {
         let old = service(&json!({
             "type": "NodePort", "clusterIP": "10.0.0.5", "clusterIPs": ["10.0.0.5", "2001:db8::5"],
             "ports": [{"name": "a", "port": 1, "nodePort": 30001}, {"name": "b", "port": 2, "nodePort": 30002}],

@@ -28,7 +28,7 @@ fn mandatory_levels_are_legal() {
 }
 
 #[test]
-fn what_the_exempt_level_lends_can_change() {
+fn lending_of_the_exempt_level_can_change() {
     let spec = json!({"type": "Exempt", "exempt": {"nominalConcurrencyShares": 4, "lendablePercent": 20}});
     assert_eq!(messages("exempt", &spec), Vec::<String>::new());
     let negative = json!({"type": "Exempt", "exempt": {"nominalConcurrencyShares": -4}});

@@ -26,7 +26,7 @@ fn names_of_services_are_labels() {
 }
 
 #[test]
-fn addresses_in_old_forms_are_told_at_their_point() {
+fn addresses_in_old_forms_are_reported_at_their_field() {
     let at = |address: &str| ingress(&json!({}), &json!({"loadBalancer": {"ingress": [{"ip": address}]}}));
     let (old, new) = (at("010.0.0.1"), at("010.0.0.2"));
     assert_eq!(

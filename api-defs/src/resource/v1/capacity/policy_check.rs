@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_outside_of_the_range_are_told_at_its_ends() {
+    fn defaults_outside_of_the_range_are_reported_at_its_ends() {
         let expected = "validRange.min: Invalid value: \"512Mi\": default is less than min: 1Gi";
         assert_eq!(messages(&ranged("512Mi", "512Mi")), [expected]);
     }

@@ -185,7 +185,7 @@ fn keys_are_published_without_their_private_half() {
 }
 
 #[test]
-fn whoever_needs_a_key_waits_until_it_is_made() {
+fn a_caller_waits_until_the_key_is_generated() {
     let (go, gone) = std::sync::mpsc::channel();
     let make = move || {
         gone.recv().unwrap();

@@ -381,7 +381,7 @@ fn a_subject_that_is_listed_twice_loses_the_role_at_once() {
 }
 
 #[test]
-fn what_is_given_away_must_be_covered_by_single_rules() {
+fn granted_permissions_must_be_covered_by_single_rules() {
     let have = [
         rule(&["get", "list"], &[""], &["configmaps"], &[]),
         rule(&["get"], &[""], &["secrets"], &["known"]),

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_said() {
+    fn remaining_content_is_reported() {
         let said = say(&updated(&[], &held(), "now"));
         assert_eq!(
             said[2..],

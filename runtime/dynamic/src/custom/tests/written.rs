@@ -61,7 +61,7 @@ fn all_keys_of_a_tree_are_in_order() {
 }
 
 #[test]
-fn what_is_stored_has_a_place_for_its_version() {
+fn a_stored_object_has_a_place_for_its_version() {
     let encoded = encode_for_storage(&*object());
     let mut stored = encoded.bytes;
     stored.splice(encoded.gap..encoded.gap, *b"812");

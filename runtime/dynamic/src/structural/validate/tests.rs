@@ -310,7 +310,7 @@ fn update_errors(new: &Value, old: &Value) -> Vec<String> {
 }
 
 #[test]
-fn what_was_wrong_before_is_let_pass() {
+fn unchanged_errors_are_tolerated() {
     const LONG: &str = "spec.a: Too long: may not be more than 3 bytes";
     let old = json!({"a": "too long", "l": ["abc"], "o": {"x": "1"},
                      "m": [{"name": "p", "v": 2}, {"name": "q", "v": 3, "w": 1}]});
@@ -442,7 +442,7 @@ proptest! {
 
     /// A list that is as it was has no errors that its elements had before.
     #[test]
-    fn what_is_as_it_was_has_no_errors(value in anything()) {
+    fn an_unchanged_value_has_no_errors(value in anything()) {
         let schema = Structural::compile(&json!({"type": "object", "properties": {"x": {
             "type": "string", "x-kubernetes-preserve-unknown-fields": true}}}));
         let document = json!({"x": value});

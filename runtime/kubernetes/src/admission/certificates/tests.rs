@@ -160,7 +160,7 @@ fn trust_bundles_of_a_signer_need_its_permission() {
 }
 
 #[test]
-fn nobody_asks_for_the_privileged_group() {
+fn requests_for_the_privileged_group_are_refused() {
     let ask = |group: &str, tag: u8| {
         let mut parameters = rcgen::CertificateParams::default();
         parameters

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mistake_is_told() {
+    fn every_mistake_is_reported() {
         let value = json!({
             "apiVersion": VERSIONS[0],
             "kind": "PodSecurityConfiguration",

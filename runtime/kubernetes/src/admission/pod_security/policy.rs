@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_enforced_is_warned_about() {
+    fn an_enforced_level_is_also_the_warned_level() {
         assert_eq!(
             shown(&[("enforce", "baseline"), ("enforce-version", "v1.30")]),
             "baseline:v1.30 privileged:latest baseline:v1.30"

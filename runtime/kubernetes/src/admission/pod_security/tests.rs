@@ -33,7 +33,7 @@ fn pod(name: &str, spec: Value) -> Pod {
 }
 
 #[test]
-fn what_the_namespace_forbids_is_refused() {
+fn a_pod_that_violates_the_level_of_its_namespace_is_refused() {
     let plugin = plugin(&[("enforce", "baseline")], &[]);
     let create = |spec: Value| Request::create::<Pod>().created(&plugin, pod("p", spec));
     assert!(create(json!({"containers": [{"name": "c"}]})).is_ok());

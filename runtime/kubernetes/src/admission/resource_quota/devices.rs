@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_pod_was_charged_for_is_not_charged_again() {
+    fn devices_of_a_charged_pod_are_not_charged_again() {
         let meta = |name: &str, created: &str| {
             json!({
                 "name": name,

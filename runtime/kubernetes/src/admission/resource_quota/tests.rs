@@ -322,7 +322,7 @@ fn a_quota_that_changed_meanwhile_is_charged_again() {
 }
 
 #[test]
-fn what_needs_a_quota_has_one() {
+fn a_limited_resource_needs_a_quota() {
     let limited = json!([{"resource": "pods", "matchContains": ["cpu"]}]);
     let configuration = json!({
         "apiVersion": "apiserver.config.k8s.io/v1",

@@ -16,13 +16,13 @@ fn written(stored: Value, mandatory: bool) -> Option<(i64, String)> {
 }
 
 #[test]
-fn what_is_as_it_should_be_is_not_written() {
+fn a_correct_object_is_not_written() {
     assert_eq!(written(stored(Some("true"), 1, 1), false), None);
     assert_eq!(written(stored(Some("false"), 3, 5), false), None);
 }
 
 #[test]
-fn specs_of_the_server_are_mended() {
+fn specs_of_the_server_are_repaired() {
     assert_eq!(written(stored(Some("true"), 2, 5), false), Some((1, "true".into())));
     assert_eq!(written(stored(None, 1, 5), false), Some((1, "true".into())));
 }

@@ -42,7 +42,7 @@ fn call(method: &str, stream: &str) -> Call {
 }
 
 #[test]
-fn whoever_opens_a_stream_with_get_has_to_have_the_permission_to_create_it() {
+fn a_stream_opened_with_get_needs_the_permission_to_create() {
     let authorizer = Reading("exec");
     let authorize = |method: &str, stream: Stream| {
         let call = call(method, stream.name());

@@ -38,7 +38,7 @@ fn write_by(manager: &str) -> Tracking<'_> {
 }
 
 #[test]
-fn what_is_kept_at_the_root_can_be_applied() {
+fn preserved_fields_at_the_root_can_be_applied() {
     let versions = kind(&json!({"x-kubernetes-preserve-unknown-fields": true}));
     let [v1, v1beta1] = versions.clone();
     for before in versions {

@@ -131,7 +131,7 @@ proptest! {
 
     /// A manager owns the fields that it applied, whatever others do.
     #[test]
-    fn what_is_said_is_owned(first in spec(), second in spec(), force in any::<bool>()) {
+    fn applied_fields_are_owned(first in spec(), second in spec(), force in any::<bool>()) {
         let fresh = applied(&Thing::default(), "b", &second);
         let live = applied(&Thing::default(), "a", &first);
         if let Ok(both) = run(&live, "b", &second, force) {

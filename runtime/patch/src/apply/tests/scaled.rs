@@ -77,7 +77,7 @@ fn a_scaler_with_an_empty_spec_keeps_what_it_had() {
 }
 
 #[test]
-fn what_nobody_manages_is_from_before() {
+fn unmanaged_fields_belong_to_before_first_apply() {
     let mut live = applied(&Thing::default(), "a", &json!({"replicas": 1}));
     live.metadata.managed_fields.clear();
     let error = scaled(&live, "hpa", Some(4), false).expect_err("a conflict");

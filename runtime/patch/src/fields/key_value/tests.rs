@@ -32,7 +32,7 @@ fn read(text: &str) -> KeyValue<'static> {
 }
 
 #[test]
-fn what_is_written_reads_as_the_same() {
+fn a_written_key_is_read_as_the_same() {
     for (text, written) in [
         (
             r#"{"b":[1888887770000014.9168],"a":null}"#,
@@ -53,7 +53,7 @@ fn what_is_written_reads_as_the_same() {
 }
 
 #[test]
-fn what_holds_others_has_their_order() {
+fn lists_and_maps_are_ordered_by_their_content() {
     let sorted = [
         "1",
         r#""a""#,

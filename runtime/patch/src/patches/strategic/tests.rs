@@ -263,7 +263,7 @@ fn element_order_is_set() {
 }
 
 #[test]
-fn what_replaces_a_deleted_element_comes_behind_those_that_the_patch_does_not_order() {
+fn a_replacement_of_a_deleted_element_follows_unordered_ones() {
     let names = |patch: &Value| {
         let merged = merge(&spec(), patch).expect("legal");
         let list = merged["containers"].as_array().expect("a list").clone();

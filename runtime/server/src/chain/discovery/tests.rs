@@ -165,7 +165,7 @@ async fn groups_stand_in_order_and_versions_best_first() {
 }
 
 #[tokio::test]
-async fn what_is_registered_orders_the_plain_list_and_adds_other_servers() {
+async fn registered_groups_order_the_plain_list_and_add_other_servers() {
     let directory = GroupDirectory::default();
     let router = with_directory(&[shared(&["apps/v1/a/A", "zoo.example.com/v1/a/A"])], directory.clone());
     let listed = |name: &str, versions: &[&str]| ListedGroup {

@@ -101,7 +101,7 @@ fn groups_come_with_names() {
 }
 
 #[test]
-fn nobody_is_described_without_a_name() {
+fn impersonation_of_a_user_needs_a_name() {
     let refused = taken_for(&["*"], &[("impersonate-group", "a"), ("impersonate-extra-x", "y")]);
     assert_eq!(
         refused,

@@ -49,7 +49,7 @@ async fn requests_reach_the_handler_with_what_they_ask() {
 }
 
 #[tokio::test]
-async fn what_an_owned_group_does_not_have_is_a_status() {
+async fn an_unknown_path_of_a_served_group_is_a_status() {
     check("GET /api/v1/nope", NOT_FOUND).await;
     check("GET /api/v2", NOT_FOUND).await;
     check("GET /api//v1", NOT_FOUND).await;
@@ -63,7 +63,7 @@ async fn what_an_owned_group_does_not_have_is_a_status() {
 }
 
 #[tokio::test]
-async fn what_nobody_owns_is_a_plain_page() {
+async fn a_path_of_no_group_is_a_plain_page() {
     check("GET /no/such/path", NO_PAGE).await;
     check("GET /apis/nope.example.com", NO_PAGE).await;
     check("POST /apis/nope.example.com/v1/things", NO_PAGE).await;

@@ -73,7 +73,7 @@ async fn an_answer_that_is_not_read_counts_as_in_flight() {
 }
 
 #[tokio::test]
-async fn who_reads_nothing_gets_no_more_large_answers() {
+async fn a_client_that_reads_nothing_gets_no_more_large_answers() {
     let serving = serve(|config| {
         config.sending = SendLimits {
             server: 3 << 20,

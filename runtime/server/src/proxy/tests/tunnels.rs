@@ -65,7 +65,7 @@ async fn ask(port: u16) -> http::Response<Incoming> {
 }
 
 #[tokio::test]
-async fn what_is_said_after_the_change_goes_both_ways() {
+async fn bytes_after_the_upgrade_pass_in_both_directions() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let target = Target {
         secure: false,

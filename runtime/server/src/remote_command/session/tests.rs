@@ -191,7 +191,7 @@ async fn no_streams_at_all_are_a_session_too() {
 }
 
 #[tokio::test]
-async fn a_kubelet_that_refuses_or_breaks_off_is_told() {
+async fn a_kubelet_that_refuses_or_breaks_off_is_reported() {
     let (client, server) = tokio::io::duplex(1 << 10);
     let refused = async { Err::<(DuplexStream, Version), _>("unable to upgrade connection: no".to_owned()) };
     let session = tokio::spawn(run(server, ALL, refused));

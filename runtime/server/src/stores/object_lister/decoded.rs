@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_used_stays_and_one_too_many_costs_one() {
+    fn used_objects_stay_cached_and_a_surplus_evicts_one() {
         let object: Arc<dyn Object> = Arc::new(CustomObject::new(&ResourceFacts::declared(&KIND)));
         let size = heap_size::of_object(&*object);
         let mut kept = DecodedObjects::new(10 * size);

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_client_knows_is_not_told() {
+    fn known_revisions_are_not_sent_as_bookmarks() {
         let bookmarks = Bookmarks::new(MINUTE, Instant::now(), Revision(7));
         assert!(!bookmarks.is_new(Revision(7)));
         assert!(bookmarks.is_new(Revision(8)));

@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_nobody_reads_is_dropped() {
+    async fn frames_without_a_reader_are_dropped() {
         let kept = Arc::new(());
         let held = Arc::clone(&kept);
         let endless = stream::pending::<()>().inspect(move |()| drop(Arc::clone(&held)));

@@ -104,7 +104,7 @@ impl Pages {
 }
 
 #[tokio::test]
-async fn what_was_acknowledged_after_a_failed_sync_is_on_the_disk() {
+async fn writes_acknowledged_after_a_failed_sync_are_on_the_disk() {
     // Failures of one sync, of one and the next file's, and far from and close to the end of a file.
     for (before, times) in [(1, 1), (4, 1), (4, 2), (7, 2), (10, 1)] {
         let temporary = tempfile::tempdir().unwrap();
@@ -127,7 +127,7 @@ async fn what_was_acknowledged_after_a_failed_sync_is_on_the_disk() {
 }
 
 #[tokio::test]
-async fn what_a_start_shows_after_a_failed_sync_is_on_the_disk() {
+async fn records_visible_after_a_failed_sync_are_on_the_disk() {
     let temporary = tempfile::tempdir().unwrap();
     let (folder, pages) = (temporary.path().join("store"), Arc::<Pages>::default());
     let (storage, things) = pages.open(&folder);

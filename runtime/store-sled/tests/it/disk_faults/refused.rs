@@ -9,7 +9,7 @@ fn reopened(folder: &Path) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_a_refused_write_left_is_no_damage_after_an_orderly_close() {
+async fn the_rest_of_a_refused_write_is_no_damage_after_an_orderly_close() {
     // It stays until the next start, or is removed by the close.
     for is_full in [true, false] {
         for written in [1, 30, 700, 2048] {

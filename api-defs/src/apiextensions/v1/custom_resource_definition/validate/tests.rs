@@ -156,7 +156,7 @@ fn elements_are_judged_though_their_list_is_wrong() {
 }
 
 #[test]
-fn what_a_rule_costs_does_not_count_while_its_schema_stays() {
+fn the_cost_of_a_rule_is_not_checked_while_its_schema_stays() {
     let schema = json!({"type": "object", "properties": {"a": {
         "type": "array", "maxItems": 2000, "items": {"type": "integer"},
         "x-kubernetes-validations": [{"rule": "self.all(x, self.all(y, x == y))"}],
@@ -204,7 +204,7 @@ fn rules_are_judged_where_nothing_else_is_wrong() {
 }
 
 #[test]
-fn what_all_versions_say_is_reported_once() {
+fn an_error_in_all_versions_is_reported_once() {
     let second = |document: &mut Value| {
         let mut second = document["spec"]["versions"][0].clone();
         second["name"] = json!("v2");
@@ -234,7 +234,7 @@ fn names_and_scope_stay_once_the_kind_is_served() {
 }
 
 #[test]
-fn what_was_wrong_before_is_let_pass() {
+fn unchanged_errors_are_tolerated() {
     let set = json!({"type": "object", "properties": {"a": {
         "type": "array", "x-kubernetes-list-type": "set", "items": {"type": "object"},
     }}});

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_the_pod_are_told_by_known_paths() {
+    fn fields_of_the_pod_are_named_by_known_paths() {
         let cases = [
             ("metadata.name", FieldPaths::Variables, ""),
             ("spec.host", FieldPaths::Variables, ""),
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn resources_are_told_in_round_units() {
+    fn resources_have_round_divisors() {
         let cases = [
             ("limits.cpu", "1m", ""),
             ("limits.memory", "1Mi", ""),

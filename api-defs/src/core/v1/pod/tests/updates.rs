@@ -70,7 +70,7 @@ fn few_fields_of_a_pod_change() {
 }
 
 #[test]
-fn what_late_rules_forbid_stays_where_it_was() {
+fn values_that_newer_rules_forbid_may_stay() {
     let odd = json!({"containers": [{"name": "c", "image": "i", "resources": {"limits": {"cpu": "1", "hugepages-2Mi": "3Mi"}}}]});
     assert_eq!(first(odd, json!({"activeDeadlineSeconds": 5})), "");
 }
@@ -149,7 +149,7 @@ fn containers_that_run_once_are_not_started_again_unless_that_was_stored() {
 }
 
 #[test]
-fn what_pods_ask_for_as_a_whole_can_be_resized() {
+fn pod_level_resources_can_be_resized() {
     let spec = |resources: &Value| json!({"containers": [{"name": "c", "image": "i:1"}], "resources": resources});
     let old = pod(spec(&json!({"requests": {"cpu": "1"}, "limits": {"cpu": "2"}})));
     let cases = [

@@ -175,7 +175,7 @@ mod tests {
     use crate::core::v1::{ProjectedVolumeSource, ServiceAccountTokenProjection, VolumeSource};
 
     #[test]
-    fn files_inside_files_and_empty_sources_are_told() {
+    fn files_inside_files_and_empty_sources_are_warned_about() {
         let token = |path: &str| VolumeProjection {
             service_account_token: Some(ServiceAccountTokenProjection {
                 path: path.to_owned(),

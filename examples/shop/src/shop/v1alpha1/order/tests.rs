@@ -42,7 +42,7 @@ fn a_name_of_two_words_needs_no_annotation() {
 }
 
 #[test]
-fn what_the_older_version_cannot_hold_is_kept() {
+fn fields_unknown_to_the_older_version_survive() {
     let mut order = stored("Mary Jane", "Watson");
     "Express".clone_into(&mut order.spec.priority);
     let older = older(&order);

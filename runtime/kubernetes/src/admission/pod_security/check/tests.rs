@@ -133,7 +133,7 @@ fn proc_is_masked_unless_root_is_nobody_outside() {
 }
 
 #[test]
-fn who_containers_run_as() {
+fn containers_must_run_as_a_user_other_than_root() {
     let mut spec = hardened();
     spec["securityContext"]["runAsNonRoot"] = json!(false);
     spec["containers"][0]["securityContext"]["runAsUser"] = json!(0);
