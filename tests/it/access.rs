@@ -86,10 +86,11 @@ fn binding(name: &str, user: &str) -> Value {
     })
 }
 
-/// True for an answer with which the authorizer refuses the verb of a route.
+/// True for an answer with which the authorizer refuses the verb of a route. Answers to HEAD have no body that would say so.
 fn is_refused(answer: &Answer, route: &Route) -> bool {
     let verb = route.verb.map_or_else(String::new, |verb| format!("{verb} "));
-    answer.status == 403 && answer.excerpt().contains(&format!("cannot {verb}"))
+    let says_so = || route.method == Method::HEAD || answer.excerpt().contains(&format!("cannot {verb}"));
+    answer.status == 403 && says_so()
 }
 
 /// Defines a kind, so that its routes are walked, too.
