@@ -113,9 +113,10 @@ async fn episode(servers: &mut Servers<'_>, random: &mut Rng, service: Duration,
     let prefix = format!("e{}-", tally.episodes);
     let endpoints = servers.endpoints();
     let client = |random: &mut Rng, server| Client::new(endpoints.clone(), server, &recorder, &prefix, random.fork());
+    let (stop, stopped) = watch::channel(None);
     let (end, ended) = watch::channel(None);
     let mut clients: JoinSet<()> = (0..CLIENTS)
-        .map(|number| client(random, number % 2).run(NAMES, ended.clone()))
+        .map(|number| client(random, number % 2).run(NAMES, stopped.clone()))
         .collect();
     let mut informers: JoinSet<usize> = (0..INFORMERS)
         .map(|number| Informer::new(client(random, number % 2)).run(ended.clone()))
@@ -127,14 +128,16 @@ async fn episode(servers: &mut Servers<'_>, random: &mut Rng, service: Duration,
     tally.troubles += troubles.count;
     tally.slowest = tally.slowest.max(troubles.slowest);
 
+    // Before the last write, so that informers receive everything that they have written.
+    stop.send_replace(Some(0));
+    while let Some(joined) = clients.join_next().await {
+        joined?;
+    }
     let revision = last
         .write_last()
         .await
         .context("both servers serve after the troubles")?;
     end.send_replace(Some(revision));
-    while let Some(joined) = clients.join_next().await {
-        joined?;
-    }
     let delivered = tokio::time::timeout(DELIVERED_WITHIN, async {
         let mut expired = 0;
         while let Some(joined) = informers.join_next().await {
