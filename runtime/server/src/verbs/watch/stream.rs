@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream;
 use planesmith_machinery::status::{ApiError, ApiResult};
 use planesmith_store::{Entry, Event, Revision, WatchError, Watcher};
-use tokio::time::{Instant, Sleep, sleep_until, timeout};
+use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
 
 use super::bookmarks::Bookmarks;
 use super::chunk::Chunk;
@@ -32,8 +32,8 @@ const INITIAL: usize = 32 << 10;
 /// Bytes of objects whose events are read at once: the memory that a slow watch keeps allocated.
 const READ: usize = 16 << 10;
 
-/// Time during which a watch keeps its seats for a client that does not read.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Time during which a watch keeps its seats for a client that reads the initial events slowly.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The initial events of a watch.
 #[derive(Debug, Default)]
@@ -68,6 +68,8 @@ pub(super) struct WatchStream {
     _place: Option<WatchPlace>,
     /// The seats until the initial events are sent; `None` without flow control.
     start: Option<WatchStart>,
+    /// Time until which the watch keeps the seats at most.
+    keeps_seats_until: Instant,
 }
 
 /// The progress of a watch.
@@ -116,6 +118,7 @@ impl WatchStream {
             unsent: Unsent::default(),
             _place: None,
             start: None,
+            keeps_seats_until: Instant::now() + PATIENCE,
         };
         watch.set_timer();
         watch
@@ -230,8 +233,9 @@ impl WatchStream {
 
     /// A chunk of initial events, empty when none are left; `None` when the watch ends before the client reads it.
     async fn initial(&mut self, initial: Initial) -> Option<ApiResult<(Bytes, Phase)>> {
-        // A client that does not read keeps no seats.
-        if self.start.is_some() && timeout(PATIENCE, self.unsent.writable()).await.is_err() {
+        // A client that reads slowly does not keep the seats of others.
+        let patience = self.keeps_seats_until;
+        if self.start.is_some() && timeout_at(patience, self.unsent.writable()).await.is_err() {
             self.started();
         }
         tokio::select! {
