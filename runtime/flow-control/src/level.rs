@@ -26,6 +26,14 @@ pub struct Level<D> {
     retry_after: RetryAfter,
 }
 
+/// A request that waits in a queue.
+pub(crate) struct QueuedRequest {
+    /// Tells it that it has seats.
+    pub(crate) grant: Arc<Grant>,
+    /// Number of requests in its queue, with this one.
+    pub(crate) queue_length: usize,
+}
+
 impl<D> Level<D> {
     pub(crate) fn new(name: &str, clock: Arc<dyn Clock>) -> Self {
         let now = clock.now();
@@ -56,13 +64,13 @@ impl<D> Level<D> {
         self.state().limit
     }
 
-    /// Begins a request. Returns its key, and its grant with the length of its queue if it does not run at once.
+    /// Begins a request. Returns its key, and its place in a queue if it does not run at once.
     pub(crate) fn begin(
         &self,
         estimate: WorkEstimate,
         hash: impl FnOnce() -> u64,
         description: D,
-    ) -> Result<(RequestKey, Option<(Arc<Grant>, usize)>), Rejection> {
+    ) -> Result<(RequestKey, Option<QueuedRequest>), Rejection> {
         let now = self.clock.now();
         let mut state = self.state();
         let (key, grant, granted) = state.start(now, estimate, hash, description)?;
@@ -71,7 +79,8 @@ impl<D> Level<D> {
         drop(state);
         wake(granted);
         // It may be one of those that others made room for.
-        Ok((key, (!grant.is_given()).then_some((grant, queue_length))))
+        let queued = QueuedRequest { grant, queue_length };
+        Ok((key, (!queued.grant.is_given()).then_some(queued)))
     }
 
     /// Counts a rejection, and returns the seconds after which its client may come again.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::level::Level;
+use crate::level::{Level, QueuedRequest};
 use crate::rejection::Rejection;
 use crate::seats::{Seats, Waiting};
 use crate::work::WorkEstimate;
@@ -30,7 +30,7 @@ impl<D> Level<D> {
         match self.begin(estimate, hash, description) {
             Err(reason) => Start::Rejected(reason),
             Ok((key, None)) => Start::Runs(Seats::new(Arc::clone(self), key)),
-            Ok((key, Some((grant, queue_length)))) => {
+            Ok((key, Some(QueuedRequest { grant, queue_length }))) => {
                 let waiting = Waiting::new(Arc::clone(self), key, grant);
                 Start::Waits { waiting, queue_length }
             }
