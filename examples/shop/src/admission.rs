@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Lister, Objects, Operation, Phase, Plugin, decided};
 use planesmith_control_plane::admission::{NAMESPACE_LIFECYCLE, Registration};
 use planesmith_machinery::status::ApiResult;
 
@@ -53,7 +53,7 @@ impl Plugin for ProductsInStock {
         operation == Operation::Create && phase == Phase::Validating
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         decided(self.check(attributes, objects))
     }
 }

@@ -84,7 +84,7 @@ impl Objects<'_> {
 }
 
 /// The future of a plugin's decision.
-pub type Verdict<'a> = Pin<Box<dyn Future<Output = ApiResult<()>> + Send + 'a>>;
+pub type AdmissionFuture<'a> = Pin<Box<dyn Future<Output = ApiResult<()>> + Send + 'a>>;
 
 /// An admission plugin, which changes writes, and allows or refuses them.
 ///
@@ -99,7 +99,7 @@ pub type Verdict<'a> = Pin<Box<dyn Future<Output = ApiResult<()>> + Send + 'a>>;
 /// A plugin that refuses unpaid orders and records the creator in an annotation:
 ///
 /// ```
-/// use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+/// use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, AdmissionFuture, decided};
 /// use planesmith_machinery::{Resource, meta::ObjectMeta};
 ///
 /// /// An order.
@@ -125,7 +125,7 @@ pub type Verdict<'a> = Pin<Box<dyn Future<Output = ApiResult<()>> + Send + 'a>>;
 ///         operation == Operation::Create
 ///     }
 ///
-///     fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+///     fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
 ///         if let Some(order) = objects.new_as_mut::<Order>() {
 ///             let annotations = &mut order.metadata.annotations;
 ///             annotations.insert("shop.example.com/ordered-by".to_owned(), attributes.user.name.clone());
@@ -133,7 +133,7 @@ pub type Verdict<'a> = Pin<Box<dyn Future<Output = ApiResult<()>> + Send + 'a>>;
 ///         decided(Ok(()))
 ///     }
 ///
-///     fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+///     fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
 ///         let unpaid = objects.new_as::<Order>().is_some_and(|order| !order.paid);
 ///         let verdict = match unpaid {
 ///             true => Err(attributes.forbidden(objects.new.as_deref(), "pay first")),
@@ -151,13 +151,13 @@ pub trait Plugin: Send + Sync {
     fn handles(&self, operation: Operation, phase: Phase) -> bool;
 
     /// Inspects a write, and can change `objects.new`.
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         let _ = (attributes, objects);
         decided(Ok(()))
     }
 
     /// Validates a write in its final form.
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         let _ = (attributes, objects);
         decided(Ok(()))
     }
@@ -165,6 +165,6 @@ pub trait Plugin: Send + Sync {
 
 /// Wraps a decision that is available immediately.
 #[must_use]
-pub fn decided<'a>(answer: ApiResult<()>) -> Verdict<'a> {
+pub fn decided<'a>(answer: ApiResult<()>) -> AdmissionFuture<'a> {
     Box::pin(std::future::ready(answer))
 }

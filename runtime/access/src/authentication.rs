@@ -53,7 +53,7 @@ pub struct Credentials<'a> {
 
 /// The result of one authenticator.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AuthenticationResult {
     /// The credentials are valid and belong to this user.
     User(Identity),
     /// The request has no credentials that this authenticator handles.
@@ -66,7 +66,7 @@ pub enum Verdict {
 pub trait Authenticator: Send + Sync + std::fmt::Debug {
     /// Verifies the credentials. Must be cheap: it runs for each request. The outcome is pending only if another server has to
     /// be asked; then it has everything that the question needs.
-    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, Verdict>;
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, AuthenticationResult>;
 
     /// Removes request headers that carry this authenticator's credentials, so that they are not forwarded to other servers.
     /// The default removes none.
@@ -76,7 +76,7 @@ pub trait Authenticator: Send + Sync + std::fmt::Debug {
 }
 
 impl<A: Authenticator + ?Sized> Authenticator for Arc<A> {
-    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, Verdict> {
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, AuthenticationResult> {
         (**self).authenticate(credentials)
     }
 
@@ -143,16 +143,16 @@ impl Links {
     /// Continues with the verdict of the authenticator before `next`, which must be waited for, and then with the others.
     async fn authenticate_later(
         self: Arc<Self>,
-        verdict: BoxFuture<'static, Verdict>,
+        verdict: BoxFuture<'static, AuthenticationResult>,
         next: usize,
         credentials: OwnedCredentials,
         mut refusal: Refusal,
-    ) -> Verdict {
+    ) -> AuthenticationResult {
         let mut verdict = verdict.await;
         let mut rest = self.authenticators[next..].iter();
         loop {
             if let Some(user) = refusal.unless_user(verdict) {
-                return Verdict::User(user);
+                return AuthenticationResult::User(user);
             }
             let Some(next) = rest.next() else {
                 return self.conclude(&credentials.credentials(), refusal);
@@ -163,29 +163,29 @@ impl Links {
     }
 
     /// Returns the verdict for a request without valid credentials.
-    fn conclude(&self, credentials: &Credentials<'_>, Refusal(reason): Refusal) -> Verdict {
+    fn conclude(&self, credentials: &Credentials<'_>, Refusal(reason): Refusal) -> AuthenticationResult {
         if let Some(reason) = reason {
-            return Verdict::Invalid(reason);
+            return AuthenticationResult::Invalid(reason);
         }
         // Only a scheme followed by a token is a credential that an authenticator would have to recognize.
         if bearer_token(credentials.headers).is_some() {
-            return Verdict::Invalid("invalid bearer token".to_owned());
+            return AuthenticationResult::Invalid("invalid bearer token".to_owned());
         }
         match self.anonymous.serves(credentials.path) {
-            true => Verdict::User(Arc::clone(&self.anonymous_user).into()),
-            false => Verdict::NoOpinion,
+            true => AuthenticationResult::User(Arc::clone(&self.anonymous_user).into()),
+            false => AuthenticationResult::NoOpinion,
         }
     }
 }
 
 impl Authenticator for Chain {
-    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, Verdict> {
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, AuthenticationResult> {
         let mut refusal = Refusal::default();
         for (index, authenticator) in self.0.authenticators.iter().enumerate() {
             match authenticator.authenticate(credentials) {
                 Outcome::Ready(verdict) => {
                     if let Some(user) = refusal.unless_user(verdict) {
-                        return Outcome::Ready(Verdict::User(user));
+                        return Outcome::Ready(AuthenticationResult::User(user));
                     }
                 }
                 Outcome::Pending(verdict) => {
@@ -210,11 +210,11 @@ struct Refusal(Option<String>);
 
 impl Refusal {
     /// Returns the user of a verdict; otherwise notes its reason.
-    fn unless_user(&mut self, verdict: Verdict) -> Option<Identity> {
+    fn unless_user(&mut self, verdict: AuthenticationResult) -> Option<Identity> {
         match verdict {
-            Verdict::User(user) => return Some(user),
-            Verdict::NoOpinion => {}
-            Verdict::Invalid(reason) => {
+            AuthenticationResult::User(user) => return Some(user),
+            AuthenticationResult::NoOpinion => {}
+            AuthenticationResult::Invalid(reason) => {
                 self.0.get_or_insert(reason);
             }
         }

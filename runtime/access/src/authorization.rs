@@ -2,11 +2,11 @@
 
 mod abac;
 mod modes;
+mod outcome;
 mod owned_attributes;
 pub mod rbac;
 mod reason;
 mod rules;
-mod verdict;
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::user::UserInfo;
 
 pub use abac::{PolicyError, PolicyList};
 pub use modes::{AllowedPaths, AlwaysAllow, AlwaysDeny, PrivilegedGroup};
+pub use outcome::AuthorizationOutcome;
 pub use owned_attributes::OwnedAttributes;
 pub use reason::Reason;
 pub use rules::{PathRule, ResourceRule, Rules};
-pub use verdict::Verdict;
 
 /// The attributes of an authorization request.
 #[derive(Clone, Copy, Debug)]
@@ -108,8 +108,8 @@ impl Decision {
 /// Decides about actions.
 pub trait Authorizer: Send + Sync + std::fmt::Debug {
     /// Decides about one action. Runs for each request, so it must be cheap and must not block: a local authorizer returns
-    /// [`Verdict::Ready`], and one that asks another server returns [`Verdict::Pending`].
-    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict;
+    /// [`AuthorizationOutcome::Ready`], and one that asks another server returns [`AuthorizationOutcome::Pending`].
+    fn authorize(&self, attributes: &Attributes<'_>) -> AuthorizationOutcome;
 
     /// Returns the actions that `user` may perform in `namespace`, for self-subject rules reviews. The default lists none.
     fn rules(&self, user: &UserInfo, namespace: &str) -> Rules {
@@ -201,18 +201,18 @@ pub fn joined_failures(failures: &[String]) -> String {
 }
 
 impl Authorizer for Union {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
+    fn authorize(&self, attributes: &Attributes<'_>) -> AuthorizationOutcome {
         let mut undecided = Undecided::default();
         for (index, authorizer) in self.authorizers.iter().enumerate() {
             match authorizer.authorize(attributes) {
-                Verdict::Ready(decision) => {
+                AuthorizationOutcome::Ready(decision) => {
                     if let Some(decided) = undecided.add(decision) {
                         return decided.into();
                     }
                 }
-                Verdict::Pending(question) => {
+                AuthorizationOutcome::Pending(question) => {
                     let (authorizers, attributes) = (Arc::clone(&self.authorizers), OwnedAttributes::from(attributes));
-                    return Verdict::pending(async move {
+                    return AuthorizationOutcome::pending(async move {
                         let mut decision = question.await;
                         let mut later = authorizers[index + 1..].iter();
                         loop {

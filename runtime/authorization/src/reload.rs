@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use arc_swap::ArcSwap;
-use planesmith_access::authorization::{Attributes, Authorizer, Rules, Union, Verdict};
+use planesmith_access::authorization::{Attributes, AuthorizationOutcome, Authorizer, Rules, Union};
 use planesmith_access::user::UserInfo;
 use planesmith_control_plane::followed_file::FollowedFile;
 use planesmith_control_plane::options::AuthorizationMode;
@@ -125,7 +125,7 @@ impl Reload {
 }
 
 impl Authorizer for ConfiguredChain {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
+    fn authorize(&self, attributes: &Attributes<'_>) -> AuthorizationOutcome {
         self.current.load().authorize(attributes)
     }
 

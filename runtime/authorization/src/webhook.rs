@@ -1,6 +1,6 @@
 //! A webhook that decides, and the conditions under which it is asked.
 
-use planesmith_access::authorization::{Attributes, Authorizer, Rules, Verdict, joined_failures};
+use planesmith_access::authorization::{Attributes, AuthorizationOutcome, Authorizer, Rules, joined_failures};
 use planesmith_access::user::UserInfo;
 use planesmith_control_plane::access_reviews::{AccessReviews, FailurePolicy, review_spec};
 use planesmith_expressions::access_review::Condition;
@@ -55,11 +55,11 @@ fn evaluate(conditions: &[Condition], spec: &Value) -> Result<bool, Vec<String>>
 }
 
 impl Authorizer for Webhook {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
+    fn authorize(&self, attributes: &Attributes<'_>) -> AuthorizationOutcome {
         let spec = review_spec(attributes);
         match self.reviews(&spec) {
             Ok(true) => self.reviews.review(attributes, spec),
-            Ok(false) => Verdict::NO_OPINION,
+            Ok(false) => AuthorizationOutcome::NO_OPINION,
             Err(why) => self.failure_policy.decision(why).into(),
         }
     }

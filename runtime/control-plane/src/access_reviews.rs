@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::ValueEnum;
-use planesmith_access::authorization::{Attributes, Authorizer, Decision, Reason, Selectors, Target, Verdict};
+use planesmith_access::authorization::{
+    Attributes, AuthorizationOutcome, Authorizer, Decision, Reason, Selectors, Target,
+};
 use planesmith_server::metrics::{ReviewMetrics, ReviewResult};
 use serde_json::{Value, json};
 
@@ -137,7 +139,7 @@ impl AccessReviews {
     }
 
     /// Decides about an action, whose [`review_spec`] is `spec`: at once if the answer is cached.
-    pub fn review(&self, attributes: &Attributes<'_>, mut spec: Value) -> Verdict {
+    pub fn review(&self, attributes: &Attributes<'_>, mut spec: Value) -> AuthorizationOutcome {
         without_empty_members(&mut spec);
         let question = spec.to_string();
         if let Some(decision) = self.0.decisions.get(&question, Instant::now()) {
@@ -145,7 +147,7 @@ impl AccessReviews {
         }
         let reviewer = Arc::clone(&self.0);
         let is_cached = length(attributes) < LONGEST;
-        Verdict::pending(async move {
+        AuthorizationOutcome::pending(async move {
             let settings = &reviewer.settings;
             let decision = match reviewer.ask(spec).await {
                 Some(answer) => decision(&answer),
@@ -164,7 +166,7 @@ impl AccessReviews {
 }
 
 impl Authorizer for AccessReviews {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
+    fn authorize(&self, attributes: &Attributes<'_>) -> AuthorizationOutcome {
         self.review(attributes, review_spec(attributes))
     }
 }

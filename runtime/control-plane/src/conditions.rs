@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// The content of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct ConditionState {
     /// True for status `True`, false for `False`.
     pub holds: bool,
     /// The machine-readable reason.
@@ -13,7 +13,7 @@ pub struct Verdict {
     pub message: String,
 }
 
-impl Verdict {
+impl ConditionState {
     /// A condition with status `True`.
     pub fn yes(reason: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
@@ -39,9 +39,9 @@ pub fn remove_condition(status: &mut Value, name: &str) {
     }
 }
 
-/// Sets the condition `name` of a status to `verdict`. Its transition time changes only together with its status.
-pub fn set_condition(status: &mut Value, name: &str, verdict: &Verdict, now: &str) {
-    let word = if verdict.holds { "True" } else { "False" };
+/// Sets the condition `name` of a status to `state`. Its transition time changes only together with its status.
+pub fn set_condition(status: &mut Value, name: &str, state: &ConditionState, now: &str) {
+    let word = if state.holds { "True" } else { "False" };
     if status.is_null() {
         *status = json!({});
     }
@@ -57,7 +57,7 @@ pub fn set_condition(status: &mut Value, name: &str, verdict: &Verdict, now: &st
     let Some(known) = known else {
         conditions.push(json!({
             "type": name, "status": word, "lastTransitionTime": now,
-            "reason": verdict.reason, "message": verdict.message
+            "reason": state.reason, "message": state.message
         }));
         return;
     };
@@ -65,6 +65,6 @@ pub fn set_condition(status: &mut Value, name: &str, verdict: &Verdict, now: &st
         known["lastTransitionTime"] = json!(now);
     }
     known["status"] = json!(word);
-    known["reason"] = json!(verdict.reason);
-    known["message"] = json!(verdict.message);
+    known["reason"] = json!(state.reason);
+    known["message"] = json!(state.message);
 }

@@ -3,7 +3,9 @@
 use planesmith_access::authorization::{Attributes as Query, Decision, Selectors, Target as Subject};
 use planesmith_access::user::UserInfo;
 use planesmith_api_defs::core::v1::Namespace;
-use planesmith_expressions::authorization::{self, Check, Decisions, ResourceCheck, ServiceAccount, Verdict};
+use planesmith_expressions::authorization::{
+    self, AuthorizerDecision, Check, Decisions, ResourceCheck, ServiceAccount,
+};
 use planesmith_expressions::policy::{Inputs, Suspended};
 use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::json;
@@ -112,7 +114,7 @@ impl Evaluation {
 }
 
 /// Asks the authorizer about `query` of a request of `user`.
-async fn decide(query: &authorization::Query, user: &UserInfo, sources: &Sources) -> Verdict {
+async fn decide(query: &authorization::Query, user: &UserInfo, sources: &Sources) -> AuthorizerDecision {
     let account = query.service_account.as_ref().map(user_of);
     let user = account.as_ref().unwrap_or(user);
     let mut selectors = Selectors::default();
@@ -130,25 +132,25 @@ async fn decide(query: &authorization::Query, user: &UserInfo, sources: &Sources
                 name: &check.name,
             }
         }
-        Check::Group(_) => return Verdict::default(),
+        Check::Group(_) => return AuthorizerDecision::default(),
     };
     let attributes = Query {
         selectors,
         ..Query::new(user, &query.verb, subject)
     };
     match sources.authorizer.authorize(&attributes).wait().await {
-        Decision::Allow(reason) => Verdict {
+        Decision::Allow(reason) => AuthorizerDecision {
             allowed: true,
             reason: reason.to_string(),
             error: None,
         },
-        Decision::Deny(reason) | Decision::NoOpinion(reason) => Verdict {
+        Decision::Deny(reason) | Decision::NoOpinion(reason) => AuthorizerDecision {
             reason,
-            ..Verdict::default()
+            ..AuthorizerDecision::default()
         },
-        Decision::Failed(error) | Decision::FailedClosed(error) => Verdict {
+        Decision::Failed(error) | Decision::FailedClosed(error) => AuthorizerDecision {
             error: Some(error),
-            ..Verdict::default()
+            ..AuthorizerDecision::default()
         },
     }
 }

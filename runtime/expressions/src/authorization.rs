@@ -59,7 +59,7 @@ pub struct Query {
 
 /// The answer of an authorizer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verdict {
+pub struct AuthorizerDecision {
     /// True if the action is allowed.
     pub allowed: bool,
     /// The reason; may be empty.
@@ -71,13 +71,13 @@ pub struct Verdict {
 /// Decides for expressions.
 pub trait Authorizer: std::fmt::Debug {
     /// Returns the decision about `query`; `None` suspends the evaluation.
-    fn decide(&self, query: &Query) -> Option<Rc<Verdict>>;
+    fn decide(&self, query: &Query) -> Option<Rc<AuthorizerDecision>>;
 }
 
 /// The decisions made during one request. Each query is asked once.
 #[derive(Debug, Default)]
 pub struct Decisions {
-    made: HashMap<Query, Verdict>,
+    made: HashMap<Query, AuthorizerDecision>,
     wanted: RefCell<Option<Query>>,
 }
 
@@ -88,13 +88,13 @@ impl Decisions {
     }
 
     /// Records a decision.
-    pub fn record(&mut self, query: Query, verdict: Verdict) {
+    pub fn record(&mut self, query: Query, verdict: AuthorizerDecision) {
         self.made.insert(query, verdict);
     }
 }
 
 impl Authorizer for Decisions {
-    fn decide(&self, query: &Query) -> Option<Rc<Verdict>> {
+    fn decide(&self, query: &Query) -> Option<Rc<AuthorizerDecision>> {
         let made = self.made.get(query).cloned().map(Rc::new);
         if made.is_none() {
             self.wanted.replace(Some(query.clone()));

@@ -12,7 +12,7 @@ use planesmith_dynamic::structural::{ListKind, Structural};
 use planesmith_machinery::quantity::Quantity;
 use serde_json::Value as Json;
 
-use crate::authorization::{Check, ServiceAccount, Verdict};
+use crate::authorization::{AuthorizerDecision, Check, ServiceAccount};
 use crate::library::format::Format;
 use crate::library::semver::Semver;
 use crate::library::url::Url;
@@ -152,7 +152,7 @@ pub enum Library {
     /// `kubernetes.authorization.PathCheck`, `GroupCheck` and `ResourceCheck`, with the subject.
     Check(Rc<Check>, Option<Rc<ServiceAccount>>),
     /// `kubernetes.authorization.Decision`.
-    Decision(Rc<Verdict>),
+    Decision(Rc<AuthorizerDecision>),
 }
 
 /// The reason for a missing value.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use planesmith_api_defs::apiextensions::v1::{ApprovalState, CustomResourceDefinition};
-use planesmith_control_plane::conditions::{Verdict, remove_condition, set_condition};
+use planesmith_control_plane::conditions::{ConditionState, remove_condition, set_condition};
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
 use planesmith_machinery::resource::ResourceFacts;
 use planesmith_machinery::time::Time;
@@ -223,7 +223,7 @@ impl DefinitionController {
             set_condition(
                 status,
                 "NonStructuralSchema",
-                &Verdict::yes("Violations", problems),
+                &ConditionState::yes("Violations", problems),
                 &now(),
             );
         } else {
@@ -231,10 +231,10 @@ impl DefinitionController {
         }
         if let Some(approval) = definition.approval() {
             let verdict = match approval.state {
-                ApprovalState::Approved => Verdict::yes("ApprovedAnnotation", approval.message),
-                ApprovalState::Bypassed => Verdict::no("UnapprovedAnnotation", approval.message),
-                ApprovalState::Missing => Verdict::no("MissingAnnotation", approval.message),
-                ApprovalState::Invalid => Verdict::no("InvalidAnnotation", approval.message),
+                ApprovalState::Approved => ConditionState::yes("ApprovedAnnotation", approval.message),
+                ApprovalState::Bypassed => ConditionState::no("UnapprovedAnnotation", approval.message),
+                ApprovalState::Missing => ConditionState::no("MissingAnnotation", approval.message),
+                ApprovalState::Invalid => ConditionState::no("InvalidAnnotation", approval.message),
             };
             set_condition(status, "KubernetesAPIApprovalPolicyConformant", &verdict, &now());
         }
@@ -346,7 +346,7 @@ impl DefinitionController {
             return Ok(());
         }
         let mut document = document.clone();
-        let under_way = Verdict::yes("InstanceDeletionInProgress", "CustomResource deletion is in progress");
+        let under_way = ConditionState::yes("InstanceDeletionInProgress", "CustomResource deletion is in progress");
         let words = &under_way.reason;
         let conditions = document.pointer("/status/conditions").and_then(Value::as_array);
         let is_said = conditions
@@ -370,9 +370,9 @@ impl DefinitionController {
                 }
                 return Ok(());
             }
-            Verdict::no("InstanceDeletionCompleted", "removed all instances")
+            ConditionState::no("InstanceDeletionCompleted", "removed all instances")
         } else {
-            Verdict::no("NeverEstablished", "resource was never established")
+            ConditionState::no("NeverEstablished", "resource was never established")
         };
         set_condition(&mut document["status"], "Terminating", &done, &now());
         if let Some(Value::Array(finalizers)) = document.pointer_mut("/metadata/finalizers") {

@@ -6,7 +6,7 @@ use planesmith_machinery::go_format::quote;
 use serde_json::{Map, Value, json};
 
 use crate::definition::Definition;
-use planesmith_control_plane::conditions::Verdict;
+use planesmith_control_plane::conditions::ConditionState;
 
 /// The accepted names of a group's definitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,11 +77,11 @@ fn is_taken(owners: &Owners, name: &str, definition: Definition<'_>) -> bool {
 
 /// The result of accepting a definition's names.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NamesVerdict {
+pub struct AcceptedNames {
     /// `status.acceptedNames`.
     pub accepted: Value,
     /// The condition `NamesAccepted`.
-    pub condition: Verdict,
+    pub condition: ConditionState,
 }
 
 /// Decides about the names that a definition requests; `names` are those of its group.
@@ -89,7 +89,7 @@ pub struct NamesVerdict {
 /// Free names are accepted. A name owned by another definition is not, and the previously accepted name stays. Of several
 /// conflicts, the condition reports the last one.
 #[must_use]
-pub fn accept_names(definition: Definition<'_>, names: &TakenNames) -> NamesVerdict {
+pub fn accept_names(definition: Definition<'_>, names: &TakenNames) -> AcceptedNames {
     let mut accepted = Map::new();
     let mut problem = None;
     let fields = [
@@ -123,10 +123,10 @@ pub fn accept_names(definition: Definition<'_>, names: &TakenNames) -> NamesVerd
         accepted.insert("categories".to_owned(), categories.clone());
     }
     let condition = match problem {
-        Some((reason, message)) => Verdict::no(reason, message),
-        None => Verdict::yes("NoConflicts", "no conflicts found"),
+        Some((reason, message)) => ConditionState::no(reason, message),
+        None => ConditionState::yes("NoConflicts", "no conflicts found"),
     };
-    NamesVerdict {
+    AcceptedNames {
         accepted: Value::Object(accepted),
         condition,
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::definition::Definition;
 use crate::names::{TakenNames, accept_names};
-use planesmith_control_plane::conditions::{Verdict, set_condition};
+use planesmith_control_plane::conditions::{ConditionState, set_condition};
 
 /// Returns the new status of a definition; `taken` are the names of its group, `now` is the time.
 ///
@@ -21,8 +21,8 @@ pub fn settled(document: &Value, taken: &TakenNames, now: &str) -> Value {
     set_condition(&mut status, "NamesAccepted", &names.condition, now);
     if !definition.is("Established") {
         let established = match names.condition.holds {
-            true => Verdict::yes("InitialNamesAccepted", "the initial names have been accepted"),
-            false => Verdict::no("NotAccepted", "not all names are accepted"),
+            true => ConditionState::yes("InitialNamesAccepted", "the initial names have been accepted"),
+            false => ConditionState::no("NotAccepted", "not all names are accepted"),
         };
         set_condition(&mut status, "Established", &established, now);
     }

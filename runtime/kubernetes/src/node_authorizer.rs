@@ -13,7 +13,9 @@ mod volumes;
 use std::sync::Arc;
 
 use planesmith_access::admission::Lister;
-use planesmith_access::authorization::{Attributes, Authorizer, Decision, Rules, Selectors, Target, Verdict};
+use planesmith_access::authorization::{
+    Attributes, AuthorizationOutcome, Authorizer, Decision, Rules, Selectors, Target,
+};
 use planesmith_access::user::UserInfo;
 use planesmith_api_defs::core::v1::Pod;
 use planesmith_machinery::go_format::quote;
@@ -307,16 +309,16 @@ fn allow_if(allowed: bool) -> Result<(), Refusal> {
 }
 
 impl Authorizer for NodeAuthorizer {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
+    fn authorize(&self, attributes: &Attributes<'_>) -> AuthorizationOutcome {
         let Some(node) = attributes.user.node_name() else {
-            return Verdict::NO_OPINION;
+            return AuthorizationOutcome::NO_OPINION;
         };
         let decided = match node {
             "" => Err(format!("unknown node for user {}", quote(&attributes.user.name))),
             node => self.decide(node, attributes),
         };
         match decided {
-            Ok(()) => Verdict::ALLOW,
+            Ok(()) => AuthorizationOutcome::ALLOW,
             Err(reason) => Decision::NoOpinion(reason).into(),
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use planesmith_access::authorization::rbac::{Action, Rule};
 use planesmith_access::authorization::{
-    Attributes, Authorizer, Decision, PathRule, Reason, ResourceRule, Rules, Verdict, joined_failures,
+    Attributes, AuthorizationOutcome, Authorizer, Decision, PathRule, Reason, ResourceRule, Rules, joined_failures,
 };
 use planesmith_access::user::UserInfo;
 
@@ -23,7 +23,7 @@ impl RoleAuthorizer {
 }
 
 impl Authorizer for RoleAuthorizer {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
+    fn authorize(&self, attributes: &Attributes<'_>) -> AuthorizationOutcome {
         let current = self.policy.current();
         let action = Action::of(attributes);
         if let Some(grant) = current.policy().find(attributes.user, &action) {
@@ -32,7 +32,7 @@ impl Authorizer for RoleAuthorizer {
         }
         let problems = current.policy().problems(attributes.user, action.namespace());
         match problems.is_empty() {
-            true => Verdict::NO_OPINION,
+            true => AuthorizationOutcome::NO_OPINION,
             false => Decision::NoOpinion(format!("RBAC: {}", joined_failures(&problems))).into(),
         }
     }

@@ -147,7 +147,7 @@ mod tests {
     use planesmith_machinery::object::Resource as _;
 
     use super::*;
-    use crate::admission::{Verdict, decided};
+    use crate::admission::{AdmissionFuture, decided};
     use crate::user::UserInfo;
 
     /// An object to write.
@@ -175,7 +175,7 @@ mod tests {
             operation == Operation::Create
         }
 
-        fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, _: &'a mut Objects<'_>) -> Verdict<'a> {
+        fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, _: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
             let round = if attributes.is_second_round() { 2 } else { 1 };
             self.book.lock().unwrap().push(format!("{} {round}", self.name));
             if self.again {
@@ -184,7 +184,7 @@ mod tests {
             decided(Ok(()))
         }
 
-        fn validate<'a>(&'a self, _: &'a Attributes<'a>, _: &'a Objects<'_>) -> Verdict<'a> {
+        fn validate<'a>(&'a self, _: &'a Attributes<'a>, _: &'a Objects<'_>) -> AdmissionFuture<'a> {
             self.book.lock().unwrap().push(format!("{} validates", self.name));
             decided(Ok(()))
         }

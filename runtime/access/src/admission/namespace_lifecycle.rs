@@ -6,7 +6,7 @@ use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::resource::Scope;
 use planesmith_machinery::status::{ApiError, ApiResult, Cause};
 
-use super::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use super::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin, decided};
 
 /// Namespaces that cannot be deleted.
 const UNDELETABLE: [&str; 3] = ["default", "kube-system", "kube-public"];
@@ -94,7 +94,7 @@ impl Plugin for NamespaceLifecycle {
         phase == Phase::Mutating && matches!(operation, Operation::Create | Operation::Delete)
     }
 
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         decided(self.check(attributes, objects))
     }
 }

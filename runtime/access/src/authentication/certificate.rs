@@ -9,7 +9,7 @@ use thiserror::Error;
 use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer;
 
-use super::{Authenticator, Credentials, Subject, Verdict, authenticated};
+use super::{AuthenticationResult, Authenticator, Credentials, Subject, authenticated};
 use crate::outcome::Outcome;
 use crate::user::UserInfo;
 
@@ -97,14 +97,14 @@ impl Default for CertificateAuthenticator {
 }
 
 impl Authenticator for CertificateAuthenticator {
-    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, Verdict> {
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, AuthenticationResult> {
         Outcome::Ready(match credentials.certificate {
-            None | Some(ClientCertificate::Nameless) => Verdict::NoOpinion,
-            Some(ClientCertificate::Untrusted(reason)) => Verdict::Invalid(reason.clone()),
+            None | Some(ClientCertificate::Nameless) => AuthenticationResult::NoOpinion,
+            Some(ClientCertificate::Untrusted(reason)) => AuthenticationResult::Invalid(reason.clone()),
             Some(ClientCertificate::Trusted { not_after, .. }) if (self.now)() > *not_after => {
-                Verdict::Invalid("the client certificate has expired".to_owned())
+                AuthenticationResult::Invalid("the client certificate has expired".to_owned())
             }
-            Some(ClientCertificate::Trusted { user, .. }) => Verdict::User(Arc::clone(user).into()),
+            Some(ClientCertificate::Trusted { user, .. }) => AuthenticationResult::User(Arc::clone(user).into()),
         })
     }
 }

@@ -9,7 +9,7 @@ use percent_encoding::percent_decode_str;
 use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer;
 
-use super::{Authenticator, CertificateError, Credentials, Subject, Verdict, authenticated};
+use super::{AuthenticationResult, Authenticator, CertificateError, Credentials, Subject, authenticated};
 use crate::outcome::Outcome;
 use crate::user::UserInfo;
 
@@ -82,7 +82,7 @@ impl RequestHeaderAuthenticator {
 }
 
 impl Authenticator for RequestHeaderAuthenticator {
-    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, Verdict> {
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, AuthenticationResult> {
         Outcome::Ready(self.verdict(credentials))
     }
 
@@ -98,20 +98,20 @@ impl Authenticator for RequestHeaderAuthenticator {
 }
 
 impl RequestHeaderAuthenticator {
-    fn verdict(&self, credentials: &Credentials<'_>) -> Verdict {
+    fn verdict(&self, credentials: &Credentials<'_>) -> AuthenticationResult {
         let Some(proxy) = credentials.proxy else {
-            return Verdict::NoOpinion;
+            return AuthenticationResult::NoOpinion;
         };
         if (self.now)() > proxy.not_after {
-            return Verdict::Invalid("the certificate of the proxy has expired".to_owned());
+            return AuthenticationResult::Invalid("the certificate of the proxy has expired".to_owned());
         }
         let wanted = self.headers();
         let (name, allowed) = (&proxy.name, &wanted.allowed_names);
         if !allowed.is_empty() && !allowed.contains(name) {
-            return Verdict::Invalid(format!("x509: subject with cn={name} is not in the allowed list"));
+            return AuthenticationResult::Invalid(format!("x509: subject with cn={name} is not in the allowed list"));
         }
         let Some(name) = first(credentials.headers, &wanted.username) else {
-            return Verdict::NoOpinion;
+            return AuthenticationResult::NoOpinion;
         };
         let user = authenticated(UserInfo {
             name,
@@ -119,7 +119,7 @@ impl RequestHeaderAuthenticator {
             groups: all(credentials.headers, &wanted.group),
             extra: extra(credentials.headers, &wanted.extra_prefix),
         });
-        Verdict::User(user.into())
+        AuthenticationResult::User(user.into())
     }
 }
 
@@ -184,7 +184,7 @@ mod tests {
         RequestHeaderAuthenticator::new(headers, || SystemTime::UNIX_EPOCH)
     }
 
-    fn ask(allowed: &[&str], proxy: Option<&str>, sent: &[(&str, &str)]) -> Verdict {
+    fn ask(allowed: &[&str], proxy: Option<&str>, sent: &[(&str, &str)]) -> AuthenticationResult {
         let mut headers = HeaderMap::new();
         for (name, value) in sent {
             headers.append(name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
@@ -215,7 +215,7 @@ mod tests {
             ("x-remote-extra-example.com%2fscope", "read"),
             ("x-remote-extra-example.com%2fscope", "write"),
         ];
-        let Verdict::User(user) = ask(&[], Some("front"), &sent) else {
+        let AuthenticationResult::User(user) = ask(&[], Some("front"), &sent) else {
             panic!("the proxy is not believed")
         };
         assert_eq!((user.name.as_str(), user.uid.as_str()), ("carol", "7"));
@@ -253,12 +253,12 @@ mod tests {
     #[test]
     fn headers_of_others_mean_nothing() {
         let sent = [("x-remote-user", "carol")];
-        assert_eq!(ask(&[], None, &sent), Verdict::NoOpinion);
-        assert_eq!(ask(&["front"], Some("front"), &[]), Verdict::NoOpinion);
+        assert_eq!(ask(&[], None, &sent), AuthenticationResult::NoOpinion);
+        assert_eq!(ask(&["front"], Some("front"), &[]), AuthenticationResult::NoOpinion);
         let refused = "x509: subject with cn=other is not in the allowed list";
         assert_eq!(
             ask(&["front"], Some("other"), &sent),
-            Verdict::Invalid(refused.to_owned())
+            AuthenticationResult::Invalid(refused.to_owned())
         );
     }
 }

@@ -5,8 +5,8 @@ use http::HeaderMap;
 use http::header::{AUTHORIZATION, HeaderValue};
 
 use super::{
-    Anonymous, Authenticator, BearerTokens, CertificateAuthenticator, Chain, ClientCertificate, Credentials, TokenFile,
-    TokenFileError, Verdict,
+    Anonymous, AuthenticationResult, Authenticator, BearerTokens, CertificateAuthenticator, Chain, ClientCertificate,
+    Credentials, TokenFile, TokenFileError,
 };
 use crate::user::UserInfo;
 
@@ -29,9 +29,9 @@ fn ask(chain: &Chain, authorization: Option<&'static str>, certificate: Option<&
         .ready()
         .expect("no other server is asked")
     {
-        Verdict::User(user) => format!("{} {:?}", user.name, user.groups),
-        Verdict::NoOpinion => "no opinion".to_owned(),
-        Verdict::Invalid(reason) => format!("invalid: {reason}"),
+        AuthenticationResult::User(user) => format!("{} {:?}", user.name, user.groups),
+        AuthenticationResult::NoOpinion => "no opinion".to_owned(),
+        AuthenticationResult::Invalid(reason) => format!("invalid: {reason}"),
     }
 }
 
@@ -99,7 +99,10 @@ fn anonymous_requests_may_be_restricted_to_paths() {
             certificate: None,
             proxy: None,
         };
-        matches!(chain.authenticate(&credentials).ready(), Some(Verdict::User(_)))
+        matches!(
+            chain.authenticate(&credentials).ready(),
+            Some(AuthenticationResult::User(_))
+        )
     };
     assert!(is_served("/livez") && is_served("/readyz"));
     for path in ["/", "/livez/", "/livez/ping", "/healthz", "/LIVEZ"] {
@@ -138,7 +141,7 @@ fn a_certificate_ends_while_its_connection_lives() {
         };
         matches!(
             CertificateAuthenticator { now }.authenticate(&credentials).ready(),
-            Some(Verdict::User(_))
+            Some(AuthenticationResult::User(_))
         )
     };
     assert!(at(|| SystemTime::UNIX_EPOCH + Duration::from_secs(100)));

@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 
 use super::single_flight::SingleFlight;
 use super::token_cache::{TokenCache, TokenCacheObserver, TokenKey};
-use super::{Authenticator, Credentials, Identity, Remarks, Verdict, bearer_token};
+use super::{AuthenticationResult, Authenticator, Credentials, Identity, Remarks, bearer_token};
 use crate::outcome::Outcome;
 use crate::user::UserInfo;
 
@@ -170,10 +170,10 @@ impl BearerTokens {
     }
 
     /// Authenticates `token` for this server.
-    pub(super) fn verdict(&self, token: &str) -> Outcome<'static, Verdict> {
+    pub(super) fn verdict(&self, token: &str) -> Outcome<'static, AuthenticationResult> {
         match self.review(token, self.audiences()) {
-            Outcome::Ready(review) => Outcome::Ready(Verdict::of(review)),
-            Outcome::Pending(review) => Outcome::pending(async { Verdict::of(review.await) }),
+            Outcome::Ready(review) => Outcome::Ready(AuthenticationResult::of(review)),
+            Outcome::Pending(review) => Outcome::pending(async { AuthenticationResult::of(review.await) }),
         }
     }
 }
@@ -191,20 +191,20 @@ impl VerifiedTokens {
     }
 }
 
-impl Verdict {
+impl AuthenticationResult {
     fn of(review: TokenReview) -> Self {
         match review {
-            Ok(found) => Verdict::User(found.identity),
-            Err(reason) => Verdict::Invalid(reason),
+            Ok(found) => AuthenticationResult::User(found.identity),
+            Err(reason) => AuthenticationResult::Invalid(reason),
         }
     }
 }
 
 impl Authenticator for BearerTokens {
-    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, Verdict> {
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, AuthenticationResult> {
         match bearer_token(credentials.headers) {
             Some(token) => self.verdict(token),
-            None => Outcome::Ready(Verdict::NoOpinion),
+            None => Outcome::Ready(AuthenticationResult::NoOpinion),
         }
     }
 }

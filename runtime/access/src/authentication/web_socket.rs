@@ -7,7 +7,7 @@ use http::HeaderMap;
 use http::header::{HeaderValue, SEC_WEBSOCKET_PROTOCOL};
 use planesmith_machinery::go_base64::RAW_URL;
 
-use super::{Authenticator, BearerTokens, Credentials, Verdict};
+use super::{AuthenticationResult, Authenticator, BearerTokens, Credentials};
 use crate::outcome::Outcome;
 use crate::upgrade::asks_for_web_socket;
 
@@ -29,11 +29,11 @@ impl WebSocketTokens {
 }
 
 impl Authenticator for WebSocketTokens {
-    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, Verdict> {
+    fn authenticate(&self, credentials: &Credentials<'_>) -> Outcome<'static, AuthenticationResult> {
         match token(credentials.headers) {
-            Ok(None) => Outcome::Ready(Verdict::NoOpinion),
+            Ok(None) => Outcome::Ready(AuthenticationResult::NoOpinion),
             Ok(Some(token)) => self.tokens.verdict(&token),
-            Err(why) => Outcome::Ready(Verdict::Invalid(why.to_owned())),
+            Err(why) => Outcome::Ready(AuthenticationResult::Invalid(why.to_owned())),
         }
     }
 

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use thiserror::Error;
 
 use self::policy::Policy;
-use super::{Attributes, Authorizer, Decision, PathRule, ResourceRule, Rules, Verdict};
+use super::{Attributes, AuthorizationOutcome, Authorizer, Decision, PathRule, ResourceRule, Rules};
 use crate::user::UserInfo;
 
 /// The policies of a file, by their subjects.
@@ -90,10 +90,10 @@ impl PolicyList {
 }
 
 impl Authorizer for PolicyList {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
+    fn authorize(&self, attributes: &Attributes<'_>) -> AuthorizationOutcome {
         let mut policies = self.of(attributes.user).into_iter();
         match policies.any(|policy| policy.permits(attributes)) {
-            true => Verdict::ALLOW,
+            true => AuthorizationOutcome::ALLOW,
             false => Decision::NoOpinion("No policy matched.".to_owned()).into(),
         }
     }

@@ -1,6 +1,6 @@
 //! Authorizers without configuration.
 
-use super::{Attributes, Authorizer, Decision, Rules, Target, Verdict};
+use super::{Attributes, AuthorizationOutcome, Authorizer, Decision, Rules, Target};
 use crate::user::{PRIVILEGED_GROUP, UserInfo};
 
 /// Allows everything.
@@ -8,8 +8,8 @@ use crate::user::{PRIVILEGED_GROUP, UserInfo};
 pub struct AlwaysAllow;
 
 impl Authorizer for AlwaysAllow {
-    fn authorize(&self, _: &Attributes<'_>) -> Verdict {
-        Verdict::ALLOW
+    fn authorize(&self, _: &Attributes<'_>) -> AuthorizationOutcome {
+        AuthorizationOutcome::ALLOW
     }
 
     fn rules(&self, _: &UserInfo, _: &str) -> Rules {
@@ -22,7 +22,7 @@ impl Authorizer for AlwaysAllow {
 pub struct AlwaysDeny;
 
 impl Authorizer for AlwaysDeny {
-    fn authorize(&self, _: &Attributes<'_>) -> Verdict {
+    fn authorize(&self, _: &Attributes<'_>) -> AuthorizationOutcome {
         Decision::NoOpinion("Everything is forbidden.".to_owned()).into()
     }
 }
@@ -32,11 +32,11 @@ impl Authorizer for AlwaysDeny {
 pub struct PrivilegedGroup;
 
 impl Authorizer for PrivilegedGroup {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
+    fn authorize(&self, attributes: &Attributes<'_>) -> AuthorizationOutcome {
         if attributes.user.is_in(PRIVILEGED_GROUP) {
-            Verdict::ALLOW
+            AuthorizationOutcome::ALLOW
         } else {
-            Verdict::NO_OPINION
+            AuthorizationOutcome::NO_OPINION
         }
     }
 }
@@ -65,14 +65,14 @@ impl AllowedPaths {
 }
 
 impl Authorizer for AllowedPaths {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
+    fn authorize(&self, attributes: &Attributes<'_>) -> AuthorizationOutcome {
         if let Target::Path(path) = attributes.target {
             let path = path.trim_start_matches('/');
             if self.exact.iter().any(|exact| exact == path) || self.prefixes.iter().any(|start| path.starts_with(start))
             {
-                return Verdict::ALLOW;
+                return AuthorizationOutcome::ALLOW;
             }
         }
-        Verdict::NO_OPINION
+        AuthorizationOutcome::NO_OPINION
     }
 }

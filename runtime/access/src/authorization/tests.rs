@@ -4,14 +4,16 @@ use std::task::{Context, Poll, Waker};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
-use super::{AllowedPaths, AlwaysDeny, Attributes, Authorizer, Decision, PrivilegedGroup, Target, Union, Verdict};
+use super::{
+    AllowedPaths, AlwaysDeny, Attributes, AuthorizationOutcome, Authorizer, Decision, PrivilegedGroup, Target, Union,
+};
 use crate::user::UserInfo;
 
 /// The decision of authorizers of which none waits.
-fn decided(verdict: Verdict) -> Decision {
+fn decided(verdict: AuthorizationOutcome) -> Decision {
     match verdict {
-        Verdict::Ready(decision) => decision,
-        Verdict::Pending(_) => panic!("the decision is not available at once"),
+        AuthorizationOutcome::Ready(decision) => decision,
+        AuthorizationOutcome::Pending(_) => panic!("the decision is not available at once"),
     }
 }
 
@@ -48,7 +50,7 @@ fn without_an_opinion_the_reasons_are_kept() {
 struct Lost(&'static str);
 
 impl Authorizer for Lost {
-    fn authorize(&self, _: &Attributes<'_>) -> Verdict {
+    fn authorize(&self, _: &Attributes<'_>) -> AuthorizationOutcome {
         Decision::Failed(self.0.to_owned()).into()
     }
 }
@@ -85,9 +87,9 @@ impl Remote {
 }
 
 impl Authorizer for Remote {
-    fn authorize(&self, _: &Attributes<'_>) -> Verdict {
+    fn authorize(&self, _: &Attributes<'_>) -> AuthorizationOutcome {
         let answers = self.0.lock().unwrap().take().expect("asked once");
-        Verdict::pending(std::future::poll_fn(move |_| match answers.try_recv() {
+        AuthorizationOutcome::pending(std::future::poll_fn(move |_| match answers.try_recv() {
             Ok(decision) => Poll::Ready(decision),
             Err(_) => Poll::Pending,
         }))

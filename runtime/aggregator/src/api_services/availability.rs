@@ -1,6 +1,6 @@
 //! The availability of servers behind services, and the condition that reports it.
 
-use planesmith_control_plane::conditions::{Verdict, set_condition};
+use planesmith_control_plane::conditions::{ConditionState, set_condition};
 use planesmith_control_plane::loopback::LoopbackError;
 use planesmith_control_plane::resource_client::ResourceClient;
 use planesmith_control_plane::service_resolver::ServicePort;
@@ -98,8 +98,8 @@ impl Availability {
     /// Sets the condition of an object. Returns true if that changes it.
     fn update(&self, object: &mut Value, now: &str) -> bool {
         let verdict = match self.is_available {
-            true => Verdict::yes(self.reason, self.message.as_str()),
-            false => Verdict::no(self.reason, self.message.as_str()),
+            true => ConditionState::yes(self.reason, self.message.as_str()),
+            false => ConditionState::no(self.reason, self.message.as_str()),
         };
         let before = object["status"].clone();
         set_condition(&mut object["status"], "Available", &verdict, now);

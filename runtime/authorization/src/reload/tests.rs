@@ -18,7 +18,7 @@ const REFUSE: &str = "{type: RBAC, name: rbac}";
 struct Refuse;
 
 impl Authorizer for Refuse {
-    fn authorize(&self, _: &Attributes<'_>) -> Verdict {
+    fn authorize(&self, _: &Attributes<'_>) -> AuthorizationOutcome {
         Decision::Deny(String::new()).into()
     }
 }

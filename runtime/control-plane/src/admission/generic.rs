@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planesmith_access::admission::{
-    Attributes, NamespaceLifecycle, Namespaces, Objects, Operation, Phase, Plugin, Verdict, decided,
+    AdmissionFuture, Attributes, NamespaceLifecycle, Namespaces, Objects, Operation, Phase, Plugin, decided,
 };
 use planesmith_server::stores::ResourceStore;
 
@@ -56,11 +56,11 @@ impl Plugin for AlwaysDeny {
         true
     }
 
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         self.validate(attributes, objects)
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         let why = "admission control is denying all modifications";
         decided(Err(attributes.forbidden(objects.new.as_deref(), why)))
     }

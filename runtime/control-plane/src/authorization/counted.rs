@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planesmith_access::authorization::{Attributes, Authorizer, Decision, Rules, Verdict};
+use planesmith_access::authorization::{Attributes, AuthorizationOutcome, Authorizer, Decision, Rules};
 use planesmith_access::user::UserInfo;
 use planesmith_server::metrics::{AuthorizerMetrics, DecisionMetrics};
 
@@ -30,15 +30,15 @@ impl CountedAuthorizer {
 }
 
 impl Authorizer for CountedAuthorizer {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
+    fn authorize(&self, attributes: &Attributes<'_>) -> AuthorizationOutcome {
         match self.authorizer.authorize(attributes) {
-            Verdict::Ready(decision) => {
+            AuthorizationOutcome::Ready(decision) => {
                 count(&self.decisions, &decision);
                 decision.into()
             }
-            Verdict::Pending(question) => {
+            AuthorizationOutcome::Pending(question) => {
                 let decisions = self.decisions.clone();
-                Verdict::pending(async move {
+                AuthorizationOutcome::pending(async move {
                     let decision = question.await;
                     count(&decisions, &decision);
                     decision

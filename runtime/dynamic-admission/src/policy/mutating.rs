@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin, decided};
 use planesmith_api_defs::admissionregistration::v1::{MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding};
 use planesmith_control_plane::admission::Registration;
 use planesmith_expressions::policy::{Changes, Failure, Matching, Operation as PatchOperation, Suspended};
@@ -83,7 +83,7 @@ impl Plugin for MutatingPolicies {
         phase == Phase::Mutating
     }
 
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         let hooks = self.hooks.of(attributes.resource);
         if hooks.is_empty() || is_exempt(attributes) {
             return decided(Ok(()));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin, decided};
 use planesmith_access::audit::Level;
 use planesmith_api_defs::admissionregistration::v1::{ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding};
 use planesmith_control_plane::admission::Registration;
@@ -79,7 +79,7 @@ impl Plugin for ValidatingPolicies {
         phase == Phase::Validating
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         let hooks = self.hooks.of(attributes.resource);
         if hooks.is_empty() || is_exempt(attributes) {
             return decided(Ok(()));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin, decided};
 use planesmith_access::audit::Level;
 use planesmith_api_defs::admissionregistration::v1::MutatingWebhookConfiguration;
 use planesmith_control_plane::admission::Registration;
@@ -64,7 +64,7 @@ impl Plugin for MutatingWebhooks {
         phase == Phase::Mutating
     }
 
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         let webhooks = self.configurations.current();
         if webhooks.is_empty() || Request::is_exempt(attributes) {
             return decided(Ok(()));

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin, decided};
 use planesmith_api_defs::admissionregistration::v1::ValidatingWebhookConfiguration;
 use planesmith_control_plane::admission::Registration;
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -55,7 +55,7 @@ impl Plugin for ValidatingWebhooks {
         phase == Phase::Validating
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         let webhooks = self.configurations.current();
         if webhooks.is_empty() || Request::is_exempt(attributes) {
             return decided(Ok(()));

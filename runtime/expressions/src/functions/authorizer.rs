@@ -5,7 +5,7 @@ use std::rc::Rc;
 use planesmith_machinery::names;
 
 use super::{Context, Entry, text, unfit};
-use crate::authorization::{Check, Query, ResourceCheck, ServiceAccount, Verdict};
+use crate::authorization::{AuthorizerDecision, Check, Query, ResourceCheck, ServiceAccount};
 use crate::value::{Evaluated, Fault, Library, Value};
 
 pub(super) const FUNCTIONS: &[Entry] = &[
@@ -166,7 +166,7 @@ fn check<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     Ok(Value::Library(Library::Decision(verdict)))
 }
 
-fn verdict<'a>(args: &'a [Value<'_>]) -> Result<&'a Verdict, Fault> {
+fn verdict<'a>(args: &'a [Value<'_>]) -> Result<&'a AuthorizerDecision, Fault> {
     match args.first() {
         Some(Value::Library(Library::Decision(verdict))) => Ok(verdict),
         _ => Err(unfit()),

@@ -6,7 +6,7 @@ mod validating;
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::authorization::{Check, Decisions, Query, ResourceCheck, ServiceAccount, Verdict};
+use crate::authorization::{AuthorizerDecision, Check, Decisions, Query, ResourceCheck, ServiceAccount};
 
 /// The documents of a request to create a config map.
 struct Request {

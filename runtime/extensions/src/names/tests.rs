@@ -29,7 +29,10 @@ fn free_names_are_given() {
         json!({"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList",
                "shortNames": ["wi"]})
     );
-    assert_eq!(verdict.condition, Verdict::yes("NoConflicts", "no conflicts found"));
+    assert_eq!(
+        verdict.condition,
+        ConditionState::yes("NoConflicts", "no conflicts found")
+    );
 }
 
 #[test]
@@ -41,7 +44,7 @@ fn taken_names_are_not() {
     );
     assert_eq!(
         verdict.condition,
-        Verdict::no(
+        ConditionState::no(
             "ShortNamesConflict",
             "[\"wd\" is already in use, \"wi\" is already in use]"
         )
@@ -51,7 +54,7 @@ fn taken_names_are_not() {
     let verdict = accept_names(Definition::new(&definition("gadgets", "Widget", &[])), &taken(&first));
     assert_eq!(
         verdict.condition,
-        Verdict::no("ListKindConflict", "\"WidgetList\" is already in use")
+        ConditionState::no("ListKindConflict", "\"WidgetList\" is already in use")
     );
     assert_eq!(verdict.accepted["kind"], "");
 }
@@ -60,7 +63,10 @@ fn taken_names_are_not() {
 fn names_that_were_given_before_stay() {
     let first = accepted(definition("widgets", "Widget", &["wi"]));
     let verdict = accept_names(Definition::new(&first), &taken(&first));
-    assert_eq!(verdict.condition, Verdict::yes("NoConflicts", "no conflicts found"));
+    assert_eq!(
+        verdict.condition,
+        ConditionState::yes("NoConflicts", "no conflicts found")
+    );
 }
 
 #[test]
@@ -85,7 +91,7 @@ fn a_plural_of_the_server_itself_is_never_given() {
     let verdict = accept_names(wanted, &names);
     assert_eq!(
         verdict.condition,
-        Verdict::no("PluralConflict", "\"widgets\" is already in use")
+        ConditionState::no("PluralConflict", "\"widgets\" is already in use")
     );
     assert_eq!(verdict.accepted["plural"], "");
     names.take(wanted);

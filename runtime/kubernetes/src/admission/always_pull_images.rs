@@ -1,6 +1,6 @@
 //! Sets the pull policy of every pod to Always, so that a private image on a node cannot be used without credentials.
 
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin, decided};
 use planesmith_api_defs::core::v1::{Pod, PodSpec};
 use planesmith_machinery::field_error::FieldErrors;
 use planesmith_machinery::status::ApiResult;
@@ -21,7 +21,7 @@ impl Plugin for AlwaysPullImages {
         matches!(operation, Operation::Create | Operation::Update)
     }
 
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         if concerns(attributes, objects)
             && let Some(pod) = objects.new_as_mut::<Pod>()
         {
@@ -43,7 +43,7 @@ impl Plugin for AlwaysPullImages {
         decided(Ok(()))
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         decided(check(attributes, objects))
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin};
 use planesmith_access::authentication::service_account::node_of_pod;
 use planesmith_access::authorization::{Authorizer, Target};
 use planesmith_access::user::UserInfo;
@@ -170,14 +170,14 @@ impl Plugin for ClaimStatusAuthorization {
         operation == Operation::Update && phase == Phase::Validating
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         Box::pin(self.check(attributes, objects))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use planesmith_access::authorization::{self, Verdict};
+    use planesmith_access::authorization::{self, AuthorizationOutcome};
     use serde_json::{Value, json};
 
     use super::*;
@@ -190,13 +190,13 @@ mod tests {
     struct Only(&'static [[&'static str; 3]]);
 
     impl Authorizer for Only {
-        fn authorize(&self, action: &authorization::Attributes<'_>) -> Verdict {
+        fn authorize(&self, action: &authorization::Attributes<'_>) -> AuthorizationOutcome {
             let Target::Resource { subresource, name, .. } = action.target else {
-                return Verdict::NO_OPINION;
+                return AuthorizationOutcome::NO_OPINION;
             };
             match self.0.contains(&[action.verb, subresource, name]) {
-                true => Verdict::ALLOW,
-                false => Verdict::NO_OPINION,
+                true => AuthorizationOutcome::ALLOW,
+                false => AuthorizationOutcome::NO_OPINION,
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Lister, Objects, Operation, Phase, Plugin, decided};
 use planesmith_api_defs::core::v1::PersistentVolumeClaim;
 use planesmith_api_defs::storage::v1::StorageClass;
 use planesmith_machinery::status::ApiResult;
@@ -36,7 +36,7 @@ impl Plugin for DefaultStorageClass {
         operation == Operation::Create && phase == Phase::Mutating
     }
 
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         decided(self.fill(attributes, objects))
     }
 }

@@ -1,6 +1,6 @@
 //! Limits how long pods stay on nodes that are not ready or unreachable.
 
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin, decided};
 use planesmith_api_defs::core::v1::{Pod, Toleration};
 
 const NOT_READY: &str = "node.kubernetes.io/not-ready";
@@ -21,7 +21,7 @@ impl Plugin for DefaultTolerationSeconds {
         matches!(operation, Operation::Create | Operation::Update) && phase == Phase::Mutating
     }
 
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         if attributes.subresource.is_empty()
             && let Some(pod) = objects.new_as_mut::<Pod>()
         {

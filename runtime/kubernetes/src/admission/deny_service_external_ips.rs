@@ -1,6 +1,6 @@
 //! Refuses addresses outside the cluster for services.
 
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin, decided};
 use planesmith_api_defs::core::v1::Service;
 
 /// Refuses external addresses that a service did not have before.
@@ -15,7 +15,7 @@ impl Plugin for DenyServiceExternalIPs {
         matches!(operation, Operation::Create | Operation::Update) && phase == Phase::Validating
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         let old = objects
             .old_as::<Service>()
             .map_or(&[][..], |old| &old.spec.external_ips);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin, decided};
 use planesmith_api_defs::core::v1::{Pod, Toleration};
 
 use super::resource_quota::is_extended;
@@ -19,7 +19,7 @@ impl Plugin for ExtendedResourceToleration {
         matches!(operation, Operation::Create | Operation::Update) && phase == Phase::Mutating
     }
 
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         if attributes.subresource.is_empty()
             && let Some(pod) = objects.new_as_mut::<Pod>()
         {

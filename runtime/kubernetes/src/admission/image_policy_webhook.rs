@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin, decided};
 use planesmith_api_defs::core::v1::Pod;
 use planesmith_api_defs::imagepolicy::v1alpha1::{
     ImageReview, ImageReviewContainerSpec, ImageReviewSpec, ImageReviewStatus,
@@ -100,7 +100,7 @@ impl Plugin for ImagePolicyWebhook {
         matches!(operation, Operation::Create | Operation::Update) && phase == Phase::Validating
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         let pod = objects.new_as::<Pod>().filter(|_| attributes.is_for("", "pods"));
         let review = pod.and_then(|pod| review(attributes, pod));
         match review {

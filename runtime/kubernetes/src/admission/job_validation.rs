@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Lister, Objects, Operation, Phase, Plugin, decided};
 use planesmith_api_defs::batch::v1::Job;
 use planesmith_api_defs::scheduling::v1alpha2::PodGroup;
 use planesmith_machinery::go_format::quote;
@@ -22,7 +22,7 @@ impl Plugin for JobValidation {
         operation == Operation::Update && phase == Phase::Validating
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         decided(self.check(attributes, objects))
     }
 }

@@ -1,6 +1,6 @@
 //! Restricts required anti-affinity to single nodes.
 
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin, decided};
 use planesmith_api_defs::core::v1::Pod;
 
 const HOSTNAME: &str = "kubernetes.io/hostname";
@@ -17,7 +17,7 @@ impl Plugin for LimitPodHardAntiAffinityTopology {
         matches!(operation, Operation::Create | Operation::Update) && phase == Phase::Validating
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         let pod = objects.new_as::<Pod>().filter(|_| attributes.subresource.is_empty());
         let affinity = pod.and_then(|pod| pod.spec.affinity.as_ref()?.pod_anti_affinity.as_ref());
         let mut terms = affinity

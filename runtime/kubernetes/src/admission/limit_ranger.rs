@@ -4,7 +4,7 @@ mod bounds;
 
 use std::sync::Arc;
 
-use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Lister, Objects, Operation, Phase, Plugin, decided};
 use planesmith_api_defs::core::v1::{Container, LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod, ResourceList};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::ApiResult;
@@ -160,11 +160,11 @@ impl Plugin for LimitRanger {
         matches!(operation, Operation::Create | Operation::Update)
     }
 
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         decided(self.fill(attributes, objects))
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         decided(self.check(attributes, objects))
     }
 }

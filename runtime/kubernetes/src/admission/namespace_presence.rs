@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::{Method, StatusCode};
-use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Lister, Objects, Operation, Phase, Plugin, decided};
 use planesmith_api_defs::core::v1::Namespace;
 use planesmith_control_plane::loopback::Loopback;
 use planesmith_machinery::group_version::GroupResource;
@@ -44,7 +44,7 @@ impl Plugin for NamespaceAutoProvision {
         operation == Operation::Create && phase == Phase::Mutating
     }
 
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, _: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, _: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         Box::pin(self.provide(attributes))
     }
 }
@@ -73,7 +73,7 @@ impl Plugin for NamespaceExists {
         operation != Operation::Connect && phase == Phase::Validating
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, _: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, _: &'a Objects<'_>) -> AdmissionFuture<'a> {
         decided(self.check(attributes))
     }
 }

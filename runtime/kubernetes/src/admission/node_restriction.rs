@@ -11,7 +11,7 @@ mod tokens;
 
 use std::sync::Arc;
 
-use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Lister, Objects, Operation, Phase, Plugin, decided};
 use planesmith_access::authorization::Authorizer;
 use planesmith_api_defs::certificates::v1::CertificateSigningRequest;
 use planesmith_api_defs::resource::v1::ResourceSlice;
@@ -178,7 +178,7 @@ impl Plugin for NodeRestriction {
         operation != Operation::Connect && phase == Phase::Mutating
     }
 
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         let Some(node) = attributes.user.node_name() else {
             return decided(Ok(()));
         };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin};
 use planesmith_access::authorization::{Authorizer, Target};
 use planesmith_control_plane::live_kinds::LiveKinds;
 use planesmith_machinery::meta::OwnerReference;
@@ -103,7 +103,7 @@ impl Plugin for OwnerReferencesPermissionEnforcement {
         matches!(operation, Operation::Create | Operation::Update) && phase == Phase::Validating
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         Box::pin(self.check(attributes, objects))
     }
 }
@@ -113,7 +113,7 @@ mod tests {
     use axum::body::Body;
     use axum::response::Response;
     use futures_util::future::BoxFuture;
-    use planesmith_access::authorization::{self, Decision, Verdict};
+    use planesmith_access::authorization::{self, AuthorizationOutcome, Decision};
     use planesmith_api_defs::core::v1::ConfigMap;
     use planesmith_server::chain::ApiServer;
     use planesmith_server::discovery::ServedResource;
@@ -129,16 +129,16 @@ mod tests {
     struct Allowing(&'static [&'static str]);
 
     impl Authorizer for Allowing {
-        fn authorize(&self, attributes: &authorization::Attributes<'_>) -> Verdict {
+        fn authorize(&self, attributes: &authorization::Attributes<'_>) -> AuthorizationOutcome {
             let Target::Resource {
                 resource, subresource, ..
             } = attributes.target
             else {
-                return Verdict::NO_OPINION;
+                return AuthorizationOutcome::NO_OPINION;
             };
             let asked = format!("{} {resource} {subresource}", attributes.verb);
             match self.0.contains(&asked.trim_end()) {
-                true => Verdict::ALLOW,
+                true => AuthorizationOutcome::ALLOW,
                 false => Decision::NoOpinion("no".to_owned()).into(),
             }
         }

@@ -1,6 +1,6 @@
 //! Protects groups of pods that are in use: a controller removes the finalizer once no pod refers to them.
 
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin, decided};
 use planesmith_api_defs::scheduling::v1alpha2::PodGroup;
 
 const FINALIZER: &str = "scheduling.k8s.io/podgroup-protection";
@@ -17,7 +17,7 @@ impl Plugin for PodGroupProtection {
         operation == Operation::Create && phase == Phase::Mutating
     }
 
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         if attributes.subresource.is_empty()
             && let Some(group) = objects.new_as_mut::<PodGroup>()
         {

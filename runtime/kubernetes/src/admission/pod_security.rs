@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::Result;
-use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Lister, Objects, Operation, Phase, Plugin, decided};
 use planesmith_access::audit;
 use planesmith_api_defs::core::v1::{EphemeralContainer, Namespace, Pod, PodTemplateSpec};
 use planesmith_machinery::group_version::GroupKind;
@@ -351,7 +351,7 @@ impl Plugin for PodSecurity {
         matches!(operation, Operation::Create | Operation::Update) && phase == Phase::Validating
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         decided(self.check(attributes, objects))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Lister, Objects, Operation, Phase, Plugin, decided};
 use planesmith_api_defs::core::v1::{Node, Pod};
 use planesmith_machinery::object::Object;
 use planesmith_machinery::status::ApiResult;
@@ -68,7 +68,7 @@ impl Plugin for PodTopologyLabels {
         operation == Operation::Create && phase == Phase::Mutating
     }
 
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         decided(self.copy(attributes, objects))
     }
 }

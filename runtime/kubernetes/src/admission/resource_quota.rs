@@ -16,7 +16,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
 use anyhow::Result;
-use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase, Plugin, Verdict};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Lister, Objects, Operation, Phase, Plugin};
 use planesmith_api_defs::core::v1::ResourceQuota;
 use planesmith_control_plane::loopback::Loopback;
 use planesmith_machinery::status::ApiResult;
@@ -126,7 +126,7 @@ impl Plugin for ResourceQuotas {
         matches!(operation, Operation::Create | Operation::Update) && phase == Phase::Validating
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         Box::pin(self.charge(attributes, objects))
     }
 }

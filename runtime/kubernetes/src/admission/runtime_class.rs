@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Lister, Objects, Operation, Phase, Plugin, decided};
 use planesmith_api_defs::core::v1::Pod;
 use planesmith_api_defs::node::v1::{RuntimeClass, Scheduling};
 use planesmith_machinery::status::{ApiError, ApiResult};
@@ -103,11 +103,11 @@ impl Plugin for RuntimeClasses {
         operation == Operation::Create
     }
 
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         decided(self.fill(attributes, objects))
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         decided(self.check(attributes, objects))
     }
 }

@@ -5,7 +5,7 @@ mod secrets;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planesmith_access::admission::{Attributes, Lister, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Lister, Objects, Operation, Phase, Plugin, decided};
 use planesmith_api_defs::core::v1::{
     ConfigMapProjection, Container, DownwardAPIProjection, DownwardAPIVolumeFile, KeyToPath, LocalObjectReference,
     ObjectFieldSelector, Pod, ProjectedVolumeSource, ServiceAccount, ServiceAccountTokenProjection, Volume,
@@ -228,11 +228,11 @@ impl Plugin for ServiceAccounts {
         matches!(operation, Operation::Create | Operation::Update)
     }
 
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         Box::pin(self.complete(attributes, objects))
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         decided(self.check(attributes, objects))
     }
 }

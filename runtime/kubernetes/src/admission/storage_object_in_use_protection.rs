@@ -1,6 +1,6 @@
 //! Protects storage that is in use: a controller removes the finalizer once it is unused.
 
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin, decided};
 
 /// Protected kinds, and their finalizers.
 const PROTECTED: [(&str, &str, &str); 3] = [
@@ -25,7 +25,7 @@ impl Plugin for StorageObjectInUseProtection {
         operation == Operation::Create && phase == Phase::Mutating
     }
 
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         let mut protected = PROTECTED.iter();
         let found = protected.find(|(group, resource, _)| attributes.is_for(group, resource));
         if let (Some((.., finalizer)), Some(object)) = (found, objects.new.as_deref_mut())

@@ -1,6 +1,6 @@
 //! Keeps pods off new nodes until their kubelet reports that they are ready.
 
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin, decided};
 use planesmith_api_defs::core::v1::{Node, Taint};
 
 const NOT_READY: &str = "node.kubernetes.io/not-ready";
@@ -17,7 +17,7 @@ impl Plugin for TaintNodesByCondition {
         operation == Operation::Create && phase == Phase::Mutating
     }
 
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         if attributes.subresource.is_empty()
             && let Some(node) = objects.new_as_mut::<Node>()
         {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use planesmith_api_defs::networking::v1::ServiceCIDR;
-use planesmith_control_plane::conditions::{Verdict, set_condition};
+use planesmith_control_plane::conditions::{ConditionState, set_condition};
 use planesmith_control_plane::loopback::{Loopback, LoopbackError, retry_on_conflict};
 use planesmith_machinery::object::Resource as _;
 use planesmith_machinery::time::Time;
@@ -110,7 +110,7 @@ impl DefaultRange {
             );
             return Ok(());
         }
-        let ready = Verdict::yes("", "Kubernetes default Service CIDR is ready");
+        let ready = ConditionState::yes("", "Kubernetes default Service CIDR is ready");
         set_condition(&mut range["status"], "Ready", &ready, &Time::now().to_string());
         let status = format!("{path}/status");
         self.loopback.send(Method::PUT, &status, Some(&range)).await.map(drop)

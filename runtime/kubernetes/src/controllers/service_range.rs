@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use planesmith_api_defs::networking::v1::{IPAddress, ServiceCIDR};
-use planesmith_control_plane::conditions::{Verdict, set_condition};
+use planesmith_control_plane::conditions::{ConditionState, set_condition};
 use planesmith_control_plane::controllers::MANAGER;
 use planesmith_control_plane::loopback::{Loopback, LoopbackError};
 use planesmith_machinery::ip::{IpRange, parse_range};
@@ -92,12 +92,12 @@ impl ServiceRangeController {
                 self.change_finalizers(range, |finalizers| finalizers.push(FINALIZER.into()))
                     .await?;
             }
-            let ready = Verdict::yes("Ready", "Kubernetes Service CIDR is ready");
+            let ready = ConditionState::yes("Ready", "Kubernetes Service CIDR is ready");
             return self.say(range, &ready).await;
         };
         if self.is_needed(range, all) {
             let message = "There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR";
-            return self.say(range, &Verdict::no("Terminating", message)).await;
+            return self.say(range, &ConditionState::no("Terminating", message)).await;
         }
         let seconds = |time: Time| time.timestamp().map_or(0, |time| time.as_second());
         if !held || seconds(Time::now()) - seconds(deleted) < GRACE {
@@ -131,7 +131,7 @@ impl ServiceRangeController {
     }
 
     /// Sets the condition Ready, unless it is so already.
-    async fn say(&self, range: &ServiceCIDR, verdict: &Verdict) -> Result<(), LoopbackError> {
+    async fn say(&self, range: &ServiceCIDR, verdict: &ConditionState) -> Result<(), LoopbackError> {
         let mut ready = range
             .status
             .conditions

@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use axum::response::Response;
 use http::header::{AUTHORIZATION, CONNECTION, HeaderValue};
-use planesmith_access::authentication::{Authenticator, Credentials, Identity, Verdict, forget_all, ignores_token};
+use planesmith_access::authentication::{
+    AuthenticationResult, Authenticator, Credentials, Identity, forget_all, ignores_token,
+};
 use planesmith_access::outcome::Outcome;
 use planesmith_machinery::status::ApiError;
 
@@ -62,11 +64,11 @@ impl Filter for Authentication {
 
 impl Authentication {
     /// Sets the user, or returns the answer to a request that is refused.
-    fn conclude(&self, exchange: &mut Exchange, verdict: Verdict, begin: Instant) -> Option<Response> {
+    fn conclude(&self, exchange: &mut Exchange, verdict: AuthenticationResult, begin: Instant) -> Option<Response> {
         let (access, took) = (self.metrics.access(), begin.elapsed());
         exchange.ctx.timeline.add(Stage::Authentication, begin, took);
         match verdict {
-            Verdict::User(Identity { user, remarks }) => {
+            AuthenticationResult::User(Identity { user, remarks }) => {
                 access.authenticated(Judged::Valid, took);
                 access.user(&user.name);
                 if user.is_anonymous() {
@@ -86,8 +88,8 @@ impl Authentication {
                 self.authenticator.forget(headers);
                 return None;
             }
-            Verdict::NoOpinion => access.authenticated(Judged::Absent, took),
-            Verdict::Invalid(reason) => {
+            AuthenticationResult::NoOpinion => access.authenticated(Judged::Absent, took),
+            AuthenticationResult::Invalid(reason) => {
                 access.authenticated(Judged::Invalid, took);
                 tracing::warn!(request = %exchange.ctx.id, peer = ?exchange.connection.peer, reason, "authentication failed");
             }

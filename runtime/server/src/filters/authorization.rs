@@ -9,7 +9,7 @@ use http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::uri::PathAndQuery;
 use http::{StatusCode, Uri};
 use planesmith_access::audit::{Annotations, Level};
-use planesmith_access::authorization::{Attributes, Authorizer, Decision, Selectors, Target, Verdict};
+use planesmith_access::authorization::{Attributes, AuthorizationOutcome, Authorizer, Decision, Selectors, Target};
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::group_version::GroupResource;
 use planesmith_machinery::status::{ApiError, Details};
@@ -96,11 +96,11 @@ impl Filter for Authorization {
         };
         let begin = Instant::now();
         match self.authorizer.authorize(&attributes) {
-            Verdict::Ready(decision) => match self.conclude(exchange, decision, begin) {
+            AuthorizationOutcome::Ready(decision) => match self.conclude(exchange, decision, begin) {
                 None => Step::Continue,
                 Some(answer) => Step::Answer(answer),
             },
-            Verdict::Pending(question) => Step::Wait(Box::pin(async move {
+            AuthorizationOutcome::Pending(question) => Step::Wait(Box::pin(async move {
                 let decision = question.await;
                 self.conclude(exchange, decision, begin)
             })),

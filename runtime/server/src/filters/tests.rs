@@ -2,7 +2,7 @@ use std::time::SystemTime;
 
 use planesmith_access::audit::{Annotations, Level};
 use planesmith_access::authentication::{Chain, RequestHeaderAuthenticator, RequestHeaders};
-use planesmith_access::authorization::{Attributes, Authorizer, Decision, Reason, Selectors, Verdict};
+use planesmith_access::authorization::{Attributes, AuthorizationOutcome, Authorizer, Decision, Reason, Selectors};
 
 use super::*;
 use crate::metrics::SharedMetrics;
@@ -39,7 +39,7 @@ fn clients_cannot_send_the_headers_of_a_proxy() {
 struct Lost;
 
 impl Authorizer for Lost {
-    fn authorize(&self, _: &Attributes<'_>) -> Verdict {
+    fn authorize(&self, _: &Attributes<'_>) -> AuthorizationOutcome {
         Decision::Failed("nobody <answers>".to_owned()).into()
     }
 }
@@ -49,13 +49,13 @@ impl Authorizer for Lost {
 struct Curious(std::sync::Mutex<Vec<String>>);
 
 impl Authorizer for Curious {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
+    fn authorize(&self, attributes: &Attributes<'_>) -> AuthorizationOutcome {
         let Selectors { field, label } = attributes.selectors;
         self.0
             .lock()
             .unwrap()
             .push(format!("{} {field:?} {label:?}", attributes.verb));
-        Verdict::ALLOW
+        AuthorizationOutcome::ALLOW
     }
 }
 
@@ -97,9 +97,9 @@ async fn a_failed_authorizer_is_a_server_error() {
 struct Distant(Decision);
 
 impl Authorizer for Distant {
-    fn authorize(&self, _: &Attributes<'_>) -> Verdict {
+    fn authorize(&self, _: &Attributes<'_>) -> AuthorizationOutcome {
         let decision = self.0.clone();
-        Verdict::pending(async {
+        AuthorizationOutcome::pending(async {
             tokio::task::yield_now().await;
             decision
         })

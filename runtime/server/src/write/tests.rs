@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::response::Response;
 use futures_util::FutureExt as _;
 use http::{Method, Request};
-use planesmith_access::admission::{Attributes, Chain, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Chain, Objects, Operation, Phase, Plugin, decided};
 use planesmith_access::authorization::AlwaysAllow;
 use planesmith_dynamic::custom::{CustomKind, CustomVersion, Unchecked};
 use planesmith_dynamic::structural::Structural;
@@ -80,12 +80,12 @@ impl Plugin for Busy {
         operation == Operation::Update && phase == self.phase
     }
 
-    fn mutate<'a>(&'a self, _: &'a Attributes<'a>, _: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, _: &'a Attributes<'a>, _: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         self.take();
         decided(Ok(()))
     }
 
-    fn validate<'a>(&'a self, _: &'a Attributes<'a>, _: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, _: &'a Attributes<'a>, _: &'a Objects<'_>) -> AdmissionFuture<'a> {
         self.take();
         decided(Ok(()))
     }

@@ -8,7 +8,7 @@ use axum::body::Body;
 use http::{Method, Request, Response};
 use http_body_util::BodyExt as _;
 use planesmith_access::admission::{
-    Attributes, Chain, NamespaceLifecycle, Objects, Operation, Phase, Plugin, Verdict, decided,
+    AdmissionFuture, Attributes, Chain, NamespaceLifecycle, Objects, Operation, Phase, Plugin, decided,
 };
 use planesmith_access::authorization::AlwaysAllow;
 use planesmith_machinery::feature::Features;
@@ -40,7 +40,7 @@ impl Plugin for Keeper {
         operation == Operation::Delete && phase == Phase::Validating
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         let is_free = objects.old.is_some_and(|old| old.meta().finalizers.is_empty());
         decided(match attributes.name == "kept" && is_free {
             true => Err(ApiError::bad_request("it is kept")),
@@ -61,7 +61,7 @@ impl Plugin for Slow {
         matches!(operation, Operation::Create | Operation::Update) && phase == Phase::Mutating
     }
 
-    fn mutate<'a>(&'a self, _: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, _: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         let waits = |new: &&mut dyn Object| new.meta().annotations.contains_key("waits");
         if !objects.new.as_ref().is_some_and(waits) {
             return decided(Ok(()));
@@ -101,7 +101,7 @@ impl Plugin for Scripted {
         matches!(operation, Operation::Create | Operation::Update)
     }
 
-    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> Verdict<'a> {
+    fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
         if attributes.operation == Operation::Create {
             self.0.mutating.fetch_add(1, Ordering::Relaxed);
             return decided(Ok(()));
@@ -113,7 +113,7 @@ impl Plugin for Scripted {
         })
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         if attributes.operation != Operation::Create {
             return decided(Ok(()));
         }

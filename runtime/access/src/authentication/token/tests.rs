@@ -179,8 +179,8 @@ fn a_chain_waits_for_tokens_and_then_decides() {
         assert_eq!(verdict.as_mut().now_or_never(), None);
         elsewhere.answer(answer);
         match (verdict.now_or_never(), name) {
-            (Some(Verdict::User(user)), Some(name)) => assert_eq!(user.name, name),
-            (Some(Verdict::Invalid(_)), None) => {}
+            (Some(AuthenticationResult::User(user)), Some(name)) => assert_eq!(user.name, name),
+            (Some(AuthenticationResult::Invalid(_)), None) => {}
             (other, _) => panic!("{other:?}"),
         }
     }

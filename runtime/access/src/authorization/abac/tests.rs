@@ -1,4 +1,4 @@
-use super::super::{Attributes, Authorizer, Target, Verdict};
+use super::super::{Attributes, AuthorizationOutcome, Authorizer, Target};
 use super::*;
 
 fn user(name: &str, groups: &[&str]) -> UserInfo {
@@ -11,8 +11,8 @@ fn user(name: &str, groups: &[&str]) -> UserInfo {
 
 fn permits(list: &PolicyList, user: &UserInfo, verb: &str, target: Target<'_>) -> bool {
     match list.authorize(&Attributes::new(user, verb, target)) {
-        Verdict::Ready(decision) => decision.is_allowed(),
-        Verdict::Pending(_) => panic!("a local authorizer decides at once"),
+        AuthorizationOutcome::Ready(decision) => decision.is_allowed(),
+        AuthorizationOutcome::Pending(_) => panic!("a local authorizer decides at once"),
     }
 }
 

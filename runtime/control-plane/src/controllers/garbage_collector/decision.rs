@@ -30,7 +30,7 @@ enum Owner {
 
 /// The decision on an object whose owners are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Verdict {
+enum Decision {
     /// Leave the object as it is.
     Keep,
     /// Leave it until its owners' kinds are served.
@@ -68,8 +68,8 @@ impl Shared {
             Vec::new()
         };
         match decide(object.metadata(), &states, !dependents.is_empty()) {
-            Verdict::Keep => Ok(Outcome::Done),
-            Verdict::Wait => {
+            Decision::Keep => Ok(Outcome::Done),
+            Decision::Wait => {
                 lock(&self.unresolved).insert(id.clone());
                 // Kinds that were added meanwhile did not find it in `unresolved`.
                 if !self.kinds().are(&kinds) && lock(&self.unresolved).remove(id) {
@@ -77,8 +77,8 @@ impl Shared {
                 }
                 Ok(Outcome::Done)
             }
-            Verdict::SetOwners(owners) => object.set_owners(&self.loopback, &owners).await,
-            Verdict::Delete(propagation) => {
+            Decision::SetOwners(owners) => object.set_owners(&self.loopback, &owners).await,
+            Decision::Delete(propagation) => {
                 // Two objects that wait for each other would wait for ever.
                 if owners.iter().any(OwnerReference::blocks) && self.any_waits(&kinds, &dependents).await? {
                     let outcome = object.set_owners(&self.loopback, &released(owners)).await?;
@@ -244,21 +244,21 @@ fn is_in_any_namespace(kinds: &AllKinds, kind: &ServedKind, owner: &OwnerReferen
 }
 
 /// Decides on an object that is not deleted, by the states of its owners in their order.
-fn decide(object: &Metadata, owners: &[Owner], has_dependents: bool) -> Verdict {
+fn decide(object: &Metadata, owners: &[Owner], has_dependents: bool) -> Decision {
     let count = |state: Owner| owners.iter().filter(|owner| **owner == state).count();
     match () {
-        () if owners.is_empty() || count(Owner::Impossible) > 0 => Verdict::Keep,
-        () if count(Owner::Unknown) > 0 => Verdict::Wait,
-        () if count(Owner::Solid) == owners.len() => Verdict::Keep,
+        () if owners.is_empty() || count(Owner::Impossible) > 0 => Decision::Keep,
+        () if count(Owner::Unknown) > 0 => Decision::Wait,
+        () if count(Owner::Solid) == owners.len() => Decision::Keep,
         () if count(Owner::Solid) > 0 => {
             let kept = object.owners.iter().zip(owners);
             let kept = kept.filter(|(_, state)| **state == Owner::Solid);
-            Verdict::SetOwners(kept.map(|(owner, _)| owner.clone()).collect())
+            Decision::SetOwners(kept.map(|(owner, _)| owner.clone()).collect())
         }
-        () if count(Owner::Waiting) > 0 && has_dependents => Verdict::Delete(Propagation::Foreground),
-        () if object.is_held_by(ORPHAN) => Verdict::Delete(Propagation::Orphan),
-        () if object.is_held_by(FOREGROUND) => Verdict::Delete(Propagation::Foreground),
-        () => Verdict::Delete(Propagation::Background),
+        () if count(Owner::Waiting) > 0 && has_dependents => Decision::Delete(Propagation::Foreground),
+        () if object.is_held_by(ORPHAN) => Decision::Delete(Propagation::Orphan),
+        () if object.is_held_by(FOREGROUND) => Decision::Delete(Propagation::Foreground),
+        () => Decision::Delete(Propagation::Background),
     }
 }
 
@@ -275,11 +275,11 @@ fn released(owners: &[OwnerReference]) -> Vec<OwnerReference> {
 mod tests {
     use super::*;
 
-    fn check(owners: &[Owner], has_dependents: bool, expected: &Verdict) {
+    fn check(owners: &[Owner], has_dependents: bool, expected: &Decision) {
         check_with(&[], owners, has_dependents, expected);
     }
 
-    fn check_with(finalizers: &[&str], owners: &[Owner], has_dependents: bool, expected: &Verdict) {
+    fn check_with(finalizers: &[&str], owners: &[Owner], has_dependents: bool, expected: &Decision) {
         let metadata = Metadata {
             owners: (0..owners.len()).map(owner).collect(),
             finalizers: finalizers.iter().map(|&finalizer| finalizer.to_owned()).collect(),
@@ -299,25 +299,25 @@ mod tests {
     #[test]
     fn an_object_stays_while_any_owner_does() {
         use Owner::{Absent, Impossible, Solid, Unknown, Waiting};
-        check(&[], false, &Verdict::Keep);
-        check(&[Solid, Solid], false, &Verdict::Keep);
-        check(&[Absent, Solid, Waiting], true, &Verdict::SetOwners(vec![owner(1)]));
-        check(&[Absent, Unknown], false, &Verdict::Wait);
-        check(&[Absent, Impossible], false, &Verdict::Keep);
+        check(&[], false, &Decision::Keep);
+        check(&[Solid, Solid], false, &Decision::Keep);
+        check(&[Absent, Solid, Waiting], true, &Decision::SetOwners(vec![owner(1)]));
+        check(&[Absent, Unknown], false, &Decision::Wait);
+        check(&[Absent, Impossible], false, &Decision::Keep);
     }
 
     #[test]
     fn an_object_without_owners_goes_as_its_finalizers_say() {
         use Owner::{Absent, Waiting};
-        check(&[Absent, Absent], true, &Verdict::Delete(Propagation::Background));
-        check(&[Absent, Waiting], false, &Verdict::Delete(Propagation::Background));
-        check(&[Absent, Waiting], true, &Verdict::Delete(Propagation::Foreground));
-        check_with(&["x", ORPHAN], &[Absent], true, &Verdict::Delete(Propagation::Orphan));
+        check(&[Absent, Absent], true, &Decision::Delete(Propagation::Background));
+        check(&[Absent, Waiting], false, &Decision::Delete(Propagation::Background));
+        check(&[Absent, Waiting], true, &Decision::Delete(Propagation::Foreground));
+        check_with(&["x", ORPHAN], &[Absent], true, &Decision::Delete(Propagation::Orphan));
         check_with(
             &[FOREGROUND],
             &[Absent],
             false,
-            &Verdict::Delete(Propagation::Foreground),
+            &Decision::Delete(Propagation::Foreground),
         );
     }
 

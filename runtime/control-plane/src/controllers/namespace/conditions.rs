@@ -1,6 +1,6 @@
 //! The conditions of a terminating namespace.
 
-use crate::conditions::{Verdict, set_condition};
+use crate::conditions::{ConditionState, set_condition};
 use serde_json::{Value, json};
 
 use super::contents::Contents;
@@ -19,9 +19,9 @@ pub(super) fn updated(conditions: &[Value], contents: &Contents, now: &str) -> V
 }
 
 /// Returns all conditions about contents, in their order.
-fn all_conditions(contents: &Contents) -> [(&'static str, Verdict); 5] {
-    let fine = |name, reason: &str, message: &str| (name, Verdict::no(reason, message));
-    let wrong = |name, reason: &str, message: String| (name, Verdict::yes(reason, message));
+fn all_conditions(contents: &Contents) -> [(&'static str, ConditionState); 5] {
+    let fine = |name, reason: &str, message: &str| (name, ConditionState::no(reason, message));
+    let wrong = |name, reason: &str, message: String| (name, ConditionState::yes(reason, message));
     let removed = "All content successfully removed";
     [
         match contents.undiscovered.is_empty() {

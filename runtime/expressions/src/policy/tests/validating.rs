@@ -202,7 +202,7 @@ fn the_authorizer_decides_and_suspends() {
     let mut asked = Vec::new();
     while decide(&request, &[], validation(expression)) == "suspended" {
         let query = request.decisions.take_wanted().unwrap();
-        let verdict = Verdict {
+        let verdict = AuthorizerDecision {
             allowed: query.service_account.is_none(),
             reason: "why".to_owned(),
             error: None,
@@ -237,9 +237,9 @@ fn the_authorizer_decides_and_suspends() {
         check: Check::Path("/healthz".to_owned()),
         ..asked[0].clone()
     };
-    let verdict = Verdict {
+    let verdict = AuthorizerDecision {
         error: Some("broken".to_owned()),
-        ..Verdict::default()
+        ..AuthorizerDecision::default()
     };
     request.decisions.record(path, verdict);
     let errored = "authorizer.path('/healthz').check('create').error() == 'broken'";

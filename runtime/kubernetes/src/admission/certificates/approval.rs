@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin, decided};
 use planesmith_access::authorization::Authorizer;
 
 use super::{is_for_requests, may, signer_of};
@@ -21,7 +21,7 @@ impl Plugin for CertificateApproval {
         operation == Operation::Update && phase == Phase::Validating
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         // The old object counts: an update to `approval` cannot change the signer.
         let Some(old) = objects.old.filter(|_| is_for_requests(attributes, "approval")) else {
             return decided(Ok(()));

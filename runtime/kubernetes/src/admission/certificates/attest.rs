@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin, decided};
 use planesmith_access::authorization::Authorizer;
 use planesmith_machinery::json;
 use planesmith_machinery::object::Object;
@@ -23,7 +23,7 @@ impl Plugin for ClusterTrustBundleAttest {
         matches!(operation, Operation::Create | Operation::Update) && phase == Phase::Validating
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         let concerned = attributes.is_for(GROUP, "clustertrustbundles");
         let Some(new) = objects.new.as_deref().filter(|_| concerned) else {
             return decided(Ok(()));

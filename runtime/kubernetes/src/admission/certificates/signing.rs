@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin, decided};
 use planesmith_access::authorization::Authorizer;
 
 use planesmith_machinery::object::Object;
@@ -24,7 +24,7 @@ impl Plugin for CertificateSigning {
         operation == Operation::Update && phase == Phase::Validating
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         let (Some(old), Some(new)) = (objects.old, objects.new.as_deref()) else {
             return decided(Ok(()));
         };

@@ -1,6 +1,6 @@
 //! Refuses requests for a certificate of the group `system:masters`.
 
-use planesmith_access::admission::{Attributes, Objects, Operation, Phase, Plugin, Verdict, decided};
+use planesmith_access::admission::{AdmissionFuture, Attributes, Objects, Operation, Phase, Plugin, decided};
 use planesmith_access::user::PRIVILEGED_GROUP;
 use planesmith_machinery::object::Object;
 use planesmith_machinery::value::{self, View};
@@ -21,7 +21,7 @@ impl Plugin for CertificateSubjectRestriction {
         operation == Operation::Create && phase == Phase::Validating
     }
 
-    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> Verdict<'a> {
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
         let concerned = is_for_requests(attributes, "");
         let new = objects
             .new

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use planesmith_access::authorization::{self, Verdict};
+use planesmith_access::authorization::{self, AuthorizationOutcome};
 use planesmith_machinery::byte_string::ByteString;
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::{Resource, Struct};
@@ -80,14 +80,14 @@ struct BundleSpec {
 struct One(&'static str, &'static str);
 
 impl Authorizer for One {
-    fn authorize(&self, attributes: &authorization::Attributes<'_>) -> Verdict {
+    fn authorize(&self, attributes: &authorization::Attributes<'_>) -> AuthorizationOutcome {
         match attributes.target {
             Target::Resource {
                 resource: "signers",
                 name,
                 ..
-            } if (attributes.verb, name) == (self.0, self.1) => Verdict::ALLOW,
-            _ => Verdict::NO_OPINION,
+            } if (attributes.verb, name) == (self.0, self.1) => AuthorizationOutcome::ALLOW,
+            _ => AuthorizationOutcome::NO_OPINION,
         }
     }
 }

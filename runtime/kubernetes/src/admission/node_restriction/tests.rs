@@ -1,4 +1,4 @@
-use planesmith_access::authorization::{self, Decision, Target, Verdict};
+use planesmith_access::authorization::{self, AuthorizationOutcome, Decision, Target};
 use planesmith_access::user::UserInfo;
 use planesmith_api_defs::authentication::v1::TokenRequest;
 use planesmith_api_defs::coordination::v1::Lease;
@@ -14,10 +14,10 @@ use crate::admission::testing::{Few, Request, object};
 struct Permits(&'static str);
 
 impl Authorizer for Permits {
-    fn authorize(&self, attributes: &authorization::Attributes<'_>) -> Verdict {
+    fn authorize(&self, attributes: &authorization::Attributes<'_>) -> AuthorizationOutcome {
         match (attributes.verb, attributes.target) {
             ("request-serviceaccounts-token-audience", Target::Resource { resource, .. }) if resource == self.0 => {
-                Verdict::ALLOW
+                AuthorizationOutcome::ALLOW
             }
             _ => Decision::NoOpinion(String::new()).into(),
         }

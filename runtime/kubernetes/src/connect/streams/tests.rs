@@ -1,6 +1,6 @@
 use futures_util::FutureExt;
 use http::Request;
-use planesmith_access::authorization::Verdict;
+use planesmith_access::authorization::AuthorizationOutcome;
 use planesmith_server::request::{Context, RequestInfo};
 use planesmith_server::shutdown::Stop;
 
@@ -11,7 +11,7 @@ use super::*;
 struct Reading(&'static str);
 
 impl Authorizer for Reading {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
+    fn authorize(&self, attributes: &Attributes<'_>) -> AuthorizationOutcome {
         let authorization::Target::Resource {
             resource,
             subresource,
@@ -26,7 +26,7 @@ impl Authorizer for Reading {
             "create" if subresource != self.0 => {
                 Decision::NoOpinion(format!("no {resource}/{subresource} {namespace}/{name}")).into()
             }
-            _ => Verdict::ALLOW,
+            _ => AuthorizationOutcome::ALLOW,
         }
     }
 }

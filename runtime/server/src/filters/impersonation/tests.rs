@@ -1,5 +1,5 @@
 use futures_util::FutureExt;
-use planesmith_access::authorization::{Attributes, Target, Verdict};
+use planesmith_access::authorization::{Attributes, AuthorizationOutcome, Target};
 use planesmith_access::user::{PRIVILEGED_GROUP, UserInfo};
 
 use super::*;
@@ -10,7 +10,7 @@ use crate::request::RequestInfo;
 struct Only(&'static [&'static str]);
 
 impl Authorizer for Only {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Verdict {
+    fn authorize(&self, attributes: &Attributes<'_>) -> AuthorizationOutcome {
         let what = match attributes.target {
             Target::Path(path) => path.to_owned(),
             Target::Resource {
@@ -27,8 +27,8 @@ impl Authorizer for Only {
         };
         let asked = format!("{} {what}", attributes.verb);
         match self.0.contains(&"*") || self.0.contains(&asked.as_str()) {
-            true => Verdict::ALLOW,
-            false => Verdict::NO_OPINION,
+            true => AuthorizationOutcome::ALLOW,
+            false => AuthorizationOutcome::NO_OPINION,
         }
     }
 }
