@@ -12,7 +12,7 @@ use http::Method;
 use planesmith_e2e::Connection;
 use serde_json::{Value, json};
 
-use self::pair::{NAMESPACES, ORDERS, Pair, SHOWN_WITHIN, create, next, order};
+use self::pair::{NAMESPACES, ORDERS, Pair, TIMEOUT, create, next, order};
 use crate::transcript::{has_kubectl, run};
 
 const ALL_GROUPS: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -48,7 +48,7 @@ async fn objects_of_the_server_behind_are_used_through_the_one_in_front() {
         made["spec"]["priority"], "Normal",
         "defaults are those of the server behind"
     );
-    let event = tokio::time::timeout(SHOWN_WITHIN, next(&mut watch)).await.unwrap();
+    let event = tokio::time::timeout(TIMEOUT, next(&mut watch)).await.unwrap();
     assert_eq!(
         (&event["type"], &event["object"]["metadata"]["name"]),
         (&json!("ADDED"), &json!("first"))
@@ -190,6 +190,6 @@ async fn namespace_comes_and_goes(front: &Connection, orders: &[Value]) -> Vec<V
             }
         }
     };
-    let events = tokio::time::timeout(SHOWN_WITHIN, deleted).await;
+    let events = tokio::time::timeout(TIMEOUT, deleted).await;
     events.expect("the namespace goes")
 }

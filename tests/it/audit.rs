@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::objects::CONFIG_MAPS;
 
 /// The time limit for an event, far above the usual one.
-const WITHIN: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A policy that records everything at `level`.
 fn policy(home: &Home, level: &str) -> String {
@@ -44,7 +44,7 @@ async fn wait_for(log: &Path, count: usize, wanted: impl Fn(&Value) -> bool) -> 
         if found.len() >= count {
             return found;
         }
-        assert!(begin.elapsed() < WITHIN, "{count} events expected, got {found:#?}");
+        assert!(begin.elapsed() < TIMEOUT, "{count} events expected, got {found:#?}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

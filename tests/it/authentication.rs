@@ -18,7 +18,7 @@ use crate::transcript::{has_kubectl, run};
 const REVIEWS: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
 /// The time limit for a change to take effect.
-const SEEN_WITHIN: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn review() -> Value {
     json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"})
@@ -46,7 +46,7 @@ async fn becomes(server: &Server, token: &str, name: &str) -> Value {
         let user = whoami(server, token).await;
         match user {
             Ok(user) if user["username"] == name => return user,
-            other => assert!(begin.elapsed() < SEEN_WITHIN, "{name} is {other:?}:\n{}", server.log()),
+            other => assert!(begin.elapsed() < TIMEOUT, "{name} is {other:?}:\n{}", server.log()),
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -114,7 +114,7 @@ async fn a_node_joins_with_a_bootstrap_token() {
     // The token was accepted a moment ago, and is for ten seconds.
     let begin = Instant::now();
     while whoami(&server, "abcdef.0123456789abcdef").await.is_ok() {
-        assert!(begin.elapsed() < SEEN_WITHIN, "the token outlives its secret");
+        assert!(begin.elapsed() < TIMEOUT, "the token outlives its secret");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }

@@ -11,7 +11,7 @@ use planesmith_e2e::{Binary, Connection, Home};
 use serde_json::{Value, json};
 
 /// The time limit for serving a definition.
-const SERVED_WITHIN: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 const KITES: &str = "/apis/example.com/v1/kites";
 
@@ -39,7 +39,7 @@ async fn define(connection: &Connection, spec: &Value) -> Result<()> {
         }
         Ok(())
     };
-    tokio::time::timeout(SERVED_WITHIN, served).await?
+    tokio::time::timeout(TIMEOUT, served).await?
 }
 
 /// Starts a server with kites, and sends `requests` concurrent kites with the spec `load`. Checks that health checks and the

@@ -12,7 +12,7 @@ use tokio::process::Command;
 use crate::transcript::at_home;
 
 /// The time limit of a program, including its own waits.
-const WITHIN: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The lines that every program prints.
 const PARTS: &[&str] = &["create", "list+watch", "update conflict", "apply", "leader election"];
@@ -28,7 +28,7 @@ async fn check(program: impl AsRef<OsStr>, arguments: &[&Path], more: &[&str]) {
     let _server = home.start(&binary, &["--storage=memory"]).await.unwrap();
     let mut command = at_home(program, &home);
     command.args(arguments).kill_on_drop(true);
-    let output = tokio::time::timeout(WITHIN, command.output()).await;
+    let output = tokio::time::timeout(TIMEOUT, command.output()).await;
     let output = output.expect("the program ends in time").unwrap();
     let printed = String::from_utf8_lossy(&output.stdout);
     let complaints = String::from_utf8_lossy(&output.stderr);

@@ -17,7 +17,7 @@ const V1: &str = "/apis/conv.example.com/v1/namespaces/default/sails";
 const V2: &str = "/apis/conv.example.com/v2/namespaces/default/sails";
 
 /// The time limit for background work, far above the usual duration.
-const WITHIN: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 struct Setting {
     connection: Connection,
@@ -115,7 +115,7 @@ impl Setting {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(WITHIN, read)
+        tokio::time::timeout(TIMEOUT, read)
             .await
             .expect("the answer comes in time")
     }

@@ -11,7 +11,7 @@ const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitio
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /// The time limit for establishing a definition.
-const SHOWN_WITHIN: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn definition(group: &str) -> Value {
     json!({
@@ -56,7 +56,7 @@ async fn an_established_kind_is_in_every_document() {
                 }
             }
         };
-        tokio::time::timeout(SHOWN_WITHIN, established)
+        tokio::time::timeout(TIMEOUT, established)
             .await
             .expect("it is established");
 
@@ -105,7 +105,7 @@ async fn a_definition_never_shares_the_keys_of_a_built_in_kind() {
             }
         }
     };
-    let conditions = tokio::time::timeout(SHOWN_WITHIN, conditions).await.unwrap();
+    let conditions = tokio::time::timeout(TIMEOUT, conditions).await.unwrap();
     let status = |name: &str| {
         let mut all = conditions.as_array().unwrap().iter();
         let found = all.find(|condition| condition["type"] == name).unwrap();
@@ -138,7 +138,7 @@ async fn watches_end_with_what_they_watch() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(SHOWN_WITHIN, added).await.expect("it is served");
+    tokio::time::timeout(TIMEOUT, added).await.expect("it is served");
     connection
         .call(Method::POST, &kites("v1"), kite.to_string())
         .await
@@ -148,7 +148,7 @@ async fn watches_end_with_what_they_watch() {
     let mut stays = connection.watch(&format!("{}?watch=1", kites("v1"))).await.unwrap();
     let mut ends = connection.watch(&format!("{}?watch=1", kites("v2"))).await.unwrap();
     let next = async |watch: &mut Watch| {
-        let event = tokio::time::timeout(SHOWN_WITHIN, watch.event()).await;
+        let event = tokio::time::timeout(TIMEOUT, watch.event()).await;
         event.expect("it is told").unwrap().map(|event| event["type"].clone())
     };
     for watch in [&mut stays, &mut ends] {
@@ -192,7 +192,7 @@ async fn stored_objects_are_never_missing_while_the_server_starts() {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(SHOWN_WITHIN, made).await.expect("it is served");
+        tokio::time::timeout(TIMEOUT, made).await.expect("it is served");
     }
     server.kill().await.unwrap();
 

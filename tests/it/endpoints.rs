@@ -10,7 +10,7 @@ const SLICE: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices
 const SERVICE: &str = "/api/v1/namespaces/default/services/kubernetes";
 
 /// The time limit for a change to be visible.
-const SHOWN_WITHIN: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 async fn addresses(connection: &Connection) -> Vec<Value> {
     let answer = connection.get(ENDPOINTS).await.unwrap();
@@ -30,7 +30,7 @@ async fn shows(connection: &Connection, wanted: &[&str]) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    let shown = tokio::time::timeout(SHOWN_WITHIN, shown).await;
+    let shown = tokio::time::timeout(TIMEOUT, shown).await;
     assert!(shown.is_ok(), "{:?} instead of {wanted:?}", addresses(connection).await);
 }
 
@@ -74,7 +74,7 @@ async fn a_server_is_behind_its_service_only_while_it_is_ready() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    let removed = tokio::time::timeout(SHOWN_WITHIN, removed).await;
+    let removed = tokio::time::timeout(TIMEOUT, removed).await;
     assert!(removed.is_ok(), "the slice is still there");
     assert_eq!(connection.get(SERVICE).await.unwrap().status, 200);
 }

@@ -13,7 +13,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use crate::transcript::{Transcript, at_home, has_kubectl, run};
 
 /// The time limit for kubectl to report a change.
-const SHOWN_WITHIN: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A kind to test with every command.
 struct Kind {
@@ -272,7 +272,7 @@ async fn watch_with_get(kind: &Kind) {
         .unwrap();
     let mut lines = BufReader::new(watcher.stdout.take().unwrap()).lines();
     let mut shown = async || {
-        let line = tokio::time::timeout(SHOWN_WITHIN, lines.next_line()).await;
+        let line = tokio::time::timeout(TIMEOUT, lines.next_line()).await;
         line.expect("kubectl shows the change in time").unwrap().unwrap()
     };
     assert_eq!(shown().await, "!");

@@ -49,7 +49,7 @@ const EXPECTED: &[&str] = &[
 ];
 
 /// The time limit for the server's internal requests.
-const SHOWN_WITHIN: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[tokio::test]
 async fn dashboards_find_what_they_know() {
@@ -75,7 +75,7 @@ async fn dashboards_find_what_they_know() {
             text = String::from_utf8_lossy(&answer).into_owned();
         }
     };
-    let shown = tokio::time::timeout(SHOWN_WITHIN, shown).await;
+    let shown = tokio::time::timeout(TIMEOUT, shown).await;
     assert!(shown.is_ok(), "{:?} is missing in\n{text}", missing(&text));
 }
 

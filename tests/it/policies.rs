@@ -10,7 +10,7 @@ const GROUP: &str = "/apis/admissionregistration.k8s.io/v1";
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 /// The time limit for background work, far above the usual duration.
-const WITHIN: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running server.
 struct Setting {
@@ -55,7 +55,7 @@ impl Setting {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
-        tokio::time::timeout(WITHIN, polled).await.expect("in time")
+        tokio::time::timeout(TIMEOUT, polled).await.expect("in time")
     }
 
     /// Creates a policy of `kind` for config maps and a binding of the same name.

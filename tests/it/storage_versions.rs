@@ -14,7 +14,7 @@ const FLAGS: [&str; 3] = [
 ];
 
 /// The time limit for the server to detect a change.
-const SHOWN_WITHIN: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The storage version entry of a server without a lease.
 fn gone() -> Value {
@@ -38,7 +38,7 @@ async fn wait_for(watch: &mut Watch, is_wanted: impl Fn(&Value) -> bool) {
             }
         }
     };
-    tokio::time::timeout(SHOWN_WITHIN, seen).await.expect("it changes");
+    tokio::time::timeout(TIMEOUT, seen).await.expect("it changes");
 }
 
 #[tokio::test]

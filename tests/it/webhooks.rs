@@ -17,7 +17,7 @@ const VALIDATING: &str = "/apis/admissionregistration.k8s.io/v1/validatingwebhoo
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 /// The time limit for background work, far above the usual duration.
-const WITHIN: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A server, and a webhook that it may ask.
 struct Setting {
@@ -99,7 +99,7 @@ impl Setting {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(WITHIN, read)
+        tokio::time::timeout(TIMEOUT, read)
             .await
             .expect("the answer comes in time")
     }

@@ -5,7 +5,7 @@ use planesmith_machinery::protobuf::{self, Transcoder};
 use planesmith_machinery::scheme::Scheme;
 
 /// Kinds with types that require decoding.
-const READ: [&str; 1] = ["CustomResourceDefinition"];
+const DECODED: [&str; 1] = ["CustomResourceDefinition"];
 /// Number of random objects for each kind.
 const SAMPLES: u64 = 12;
 
@@ -38,7 +38,7 @@ fn transcoded_messages_are_those_of_the_objects() {
             }
         }
     }
-    read.retain(|(kind, _)| !READ.contains(&&**kind));
+    read.retain(|(kind, _)| !DECODED.contains(&&**kind));
     assert!(transcoded > 1000 && read.is_empty(), "{transcoded}, but not {read:#?}");
 }
 

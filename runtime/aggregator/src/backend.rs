@@ -30,10 +30,10 @@ use planesmith_control_plane::service_resolver::{Resolver, ServicePort};
 use documents::Documents;
 
 /// The timeout to connect to another server.
-const DIAL: Duration = Duration::from_secs(30);
+const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The timeout of availability checks and of document reads.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The number of attempts before a server is unavailable: only some of its endpoints may be down.
 const ATTEMPTS: usize = 5;
@@ -64,12 +64,12 @@ impl Backend {
             RemoteTrust::Bundle(pem) => Trust::Bundle(pem),
             RemoteTrust::System => Trust::System,
         };
-        let link = |trust: Trust<'_>, patience: Duration| {
-            let link = Link::new(client_tls_to(trust, config.identity.as_ref())?, patience);
+        let link = |trust: Trust<'_>, timeout: Duration| {
+            let link = Link::new(client_tls_to(trust, config.identity.as_ref())?, timeout);
             Ok::<_, TrustError>(link.expecting(remote.service.host_name()).pooled())
         };
-        let link = |trust: Trust<'_>, patience: Duration| {
-            link(trust, patience).map_err(|error| {
+        let link = |trust: Trust<'_>, timeout: Duration| {
+            link(trust, timeout).map_err(|error| {
                 let why = error.client_message().to_owned();
                 let error = &error as &dyn std::error::Error;
                 tracing::error!(
@@ -89,8 +89,8 @@ impl Backend {
             service: remote.service.clone(),
             resolver: Arc::clone(&config.resolver),
             rejects_redirects: config.rejects_redirects,
-            link: link(trust, DIAL),
-            probe_link: link(Trust::Anyone, PATIENCE),
+            link: link(trust, DIAL_TIMEOUT),
+            probe_link: link(Trust::Anyone, PROBE_TIMEOUT),
             is_available: AtomicBool::new(remote.is_available),
             forwarding_failures: Notify::new(),
             documents: Mutex::default(),
@@ -216,7 +216,7 @@ fn set_proxy_headers(ctx: &Context, target: &Target, headers: &mut HeaderMap) {
 /// Reads as the aggregator's own user.
 async fn put(target: &Target, link: &Link, mut headers: HeaderMap) -> Result<Reply, LinkError> {
     identity::announce(&identity::aggregator(), &mut headers);
-    ask(target, link, PATIENCE, Question::get(headers)).await
+    ask(target, link, PROBE_TIMEOUT, Question::get(headers)).await
 }
 
 /// Returns the response, or 502 for a redirect: only this server decides about the destination of requests.

@@ -88,7 +88,7 @@ pub(crate) struct EventSink {
 
 /// The most deliveries that requests wait for at the same time: each has a thread, and a destination that does not answer must
 /// not take all of them.
-const WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 
 /// The way from the sink to the destination.
 #[derive(Debug)]
@@ -158,9 +158,9 @@ impl EventSink {
 /// Delivers one event, unless too many are being delivered.
 fn deliver_at_once(destination: &dyn Destination, event: &Vec<u8>, waiting: &AtomicUsize) -> Result<(), String> {
     let place = waiting.fetch_add(1, Ordering::Relaxed);
-    let delivered = match place < WAITING {
+    let delivered = match place < MAX_WAITING {
         true => destination.deliver(std::slice::from_ref(event)),
-        false => Err(format!("{WAITING} events are being delivered already")),
+        false => Err(format!("{MAX_WAITING} events are being delivered already")),
     };
     waiting.fetch_sub(1, Ordering::Relaxed);
     delivered

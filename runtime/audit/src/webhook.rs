@@ -12,7 +12,7 @@ use crate::destination::Destination;
 /// The number of deliveries of a batch before it is lost; kube-apiserver's.
 const ATTEMPTS: u32 = 5;
 /// The growth of the time between them.
-const GROWTH: f64 = 1.5;
+const BACKOFF_FACTOR: f64 = 1.5;
 
 /// A server that receives lists of events.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ async fn post(
         tracing::debug!(why, attempt, "a delivery of audit events is repeated");
         // One last attempt follows when the server ends.
         let _ = tokio::time::timeout(wait, stopping.wait_for(|stopping| *stopping)).await;
-        wait = wait.mul_f64(GROWTH);
+        wait = wait.mul_f64(BACKOFF_FACTOR);
         attempt += 1;
     }
 }

@@ -30,10 +30,10 @@ const PATH: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 /// The time for which answers of the server in front are cached; kube-apiserver's value for servers behind it.
 const TTL: Duration = Duration::from_secs(10);
 /// The longest time that the server in front may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The total length in bytes from which on attributes are not cached, because clients choose them; kube-apiserver's value.
-const LONGEST: usize = 10_000;
+const MAX_CACHED_LENGTH: usize = 10_000;
 
 /// The text that a client reads when the other server does not answer; the reason is only logged.
 const UNKNOWN: &str = "the action cannot be reviewed";
@@ -122,7 +122,7 @@ impl AccessReviews {
             version: ReviewVersion::V1,
             authorized_ttl: TTL,
             unauthorized_ttl: TTL,
-            timeout: PATIENCE,
+            timeout: TIMEOUT,
             failure_policy: FailurePolicy::NoOpinion,
         };
         Self::new(host, PATH, settings, None)
@@ -146,7 +146,7 @@ impl AccessReviews {
             return decision.into();
         }
         let reviewer = Arc::clone(&self.0);
-        let is_cached = length(attributes) < LONGEST;
+        let is_cached = length(attributes) < MAX_CACHED_LENGTH;
         AuthorizationOutcome::pending(async move {
             let settings = &reviewer.settings;
             let decision = match reviewer.ask(spec).await {

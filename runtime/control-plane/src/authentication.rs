@@ -23,7 +23,7 @@ use crate::options::Options;
 use crate::service_accounts::{ServiceAccountKeys, StoredObjects, StoredTokenSecrets};
 
 /// The longest time that a webhook may take to review a token; kube-apiserver's.
-const WEBHOOK_PATIENCE: Duration = Duration::from_secs(30);
+const REVIEW_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The parts of a server that authenticators of components work with.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +109,7 @@ pub(crate) fn bearer_tokens(
     if let Some(kubeconfig) = &flags.authentication_token_webhook_config_file {
         let host = Host::open(kubeconfig)
             .context("--authentication-token-webhook-config-file")?
-            .patient(WEBHOOK_PATIENCE);
+            .with_timeout(REVIEW_TIMEOUT);
         authenticators.push(Box::new(TokenReviews::of_webhook(
             host,
             flags.authentication_token_webhook_version,

@@ -15,7 +15,7 @@ use crate::loopback::LoopbackError;
 use crate::resource_client::{self, ResourceClient};
 
 /// The number of objects that are reconciled at once; writes that wait for the disk together are one write.
-const AT_ONCE: usize = 64;
+const CONCURRENCY: usize = 64;
 
 /// The delays after which a key is retried whose work failed.
 pub const RETRY: Delays = Delays {
@@ -126,7 +126,7 @@ async fn reconcile_due<R: Reconcile>(work: &R, due: BTreeSet<String>, queue: &mu
         }
         (key, outcome.is_ok())
     });
-    let done: Vec<(String, bool)> = each.buffer_unordered(AT_ONCE).collect().await;
+    let done: Vec<(String, bool)> = each.buffer_unordered(CONCURRENCY).collect().await;
     let now = Instant::now();
     for (key, is_done) in done {
         if !is_done {

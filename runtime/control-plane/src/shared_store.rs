@@ -35,14 +35,14 @@ impl SharedStore {
         ]
     }
 
-    fn check(&self, name: &'static str, patience: Duration) -> HealthCheck {
+    fn check(&self, name: &'static str, timeout: Duration) -> HealthCheck {
         let backend = Arc::clone(&self.backend);
         HealthCheck::waiting(name, move || {
             let backend = Arc::clone(&backend);
             async move {
-                match tokio::time::timeout(patience, backend.health()).await {
+                match tokio::time::timeout(timeout, backend.health()).await {
                     Ok(health) => health.map_err(|error| error.to_string()),
-                    Err(_) => Err(format!("no answer in {} s", patience.as_secs_f64())),
+                    Err(_) => Err(format!("no answer in {} s", timeout.as_secs_f64())),
                 }
             }
         })

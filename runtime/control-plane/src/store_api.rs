@@ -52,7 +52,7 @@ const STALLED: Duration = Duration::from_secs(120);
 const AHEAD: usize = 2;
 
 /// Bytes of a piece.
-const PIECE: usize = 256 << 10;
+const CHUNK_SIZE: usize = 256 << 10;
 
 /// The parts of a server that the paths show.
 #[derive(Debug)]
@@ -323,7 +323,7 @@ impl Pieces {
     }
 
     fn piece(&mut self) -> Bytes {
-        while self.encoder.pending() < PIECE
+        while self.encoder.pending() < CHUNK_SIZE
             && let Some(record) = self.content.get(self.next)
         {
             self.next += 1;

@@ -28,7 +28,7 @@ use self::client::Location;
 use crate::selectors::Selectors;
 
 /// The time limit of a call, if the webhook has none of its own.
-const PATIENCE: Duration = Duration::from_secs(10);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An entry of a configuration, ready to be called.
 #[derive(Debug)]
@@ -129,7 +129,7 @@ impl Webhook {
             conditions: Conditions::new(&conditions, &PolicyEnvironment::new(variables)),
             location: Location::new(declaration.client_config),
             authorities: declaration.client_config.ca_bundle.0.clone(),
-            timeout: seconds.map_or(PATIENCE, Duration::from_secs),
+            timeout: seconds.map_or(DEFAULT_TIMEOUT, Duration::from_secs),
             ignores_failures: declaration.failure_policy == Some("Ignore"),
             side_effects: declaration.side_effects.cloned(),
             review_versions: declaration.review_versions.to_vec(),

@@ -19,7 +19,7 @@ const BATCH: usize = 1024;
 const BATCH_BYTES: u64 = 8 << 20;
 
 /// Maximum number of writes for the sake of the revision alone. etcd takes some thousands a second.
-const MOST_ADVANCES: u64 = 2_000_000;
+const MAX_ADVANCES: u64 = 2_000_000;
 
 /// Writes for the revision between two reports of progress: those of some tenths of a second.
 const ADVANCES: u64 = 1000;
@@ -104,7 +104,7 @@ impl OpenStore for WholeStore {
             ));
         }
         let newest = self.newest()?;
-        if revision.0.saturating_sub(newest.0) > MOST_ADVANCES {
+        if revision.0.saturating_sub(newest.0) > MAX_ADVANCES {
             return Err(self.too_old(newest));
         }
         self.perform(self.etcd.mark_transfer())

@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::definitions::Definitions;
 
 /// The number of objects that are removed at once: writes that wait together become durable together.
-const AT_ONCE: usize = 256;
+const BATCH: usize = 256;
 
 /// Removes the objects of a kind. Those with finalizers are marked, and deleted once they have none.
 pub(crate) async fn remove_all(definitions: &Definitions, kind: &ResourceFacts) {
@@ -35,7 +35,7 @@ pub(crate) async fn remove_all(definitions: &Definitions, kind: &ResourceFacts) 
         }
     };
     let entries = stream::iter(definitions.entries(kind));
-    entries.for_each_concurrent(AT_ONCE, remove).await;
+    entries.for_each_concurrent(BATCH, remove).await;
 }
 
 /// Returns the next operation that removes an object; `None` if there is nothing left to do.

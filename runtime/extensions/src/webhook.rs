@@ -18,7 +18,7 @@ use self::review::Review;
 use crate::definition::Definition;
 
 /// The time limit of a webhook, which is part of its URL.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Calls the webhook of a definition.
 pub(crate) struct Webhook {
@@ -30,7 +30,7 @@ struct WebhookClient {
     location: Location,
     link: Result<Link, String>,
     /// The time limit of a call.
-    patience: Duration,
+    timeout: Duration,
     reviews: Vec<String>,
     services: Arc<dyn ServiceResolver>,
 }
@@ -75,7 +75,7 @@ impl Webhook {
         let authorities = text("/caBundle")
             .and_then(|encoded| go_base64::decode(&encoded).ok())
             .unwrap_or_default();
-        let link = client_tls_by(&authorities).map(|tls| Link::new(tls, PATIENCE));
+        let link = client_tls_by(&authorities).map(|tls| Link::new(tls, TIMEOUT));
         let reviews = conversion
             .pointer("/webhook/conversionReviewVersions")
             .and_then(Value::as_array);
@@ -83,7 +83,7 @@ impl Webhook {
         let client = Arc::new(WebhookClient {
             location,
             link: link.map_err(|error| error.to_string()),
-            patience: PATIENCE,
+            timeout: TIMEOUT,
             reviews: reviews.map(str::to_owned).collect(),
             services: Arc::clone(services),
         });
@@ -93,7 +93,7 @@ impl Webhook {
 
 impl WebhookClient {
     fn address(&self) -> Result<Address, String> {
-        let query = format!("timeout={}s", PATIENCE.as_secs());
+        let query = format!("timeout={}s", TIMEOUT.as_secs());
         match &self.location {
             Location::Url(url) => {
                 let uri: http::Uri = url.parse().map_err(|_| format!("parse {url:?}: invalid URL"))?;
@@ -136,7 +136,7 @@ impl WebhookClient {
         let failed = |why: &dyn std::fmt::Display| format!("Post \"{}\": {why}", address.url);
         let link = self.link.as_ref().map_err(|why| failed(why))?;
         let question = review.question().to_string().into_bytes();
-        let answer = post(&address.target, &address.name, link, self.patience, question).await;
+        let answer = post(&address.target, &address.name, link, self.timeout, question).await;
         let (status, body) = answer.map_err(|error: LinkError| failed(&error))?;
         if !status.is_success() {
             return Err(review::refusal(status, &body));

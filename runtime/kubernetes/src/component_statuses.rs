@@ -15,7 +15,7 @@ use planesmith_server::proxy::{self, Destination, Link, Target, TrustError, clie
 use planesmith_server::stores::Stores;
 
 /// The longest time a component may take to answer.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The store, under the name by which clients know it.
 const STORE: &str = "etcd-0";
@@ -37,7 +37,7 @@ struct Components {
 ///
 /// When no TLS client can be set up for the probes.
 pub(crate) fn show(stores: &Stores) -> Result<(), TrustError> {
-    let link = Link::new(client_tls(None, None)?, PATIENCE);
+    let link = Link::new(client_tls(None, None)?, TIMEOUT);
     stores.show("", "componentstatuses", Arc::new(Components { link }));
     Ok(())
 }
@@ -51,7 +51,7 @@ impl Components {
             query: String::new(),
         };
         let url = format!("https://{}/healthz", target.authority());
-        let Ok(answer) = tokio::time::timeout(PATIENCE, proxy::fetch(&target, &self.link)).await else {
+        let Ok(answer) = tokio::time::timeout(TIMEOUT, proxy::fetch(&target, &self.link)).await else {
             let why = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
             return status(name, false, format!("Get \"{url}\": {why}"));
         };

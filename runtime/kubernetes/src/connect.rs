@@ -32,7 +32,7 @@ use self::streams::{Stream, Streams};
 use crate::options::KubeletOptions;
 
 /// The longest time connecting to a pod may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Registers the handlers of connections. To be called before the kinds are installed.
 ///
@@ -42,7 +42,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) fn handle_subresources(stores: &Stores, flags: &KubeletOptions) -> Result<(), TrustError> {
     let objects = Arc::new(Stored::new(stores));
     let kubelets = Arc::new(Kubelets::new(flags, Arc::clone(&objects))?);
-    let link = Link::new(client_tls(None, None)?, PATIENCE);
+    let link = Link::new(client_tls(None, None)?, CONNECT_TIMEOUT);
     let pod = |name, handler| stores.handle("", "pods", name, handler);
     pod("log", Arc::new(Logs::new(Arc::clone(&objects), Arc::clone(&kubelets))));
     for stream in [Stream::Exec, Stream::Attach, Stream::PortForward] {

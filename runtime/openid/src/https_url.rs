@@ -7,7 +7,7 @@ use http::header::{HeaderMap, LOCATION};
 use planesmith_server::proxy::{Destination, Link, Question, Target, ask};
 
 /// The longest time for an answer; kube-apiserver's.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum size of a document, in bytes.
 const LARGEST: usize = 4 << 20;
 /// Maximum number of redirects that are followed for one document.
@@ -122,7 +122,7 @@ impl HttpsUrl {
                 true => headers.clone(),
                 false => HeaderMap::new(),
             };
-            let reply = ask(&target, link, PATIENCE, Question::get(headers)).await;
+            let reply = ask(&target, link, TIMEOUT, Question::get(headers)).await;
             let reply = reply.map_err(|error| format!("Get {:?}: {error}", url.to_string()))?;
             if reply.status.is_redirection()
                 && let Some(location) = reply.headers.get(LOCATION)

@@ -20,7 +20,7 @@ const WELL_KNOWN: &str = "/.well-known/openid-configuration";
 const RETRY: Duration = Duration::from_secs(10);
 
 /// The shortest time between two requests for keys. Anyone can send tokens that no key has signed.
-const PACE: Duration = Duration::from_secs(1);
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The current keys of an issuer, or the reason that there are none.
 type Keys = Result<Arc<KeySet>, String>;
@@ -188,7 +188,7 @@ impl Provider {
     fn pause(&self) -> Duration {
         let last = *self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.map_or(Duration::ZERO, |last| {
-            (last + PACE).saturating_duration_since(Instant::now())
+            (last + MIN_INTERVAL).saturating_duration_since(Instant::now())
         })
     }
 }

@@ -14,7 +14,7 @@ use crate::configuration::{
     AuthenticationConfiguration, ClaimMappings, ClaimValidationRule, IssuerConfiguration, JwtAuthenticator,
     PrefixedClaimOrExpression, UserValidationRule,
 };
-use crate::https_url::{self, PATIENCE};
+use crate::https_url::{self, TIMEOUT};
 use crate::issuer::{Issuer, IssuerSettings};
 use crate::json_web_key::Algorithm;
 use crate::mapping::{ClaimRules, Source};
@@ -169,7 +169,7 @@ impl Validation {
             }
         };
         self.check_egress(issuer.egress_selector_type.as_str(), errors);
-        tls.map(|tls| Link::new(tls, PATIENCE))
+        tls.map(|tls| Link::new(tls, TIMEOUT))
     }
 
     fn check_egress(&self, selector: &str, errors: &mut FieldErrors) {

@@ -151,7 +151,7 @@ mod tests {
 
     use super::*;
     use crate::compact_token::unverified_claims;
-    use crate::https_url::PATIENCE;
+    use crate::https_url::TIMEOUT;
     use crate::json_web_key::KeySet;
     use crate::json_web_key::testing::SigningKey;
 
@@ -160,7 +160,7 @@ mod tests {
     fn verifier(keys: &[&SigningKey]) -> Verifier {
         let keys: Vec<_> = keys.iter().map(|key| key.published()).collect();
         let keys = KeySet::parse(json!({"keys": keys}).to_string().as_bytes()).unwrap();
-        let link = Link::new(client_tls_to(Trust::Anyone, None).unwrap(), PATIENCE);
+        let link = Link::new(client_tls_to(Trust::Anyone, None).unwrap(), TIMEOUT);
         let provider = Provider::new(ISSUER, "", link, None).unwrap().with_keys(keys);
         Verifier {
             provider: Arc::new(provider),

@@ -266,8 +266,8 @@ impl Endpoint {
             // The feed of changes sends its progress only on request.
             self.fresh(call).await?;
         }
-        let patience = self.stores.options().freshness_wait;
-        let wait = storage.wait_for(Revision(version), patience);
+        let timeout = self.stores.options().freshness_wait;
+        let wait = storage.wait_for(Revision(version), timeout);
         if call.ctx.timeline.wait(Stage::Freshness, wait).await {
             return Ok(());
         }

@@ -14,7 +14,7 @@ const LONG_WORK: usize = 768;
 /// The same for short work, which would otherwise wait behind long work: enough for thirty of the smallest that count.
 const SHORT_WORK: usize = 256;
 /// Bytes of objects of writes that wait. Two hundred typical objects of the largest size take less.
-const WAITING: usize = 2 << 30;
+const MAX_WAITING: usize = 2 << 30;
 /// Size in bytes from which on work on a document reserves memory. Concurrent work on smaller ones takes little.
 const LARGE: usize = 64 << 10;
 /// Size in bytes from which on the memory of a body's object is counted. An object of a smaller body takes at most 2
@@ -76,7 +76,7 @@ impl LargeBodies {
     /// 429 when the limit is reached.
     pub(crate) fn count(&self, size: usize, weigh: impl FnOnce() -> usize) -> ApiResult<Counted<'_>> {
         let bytes = if size < COUNTED { 0 } else { weigh() };
-        let more = |waiting: usize| (bytes == 0 || waiting < WAITING).then_some(waiting.saturating_add(bytes));
+        let more = |waiting: usize| (bytes == 0 || waiting < MAX_WAITING).then_some(waiting.saturating_add(bytes));
         match self.waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more) {
             Ok(_) => Ok(Counted { bodies: self, bytes }),
             Err(_) => Err(ApiError::overloaded()),
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn writes_that_wait_are_refused_when_there_are_too_many() {
         let bodies = LargeBodies::default();
-        let first = bodies.count(MIB, || WAITING).expect("the only one");
+        let first = bodies.count(MIB, || MAX_WAITING).expect("the only one");
         let refused = bodies.count(MIB, || 1).expect_err("there is too much");
         assert_eq!(
             (refused.code(), refused.message()),

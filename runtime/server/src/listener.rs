@@ -36,7 +36,7 @@ use crate::sending::Answer;
 use crate::shutdown::Shutdown;
 
 /// Time that connections in other protocols have to send their closing messages when the server stops.
-const FAREWELL: Duration = Duration::from_secs(1);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Limits of connections.
 #[derive(Clone, Copy, Debug)]
@@ -168,7 +168,7 @@ impl Listener {
             Ok(()) => {
                 // Connections in other protocols have no task here any more, but watches among them have closing
                 // messages to send.
-                at_most(drain.min(FAREWELL), slots.all_free(limits.connections)).await;
+                at_most(drain.min(SHUTDOWN_TIMEOUT), slots.all_free(limits.connections)).await;
             }
             Err(_) => tracing::warn!(?drain, "some connections did not end in time"),
         }

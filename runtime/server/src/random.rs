@@ -10,16 +10,16 @@ const LENGTH: usize = 16;
 
 /// Number of UUIDs whose bytes are read from the system at once: a system call for each would be noticeable in small
 /// requests.
-const AT_ONCE: usize = 64;
+const BATCH: usize = 64;
 
 /// Random bytes from the system that are not used yet.
 struct Unused {
-    bytes: [u8; LENGTH * AT_ONCE],
+    bytes: [u8; LENGTH * BATCH],
     left: usize,
 }
 
 thread_local! {
-    static UNUSED: RefCell<Unused> = const { RefCell::new(Unused { bytes: [0; LENGTH * AT_ONCE], left: 0 }) };
+    static UNUSED: RefCell<Unused> = const { RefCell::new(Unused { bytes: [0; LENGTH * BATCH], left: 0 }) };
 }
 
 /// A random UUID (version 4) from the system's generator.
@@ -32,7 +32,7 @@ pub(crate) fn uuid() -> Uuid {
         if unused.left == 0 {
             let filled = SystemRandom::new().fill(&mut unused.bytes);
             filled.expect("the system has random numbers");
-            unused.left = AT_ONCE;
+            unused.left = BATCH;
         }
         unused.left -= 1;
         let start = unused.left * LENGTH;
@@ -50,8 +50,8 @@ mod tests {
 
     #[test]
     fn uuids_are_random_and_differ() {
-        let all: HashSet<Uuid> = (0..10 * AT_ONCE).map(|_| uuid()).collect();
-        assert_eq!(all.len(), 10 * AT_ONCE);
+        let all: HashSet<Uuid> = (0..10 * BATCH).map(|_| uuid()).collect();
+        assert_eq!(all.len(), 10 * BATCH);
         assert!(all.iter().all(|one| one.get_version_num() == 4));
     }
 

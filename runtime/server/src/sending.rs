@@ -14,7 +14,7 @@ pub(crate) use outgoing::{Delivery, Outgoing, charged};
 pub(crate) use snapshots::Snapshot;
 
 /// Time for sending an answer that is created after its deadline: the answer that reports the timeout.
-const LATE_ANSWER: Duration = Duration::from_secs(1);
+const LATE_RESPONSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// An answer with its deadline.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct Answer {
 impl Answer {
     /// An answer that is due at `deadline`, or soon after now when that has passed already (`late`).
     pub(crate) fn due(response: Response, deadline: Option<Instant>, late: bool) -> Self {
-        let grace = late.then(|| Instant::now() + LATE_ANSWER);
+        let grace = late.then(|| Instant::now() + LATE_RESPONSE_TIMEOUT);
         Self {
             response,
             until: deadline.map(|deadline| grace.map_or(deadline, |grace| deadline.max(grace))),
@@ -44,7 +44,7 @@ impl From<Response> for Answer {
 }
 
 /// Maximum bytes of one answer that wait in the connection: HTTP/2's send buffer, and a chunk on each side of it.
-const UNDERWAY: usize = 640 << 10;
+const MAX_UNSENT: usize = 640 << 10;
 
 /// The memory that the body of an answer keeps allocated, for bodies whose [`SizeHint`](http_body::SizeHint) does not
 /// contain it. An extension of the response.
@@ -67,7 +67,7 @@ impl RetainedMemory {
     pub(crate) fn of_list(bytes: usize, entries: usize, own: usize, snapshot: Snapshot) -> Self {
         let pointers = entries.saturating_mul(size_of::<usize>());
         Self {
-            own: bytes.min(UNDERWAY).saturating_add(pointers).saturating_add(own),
+            own: bytes.min(MAX_UNSENT).saturating_add(pointers).saturating_add(own),
             snapshot: Some(snapshot),
         }
     }

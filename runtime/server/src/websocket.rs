@@ -30,7 +30,7 @@ pub(crate) use self::messages::push_message;
 use crate::response;
 
 /// Maximum time for a client to read one chunk.
-const PATIENCE: Duration = Duration::from_secs(60);
+const CHUNK_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Maximum size of a client's message, in bytes. They are ignored, and each connection has memory for one.
 const MAX_IGNORED: usize = 64 << 10;
@@ -47,7 +47,7 @@ pub(crate) fn answer(request: &Parts, chunks: impl Stream<Item = Bytes> + Send +
     };
     tokio::spawn(async move {
         let sent = match upgrade.await {
-            Ok(connection) => serve(TokioIo::new(connection), chunks, PATIENCE).await,
+            Ok(connection) => serve(TokioIo::new(connection), chunks, CHUNK_TIMEOUT).await,
             Err(error) => Err(Error::Io(std::io::Error::other(error))),
         };
         if let Err(error) = sent {
@@ -60,7 +60,7 @@ pub(crate) fn answer(request: &Parts, chunks: impl Stream<Item = Bytes> + Send +
 async fn serve(
     connection: impl AsyncRead + AsyncWrite + Unpin,
     chunks: impl Stream<Item = Bytes>,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<(), Error> {
     let config = config()
         .read_buffer_size(4 << 10)
@@ -69,7 +69,7 @@ async fn serve(
     let socket = WebSocketStream::from_raw_socket(connection, Role::Server, Some(config)).await;
     let (mut sink, source) = socket.split();
     let code = tokio::select! {
-        sent = send_all(&mut sink, chunks, patience) => {
+        sent = send_all(&mut sink, chunks, timeout) => {
             sent?;
             CloseCode::Normal
         }
@@ -83,17 +83,17 @@ async fn serve(
         code,
         reason: "".into(),
     }));
-    in_time(patience, sink.send(close)).await
+    in_time(timeout, sink.send(close)).await
 }
 
 async fn send_all<S: AsyncRead + AsyncWrite + Unpin>(
     sink: &mut SplitSink<WebSocketStream<S>, Message>,
     chunks: impl Stream<Item = Bytes>,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<(), Error> {
     let mut chunks = pin!(chunks);
     while let Some(chunk) = chunks.next().await {
-        in_time(patience, async {
+        in_time(timeout, async {
             for message in messages(chunk) {
                 sink.feed(message).await?;
             }
@@ -104,9 +104,9 @@ async fn send_all<S: AsyncRead + AsyncWrite + Unpin>(
     Ok(())
 }
 
-/// Waits for a client that does not read, up to `patience`.
-async fn in_time(patience: Duration, sending: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
-    let sent = tokio::time::timeout(patience, sending).await;
+/// Waits for a client that does not read, up to `timeout`.
+async fn in_time(timeout: Duration, sending: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
+    let sent = tokio::time::timeout(timeout, sending).await;
     sent.unwrap_or_else(|_| Err(Error::Io(std::io::ErrorKind::TimedOut.into())))
 }
 
@@ -133,7 +133,7 @@ mod tests {
     async fn received(sent: &[u8], chunks: impl Stream<Item = Bytes>) -> Vec<u8> {
         let (mut client, server) = tokio::io::duplex(1 << 10);
         client.write_all(sent).await.expect("there is room");
-        serve(server, chunks, PATIENCE).await.expect("nothing breaks");
+        serve(server, chunks, CHUNK_TIMEOUT).await.expect("nothing breaks");
         let mut received = Vec::new();
         client.read_to_end(&mut received).await.expect("it ends");
         received

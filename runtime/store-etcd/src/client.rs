@@ -22,27 +22,27 @@ const GRACE: Duration = Duration::from_millis(500);
 
 /// Bounds of the time that a request takes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct Timeouts {
     /// Of one attempt.
     pub(crate) answer: Duration,
     /// Of all attempts: none begins later.
     pub(crate) attempts: Duration,
 }
 
-/// The patience of requests that a member answers at once.
-pub(crate) const QUICK: Patience = Patience {
+/// The timeouts of requests that a member answers at once.
+pub(crate) const QUICK: Timeouts = Timeouts {
     answer: Duration::from_secs(2),
     attempts: Duration::from_secs(5),
 };
 
-/// The patience of reads of many objects.
-pub(crate) const PAGE: Patience = Patience {
+/// The timeouts of reads of many objects.
+pub(crate) const PAGE: Timeouts = Timeouts {
     answer: Duration::from_secs(60),
     attempts: Duration::from_secs(60),
 };
 
-/// The patience of writes. A member itself gives up after seven seconds.
-const WRITE: Patience = Patience {
+/// The timeouts of writes. A member itself gives up after seven seconds.
+const WRITE: Timeouts = Timeouts {
     answer: Duration::from_secs(10),
     attempts: Duration::from_secs(5),
 };
@@ -54,14 +54,14 @@ pub(crate) struct Client {
 
 impl Client {
     /// Sends `request` until it is answered: it may be performed several times.
-    pub(crate) async fn repeat<Q, A>(&self, method: &Method<Q, A>, request: Q, patience: Patience) -> Result<A, Failure>
+    pub(crate) async fn repeat<Q, A>(&self, method: &Method<Q, A>, request: Q, timeouts: Timeouts) -> Result<A, Failure>
     where
         Q: prost::Message + Clone + 'static,
         A: prost::Message + Default + 'static,
     {
-        let mut attempts = Attempts::begin(patience);
+        let mut attempts = Attempts::begin(timeouts);
         loop {
-            let failure = match self.attempt(method, request.clone(), patience.answer).await {
+            let failure = match self.attempt(method, request.clone(), timeouts.answer).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure @ Failure::Refused(_)) => return Err(failure),
                 Err(failure) => failure,
@@ -87,14 +87,14 @@ impl Client {
         }
     }
 
-    async fn attempt<Q, A>(&self, method: &Method<Q, A>, request: Q, patience: Duration) -> Result<A, Failure>
+    async fn attempt<Q, A>(&self, method: &Method<Q, A>, request: Q, timeout: Duration) -> Result<A, Failure>
     where
         Q: prost::Message + 'static,
         A: prost::Message + Default + 'static,
     {
         let abandoned = self.members.abandoned();
         let link = self.members.link();
-        let asking = tokio::time::timeout(patience, ask(&link, method, with_leader(request)));
+        let asking = tokio::time::timeout(timeout, ask(&link, method, with_leader(request)));
         let given_up = async {
             abandoned.await;
             tokio::time::sleep(GRACE).await;
@@ -151,9 +151,9 @@ struct Attempts {
 }
 
 impl Attempts {
-    fn begin(patience: Patience) -> Self {
+    fn begin(timeouts: Timeouts) -> Self {
         Self {
-            end: Instant::now() + patience.attempts,
+            end: Instant::now() + timeouts.attempts,
             made: 0,
             pause: FIRST_PAUSE,
         }

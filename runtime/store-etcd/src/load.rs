@@ -9,8 +9,8 @@ use crate::keys::{Keys, range_end};
 use crate::protocol::kv::{KeyValue, RANGE, Range, RangeAnswer};
 
 /// Bounds of the keys of a page; between them, pages have about `PAGE_BYTES`.
-const FEWEST: usize = 500;
-const MOST: usize = 10_000;
+const MIN_KEYS: usize = 500;
+const MAX_KEYS: usize = 10_000;
 const PAGE_BYTES: usize = 4 << 20;
 
 /// Passes the states of all keys under `prefix` to `page`, and returns their revision.
@@ -34,7 +34,7 @@ pub(crate) async fn read_pages(
     let mut range = Range {
         range_end: range_end(&start),
         key: start,
-        limit: FEWEST as i64,
+        limit: MIN_KEYS as i64,
         revision: 0,
         keys_only: false,
     };
@@ -78,7 +78,7 @@ pub(crate) fn state(keys: &Keys, kv: KeyValue) -> Option<State> {
 fn next_limit(answer: &RangeAnswer) -> i64 {
     let bytes: usize = answer.kvs.iter().map(|kv| kv.key.len() + kv.value.len()).sum();
     let mean = bytes / answer.kvs.len().max(1);
-    (PAGE_BYTES / mean.max(1)).clamp(FEWEST, MOST) as i64
+    (PAGE_BYTES / mean.max(1)).clamp(MIN_KEYS, MAX_KEYS) as i64
 }
 
 /// Returns a revision of etcd; they are never negative.
@@ -88,7 +88,7 @@ pub(crate) fn revision(number: i64) -> Revision {
 
 #[cfg(test)]
 mod tests {
-    use super::{FEWEST, KeyValue, MOST, RangeAnswer, next_limit};
+    use super::{KeyValue, MAX_KEYS, MIN_KEYS, RangeAnswer, next_limit};
 
     #[test]
     fn pages_of_small_objects_have_more() {
@@ -102,9 +102,9 @@ mod tests {
             ],
             ..RangeAnswer::default()
         };
-        assert_eq!(next_limit(&page(1)), MOST as i64);
+        assert_eq!(next_limit(&page(1)), MAX_KEYS as i64);
         assert_eq!(next_limit(&page(1 << 10)), 4096);
-        assert_eq!(next_limit(&page(1 << 20)), FEWEST as i64);
-        assert_eq!(next_limit(&RangeAnswer::default()), MOST as i64);
+        assert_eq!(next_limit(&page(1 << 20)), MIN_KEYS as i64);
+        assert_eq!(next_limit(&RangeAnswer::default()), MAX_KEYS as i64);
     }
 }

@@ -14,10 +14,10 @@ use crate::protocol::maintenance::{STATUS, Status, StatusAnswer};
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Maximum time until a member answers. A connection that was cut without a word is noticed by this.
-const ANSWER: Duration = Duration::from_secs(2);
+const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A member may be without a leader while one is elected.
-const ELECTION: u32 = 2;
+const MAX_PROBES_WITHOUT_LEADER: u32 = 2;
 
 /// The state of the cluster when a member last reported it.
 #[derive(Clone, Default)]
@@ -60,7 +60,7 @@ impl Report {
 /// Reads the state once.
 pub(crate) async fn check(client: &Client, report: &Report) -> Result<StatusAnswer, Failure> {
     let link = client.members.link();
-    let asking = tokio::time::timeout(ANSWER, ask(&link, &STATUS, Request::new(Status {})));
+    let asking = tokio::time::timeout(STATUS_TIMEOUT, ask(&link, &STATUS, Request::new(Status {})));
     let answered = asking.await.unwrap_or_else(|_| Err(Failure::late()));
     match &answered {
         Ok(status) => report.update(status),
@@ -92,7 +92,7 @@ pub(crate) async fn run(client: Arc<Client>, report: Report, first: StatusAnswer
         }
         term = term.max(at);
         without_leader = if status.leader == 0 { without_leader + 1 } else { 0 };
-        if without_leader >= ELECTION {
+        if without_leader >= MAX_PROBES_WITHOUT_LEADER {
             without_leader = 0;
             client.members.leave(&link, "the member knows no leader");
         }

@@ -19,7 +19,7 @@ const STEP: Duration = Duration::from_millis(50);
 const READERS: usize = 4;
 
 /// Maximum number of records that are passed on together.
-const TOGETHER: usize = 8192;
+const BATCH: usize = 8192;
 
 /// A set of generations, and the hashes of the keys whose records count, in ascending order.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Sources {
                 if source.has(self.hash.of(&record.key)) {
                     records.push(record);
                 }
-                match records.len() < TOGETHER {
+                match records.len() < BATCH {
                     true => Ok(()),
                     false => pass(std::mem::take(&mut records), sender),
                 }

@@ -20,7 +20,7 @@ use crate::space::{FileSystem, Meter, Space};
 use crate::state::State;
 
 /// Minimum bytes of journal files for a merge, however small the state is. Reading them at a start takes 0.2 s.
-const WORTHWHILE: u64 = 64 << 20;
+const MIN_MERGE: u64 = 64 << 20;
 
 /// A merge starts when files take this part of the journal's limit (one fourth).
 const PART_OF_LIMIT: u64 = 4;
@@ -32,7 +32,7 @@ const PART_FOR_HISTORY: u64 = 2;
 const READ_ATTEMPTS: u32 = 4;
 
 /// Bytes that the journal may grow by in addition to a batch: it grows in steps, and starts new files.
-const GROWTH: u64 = (512 << 10) + 4096;
+const JOURNAL_GROWTH: u64 = (512 << 10) + 4096;
 
 /// The store in a folder.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub struct SledLog {
     accepts_loss: bool,
     file_size: u64,
     space: Space,
-    worthwhile: u64,
+    min_merge: u64,
     /// `None` once closed: another process may use it then.
     folder: Mutex<Option<Folder>>,
     /// `None` before loading and once closed. Locked during an append.
@@ -69,7 +69,7 @@ pub struct SledLog {
     is_refused: AtomicBool,
     /// Number of the works of settling that have ended.
     settled_steps: AtomicU64,
-    /// True if the next settling does not wait for a worthwhile amount.
+    /// True if the next settling does not wait for the minimum amount.
     is_settling_requested: AtomicBool,
     alarms: Alarms,
 }
@@ -109,7 +109,7 @@ impl SledLog {
             accepts_loss: false,
             file_size: FILE_SIZE,
             space: space.clone(),
-            worthwhile: WORTHWHILE,
+            min_merge: MIN_MERGE,
             folder: Mutex::new(Some(folder)),
             journal: Mutex::new(None),
             reader: JournalReader::new(path.join("journal")),
@@ -145,7 +145,7 @@ impl SledLog {
     #[must_use]
     pub fn settling_at(self, bytes: u64) -> Self {
         Self {
-            worthwhile: bytes,
+            min_merge: bytes,
             ..self
         }
     }
@@ -225,8 +225,8 @@ impl SledLog {
             return (!files.is_empty()).then_some(files);
         }
         let bytes: u64 = files.iter().map(|file| file.bytes).sum();
-        let patience = patience(state.bytes(), self.worthwhile, self.journal_limit(journal));
-        (!files.is_empty() && bytes >= patience).then_some(files)
+        let threshold = settling_threshold(state.bytes(), self.min_merge, self.journal_limit(journal));
+        (!files.is_empty() && bytes >= threshold).then_some(files)
     }
 
     /// Removes the journal files that the state includes.
@@ -257,7 +257,7 @@ impl SledLog {
             .map(|record| record.bytes.len() as u64)
             .sum::<u64>()
             > journal.headroom();
-        let appended = journal.append(batch, from_reserve, GROWTH + self.debt());
+        let appended = journal.append(batch, from_reserve, JOURNAL_GROWTH + self.debt());
         self.note_size(journal);
         if grows {
             self.note_journal_limit(journal);
@@ -296,7 +296,7 @@ impl SledLog {
 
     /// Raises or clears the alarm about space.
     fn note_shortage(&self) {
-        let shortage = self.space.shortage(self.debt() + 2 * GROWTH);
+        let shortage = self.space.shortage(self.debt() + 2 * JOURNAL_GROWTH);
         // Limits such as quotas are not measured.
         let is_refused = self.is_refused.load(Ordering::Relaxed);
         let refusal = || is_refused.then(|| "the disk is full; writes are refused until there is space".to_owned());
@@ -310,9 +310,9 @@ impl SledLog {
 /// Bytes of journal files that settling waits for, for a state of `state` bytes and a journal limit of `limit` bytes.
 ///
 /// Changes in all slots cause the whole state to be written again. So settling waits for journal files of the state's
-/// size, and for `worthwhile` bytes at least, unless space is short.
-fn patience(state: u64, worthwhile: u64, limit: u64) -> u64 {
-    state.max(worthwhile).min(limit / PART_OF_LIMIT)
+/// size, and for `min_merge` bytes at least, unless space is short.
+fn settling_threshold(state: u64, min_merge: u64, limit: u64) -> u64 {
+    state.max(min_merge).min(limit / PART_OF_LIMIT)
 }
 
 impl Log for SledLog {
@@ -368,7 +368,7 @@ impl Log for SledLog {
         if bytes <= self.headroom.load(Ordering::Relaxed) {
             return true;
         }
-        self.space.free() >= bytes + GROWTH + self.debt()
+        self.space.free() >= bytes + JOURNAL_GROWTH + self.debt()
     }
 
     fn keeps_history(&self) -> bool {

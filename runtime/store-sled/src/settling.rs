@@ -190,20 +190,20 @@ impl Settling {
     }
 
     /// The result of the work, if it has ended.
-    fn wait(&mut self, patience: Duration) -> Result<Option<Done>, LogError> {
+    fn wait(&mut self, timeout: Duration) -> Result<Option<Done>, LogError> {
         let outcome = match self.work.take() {
             None => return Ok(None),
-            Some(Work::Read(mut worker)) => match worker.wait(patience) {
+            Some(Work::Read(mut worker)) => match worker.wait(timeout) {
                 Outcome::Done(result) => return result.map(|changes| Some(Done::Read(changes))),
                 Outcome::Running => (Work::Read(worker), false),
                 Outcome::Stuck => (Work::Read(worker), true),
             },
-            Some(Work::Sort(mut worker)) => match worker.wait(patience) {
+            Some(Work::Sort(mut worker)) => match worker.wait(timeout) {
                 Outcome::Done(result) => return result.map(|sorted| Some(Done::Sort(sorted))),
                 Outcome::Running => (Work::Sort(worker), false),
                 Outcome::Stuck => (Work::Sort(worker), true),
             },
-            Some(Work::Merge(job, mut worker)) => match worker.wait(patience) {
+            Some(Work::Merge(job, mut worker)) => match worker.wait(timeout) {
                 Outcome::Done(result) => return result.map(|made| Some(Done::Merge(job, made))),
                 Outcome::Running => (Work::Merge(job, worker), false),
                 Outcome::Stuck => (Work::Merge(job, worker), true),

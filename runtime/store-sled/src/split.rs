@@ -19,7 +19,7 @@ use crate::state::{GenerationSet, Part, Slot};
 use crate::worker::Pulse;
 
 /// Minimum number of slots for sorting. Fewer slots read the generation themselves.
-const WORTHWHILE: usize = 3;
+const MIN_SLOTS: usize = 3;
 
 /// Bytes of one slot's records that wait to be written.
 const BUFFER: usize = 32 << 10;
@@ -56,7 +56,7 @@ impl Sorting {
             bytes += part.bytes;
         }
         let generation_set = Arc::clone(generation_set);
-        (slots.len() >= WORTHWHILE).then_some(Self {
+        (slots.len() >= MIN_SLOTS).then_some(Self {
             generation_set,
             slots,
             bytes,

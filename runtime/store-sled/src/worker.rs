@@ -10,7 +10,7 @@ use planesmith_store::log::LogError;
 use crate::errors::failed;
 
 /// Work without progress for this time counts as stuck. A sync may take a while.
-const STUCK: Duration = Duration::from_secs(120);
+const STUCK_AFTER: Duration = Duration::from_secs(120);
 
 /// Reports the progress of work, and cancels it.
 #[derive(Debug, Default)]
@@ -71,13 +71,13 @@ impl<T: Send + 'static> Worker<T> {
             pulse,
             beats: 0,
             seen: Instant::now(),
-            stuck: STUCK,
+            stuck: STUCK_AFTER,
         })
     }
 
-    /// Waits up to `patience` for the end of the work.
-    pub(crate) fn wait(&mut self, patience: Duration) -> Outcome<T> {
-        match self.result.recv_timeout(patience) {
+    /// Waits up to `timeout` for the end of the work.
+    pub(crate) fn wait(&mut self, timeout: Duration) -> Outcome<T> {
+        match self.result.recv_timeout(timeout) {
             Ok(result) => Outcome::Done(result),
             Err(RecvTimeoutError::Disconnected) => Outcome::Done(Err(other("sled panicked"))),
             Err(RecvTimeoutError::Timeout) => self.progress(),

@@ -49,7 +49,7 @@ pub const THINGS: &str = "/registry/things/";
 pub const OTHERS: &str = "/registry/things.other/";
 
 /// Time after which a scenario counts as stuck.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Opens the backend under test, repeatedly on the same data.
 pub type Open = Box<dyn Fn() -> Box<dyn Log> + Send + Sync>;
@@ -177,7 +177,7 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 fn finish(runtime: &tokio::runtime::Runtime, scenario: impl Future<Output = ()>) {
-    let finished = runtime.block_on(async { tokio::time::timeout(PATIENCE, scenario).await });
+    let finished = runtime.block_on(async { tokio::time::timeout(TIMEOUT, scenario).await });
     assert!(finished.is_ok(), "the scenario is stuck");
 }
 

@@ -8,10 +8,10 @@ use tokio::sync::watch;
 use crate::Revision;
 
 /// Maximum number of revisions that are held at the same time.
-const MOST_HELD: usize = 1024;
+const MAX_HOLDS: usize = 1024;
 
 /// A revision is held for this many times the window at most, since its first use.
-const LONGEST: u64 = 6;
+const MAX_WINDOWS: u64 = 6;
 
 /// A revision that a reader needs again.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl RevisionWindow {
         let mut held = self.held_revisions();
         if let Some(known) = held.iter_mut().find(|hold| hold.revision == revision) {
             known.is_used = true;
-        } else if held.len() < MOST_HELD {
+        } else if held.len() < MAX_HOLDS {
             held.push(Hold {
                 revision,
                 is_used: true,
@@ -93,7 +93,7 @@ impl RevisionWindow {
             if std::mem::take(&mut hold.is_used) {
                 hold.last = now;
             }
-            now < hold.last.saturating_add(window) && now < first.saturating_add(window.saturating_mul(LONGEST))
+            now < hold.last.saturating_add(window) && now < first.saturating_add(window.saturating_mul(MAX_WINDOWS))
         });
         held.iter().map(|hold| hold.revision).min()
     }
@@ -137,7 +137,7 @@ mod tests {
         }
         window.hold(Revision(7));
         assert_eq!(window.held(1060, 10), None);
-        (0..2 * MOST_HELD as u64).for_each(|revision| window.hold(Revision(revision)));
-        assert_eq!(window.held_revisions().len(), MOST_HELD);
+        (0..2 * MAX_HOLDS as u64).for_each(|revision| window.hold(Revision(revision)));
+        assert_eq!(window.held_revisions().len(), MAX_HOLDS);
     }
 }

@@ -14,7 +14,7 @@ const RETRY: Duration = Duration::from_secs(5);
 const MAX_RETRY: Duration = Duration::from_secs(300);
 
 /// Maximum time that a write waits for space while settling makes no progress.
-const PATIENCE: Duration = Duration::from_secs(30);
+const SPACE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Time without further waits for space after one without success.
 const DESPAIR: Duration = Duration::from_secs(2);
@@ -55,7 +55,7 @@ impl State {
 
     /// The time at which a write that waits since `begin` gives up, unless there is progress.
     fn end_of_patience(&self, begin: Instant) -> Instant {
-        self.stepped.map_or(begin, |stepped| stepped.max(begin)) + PATIENCE
+        self.stepped.map_or(begin, |stepped| stepped.max(begin)) + SPACE_TIMEOUT
     }
 }
 
@@ -246,7 +246,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
     use std::time::{Duration, Instant};
 
-    use super::{Authorship, PATIENCE, Settling, State};
+    use super::{Authorship, SPACE_TIMEOUT, Settling, State};
     use crate::log::{Batch, Loader, Log, LogError, Opened};
     use crate::{AlarmKind, Alarms, Revision};
 
@@ -308,11 +308,15 @@ mod tests {
     fn writes_wait_as_long_as_settling_makes_progress() {
         let (early, late) = (Instant::now(), Instant::now() + Duration::from_secs(100));
         let mut state = State::default();
-        assert_eq!(state.end_of_patience(late), late + PATIENCE);
+        assert_eq!(state.end_of_patience(late), late + SPACE_TIMEOUT);
         state.stepped = Some(early);
-        assert_eq!(state.end_of_patience(late), late + PATIENCE, "a step of an earlier run");
+        assert_eq!(
+            state.end_of_patience(late),
+            late + SPACE_TIMEOUT,
+            "a step of an earlier run"
+        );
         state.stepped = Some(late);
-        assert_eq!(state.end_of_patience(early), late + PATIENCE);
+        assert_eq!(state.end_of_patience(early), late + SPACE_TIMEOUT);
     }
 
     /// A backend that has more to do so often, with progress or without.

@@ -32,7 +32,7 @@ const VERSIONS: [&str; 3] = [
 const DEFAULT_ENDPOINT: &str = "localhost:4317";
 
 /// The longest time for exporting the last spans when the server stops.
-const FAREWELL: Duration = Duration::from_secs(5);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A `TracingConfiguration`.
 #[derive(Debug, Default, Deserialize)]
@@ -154,7 +154,7 @@ impl Tracer for TraceExport {
     }
 
     fn finish(&self) {
-        if let Err(error) = self.provider.shutdown_with_timeout(FAREWELL) {
+        if let Err(error) = self.provider.shutdown_with_timeout(SHUTDOWN_TIMEOUT) {
             tracing::warn!(%error, "the last traces were not sent");
         }
     }

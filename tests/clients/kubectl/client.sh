@@ -6,7 +6,7 @@
 set -euo pipefail
 
 # The time limit of background work, in seconds.
-patience=60
+timeout=60
 
 fail() {
   echo "$1" >&2
@@ -29,7 +29,7 @@ refused() {
 # Reads the next line of a watch.
 expect() {
   local line
-  read -r -t "$patience" line <&"${watch[0]}" || fail "the watch does not tell: $1"
+  read -r -t "$timeout" line <&"${watch[0]}" || fail "the watch does not tell: $1"
   [ "$line" = "$1" ] || fail "the watch tells \"$line\" instead of \"$1\""
 }
 

@@ -4,7 +4,7 @@ use http::Method;
 use planesmith_e2e::{Connection, Watch};
 use serde_json::{Value, json};
 
-use super::pair::{ORDERS, Pair, SHOWN_WITHIN, create, next, order};
+use super::pair::{ORDERS, Pair, TIMEOUT, create, next, order};
 
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
@@ -56,7 +56,7 @@ impl Sight {
                 }
             }
         };
-        let seen = tokio::time::timeout(SHOWN_WITHIN, seen).await;
+        let seen = tokio::time::timeout(TIMEOUT, seen).await;
         seen.unwrap_or_else(|_| panic!("{} does not change as it should", self.name));
     }
 }
@@ -156,6 +156,6 @@ async fn orphans_on_the_other_server_stay() {
             }
         }
     };
-    let all_freed = tokio::time::timeout(SHOWN_WITHIN, all_freed).await;
+    let all_freed = tokio::time::timeout(TIMEOUT, all_freed).await;
     assert!(all_freed.is_ok(), "{freed} of {ORPHANS} are free");
 }

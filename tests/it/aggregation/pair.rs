@@ -11,7 +11,7 @@ pub(super) const ORDERS: &str = "/apis/shop.example.com/v1/namespaces/default/or
 pub(super) const NAMESPACES: &str = "/api/v1/namespaces";
 
 /// The time limit for anything without a specific limit.
-pub(super) const SHOWN_WITHIN: Duration = Duration::from_secs(60);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The front server, and the home of the server behind it.
 pub(super) struct Pair {
@@ -102,7 +102,7 @@ impl Pair {
                 }
             }
         };
-        let shown = tokio::time::timeout(SHOWN_WITHIN, shown).await;
+        let shown = tokio::time::timeout(TIMEOUT, shown).await;
         shown.unwrap_or_else(|_| panic!("{version} does not become {status}:\n{}", self.front.log()));
     }
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::fake::{Fake, PATH, SERVICE};
-use super::pair::{API_SERVICES, SHOWN_WITHIN, create, next};
+use super::pair::{API_SERVICES, TIMEOUT, create, next};
 
 const SERVICES: &str = "/api/v1/namespaces/default/services";
 const NAME: &str = "v1.fake.example.com";
@@ -90,7 +90,7 @@ impl Front {
                 }
             }
         };
-        let shown = tokio::time::timeout(SHOWN_WITHIN, shown).await;
+        let shown = tokio::time::timeout(TIMEOUT, shown).await;
         shown.unwrap_or_else(|_| panic!("the condition stays {last}:\n{}", self.server.log()));
         last
     }
@@ -131,7 +131,7 @@ async fn events_arrive_one_by_one_and_a_watch_ends_with_its_client() {
     for number in 0..3 {
         let event = json!({"type": "ADDED", "object": {"metadata": {"name": format!("thing-{number}")}}});
         fake.tell(event.clone());
-        let told = tokio::time::timeout(SHOWN_WITHIN, next(&mut watch)).await;
+        let told = tokio::time::timeout(TIMEOUT, next(&mut watch)).await;
         assert_eq!(told.expect("events are not held back"), event);
     }
 }
@@ -156,7 +156,7 @@ async fn a_stream_changes_its_protocol_through_the_aggregator() {
         for text in ["first", "second"] {
             stream.write_all(text.as_bytes()).await.unwrap();
             let mut back = vec![0; text.len()];
-            tokio::time::timeout(SHOWN_WITHIN, stream.read_exact(&mut back))
+            tokio::time::timeout(TIMEOUT, stream.read_exact(&mut back))
                 .await
                 .expect("bytes are not held back")
                 .unwrap();

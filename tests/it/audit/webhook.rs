@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use planesmith_e2e::{Binary, Home};
 use serde_json::Value;
 
-use super::{WITHIN, policy};
+use super::{TIMEOUT, policy};
 use crate::peer::Peer;
 
 /// The events that a peer has received, by their request.
@@ -21,7 +21,7 @@ fn ids(peer: &Peer) -> Vec<String> {
 async fn wait_for(peer: &Peer, uri: &str) {
     let begin = Instant::now();
     while !ids(peer).iter().any(|received| received == uri) {
-        assert!(begin.elapsed() < WITHIN, "{uri} is missing: {:?}", ids(peer));
+        assert!(begin.elapsed() < TIMEOUT, "{uri} is missing: {:?}", ids(peer));
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

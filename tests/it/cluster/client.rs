@@ -18,7 +18,7 @@ use super::collection;
 use crate::objects::{name, revision};
 
 /// The time after which a client stops to wait for an answer.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The pause after a request that got no answer.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -103,7 +103,7 @@ impl Client {
     pub(super) async fn connection(&mut self) -> Option<Connection> {
         if self.connection.is_none() {
             let opening = Connection::open(&self.endpoints[self.server]);
-            self.connection = tokio::time::timeout(PATIENCE, opening).await.ok()?.ok();
+            self.connection = tokio::time::timeout(TIMEOUT, opening).await.ok()?.ok();
         }
         self.connection.clone()
     }
@@ -127,7 +127,7 @@ impl Client {
         let connection = self.connection().await.ok_or(NoAnswer::NotSent)?;
         let calling = connection.call(method, path, body);
         let lost = |reason: String| NoAnswer::Lost(reason);
-        let answer = tokio::time::timeout(PATIENCE, calling).await;
+        let answer = tokio::time::timeout(TIMEOUT, calling).await;
         let answer = answer.map_err(|_| lost("no answer in time".to_owned()))?;
         let answer = answer.map_err(|error| lost(format!("{error:#}")))?;
         let status = answer.status.as_u16();

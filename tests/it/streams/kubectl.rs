@@ -13,7 +13,7 @@ use super::Setting;
 use crate::transcript::{Transcript, at_home, has_kubectl, run};
 
 /// The time limit for kubectl to print something.
-const SAID_WITHIN: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 async fn setting() -> Option<Setting> {
     if !has_kubectl() {
@@ -53,7 +53,7 @@ async fn stream_commands(over_web_socket: &str) {
 }
 
 async fn line(lines: &mut Lines<impl AsyncBufRead + Unpin>) -> String {
-    let line = tokio::time::timeout(SAID_WITHIN, lines.next_line()).await;
+    let line = tokio::time::timeout(TIMEOUT, lines.next_line()).await;
     line.expect("kubectl says something in time").unwrap().unwrap()
 }
 

@@ -29,8 +29,8 @@ const REJOINED_WITHIN: Duration = Duration::from_secs(60);
 const ANSWERED_WITHIN: Duration = Duration::from_secs(3);
 
 /// Milliseconds between heartbeats, and without one until an election.
-const HEARTBEAT: &str = "50";
-const ELECTION: &str = "500";
+const HEARTBEAT_INTERVAL: &str = "50";
+const ELECTION_TIMEOUT: &str = "500";
 
 /// A running cluster on loopback addresses. Clients and members reach each member through proxies.
 #[derive(Debug)]
@@ -119,7 +119,12 @@ impl Cluster {
             ])
             .args(["--initial-cluster", &all.join(",")])
             .args(["--initial-cluster-state", "new"])
-            .args(["--heartbeat-interval", HEARTBEAT, "--election-timeout", ELECTION])
+            .args([
+                "--heartbeat-interval",
+                HEARTBEAT_INTERVAL,
+                "--election-timeout",
+                ELECTION_TIMEOUT,
+            ])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log)

@@ -14,7 +14,7 @@ use crate::watching::{self, Watching};
 use crate::word;
 
 /// Time after which a store counts as stuck.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Target {
     /// Runs clients and watches until the clients are done and the watches have delivered everything.
@@ -58,7 +58,7 @@ impl Target {
             }
             anyhow::Ok(())
         };
-        match tokio::time::timeout(PATIENCE, all).await {
+        match tokio::time::timeout(TIMEOUT, all).await {
             Ok(joined) => joined,
             Err(_) => {
                 let reason = reason.to_owned();
@@ -70,7 +70,7 @@ impl Target {
 
     /// Reads everything: all keys, and all history.
     pub async fn observe(&self) {
-        if self.storage.fresh(PATIENCE).await.is_err() {
+        if self.storage.fresh(TIMEOUT).await.is_err() {
             let reason = "the newest state does not arrive".to_owned();
             self.recorder.note(Record::Stuck { reason });
             return;
@@ -119,7 +119,7 @@ impl Target {
             }
             anyhow::Ok(())
         };
-        match tokio::time::timeout(PATIENCE, expired).await {
+        match tokio::time::timeout(TIMEOUT, expired).await {
             Ok(expired) => expired,
             Err(_) => bail!("objects do not expire"),
         }

@@ -28,10 +28,10 @@ const QUICK_ROUNDS: usize = 4;
 const FIRST_COMPARED: usize = 2;
 
 /// The number of concurrent requests.
-const AT_ONCE: usize = 16;
+const CONCURRENCY: usize = 16;
 
 /// The timeout for one definition to be served, and for all of a round to be gone.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The interval of questions for one definition, and for all of them: an answer about many groups is not cheap.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -44,7 +44,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const TOLERANCE: f64 = 0.005;
 
 /// Maximum number of readings per round; then the last one counts.
-const MOST_READINGS: usize = 20;
+const MAX_READINGS: usize = 20;
 
 /// Measures the row `definitions-churn` and the one that depends on it: the resident memory after the last round, divided by that
 /// after round [`FIRST_COMPARED`], and in megabytes.
@@ -86,7 +86,7 @@ async fn create(connection: Connection, number: usize) -> Result<()> {
     connection.call(Method::POST, DEFINITIONS, body).await?.expect(201)?;
     let (path, began) = (path_of(number), Instant::now());
     while connection.get(&path).await?.status != 200 {
-        ensure!(began.elapsed() < PATIENCE, "{path} is not served");
+        ensure!(began.elapsed() < TIMEOUT, "{path} is not served");
         tokio::time::sleep(PAUSE).await;
     }
     Ok(())
@@ -110,19 +110,19 @@ async fn all_gone(connection: &Connection) -> Result<()> {
         if !is_stored && !String::from_utf8_lossy(&groups.body).contains(&domain) {
             return Ok(());
         }
-        ensure!(began.elapsed() < PATIENCE, "deleted definitions are still served");
+        ensure!(began.elapsed() < TIMEOUT, "deleted definitions are still served");
         tokio::time::sleep(LONG_PAUSE).await;
     }
 }
 
-/// Returns the resident memory in megabytes once it no longer changes, or after [`MOST_READINGS`].
+/// Returns the resident memory in megabytes once it no longer changes, or after [`MAX_READINGS`].
 async fn settled(subject: &Subject) -> Result<f64> {
     let mut readings: Vec<f64> = Vec::new();
     loop {
         tokio::time::sleep(INTERVAL).await;
         let now = subject.processes.memory()?.now as f64 / MEGABYTE;
         readings.push(now);
-        if is_steady(&readings) || readings.len() >= MOST_READINGS {
+        if is_steady(&readings) || readings.len() >= MAX_READINGS {
             return Ok(now);
         }
     }
@@ -138,14 +138,14 @@ fn is_steady(readings: &[f64]) -> bool {
     most - least <= most * TOLERANCE
 }
 
-/// Runs `work` for each of `numbers`, [`AT_ONCE`] at a time.
+/// Runs `work` for each of `numbers`, [`CONCURRENCY`] at a time.
 async fn each<Done>(pool: &Pool, numbers: Range<usize>, work: fn(Connection, usize) -> Done) -> Result<()>
 where
     Done: Future<Output = Result<()>> + Send + 'static,
 {
     let mut running = JoinSet::new();
     for number in numbers {
-        if running.len() == AT_ONCE
+        if running.len() == CONCURRENCY
             && let Some(done) = running.join_next().await
         {
             done??;

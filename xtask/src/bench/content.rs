@@ -54,7 +54,7 @@ impl Content {
         let fill = Writes {
             how: Write::Create,
             sample: self.sample,
-            namespace: objects::READ,
+            namespace: objects::READ_NAMESPACE,
             prefix: "",
             objects,
             total: objects,
@@ -80,7 +80,7 @@ impl Content {
     /// The bytes that a client receives for all objects, page by page.
     async fn wire_megabytes(self, subject: &Subject) -> Result<f64> {
         let connection = Connection::open(&subject.endpoint).await?;
-        let collection = self.sample.collection(objects::READ);
+        let collection = self.sample.collection(objects::READ_NAMESPACE);
         let (mut bytes, mut next) = (0, String::new());
         loop {
             let page = format!("{collection}?limit=500{next}");

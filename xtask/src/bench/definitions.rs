@@ -32,13 +32,13 @@ const PARTS: usize = 16;
 const OBJECTS: usize = 100_000;
 
 /// The number of concurrent requests.
-const AT_ONCE: usize = 16;
+const CONCURRENCY: usize = 16;
 
 /// The time for background work before memory is measured.
 const SETTLE: Duration = Duration::from_secs(2);
 
 /// The timeout for the next of many objects.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(super) const MEGABYTE: f64 = 1_000_000.0;
 
@@ -92,7 +92,7 @@ async fn begin_watch(pool: &Pool) -> Result<()> {
     let path = format!("{}?watch=1&resourceVersion=0&timeoutSeconds=600", path_of(0));
     let mut watch = pool.connection(0).watch(&path).await?;
     for told in 0..OBJECTS {
-        let line = tokio::time::timeout(PATIENCE, watch.line()).await;
+        let line = tokio::time::timeout(TIMEOUT, watch.line()).await;
         let line = line.with_context(|| format!("no further event after {told} objects"))??;
         ensure!(line.is_some(), "the watch ended after {told} objects");
     }
@@ -114,11 +114,11 @@ async fn install(pool: &Pool, definitions: Vec<Value>) -> Result<()> {
     Ok(())
 }
 
-/// Posts bodies to their paths, with [`AT_ONCE`] concurrent requests.
+/// Posts bodies to their paths, with [`CONCURRENCY`] concurrent requests.
 async fn post(pool: &Pool, bodies: Vec<(String, String)>) -> Result<()> {
     let (bodies, turn) = (Arc::new(bodies), Arc::new(AtomicUsize::new(0)));
     let mut workers = JoinSet::new();
-    for worker in 0..AT_ONCE {
+    for worker in 0..CONCURRENCY {
         let connection: Connection = pool.connection(worker).clone();
         let (bodies, turn) = (Arc::clone(&bodies), Arc::clone(&turn));
         workers.spawn(async move {

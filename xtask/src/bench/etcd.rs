@@ -19,7 +19,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 /// The time limit for the first transaction of a new etcd.
-const PATIENCE: Duration = Duration::from_secs(30);
+const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A running etcd on loopback. It is killed when dropped, and its data is removed.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl Etcd {
             let attempt = async { self.connect().await?.create("/bench-ready", &Bytes::new()).await };
             match attempt.await {
                 Ok(()) => return Ok(()),
-                Err(error) if started.elapsed() > PATIENCE => return Err(error.context("etcd is not ready")),
+                Err(error) if started.elapsed() > START_TIMEOUT => return Err(error.context("etcd is not ready")),
                 Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
             }
         }

@@ -32,7 +32,7 @@ const WRITERS: usize = 16;
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The timeout for the delivery of an event to all watchers.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The name of the server's commit thread.
 const COMMITTER: &str = "store-commit";
@@ -106,7 +106,7 @@ impl<'a> Growth<'a> {
             }
             "page-many" => {
                 let [many, few] = self.filled()?;
-                let page = Read::json(Sample::ConfigMap.collection(objects::READ) + "?limit=500");
+                let page = Read::json(Sample::ConfigMap.collection(objects::READ_NAMESPACE) + "?limit=500");
                 let costs = [self.page(many, &page).await?, self.page(few, &page).await?];
                 Ok(vec![("page-many", ratio(costs))])
             }
@@ -138,7 +138,7 @@ impl<'a> Growth<'a> {
         let pool = Pool::open(&subject.endpoint, WRITERS).await?;
         let names = (0..64).map(|number| objects::name(number * (objects / 64)));
         let reads: Vec<_> = names
-            .map(|name| Read::json(Sample::ConfigMap.object(objects::READ, &name)))
+            .map(|name| Read::json(Sample::ConfigMap.object(objects::READ_NAMESPACE, &name)))
             .collect();
         let all = async {
             for read in &reads {
@@ -164,9 +164,9 @@ impl<'a> Growth<'a> {
 
     /// Creates objects while `watchers` watches are open.
     async fn watched(&self, subject: &Subject, watchers: usize) -> Result<Watched> {
-        subject.clear(Sample::ConfigMap, objects::WATCHED).await?;
+        subject.clear(Sample::ConfigMap, objects::WATCHED_NAMESPACE).await?;
         let pool = Pool::open(&subject.endpoint, watchers.div_ceil(self.watchers_per_connection)).await?;
-        let opened = watchers::open(&pool, objects::WATCHED, watchers).await?;
+        let opened = watchers::open(&pool, objects::WATCHED_NAMESPACE, watchers).await?;
         let creates = CREATES / self.divisor;
         let delivered = Arc::new(AtomicUsize::new(0));
         let mut tasks = JoinSet::new();
@@ -221,14 +221,14 @@ async fn create(
 ) -> Result<Vec<Duration>> {
     let writer = Connection::open(endpoint).await?;
     let mut taken = Vec::with_capacity(creates);
-    let path = Sample::ConfigMap.collection(objects::WATCHED);
+    let path = Sample::ConfigMap.collection(objects::WATCHED_NAMESPACE);
     for number in 0..creates {
         let body = Sample::ConfigMap.body(&objects::name(number), number, 0);
         let begun = Instant::now();
         writer.call(Method::POST, &path, body).await?.expect(201)?;
         taken.push(begun.elapsed());
         while delivered.load(Ordering::Relaxed) < (number + 1) * watchers {
-            ensure!(begun.elapsed() < PATIENCE, "an event did not reach all watchers");
+            ensure!(begun.elapsed() < TIMEOUT, "an event did not reach all watchers");
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         tokio::time::sleep(PAUSE).await;
@@ -240,7 +240,7 @@ fn writes(how: Write, objects: usize, total: usize, round: usize) -> Writes<'sta
     Writes {
         how,
         sample: Sample::ConfigMap,
-        namespace: objects::READ,
+        namespace: objects::READ_NAMESPACE,
         prefix: "",
         objects,
         total,

@@ -26,7 +26,7 @@ const LISTERS: usize = 2;
 const GETS: usize = 500;
 
 /// The pause between two GETs.
-const PACE: Duration = Duration::from_millis(2);
+const INTERVAL: Duration = Duration::from_millis(2);
 
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
@@ -52,7 +52,7 @@ impl HeavyLists {
         let fill = Writes {
             how: Write::Create,
             sample: Sample::Pod,
-            namespace: objects::READ,
+            namespace: objects::READ_NAMESPACE,
             prefix: "",
             objects: PODS,
             total: PODS,
@@ -103,7 +103,7 @@ impl HeavyLists {
         }
         let endpoint = self.subject.endpoint.clone();
         let gets = GETS / self.divisor;
-        let path = Sample::Pod.object(objects::READ, &objects::name(PODS / 2));
+        let path = Sample::Pod.object(objects::READ_NAMESPACE, &objects::name(PODS / 2));
         // A separate thread, so that GETs do not compete with reading lists.
         let measured = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -120,7 +120,7 @@ impl HeavyLists {
 }
 
 fn pods(accept: &'static str) -> Read {
-    let path = Sample::Pod.collection(objects::READ);
+    let path = Sample::Pod.collection(objects::READ_NAMESPACE);
     Read { path, accept }
 }
 
@@ -132,7 +132,7 @@ async fn get(endpoint: &Endpoint, path: &str, gets: usize) -> Result<Vec<Duratio
         let begun = Instant::now();
         connection.get(path).await?.expect(200)?;
         taken.push(begun.elapsed());
-        tokio::time::sleep(PACE).await;
+        tokio::time::sleep(INTERVAL).await;
     }
     Ok(taken)
 }

@@ -44,7 +44,7 @@ pub(crate) async fn used_memory(subject: &Subject, objects: usize) -> Result<f64
         let writes = Writes {
             how,
             sample: Sample::ConfigMap,
-            namespace: objects::READ,
+            namespace: objects::READ_NAMESPACE,
             prefix: "",
             objects,
             total: objects,

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 /// The namespace of read objects.
-pub(crate) const READ: &str = "bench-read";
+pub(crate) const READ_NAMESPACE: &str = "bench-read";
 /// The namespace of written objects.
-pub(crate) const WRITTEN: &str = "bench-written";
+pub(crate) const WRITTEN_NAMESPACE: &str = "bench-written";
 /// The namespace of watched objects.
-pub(crate) const WATCHED: &str = "bench-watched";
+pub(crate) const WATCHED_NAMESPACE: &str = "bench-watched";
 
 /// A kind of objects in the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

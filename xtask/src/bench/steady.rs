@@ -82,11 +82,11 @@ impl Steady {
     }
 
     async fn fill(&self, sample: Sample, pool: &Pool) -> Result<()> {
-        self.ours.clear(sample, objects::READ).await?;
+        self.ours.clear(sample, objects::READ_NAMESPACE).await?;
         let fill = Writes {
             how: Write::Create,
             sample,
-            namespace: objects::READ,
+            namespace: objects::READ_NAMESPACE,
             prefix: "",
             objects: OBJECTS,
             total: OBJECTS,
@@ -174,7 +174,7 @@ impl Steady {
         let mut writes = writes(Write::Create, &prefix, total, WRITERS, round);
         writes.sample = sample;
         let (cpu, _) = cpu_of(subject, writes.run(pool)).await?;
-        subject.clear(sample, objects::WRITTEN).await?;
+        subject.clear(sample, objects::WRITTEN_NAMESPACE).await?;
         Ok(vec![(row, Micros.per(cpu, total))])
     }
 
@@ -182,7 +182,7 @@ impl Steady {
         let prefix = format!("alone-{round}-");
         let writes = writes(Write::Create, &prefix, 500 / self.divisor, 1, round);
         let taken = writes.run(pool).await?;
-        subject.clear(Sample::ConfigMap, objects::WRITTEN).await?;
+        subject.clear(Sample::ConfigMap, objects::WRITTEN_NAMESPACE).await?;
         Ok(vec![("latency", percentile(taken, 50).as_secs_f64() * 1e3)])
     }
 
@@ -195,7 +195,7 @@ impl Steady {
         round: usize,
     ) -> Result<Vec<(&'static str, f64)>> {
         if round == 0 {
-            subject.clear(Sample::ConfigMap, objects::WRITTEN).await?;
+            subject.clear(Sample::ConfigMap, objects::WRITTEN_NAMESPACE).await?;
             writes(Write::Create, row, WRITTEN, WRITERS, 0).run(pool).await?;
         }
         let total = 4000 / self.divisor;
@@ -206,7 +206,7 @@ impl Steady {
     }
 
     async fn watch(&self, subject: &Subject, pool: &Pool) -> Result<Vec<(&'static str, f64)>> {
-        subject.clear(Sample::ConfigMap, objects::WATCHED).await?;
+        subject.clear(Sample::ConfigMap, objects::WATCHED_NAMESPACE).await?;
         let opened = self.open_watches(subject, 200).await?;
         let events = 100 / self.divisor;
         let paced = watchers::paced(pool.connection(0), opened, events);
@@ -229,7 +229,7 @@ impl Steady {
         subject: &Subject,
         pool: &Pool,
     ) -> Result<Vec<(&'static str, f64)>> {
-        subject.clear(Sample::ConfigMap, objects::WATCHED).await?;
+        subject.clear(Sample::ConfigMap, objects::WATCHED_NAMESPACE).await?;
         let opened = self.open_watches(subject, watchers / self.divisor).await?;
         let rapid = watchers::rapid(pool, opened, 100);
         let (cpu, delivery) = cpu_of(subject, rapid).await?;
@@ -241,12 +241,12 @@ impl Steady {
     async fn open_watches(&self, subject: &Subject, watchers: usize) -> Result<Vec<Watch>> {
         let connections = watchers.div_ceil(self.watchers_per_connection);
         let shared = Pool::open(&subject.endpoint, connections).await?;
-        watchers::open(&shared, objects::WATCHED, watchers).await
+        watchers::open(&shared, objects::WATCHED_NAMESPACE, watchers).await
     }
 }
 
 fn writes(how: Write, prefix: &str, total: usize, writers: usize, round: usize) -> Writes<'_> {
-    let namespace = objects::WRITTEN;
+    let namespace = objects::WRITTEN_NAMESPACE;
     Writes {
         how,
         sample: Sample::ConfigMap,
@@ -261,15 +261,15 @@ fn writes(how: Write, prefix: &str, total: usize, writers: usize, round: usize) 
 
 /// Returns the read request of the row called `row`.
 fn what(row: &str) -> Option<Read> {
-    let all = Sample::ConfigMap.collection(objects::READ);
+    let all = Sample::ConfigMap.collection(objects::READ_NAMESPACE);
     let path = match row {
-        "get" => Sample::ConfigMap.object(objects::READ, &objects::name(OBJECTS / 2)),
+        "get" => Sample::ConfigMap.object(objects::READ_NAMESPACE, &objects::name(OBJECTS / 2)),
         "list" => all,
         "page" => all + "?limit=500",
         "selector" => all + "?labelSelector=tier%3Dgold",
         // The query states the default explicitly, so that the limit server has a distinct path.
         "table" => all + "?limit=500&includeObject=Metadata",
-        "list-pods" => Sample::Pod.collection(objects::READ),
+        "list-pods" => Sample::Pod.collection(objects::READ_NAMESPACE),
         _ => return None,
     };
     let mut read = Read::json(path);

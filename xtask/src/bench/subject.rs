@@ -12,7 +12,7 @@ use super::objects::{self, Sample};
 use super::process::Processes;
 
 /// The timeout for serving a new definition.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The place where a started server keeps its objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -123,7 +123,11 @@ impl Subject {
     /// Creates the namespaces and the definition of the load; objects from an earlier run are retained.
     pub(crate) async fn prepare(&self) -> Result<()> {
         let connection = Connection::open(&self.endpoint).await?;
-        for namespace in [objects::READ, objects::WRITTEN, objects::WATCHED] {
+        for namespace in [
+            objects::READ_NAMESPACE,
+            objects::WRITTEN_NAMESPACE,
+            objects::WATCHED_NAMESPACE,
+        ] {
             let body = objects::namespace(namespace);
             create(&connection, "/api/v1/namespaces", body).await?;
             // Pods are refused until their account exists; servers that do not create it automatically get one here.
@@ -132,10 +136,10 @@ impl Subject {
         }
         let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
         create(&connection, definitions, objects::definition()).await?;
-        let served = Sample::Gadget.collection(objects::READ);
+        let served = Sample::Gadget.collection(objects::READ_NAMESPACE);
         let started = Instant::now();
         while connection.get(&served).await?.status != 200 {
-            ensure!(started.elapsed() < PATIENCE, "{served} is not served");
+            ensure!(started.elapsed() < TIMEOUT, "{served} is not served");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         Ok(())

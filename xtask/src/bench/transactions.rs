@@ -35,7 +35,7 @@ impl Transactions {
         let pool = Pool::open(&subject.endpoint, 1).await?;
         let name = "value-";
         writes(name, 1, 1).run(&pool).await?;
-        let path = Sample::ConfigMap.object(objects::WRITTEN, &format!("{name}{}", objects::name(0)));
+        let path = Sample::ConfigMap.object(objects::WRITTEN_NAMESPACE, &format!("{name}{}", objects::name(0)));
         let value = pool.connection(0).get(&path).await?.expect(200)?.body;
         Ok(Self {
             subject,
@@ -65,7 +65,9 @@ impl Transactions {
             theirs.median.as_secs_f64() * 1e3,
             theirs.cpu.as_secs_f64() * 1e6 / total as f64,
         );
-        self.subject.clear(Sample::ConfigMap, objects::WRITTEN).await?;
+        self.subject
+            .clear(Sample::ConfigMap, objects::WRITTEN_NAMESPACE)
+            .await?;
         let ratio = match writers {
             1 => ours.median.as_secs_f64() / theirs.median.as_secs_f64(),
             _ => ours.elapsed.as_secs_f64() / theirs.elapsed.as_secs_f64(),
@@ -97,7 +99,7 @@ fn writes(prefix: &str, total: usize, writers: usize) -> Writes<'_> {
     Writes {
         how: Write::Create,
         sample: Sample::ConfigMap,
-        namespace: objects::WRITTEN,
+        namespace: objects::WRITTEN_NAMESPACE,
         prefix,
         objects: total,
         total,

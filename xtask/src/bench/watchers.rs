@@ -14,10 +14,10 @@ use super::load::{Pool, Write, Writes};
 use super::objects::{self, Sample};
 
 /// The time without any event after which missing events count as lost.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The pause between two paced events.
-const PACE: Duration = Duration::from_millis(10);
+const INTERVAL: Duration = Duration::from_millis(10);
 
 /// The delivery of one run's events.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ pub(crate) async fn paced(writer: &Connection, watchers: Vec<Watch>, events: usi
         tasks.spawn(async move {
             let mut latencies = Vec::with_capacity(events);
             for number in 0..events {
-                let line = tokio::time::timeout(PATIENCE, next_own(&mut watcher)).await;
+                let line = tokio::time::timeout(TIMEOUT, next_own(&mut watcher)).await;
                 let Ok(Some(_)) = line.context("no event for ten seconds")? else {
                     break;
                 };
@@ -84,12 +84,12 @@ pub(crate) async fn paced(writer: &Connection, watchers: Vec<Watch>, events: usi
             anyhow::Ok(latencies)
         });
     }
-    let mut clock = tokio::time::interval(PACE);
+    let mut clock = tokio::time::interval(INTERVAL);
     for number in 0..events {
         clock.tick().await;
         let body = Sample::ConfigMap.body(&objects::name(number), number, 0);
         sent.send_modify(|times| times.push(Instant::now()));
-        let path = Sample::ConfigMap.collection(objects::WATCHED);
+        let path = Sample::ConfigMap.collection(objects::WATCHED_NAMESPACE);
         writer.call(http::Method::POST, &path, body).await?.expect(201)?;
     }
     let mut latencies = Vec::with_capacity(expected);
@@ -123,7 +123,7 @@ pub(crate) async fn rapid(writers: &Pool, watchers: Vec<Watch>, events: usize) -
     let writes = Writes {
         how: Write::Create,
         sample: Sample::ConfigMap,
-        namespace: objects::WATCHED,
+        namespace: objects::WATCHED_NAMESPACE,
         prefix: "rapid-",
         objects: events,
         total: events,
@@ -136,7 +136,7 @@ pub(crate) async fn rapid(writers: &Pool, watchers: Vec<Watch>, events: usize) -
     );
     let mut last = 0;
     while let Err(_still_waiting) =
-        tokio::time::timeout(PATIENCE, async { while tasks.join_next().await.is_some() {} }).await
+        tokio::time::timeout(TIMEOUT, async { while tasks.join_next().await.is_some() {} }).await
     {
         let now = delivered.load(Ordering::Relaxed);
         if now == last {

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// The input folders, relative to the workspace.
-const READ: [&str; 3] = ["runtime/machinery", "api-defs", "examples"];
+const INPUTS: [&str; 3] = ["runtime/machinery", "api-defs", "examples"];
 
 /// The output folders.
-const WRITTEN: [&str; 2] = ["generated", "docs/reference"];
+const OUTPUTS: [&str; 2] = ["generated", "docs/reference"];
 
 /// The sizes and modification times of all input and output files, and of this program.
 ///
@@ -28,7 +28,7 @@ impl Stamp {
         Self {
             file: root.join("target/generate.stamp"),
             root: root.to_owned(),
-            read: state(root, &READ),
+            read: state(root, &INPUTS),
         }
     }
 
@@ -52,7 +52,7 @@ impl Stamp {
             Ok(read) => all.push_str(read),
             Err(error) => return Err(error.kind().into()),
         }
-        all.push_str(&state(&self.root, &WRITTEN)?);
+        all.push_str(&state(&self.root, &OUTPUTS)?);
         Ok(all)
     }
 }
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn a_stamp_is_current_until_a_file_changes() {
         let tree = tempfile::tempdir().expect("a temporary folder");
-        for folder in READ.iter().chain(&WRITTEN).copied().chain(["target"]) {
+        for folder in INPUTS.iter().chain(&OUTPUTS).copied().chain(["target"]) {
             std::fs::create_dir_all(tree.path().join(folder)).expect("a folder");
         }
         let stamp = || Stamp::of(tree.path());
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_file_saved_during_the_read_is_a_change() {
         let tree = tempfile::tempdir().expect("a temporary folder");
-        for folder in READ.iter().chain(&WRITTEN).copied().chain(["target"]) {
+        for folder in INPUTS.iter().chain(&OUTPUTS).copied().chain(["target"]) {
             std::fs::create_dir_all(tree.path().join(folder)).expect("a folder");
         }
         let begun = Stamp::of(tree.path());

@@ -6,10 +6,10 @@ use std::path::Path;
 const SIGN: &str = "// TODO(import): ";
 
 /// The prefix of a mark's continuation lines.
-const MORE: &str = "//   ";
+const CONTINUATION: &str = "//   ";
 
 /// The reported length of a mark; the file has the full text.
-const SHOWN: usize = 160;
+const MAX_SHOWN_LENGTH: usize = 160;
 
 /// Returns a mark as a comment, wrapped.
 pub(super) fn comment(indent: &str, mark: &str) -> String {
@@ -20,7 +20,7 @@ pub(super) fn comment(indent: &str, mark: &str) -> String {
         if !is_empty && line.chars().count() + 1 + word.chars().count() > 120 {
             text.push_str(line.trim_end());
             text.push('\n');
-            line = format!("{indent}{MORE}");
+            line = format!("{indent}{CONTINUATION}");
             is_empty = true;
         }
         if !is_empty {
@@ -42,9 +42,9 @@ pub(super) fn places(path: &Path, text: &str) -> Vec<String> {
         };
         let more = lines[index + 1..]
             .iter()
-            .map_while(|line| line.trim_start().strip_prefix(MORE));
+            .map_while(|line| line.trim_start().strip_prefix(CONTINUATION));
         let mark = std::iter::once(first).chain(more).collect::<Vec<_>>().join(" ");
-        let shown: String = mark.chars().take(SHOWN).collect();
+        let shown: String = mark.chars().take(MAX_SHOWN_LENGTH).collect();
         let rest = if shown == mark { "" } else { "..." };
         places.push(format!("{}:{}: {shown}{rest}", path.display(), index + 1));
     }
@@ -62,7 +62,7 @@ mod tests {
         assert!(text.lines().all(|line| line.len() <= 120), "{text}");
         let places = places(Path::new("a/b.rs"), &text);
         assert_eq!(places.len(), 1, "{places:?}");
-        let start: String = mark.chars().take(SHOWN).collect();
+        let start: String = mark.chars().take(MAX_SHOWN_LENGTH).collect();
         assert_eq!(places[0], format!("a/b.rs:2: {start}..."));
     }
 }

@@ -10,7 +10,7 @@ use crate::sources::{Reference, Source, Sources};
 type ModulePath = Vec<String>;
 
 /// Re-exports are followed this often; more would be a circle of them.
-const MOST_STEPS: usize = 8;
+const MAX_STEPS: usize = 8;
 
 /// The modules of one library or program, without those of tests.
 #[derive(Debug)]
@@ -140,7 +140,7 @@ impl<'a> ModuleTree<'a> {
     /// The top module that declares or re-exports what is at `path`, seen from the root.
     fn top(&self, path: &[String]) -> Option<String> {
         let mut path = path.to_vec();
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let first = path.first()?;
             if self.modules.contains(&vec![first.clone()]) {
                 return Some(first.clone());

@@ -8,9 +8,9 @@ use planesmith_machinery::strategy::Strategy;
 use planesmith_machinery::time::Time;
 
 /// Minimum lifetime of a token in seconds, because of clock skew and the cost of renewals.
-const SHORTEST: i64 = 10 * 60;
+const MIN_LIFETIME: i64 = 10 * 60;
 /// Maximum lifetime of a token in seconds.
-const LONGEST: i64 = 1 << 32;
+const MAX_LIFETIME: i64 = 1 << 32;
 /// Default lifetime of a token in seconds.
 const USUAL: i64 = 60 * 60;
 
@@ -80,11 +80,11 @@ impl Strategy for TokenRequest {
         let Some(seconds) = self.spec.expiration_seconds else {
             return;
         };
-        if seconds < SHORTEST {
+        if seconds < MIN_LIFETIME {
             let problem = "may not specify a duration less than 10 minutes";
             errors.invalid("spec.expirationSeconds", seconds, problem);
         }
-        if seconds > LONGEST {
+        if seconds > MAX_LIFETIME {
             let problem = "may not specify a duration larger than 2^32 seconds";
             errors.invalid("spec.expirationSeconds", seconds, problem);
         }

@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
 
 /// From this number of open questions on, those that nobody waits for any more are forgotten.
-const ROOM: usize = 64;
+const CAPACITY: usize = 64;
 
 /// A question that several requests wait for.
 type Flight<T> = BoxFuture<'static, T>;
@@ -33,7 +33,7 @@ impl<K: Eq + Hash + Clone, T: Clone> SingleFlight<K, T> {
         {
             return (flight, false);
         }
-        if open.len() >= ROOM {
+        if open.len() >= CAPACITY {
             open.retain(|_, flight| flight.upgrade().is_some_and(|flight| flight.peek().is_none()));
         }
         let flight = ask().boxed().shared();
@@ -83,12 +83,12 @@ mod tests {
     #[test]
     fn questions_that_nobody_waits_for_are_forgotten() {
         let flights = SingleFlight::<usize, u8>::default();
-        for key in 0..ROOM * 4 {
+        for key in 0..CAPACITY * 4 {
             drop(flights.join(&key, pending));
         }
-        assert!(flights.open().len() <= ROOM);
+        assert!(flights.open().len() <= CAPACITY);
         let (waiting, _) = flights.join(&0, pending);
-        for key in 1..ROOM * 4 {
+        for key in 1..CAPACITY * 4 {
             drop(flights.join(&key, pending));
         }
         assert!(!flights.join(&0, pending).1, "a request waits for it");

@@ -9,9 +9,9 @@ use ring::hmac::{self, Context, HMAC_SHA256};
 use ring::rand::SystemRandom;
 
 /// The number of shards, each with its own lock; a power of two.
-const PARTS: usize = 32;
+const SHARDS: usize = 32;
 /// The capacity of a shard. If it is full of unexpired tokens, the shard is cleared.
-const ROOM: usize = 1024;
+const CAPACITY: usize = 1024;
 
 /// Observes lookups and verifications of tokens.
 pub trait TokenCacheObserver: Send + Sync + fmt::Debug {
@@ -32,7 +32,7 @@ pub type TokenKey = [u8; 32];
 /// Results of reviews, by keyed digests: the tokens themselves are not stored, and a copy of the memory does not help to guess
 /// them.
 pub struct TokenCache<V> {
-    parts: [Mutex<HashMap<TokenKey, Entry<V>>>; PARTS],
+    parts: [Mutex<HashMap<TokenKey, Entry<V>>>; SHARDS],
     digest: hmac::Key,
     now: fn() -> SystemTime,
 }
@@ -96,17 +96,17 @@ impl<V: Clone> TokenCache<V> {
         let until = end.map_or(latest, |end| end.min(latest));
         let entry = Entry { value, since, until };
         let mut part = self.part(&key).lock().unwrap_or_else(PoisonError::into_inner);
-        if part.len() >= ROOM {
+        if part.len() >= CAPACITY {
             part.retain(|_, old| old.holds(since));
         }
-        if part.len() >= ROOM {
+        if part.len() >= CAPACITY {
             part.clear();
         }
         part.insert(key, entry);
     }
 
     fn part(&self, key: &TokenKey) -> &Mutex<HashMap<TokenKey, Entry<V>>> {
-        &self.parts[usize::from(key[0]) % PARTS]
+        &self.parts[usize::from(key[0]) % SHARDS]
     }
 }
 
@@ -194,10 +194,10 @@ mod tests {
     #[test]
     fn the_capacity_is_bounded() {
         let cache = TokenCache::new(now);
-        for token in 0..PARTS * ROOM * 2 {
+        for token in 0..SHARDS * CAPACITY * 2 {
             is_missed(&cache, &token.to_string(), "api", None);
         }
         let cached: usize = cache.parts.iter().map(|part| part.lock().unwrap().len()).sum();
-        assert!(cached <= PARTS * ROOM, "{cached}");
+        assert!(cached <= SHARDS * CAPACITY, "{cached}");
     }
 }

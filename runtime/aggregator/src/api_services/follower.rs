@@ -22,10 +22,10 @@ use super::availability::Availability;
 use crate::{Aggregator, Backend, Registration, Remote, RemoteTrust};
 
 /// The time between probes of a server that answers, or that only a change of objects can bring back.
-const RARELY: Duration = Duration::from_secs(10);
+const PROBE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The time between probes of a server that does not answer: it may be back at any moment.
-const OFTEN: Duration = Duration::from_secs(1);
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The shortest time between two probes, however many requests fail.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -225,7 +225,7 @@ struct Watch {
 
 impl Watch {
     async fn run(self, mut shutdown: Shutdown) {
-        let mut unread_wait = OFTEN;
+        let mut unread_wait = RETRY_INTERVAL;
         loop {
             let availability = Availability::of(&*self.services, &self.service, &self.backend).await;
             // Discovery lists the resources before the status says that the server is available.
@@ -243,11 +243,15 @@ impl Watch {
                 tracing::warn!(name = self.name, %error, "the status of an APIService cannot be written");
             }
             let wait = match () {
-                () if told.is_err() || (availability.passes() && !is_available) => OFTEN,
+                () if told.is_err() || (availability.passes() && !is_available) => RETRY_INTERVAL,
                 () if !is_read => unread_wait,
-                () => RARELY,
+                () => PROBE_INTERVAL,
             };
-            unread_wait = if is_read { OFTEN } else { RARELY.min(unread_wait * 2) };
+            unread_wait = if is_read {
+                RETRY_INTERVAL
+            } else {
+                PROBE_INTERVAL.min(unread_wait * 2)
+            };
             tokio::select! {
                 () = shutdown.requested() => return,
                 () = tokio::time::sleep(wait) => {}

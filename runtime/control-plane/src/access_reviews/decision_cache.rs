@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use planesmith_access::authorization::Decision;
 
 /// The most cached decisions; kube-apiserver's value.
-const MOST: usize = 8192;
+const CAPACITY: usize = 8192;
 
 /// Decisions by question. When there are many, those that were not used for the longest time are dropped.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ impl DecisionCache {
 
 impl Generations {
     fn put(&mut self, question: String, cached: Cached) {
-        if self.young.len() >= MOST / 2 {
+        if self.young.len() >= CAPACITY / 2 {
             self.old = std::mem::take(&mut self.young);
         }
         self.young.insert(question, cached);
@@ -83,12 +83,12 @@ mod tests {
         let now = Instant::now();
         cache.put("used".to_owned(), &Decision::ALLOW, now, TTL);
         cache.put("unused".to_owned(), &Decision::ALLOW, now, TTL);
-        for number in 0..2 * MOST {
+        for number in 0..2 * CAPACITY {
             cache.put(number.to_string(), &Decision::ALLOW, now, TTL);
             assert!(cache.get("used", now).is_some());
         }
         assert!(cache.get("unused", now).is_none());
         let generations = cache.generations.lock().unwrap();
-        assert!(generations.young.len() + generations.old.len() <= MOST);
+        assert!(generations.young.len() + generations.old.len() <= CAPACITY);
     }
 }

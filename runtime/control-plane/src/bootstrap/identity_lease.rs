@@ -28,7 +28,7 @@ pub(crate) const LABEL: &str = "apiserver.kubernetes.io/identity";
 pub(crate) const LABEL_VALUE: &str = "kube-apiserver";
 
 /// The lifetime of a lease, in seconds.
-const LIFE: i64 = 3600;
+const LIFETIME: i64 = 3600;
 
 /// The time between two renewals of the server's lease.
 const RENEWAL: Duration = Duration::from_secs(10);
@@ -115,7 +115,7 @@ impl IdentityLease {
                 "labels": {LABEL: LABEL_VALUE, "kubernetes.io/hostname": self.host},
                 "annotations": {"kubernetes.io/peer-advertise-address": self.address},
             },
-            "spec": {"holderIdentity": self.holder, "leaseDurationSeconds": LIFE, "renewTime": now},
+            "spec": {"holderIdentity": self.holder, "leaseDurationSeconds": LIFETIME, "renewTime": now},
         })
     }
 }

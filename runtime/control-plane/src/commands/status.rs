@@ -15,7 +15,7 @@ use crate::program::Program;
 use crate::running::Running;
 
 /// The longest time the server may take to answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Reports if the server of a data folder runs, its address, and its health.
 ///
@@ -106,14 +106,14 @@ async fn ask(running: &Running) -> Result<Health> {
         certificate: running.client_certificate.clone().into(),
         key: running.client_key.clone().into(),
     };
-    let link = Link::new(client_tls(Some(&running.authority), Some(&identity))?, PATIENCE);
+    let link = Link::new(client_tls(Some(&running.authority), Some(&identity))?, TIMEOUT);
     let answer = async {
         let response = fetch(&target, &link).await?;
         let status = response.status();
         let body = response.into_body().collect().await?.to_bytes();
         anyhow::Ok((status, String::from_utf8_lossy(&body).into_owned()))
     };
-    let (status, body) = tokio::time::timeout(PATIENCE, answer)
+    let (status, body) = tokio::time::timeout(TIMEOUT, answer)
         .await
         .context("no answer in time")??;
     match status {

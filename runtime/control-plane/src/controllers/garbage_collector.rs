@@ -40,7 +40,7 @@ use crate::loopback::{Loopback, LoopbackError};
 use crate::work_queue::{Outcome, WorkQueue};
 
 /// The number of objects that are processed at the same time.
-const AT_ONCE: usize = 20;
+const WORKERS: usize = 20;
 
 /// The delays after which objects are processed again that cannot be decided yet.
 const DELAYS: Delays = Delays {
@@ -194,7 +194,7 @@ impl Shared {
             let shared = Arc::clone(&self);
             async move { outcome_of(&object, shared.reconcile_object(&object).await) }
         };
-        self.queue.work(AT_ONCE, look).await;
+        self.queue.work(WORKERS, look).await;
     }
 
     fn kinds(&self) -> AllKinds {

@@ -30,7 +30,7 @@ use crate::work_queue::{Outcome, WorkQueue};
 const FINALIZER: &str = "kubernetes";
 
 /// The number of namespaces that are processed at the same time.
-const AT_ONCE: usize = 10;
+const WORKERS: usize = 10;
 
 /// The delays after which a namespace is processed again whose objects have finalizers or a grace period, and are not
 /// deleted meanwhile.
@@ -73,7 +73,7 @@ impl NamespaceController {
         let (drain, left) = DrainSender::new();
         tokio::select! {
             () = shutdown.requested() => {}
-            () = queue.work(AT_ONCE, |name| self.reconcile(name, &drain)) => {}
+            () = queue.work(WORKERS, |name| self.reconcile(name, &drain)) => {}
             () = self.follow(&queue) => {}
             () = left.requeue_drained(&queue) => {}
         }

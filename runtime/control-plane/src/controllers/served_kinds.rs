@@ -66,7 +66,7 @@ struct Versions {
 }
 
 /// The number of deleted kinds that are remembered: dependents of their objects may still have to be processed.
-const GONE: usize = 64;
+const MAX_REMOVED: usize = 64;
 
 /// A stored kind, and one version in which it is served.
 #[derive(Clone, Debug)]
@@ -186,7 +186,7 @@ impl Kinds {
                 self.gone.push_back(Arc::clone(prefix));
             }
         }
-        let forgotten: Vec<Arc<str>> = self.gone.drain(..self.gone.len().saturating_sub(GONE)).collect();
+        let forgotten: Vec<Arc<str>> = self.gone.drain(..self.gone.len().saturating_sub(MAX_REMOVED)).collect();
         for prefix in &forgotten {
             self.unserved.remove(prefix);
             self.forget(prefix);

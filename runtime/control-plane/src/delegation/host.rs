@@ -19,14 +19,14 @@ use crate::resource_client::text;
 use crate::running::Running;
 
 /// The longest time the server may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The number of attempts for a request that is repeated; kube-apiserver's, as those below.
 const ATTEMPTS: u32 = 5;
 /// The pause before the second attempt.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// The ratio of two pauses.
-const GROWTH: f64 = 1.5;
+const BACKOFF_FACTOR: f64 = 1.5;
 /// The random part of a pause.
 const JITTER: f64 = 0.2;
 
@@ -34,7 +34,7 @@ const JITTER: f64 = 0.2;
 #[derive(Clone, Debug)]
 pub struct Host {
     link: Link,
-    patience: Duration,
+    timeout: Duration,
     secure: bool,
     destination: Destination,
     /// The prefix of all paths.
@@ -110,11 +110,11 @@ impl Host {
         };
         let (secure, destination, path) = place_of(&running.url.parse()?)?;
         Ok(Self {
-            patience: PATIENCE,
+            timeout: TIMEOUT,
             secure,
             link: Link::new(
                 client_tls_to(Trust::File(&running.authority), Some(&identity))?,
-                PATIENCE,
+                TIMEOUT,
             ),
             destination,
             path,
@@ -139,7 +139,7 @@ impl Host {
         let certificate = pem(user, "client-certificate", folder)?;
         let identity = certificate.zip(pem(user, "client-key", folder)?);
         let identity = identity.map(|(certificate, key)| ClientIdentity { certificate, key });
-        let mut link = Link::new(client_tls_to(trust, identity.as_ref())?, PATIENCE);
+        let mut link = Link::new(client_tls_to(trust, identity.as_ref())?, TIMEOUT);
         let name = text(cluster, "/tls-server-name");
         if !name.is_empty() {
             link = link.expecting(name);
@@ -151,7 +151,7 @@ impl Host {
         };
         Ok(Self {
             link: link.pooled(),
-            patience: PATIENCE,
+            timeout: TIMEOUT,
             secure,
             destination,
             path,
@@ -159,9 +159,9 @@ impl Host {
         })
     }
 
-    /// The same server, which may take up to `patience` to answer.
-    pub(crate) fn patient(self, patience: Duration) -> Self {
-        Self { patience, ..self }
+    /// The same server, which may take up to `timeout` to answer.
+    pub(crate) fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
     }
 
     /// Sends a request and waits for the JSON answer.
@@ -196,7 +196,7 @@ impl Host {
                 answer => return answer.map_err(|failure| failure.message),
             }
             tokio::time::sleep(pause.mul_f64(1.0 + JITTER * fastrand::f64())).await;
-            pause = pause.mul_f64(GROWTH);
+            pause = pause.mul_f64(BACKOFF_FACTOR);
         }
         let answer = self.send_once(&Method::POST, path, document).await;
         answer.map_err(|failure| failure.message)
@@ -211,7 +211,7 @@ impl Host {
             method: method.clone(),
             ..Question::post(headers, body)
         };
-        let reply = ask(&target, &self.link, self.patience, question).await;
+        let reply = ask(&target, &self.link, self.timeout, question).await;
         let reply = reply.map_err(|error| Failure {
             may_pass: is_lost(&error),
             message: error.to_string(),

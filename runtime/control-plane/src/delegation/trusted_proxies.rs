@@ -16,7 +16,7 @@ use crate::bootstrap::cluster_authentication;
 const PATH: &str = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
 
 /// The time between two reads: authorities change rarely, and old and new ones overlap for long.
-const EVERY: Duration = Duration::from_secs(60);
+const INTERVAL: Duration = Duration::from_secs(60);
 
 /// The delay after a failure until the next read.
 const RETRY: Duration = Duration::from_secs(1);
@@ -46,7 +46,7 @@ impl TrustedProxies {
             };
             tokio::spawn(async move {
                 loop {
-                    let wait = if known { EVERY } else { RETRY };
+                    let wait = if known { INTERVAL } else { RETRY };
                     tokio::select! {
                         () = shutdown.requested() => return,
                         () = tokio::time::sleep(wait) => {}

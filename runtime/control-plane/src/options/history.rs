@@ -10,8 +10,8 @@ use planesmith_store::HistoryLimits;
 
 use super::parse_go_duration;
 
-/// The shortest time for which history is kept: clients have to begin again where they cannot resume.
-const SHORTEST: Duration = Duration::from_secs(10);
+/// The minimum time for which history is kept: clients have to begin again where they cannot resume.
+const MIN_HISTORY_AGE: Duration = Duration::from_secs(10);
 
 /// Flags about the history of changes.
 #[derive(Args, Clone, Debug)]
@@ -46,18 +46,18 @@ pub struct HistoryOverride {
 impl HistoryOptions {
     /// Checks the flags.
     pub(super) fn check(&self) -> Result<(), String> {
-        let shortest = SHORTEST.as_secs();
-        if self.store_history_age < SHORTEST {
+        let minimum = MIN_HISTORY_AGE.as_secs();
+        if self.store_history_age < MIN_HISTORY_AGE {
             let age = self.store_history_age.as_secs_f64();
-            return Err(format!("--store-history-age is {age}s; expected {shortest}s or more"));
+            return Err(format!("--store-history-age is {age}s; expected {minimum}s or more"));
         }
         let windows = self
             .store_history_overrides
             .iter()
             .filter_map(|limits| limits.limits.window);
-        if windows.min().is_some_and(|window| window < SHORTEST) {
+        if windows.min().is_some_and(|window| window < MIN_HISTORY_AGE) {
             return Err(format!(
-                "--store-history-overrides has an age below {shortest}s; expected {shortest}s or more"
+                "--store-history-overrides has an age below {minimum}s; expected {minimum}s or more"
             ));
         }
         Ok(())

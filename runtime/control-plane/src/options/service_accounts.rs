@@ -43,12 +43,12 @@ impl ServiceAccountOptions {
     /// Checks the flags.
     pub(super) fn check(&self) -> Result<(), String> {
         const HOUR: Duration = Duration::from_secs(60 * 60);
-        const LONGEST: Duration = Duration::from_secs(1 << 32);
+        const MAX_LIFETIME: Duration = Duration::from_secs(1 << 32);
         if self.service_account_issuer.iter().any(String::is_empty) {
             return Err("--service-account-issuer is empty; expected a URL".to_owned());
         }
         let limit = self.service_account_max_token_expiration;
-        if !limit.is_zero() && !(HOUR..=LONGEST).contains(&limit) {
+        if !limit.is_zero() && !(HOUR..=MAX_LIFETIME).contains(&limit) {
             return Err(format!(
                 "--service-account-max-token-expiration is {}s; expected 1h to 2^32s, or 0",
                 limit.as_secs()

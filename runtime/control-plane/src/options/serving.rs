@@ -4,7 +4,7 @@ use clap::Args;
 use planesmith_server::listener::{NamedCertificate, TlsParameters};
 
 /// The largest share of requests after which a connection is closed; kube-apiserver's.
-const MOST_CLOSED: f64 = 0.02;
+const MAX_CLOSED: f64 = 0.02;
 
 /// Flags about TLS and HTTP/2.
 #[derive(Args, Clone, Debug)]
@@ -51,9 +51,9 @@ impl ServingOptions {
     /// Checks the flags.
     pub(super) fn check(&self) -> Result<(), String> {
         self.parameters()?;
-        if !(0.0..=MOST_CLOSED).contains(&self.goaway_chance) {
+        if !(0.0..=MAX_CLOSED).contains(&self.goaway_chance) {
             return Err(format!(
-                "--goaway-chance is {}; expected 0 to {MOST_CLOSED}",
+                "--goaway-chance is {}; expected 0 to {MAX_CLOSED}",
                 self.goaway_chance
             ));
         }

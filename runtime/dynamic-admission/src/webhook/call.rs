@@ -79,8 +79,8 @@ pub(super) async fn call(
         .map_err(|why| Failure::call(webhook, 400, format_args!("could not create admission objects: {why}")))?;
     let uid = Uuid::new_v4().to_string();
     let (review, question) = Review::new(version, uid, request.document(target), documents);
-    let patience = remaining(attributes).map_or(webhook.timeout, |left| left.min(webhook.timeout));
-    let reply = match clients.post(webhook, patience, question).await {
+    let timeout = remaining(attributes).map_or(webhook.timeout, |left| left.min(webhook.timeout));
+    let reply = match clients.post(webhook, timeout, question).await {
         Ok(reply) => reply,
         Err(ClientError::Configuration(why)) => {
             return Err(Failure::call(

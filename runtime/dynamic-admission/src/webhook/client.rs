@@ -26,7 +26,7 @@ const CLIENTS: usize = 200;
 const ANSWER_LIMIT: usize = 16 << 20;
 
 /// Maximum time to open a connection.
-const DIAL_PATIENCE: Duration = Duration::from_secs(30);
+const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 const HTTPS: u16 = 443;
 
@@ -169,20 +169,15 @@ impl Clients {
         })
     }
 
-    /// Sends `body` to a webhook, and waits for its answer for the time `patience`.
-    pub(super) async fn post(
-        &self,
-        webhook: &Webhook,
-        patience: Duration,
-        body: Vec<u8>,
-    ) -> Result<Reply, ClientError> {
+    /// Sends `body` to a webhook, and waits for its answer for the time `timeout`.
+    pub(super) async fn post(&self, webhook: &Webhook, timeout: Duration, body: Vec<u8>) -> Result<Reply, ClientError> {
         let endpoint = webhook.location.endpoint().map_err(ClientError::Configuration)?;
-        let query = format!("timeout={}s", seconds(patience));
+        let query = format!("timeout={}s", seconds(timeout));
         let path = if endpoint.path.is_empty() { "/" } else { &endpoint.path };
         let url = format!("https://{}{path}?{query}", endpoint.authority);
         let failed = |why: &dyn fmt::Display| ClientError::Unanswered(format!("Post \"{url}\": {why}"));
         if webhook.location.is_own_server() {
-            let answer = tokio::time::timeout(patience, self.ask_own_server(&format!("{path}?{query}"), &body)).await;
+            let answer = tokio::time::timeout(timeout, self.ask_own_server(&format!("{path}?{query}"), &body)).await;
             return answer.map_err(|_| failed(&LinkError::Late))?;
         }
         let (link, headers) = self.link(webhook, &endpoint).map_err(ClientError::Configuration)?;
@@ -198,7 +193,7 @@ impl Clients {
         };
         let mut question = Question::post(headers, body).limited_to(ANSWER_LIMIT);
         question.host = Some(endpoint.authority.clone());
-        ask(&target, &link, patience, question)
+        ask(&target, &link, timeout, question)
             .await
             .map_err(|error| failed(&error))
     }
@@ -248,12 +243,12 @@ fn client(authorities: &[u8], identity: Option<&ClientIdentity>, name: &str) -> 
         authorities => Trust::Bundle(authorities),
     };
     let tls = client_tls_to(trust, identity)?;
-    Ok(Link::new(tls, DIAL_PATIENCE).expecting(name).pooled_http1())
+    Ok(Link::new(tls, DIAL_TIMEOUT).expecting(name).pooled_http1())
 }
 
 /// The time limit as the parameter of a request: in whole seconds, rounded up.
-fn seconds(patience: Duration) -> u64 {
-    patience.as_secs() + u64::from(patience.subsec_nanos() > 0)
+fn seconds(timeout: Duration) -> u64 {
+    timeout.as_secs() + u64::from(timeout.subsec_nanos() > 0)
 }
 
 impl fmt::Debug for Clients {

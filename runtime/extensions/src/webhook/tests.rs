@@ -73,11 +73,11 @@ fn reviews_are_answered_in_their_version() {
 async fn a_webhook_that_does_not_answer_is_not_waited_for_forever() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}/convert", listener.local_addr().unwrap());
-    let link = client_tls_by(&[]).map(|tls| Link::new(tls, PATIENCE));
+    let link = client_tls_by(&[]).map(|tls| Link::new(tls, TIMEOUT));
     let client = WebhookClient {
         location: Location::Url(url.clone()),
         link: link.map_err(|error| error.to_string()),
-        patience: Duration::from_millis(20),
+        timeout: Duration::from_millis(20),
         reviews: vec!["v1".to_owned()],
         services: Arc::new(NoServices),
     };

@@ -13,7 +13,7 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 use serde::Deserialize;
 
 /// The number of cached buckets unless the configuration sets it.
-const KEPT: usize = 4096;
+const DEFAULT_CACHE_SIZE: usize = 4096;
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -74,7 +74,11 @@ impl EventRateLimit {
         for (limit, buckets) in &self.limits {
             let key = key_of(&limit.sort, attributes, event);
             let mut buckets = buckets.lock().unwrap_or_else(PoisonError::into_inner);
-            let kept = if limit.cache_size == 0 { KEPT } else { limit.cache_size };
+            let kept = if limit.cache_size == 0 {
+                DEFAULT_CACHE_SIZE
+            } else {
+                limit.cache_size
+            };
             if buckets.len() >= kept && !buckets.contains_key(&key) {
                 let oldest = buckets.iter().min_by_key(|(_, bucket)| bucket.used_at());
                 if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {

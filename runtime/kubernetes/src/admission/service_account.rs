@@ -26,7 +26,7 @@ const TOKEN_SECONDS: i64 = 3607;
 const MIRROR: &str = "kubernetes.io/config.mirror";
 /// The delays between looks for the default account of a new namespace: a controller creates it a moment after the
 /// namespace.
-const PATIENCE: [Duration; 10] = [Duration::from_millis(100); 10];
+const RETRY_DELAYS: [Duration; 10] = [Duration::from_millis(100); 10];
 
 /// Sets the service account of pods.
 pub(super) struct ServiceAccounts {
@@ -45,7 +45,7 @@ impl ServiceAccounts {
             "" => DEFAULT.to_owned(),
             name => name.to_owned(),
         };
-        for pause in PATIENCE {
+        for pause in RETRY_DELAYS {
             if name != DEFAULT
                 || self
                     .objects

@@ -31,7 +31,7 @@ const NAMESPACE: &str = "default";
 const INTERVAL: Duration = Duration::from_secs(10);
 
 /// Time between the first two probes of `/readyz` at start; doubled each time, up to [`INTERVAL`].
-const FIRST_LOOK: Duration = Duration::from_millis(10);
+const FIRST_PROBE_DELAY: Duration = Duration::from_millis(10);
 
 /// Returns the hook that creates and maintains the service, and the one that removes the server's address from it at
 /// the end.
@@ -325,7 +325,7 @@ impl KubernetesService {
 
     async fn keep(self, mut shutdown: Shutdown) {
         // No client is sent to a server that does not answer yet.
-        let mut pause = FIRST_LOOK;
+        let mut pause = FIRST_PROBE_DELAY;
         while self.loopback.call(Method::GET, "/readyz", None).await.is_err() {
             tokio::select! {
                 () = shutdown.requested() => return,

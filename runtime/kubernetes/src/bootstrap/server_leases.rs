@@ -11,7 +11,7 @@ use serde_json::json;
 const PREFIX: &str = "/registry/masterleases/";
 
 /// The lifetime of a lease: one and a half times the interval of renewals.
-const LIFE: Duration = Duration::from_secs(15);
+const LIFETIME: Duration = Duration::from_secs(15);
 
 /// The leases of all servers on one store.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl ServerLeases {
             draft: Draft::gapless(lease.to_string().into_bytes()),
             row: Row::default(),
             expect: Expect::Any,
-            ttl: Some(LIFE),
+            ttl: Some(LIFETIME),
         };
         self.leases.write(op).await.map(drop)
     }

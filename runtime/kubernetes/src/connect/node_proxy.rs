@@ -79,14 +79,14 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::connect::PATIENCE;
+    use crate::connect::CONNECT_TIMEOUT;
     use crate::connect::tests::kubelet_options;
     use crate::memory_stores::{put, stores};
 
     fn proxy(stores: &Stores) -> NodeProxy {
         let objects = Arc::new(crate::connect::stored::Stored::new(stores));
         let kubelets = Kubelets::new(&kubelet_options(), objects).unwrap();
-        let link = Link::new(client_tls(None, None).unwrap(), PATIENCE);
+        let link = Link::new(client_tls(None, None).unwrap(), CONNECT_TIMEOUT);
         NodeProxy::new(Arc::new(kubelets), link)
     }
 

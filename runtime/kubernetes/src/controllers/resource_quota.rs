@@ -24,7 +24,7 @@ use crate::admission::resource_quota::evaluator::Evaluator;
 use crate::admission::resource_quota::recount::Recount;
 
 /// The time during which deletions are collected before the quotas are counted.
-const GATHERED: Duration = Duration::from_millis(100);
+const COALESCING_DELAY: Duration = Duration::from_millis(100);
 /// The delay until a quota is counted again after a failure, or after its first count.
 const RETRY: Duration = Duration::from_secs(1);
 /// The time between two counts of a quota if no object is deleted.
@@ -167,7 +167,7 @@ impl QuotaController {
         let bounding: Vec<String> = bounding.map(key_of).collect();
         if !bounding.is_empty() && gives_back(kind, event, &evaluator) {
             for key in bounding {
-                self.due.add_before(key, Instant::now() + GATHERED);
+                self.due.add_before(key, Instant::now() + COALESCING_DELAY);
             }
         }
     }
@@ -192,7 +192,7 @@ impl QuotaController {
             let next = match self.count(&key).await {
                 Ok(next) => next,
                 // A write was charged meanwhile.
-                Err(error) if error.status() == Some(StatusCode::CONFLICT) => GATHERED,
+                Err(error) if error.status() == Some(StatusCode::CONFLICT) => COALESCING_DELAY,
                 Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => continue,
                 Err(error) => {
                     tracing::warn!(key, %error, "the usage of a quota cannot be written and is counted again");

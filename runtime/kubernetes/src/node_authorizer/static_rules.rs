@@ -8,7 +8,7 @@ const RULES: [(&[&str], &[&str], &[&str]); 8] = [
         &["authorization.k8s.io"],
         &["localsubjectaccessreviews", "subjectaccessreviews"],
     ),
-    (READ, &[""], &["services"]),
+    (READ_VERBS, &[""], &["services"]),
     (&["get"], &[""], &["endpoints"]),
     (&["create", "patch", "update"], &["", "events.k8s.io"], &["events"]),
     (
@@ -16,11 +16,11 @@ const RULES: [(&[&str], &[&str], &[&str]); 8] = [
         &["certificates.k8s.io"],
         &["certificatesigningrequests"],
     ),
-    (READ, &["storage.k8s.io"], &["csidrivers"]),
-    (READ, &["node.k8s.io"], &["runtimeclasses"]),
+    (READ_VERBS, &["storage.k8s.io"], &["csidrivers"]),
+    (READ_VERBS, &["node.k8s.io"], &["runtimeclasses"]),
 ];
 
-const READ: &[&str] = &["get", "list", "watch"];
+const READ_VERBS: &[&str] = &["get", "list", "watch"];
 
 /// True if every node may do this.
 pub(super) fn allow(verb: &str, group: &str, resource: &str, subresource: &str) -> bool {

@@ -33,7 +33,7 @@ const POSTED: AcceptedKinds = AcceptedKinds {
 };
 
 /// The most granted evictions of a budget whose pods still exist; beyond that, its controller must have failed.
-const MOST_DISRUPTED: usize = 2000;
+const MAX_DISRUPTED: usize = 2000;
 /// The number of attempts at an eviction whose pod is changed by another writer meanwhile.
 const ATTEMPTS: usize = 5;
 const REFUSED: &str = "Cannot evict pod as it would violate the pod's disruption budget.";
@@ -297,7 +297,7 @@ fn spend(budget: &mut PodDisruptionBudget, pod: &str, now: Time) -> ApiResult<()
     if status.disruptions_allowed < 0 {
         return forbidden("pdb disruptions allowed is negative");
     }
-    if status.disrupted_pods.len() > MOST_DISRUPTED {
+    if status.disrupted_pods.len() > MAX_DISRUPTED {
         return forbidden("DisruptedPods map too big - too many evictions not confirmed by PDB controller");
     }
     if status.disruptions_allowed == 0 {

@@ -110,7 +110,7 @@ struct Scratch {
 
 impl Scratch {
     /// Bytes of the buffer that a thread keeps. Larger objects are rare.
-    const KEPT: usize = 128 << 10;
+    const MAX_RETAINED: usize = 128 << 10;
 
     const fn new() -> Self {
         Self {
@@ -121,7 +121,7 @@ impl Scratch {
 
     /// Frees the memory that a large object needed.
     fn shrink(&mut self) {
-        if self.buffer.len() > Self::KEPT {
+        if self.buffer.len() > Self::MAX_RETAINED {
             *self = Self::new();
         }
     }

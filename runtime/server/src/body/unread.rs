@@ -16,7 +16,7 @@ use http_body_util::BodyExt as _;
 const UNWANTED: usize = 256 << 10;
 
 /// Time that the client has to send the rest of its body. Most of the body has arrived when the answer is ready.
-const WITHIN: Duration = Duration::from_secs(1);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The slot that receives the unread rest of a request's body when the handler drops it.
 ///
@@ -52,7 +52,7 @@ impl Unread {
         let rest = rest.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(rest) = rest {
             // A rest that cannot be read in time is dropped together with the connection.
-            let _ = tokio::time::timeout(WITHIN, drain(rest, UNWANTED)).await;
+            let _ = tokio::time::timeout(DRAIN_TIMEOUT, drain(rest, UNWANTED)).await;
         }
     }
 }

@@ -27,9 +27,9 @@ use crate::table;
 const PARTIAL_LIST_KIND: &str = "PartialObjectMetadataList";
 
 /// Maximum bytes of objects for which the encodings of a list are cached for the next one.
-const KEPT: usize = 256 << 10;
+const MAX_CACHED: usize = 256 << 10;
 /// Objects that are checked at once.
-const AT_ONCE: usize = 64;
+const CHECK_BATCH: usize = 64;
 
 /// The objects of a list.
 pub(crate) struct ListPage {
@@ -108,7 +108,7 @@ impl Endpoint {
             .iter()
             .filter(|entry| !encodings.has_usual_layout(entry))
             .collect();
-        for some in unusual.chunks(AT_ONCE) {
+        for some in unusual.chunks(CHECK_BATCH) {
             let cost = Cost::of_json(some.iter().map(|entry| entry.bytes().len()).sum());
             let check = || some.iter().try_for_each(|entry| encodings.object_of(entry).map(drop));
             turns.run(cost, check).await??;
@@ -125,7 +125,11 @@ impl Endpoint {
         entries: Vec<Arc<Entry>>,
     ) -> ApiResult<Box<dyn Slices>> {
         let bytes: usize = entries.iter().map(|entry| entry.bytes().len()).sum();
-        let caching = if bytes <= KEPT { Caching::Keep } else { Caching::Scan };
+        let caching = if bytes <= MAX_CACHED {
+            Caching::Keep
+        } else {
+            Caching::Scan
+        };
         Ok(match (output.target, output.format) {
             (Target::Table, _) => {
                 let rows = table::Rows {

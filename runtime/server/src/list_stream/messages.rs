@@ -12,7 +12,7 @@ use super::slices::{CHEAP_CHUNK, CHUNK, ListMemory, Slices};
 use crate::offload::Cost;
 
 /// Bytes of messages that are stored while the list is measured; further ones are encoded twice.
-const KEPT: usize = 1 << 20;
+const MAX_CACHED: usize = 1 << 20;
 
 /// Appends the message of an item, without envelope.
 pub(crate) type WriteMessage = Box<dyn FnMut(&Arc<Entry>, &mut Vec<u8>) -> ApiResult<()> + Send>;
@@ -141,7 +141,7 @@ impl MessageList {
             let item = kept.len() - start;
             self.items += item;
             seen += item;
-            if more && self.kept_items + 1 == self.done && kept.len() <= KEPT {
+            if more && self.kept_items + 1 == self.done && kept.len() <= MAX_CACHED {
                 self.kept_items += 1;
             } else {
                 kept.truncate(start);

@@ -33,7 +33,7 @@ use crate::sending::Answer;
 /// The bytes a client receives when it sends plain HTTP to the TLS port: the text of kube-apiserver.
 const PLAIN_HTTP: &[u8] = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
 /// Bytes of the client's request that are read, so that it receives the answer.
-const MOST_UNREAD: u64 = 256 << 10;
+const MAX_UNREAD: u64 = 256 << 10;
 /// Maximum unread bytes of one request body: two typical objects, and far below the body limit.
 const STREAM_WINDOW: u32 = 256 << 10;
 /// Maximum unread bytes of all request bodies of a connection.
@@ -97,7 +97,7 @@ impl<S: Service> Sessions<S> {
                 stream.shutdown().await?;
                 // Closing a socket with unread bytes would reset the connection, and the client might never see the
                 // answer.
-                tokio::io::copy(&mut stream.take(MOST_UNREAD), &mut tokio::io::sink()).await?;
+                tokio::io::copy(&mut stream.take(MAX_UNREAD), &mut tokio::io::sink()).await?;
                 return Err(io::Error::other("the client speaks plain HTTP"));
             }
             tls.accept(stream, peer).await

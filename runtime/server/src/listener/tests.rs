@@ -31,7 +31,7 @@ mod slow_clients;
 mod tls;
 
 /// A limit that ends tests soon.
-const SOON: Duration = Duration::from_millis(30);
+const SHORT_LIMIT: Duration = Duration::from_millis(30);
 
 /// Bytes of an answer that no socket takes at once.
 const LARGE: usize = 32 << 20;
@@ -52,7 +52,7 @@ impl Service for WhoAmI {
             let body = Body::from_stream(futures_util::stream::repeat_with(move || piece.clone()));
             return Answer {
                 response: Response::new(body),
-                until: Some(Instant::now() + SOON),
+                until: Some(Instant::now() + SHORT_LIMIT),
             };
         }
         if request.uri().path() == "/overdue" {

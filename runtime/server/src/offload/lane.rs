@@ -9,10 +9,10 @@ use tokio::sync::oneshot;
 use super::block_in_place;
 
 /// Maximum number of waiting pieces of work, however short they are. The waiting users share them.
-const MOST_WAITING: usize = 1024;
+const MAX_WAITING: usize = 1024;
 
 /// Maximum expected waiting time of a piece of work.
-const PATIENCE: Duration = Duration::from_secs(10);
+const MAX_EXPECTED_WAIT: Duration = Duration::from_secs(10);
 
 /// A number of threads, each of which runs one piece at a time. The waiting users get the next thread in rotation.
 #[derive(Debug)]
@@ -140,7 +140,7 @@ impl State {
         let before: usize = self.queues.iter().map(turns).sum();
         let before = u32::try_from(before).unwrap_or(u32::MAX);
         let width = u32::try_from(width).unwrap_or(u32::MAX).max(1);
-        own >= MOST_WAITING / self.queues.len() || self.typical.saturating_mul(before) / width > PATIENCE
+        own >= MAX_WAITING / self.queues.len() || self.typical.saturating_mul(before) / width > MAX_EXPECTED_WAIT
     }
 
     fn queue(&mut self, user: u64) -> (u64, oneshot::Receiver<Slot>) {
@@ -288,7 +288,7 @@ mod tests {
     fn too_many_of_one_user_are_refused_before_they_wait() {
         let lane = Lane::new(1);
         let _slot = taken(&lane);
-        let waiting: Vec<_> = (0..MOST_WAITING).map(|_| enter(&lane, 1)).collect();
+        let waiting: Vec<_> = (0..MAX_WAITING).map(|_| enter(&lane, 1)).collect();
         assert_eq!(
             poll(pin!(lane.enter(1, true))).map(|entered| entered.err()),
             Poll::Ready(Some(Full))
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn a_queue_that_one_user_fills_is_full_for_that_user_alone() {
         let lane = Lane::new(1);
-        lane.lock().typical = PATIENCE / 100;
+        lane.lock().typical = MAX_EXPECTED_WAIT / 100;
         let _slot = taken(&lane);
         let waiting: Vec<_> = (0..101).map(|_| enter(&lane, 1)).collect();
         let refused = |user| poll(pin!(lane.enter(user, true))).is_ready();
@@ -310,15 +310,15 @@ mod tests {
         let others: Vec<_> = (0..40).map(|_| enter(&lane, 2)).collect();
         drop((waiting, others));
         lane.lock().typical = Duration::ZERO;
-        let _crowd: Vec<_> = (0..MOST_WAITING).map(|_| enter(&lane, 1)).collect();
-        let _others: Vec<_> = (0..MOST_WAITING / 2).map(|_| enter(&lane, 2)).collect();
+        let _crowd: Vec<_> = (0..MAX_WAITING).map(|_| enter(&lane, 1)).collect();
+        let _others: Vec<_> = (0..MAX_WAITING / 2).map(|_| enter(&lane, 2)).collect();
         assert!(refused(1) && refused(2), "each has its share");
     }
 
     #[test]
     fn a_wait_that_would_be_too_long_is_refused() {
         let lane = Lane::new(2);
-        lane.lock().typical = PATIENCE;
+        lane.lock().typical = MAX_EXPECTED_WAIT;
         let _slots = [taken(&lane), taken(&lane)];
         let _first = [enter(&lane, 1), enter(&lane, 1), enter(&lane, 1)];
         assert_eq!(

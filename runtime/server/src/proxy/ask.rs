@@ -82,7 +82,7 @@ impl Question {
 /// # Errors
 ///
 /// The target did not answer in time.
-pub async fn ask(target: &Target, link: &Link, patience: Duration, question: Question) -> Result<Reply, LinkError> {
+pub async fn ask(target: &Target, link: &Link, timeout: Duration, question: Question) -> Result<Reply, LinkError> {
     let mut request = Request::new(Body::from(question.body));
     *request.method_mut() = question.method;
     *request.uri_mut() = target.uri().map_err(|_| LinkError::Address)?;
@@ -100,7 +100,7 @@ pub async fn ask(target: &Target, link: &Link, patience: Duration, question: Que
             body: body.map_err(|_| LinkError::Cut)?.to_bytes(),
         })
     };
-    let answer = tokio::time::timeout(patience, answer).await;
+    let answer = tokio::time::timeout(timeout, answer).await;
     answer.unwrap_or(Err(LinkError::Late))
 }
 
@@ -113,10 +113,10 @@ pub async fn post(
     target: &Target,
     name: &str,
     link: &Link,
-    patience: Duration,
+    timeout: Duration,
     json: Vec<u8>,
 ) -> Result<(StatusCode, Bytes), LinkError> {
     let link = link.clone().expecting(name);
-    let reply = ask(target, &link, patience, Question::post(HeaderMap::new(), json)).await?;
+    let reply = ask(target, &link, timeout, Question::post(HeaderMap::new(), json)).await?;
     Ok((reply.status, reply.body))
 }

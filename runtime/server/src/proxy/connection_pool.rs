@@ -37,7 +37,7 @@ const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
 /// Maximum number of requests that share an HTTP/2 connection. Most servers allow as many, few allow less; a request
 /// beyond the limit would wait until another ends, and watches do not end.
-const TOGETHER: usize = 100;
+const MAX_STREAMS: usize = 100;
 
 /// Pooled TLS connections to other servers, by address.
 #[derive(Clone)]
@@ -101,7 +101,7 @@ impl ConnectionPool {
     /// their connections.
     fn lane(&self, scope: Scope) -> (Client<Dialer, Body>, StreamSlot) {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_free = |lane: &Lane| lane.scope == scope && (!self.speaks_http2 || lane.places.taken() < TOGETHER);
+        let is_free = |lane: &Lane| lane.scope == scope && (!self.speaks_http2 || lane.places.taken() < MAX_STREAMS);
         let free = lanes.iter().position(is_free).unwrap_or_else(|| {
             let (link, tls) = (Arc::clone(&self.link), Arc::clone(&self.tls));
             lanes.push(Lane::new(Dialer { link, tls, scope }));

@@ -27,7 +27,7 @@ pub struct Link {
     /// The trusted certificates, and the own identity.
     pub tls: Arc<ClientConfig>,
     /// Maximum time for opening a connection.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// The expected name in the certificate; `None` for the destination's host.
     name: Option<String>,
     kept: Option<ConnectionPool>,
@@ -75,12 +75,12 @@ pub enum LinkError {
 }
 
 impl Link {
-    /// Returns a link whose connections take at most `patience` to open.
+    /// Returns a link whose connections take at most `timeout` to open.
     #[must_use]
-    pub fn new(tls: Arc<ClientConfig>, patience: Duration) -> Self {
+    pub fn new(tls: Arc<ClientConfig>, timeout: Duration) -> Self {
         Self {
             tls,
-            patience,
+            timeout,
             name: None,
             kept: None,
             pages: Arc::default(),
@@ -160,7 +160,7 @@ impl Link {
         let name = self.name.as_deref().unwrap_or(host).to_owned();
         let name = ServerName::try_from(name).map_err(|_| LinkError::Address)?;
         let handshake = TlsConnector::from(Arc::clone(tls)).connect(name, stream);
-        let stream = tokio::time::timeout(self.patience, handshake).await;
+        let stream = tokio::time::timeout(self.timeout, handshake).await;
         let stream = stream.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
         stream.map_err(LinkError::Tls)
     }
@@ -175,7 +175,7 @@ impl Link {
             let addresses = destination.addresses().await?;
             TcpStream::connect(&*addresses).await.map_err(failed)
         };
-        let stream = tokio::time::timeout(self.patience, opening).await;
+        let stream = tokio::time::timeout(self.timeout, opening).await;
         let stream = stream.unwrap_or_else(|_| Err(failed(io::ErrorKind::TimedOut.into())))?;
         // Small requests are sent at once; if the option cannot be set, they are only sent a little later.
         let _ = stream.set_nodelay(true);

@@ -12,7 +12,7 @@ use tokio::sync::{Semaphore, watch};
 const THREADS: usize = 32;
 /// Maximum time for a lookup, including the wait for a thread; the operating system waits longer for DNS servers that
 /// do not answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Looks up names, a few at a time. A lookup occupies one of the runtime's threads for blocking work until the
 /// operating system returns, even if its result is no longer needed. Concurrent callers share the lookup of a host, so
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Lookups {
     threads: Arc<Semaphore>,
-    patience: Duration,
+    timeout: Duration,
     running: Arc<Mutex<Running>>,
 }
 
@@ -40,23 +40,23 @@ pub(super) enum NoAddress {
 }
 
 impl Lookups {
-    fn new(threads: usize, patience: Duration) -> Self {
+    fn new(threads: usize, timeout: Duration) -> Self {
         Self {
             threads: Arc::new(Semaphore::new(threads)),
-            patience,
+            timeout,
             running: Arc::default(),
         }
     }
 
     /// The lookups of names from objects. They cannot delay lookups of other names.
     pub(super) fn of_objects() -> &'static Self {
-        static LOOKUPS: LazyLock<Lookups> = LazyLock::new(|| Lookups::new(THREADS, PATIENCE));
+        static LOOKUPS: LazyLock<Lookups> = LazyLock::new(|| Lookups::new(THREADS, TIMEOUT));
         &LOOKUPS
     }
 
     /// The lookups of names that administrators configured.
     pub(super) fn of_administrators() -> &'static Self {
-        static LOOKUPS: LazyLock<Lookups> = LazyLock::new(|| Lookups::new(THREADS, PATIENCE));
+        static LOOKUPS: LazyLock<Lookups> = LazyLock::new(|| Lookups::new(THREADS, TIMEOUT));
         &LOOKUPS
     }
 
@@ -78,7 +78,7 @@ impl Lookups {
         resolve: impl FnOnce() -> io::Result<Vec<SocketAddr>> + Send + 'static,
     ) -> Result<Vec<SocketAddr>, NoAddress> {
         let mut lookup = self.join(host, resolve);
-        let found = tokio::time::timeout(self.patience, lookup.wait_for(Option::is_some)).await;
+        let found = tokio::time::timeout(self.timeout, lookup.wait_for(Option::is_some)).await;
         match found {
             Err(_) => Err(NoAddress::Late),
             Ok(Ok(found)) => found.clone().unwrap_or(Err(NoAddress::Unknown)),
@@ -102,11 +102,11 @@ impl Lookups {
             host: host.to_owned(),
             running: Arc::clone(&self.running),
         };
-        let (threads, patience) = (Arc::clone(&self.threads), self.patience);
+        let (threads, timeout) = (Arc::clone(&self.threads), self.timeout);
         tokio::spawn(async move {
             let _end = end;
             // No request waits longer for a lookup that has not begun. The semaphore is never closed.
-            let Ok(Ok(thread)) = tokio::time::timeout(patience, threads.acquire_owned()).await else {
+            let Ok(Ok(thread)) = tokio::time::timeout(timeout, threads.acquire_owned()).await else {
                 sender.send_replace(Some(Err(NoAddress::Late)));
                 return;
             };
@@ -174,16 +174,16 @@ mod tests {
         assert_eq!(lookups.find_by("three", unreachable).await, Err(NoAddress::Late));
         drop((first, second));
         let address: SocketAddr = "127.0.0.1:1".parse().expect("an address");
-        let patient = Lookups {
-            patience: Duration::from_secs(60),
+        let lookups = Lookups {
+            timeout: Duration::from_secs(60),
             ..lookups
         };
         assert_eq!(
-            patient.find_by("four", move || Ok(vec![address])).await,
+            lookups.find_by("four", move || Ok(vec![address])).await,
             Ok(vec![address])
         );
         assert_eq!(
-            patient.find_by("five", || Ok(Vec::new())).await,
+            lookups.find_by("five", || Ok(Vec::new())).await,
             Err(NoAddress::Unknown)
         );
     }
@@ -197,12 +197,12 @@ mod tests {
             assert_eq!(lookups.find_by("dead", unreachable).await, Err(NoAddress::Late));
         }
         let address: SocketAddr = "127.0.0.1:1".parse().expect("an address");
-        let patient = Lookups {
-            patience: Duration::from_secs(60),
+        let lookups = Lookups {
+            timeout: Duration::from_secs(60),
             ..lookups
         };
         assert_eq!(
-            patient.find_by("alive", move || Ok(vec![address])).await,
+            lookups.find_by("alive", move || Ok(vec![address])).await,
             Ok(vec![address])
         );
         drop(let_go);

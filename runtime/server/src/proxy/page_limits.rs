@@ -3,7 +3,7 @@
 use tokio::sync::Semaphore;
 
 /// Maximum size of the pages of all requests together while they are received, in KiB.
-const GATHERED: usize = 64 << 10;
+const MAX_BUFFERED: usize = 64 << 10;
 
 /// Maximum number of pages that are decompressed, rewritten and compressed at the same time.
 const AT_WORK: usize = 2;
@@ -20,7 +20,7 @@ pub(super) struct PageLimits {
 impl Default for PageLimits {
     fn default() -> Self {
         Self {
-            gathered: Semaphore::new(GATHERED),
+            gathered: Semaphore::new(MAX_BUFFERED),
             at_work: Semaphore::new(AT_WORK),
         }
     }

@@ -32,10 +32,10 @@ const PREFIX: &str = "SPDY/3.1+";
 const SUFFIX: &str = ".k8s.io";
 
 /// Time that a client has to accept the notice that the target has closed its connection.
-const END_WITHIN: Duration = Duration::from_secs(10);
+const END_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Maximum size of a message to the client, in bytes.
-const PIECE: usize = 32 << 10;
+const MAX_MESSAGE: usize = 32 << 10;
 
 const STREAM_PROTOCOL: HeaderName = HeaderName::from_static("x-stream-protocol-version");
 
@@ -140,7 +140,7 @@ where
             Ok(())
         };
         let inward = async {
-            let mut buffer = vec![0; PIECE];
+            let mut buffer = vec![0; MAX_MESSAGE];
             loop {
                 match reader.read(&mut buffer).await? {
                     0 => return Ok(()),
@@ -160,7 +160,7 @@ where
         code: CloseCode::Normal,
         reason: "".into(),
     };
-    let ended = tokio::time::timeout(END_WITHIN, async {
+    let ended = tokio::time::timeout(END_TIMEOUT, async {
         client.close(Some(end)).await?;
         while client.next().await.transpose()?.is_some() {}
         Ok::<(), Error>(())

@@ -21,10 +21,10 @@ use crate::websocket;
 
 /// Time a client has to read the remaining output and close the connection, once its command has ended; kube-apiserver's
 /// value.
-const FINISH_WITHIN: Duration = Duration::from_secs(15 * 60);
+const FINISH_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
 /// Time that remaining data has to reach the kubelet, once the command has ended.
-const LINGER: Duration = Duration::from_secs(1);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Maximum size of a client's message about the size of its terminal, in bytes; a usual one has some thirty.
 const MAX_RESIZE: usize = 1 << 10;
@@ -84,7 +84,7 @@ pub(super) async fn run<C, K>(
         Ok((kubelet, version)) => exchange(&mut client, flags, kubelet, version).await,
         Err(why) => Some(Outcome::Internal(why)),
     };
-    let finished = tokio::time::timeout(FINISH_WITHIN, finish(&mut client, outcome)).await;
+    let finished = tokio::time::timeout(FINISH_TIMEOUT, finish(&mut client, outcome)).await;
     if !matches!(finished, Ok(Ok(()))) {
         tracing::debug!("a client of a command did not close its connection");
     }
@@ -128,7 +128,7 @@ where
     tokio::select! {
         outcome = &mut work => {
             // The senders were dropped with the work, so the driver ends after their last data.
-            let _ = tokio::time::timeout(LINGER, driver).await;
+            let _ = tokio::time::timeout(DRAIN_TIMEOUT, driver).await;
             outcome
         }
         // Data that a broken connection has delivered is still read.

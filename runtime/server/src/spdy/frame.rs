@@ -6,7 +6,7 @@ use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// Maximum size of a piece of data, in bytes; a larger frame arrives in pieces.
-pub(super) const PIECE: usize = 32 << 10;
+pub(super) const MAX_DATA: usize = 32 << 10;
 
 /// Maximum size of a control frame, in bytes. Its header block is skipped.
 const MAX_CONTROL: usize = 64 << 10;
@@ -150,7 +150,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
     }
 
     async fn data(&mut self, rest: Rest) -> io::Result<Frame> {
-        let mut bytes = vec![0; rest.length.min(PIECE)];
+        let mut bytes = vec![0; rest.length.min(MAX_DATA)];
         self.source.read_exact(&mut bytes).await?;
         let left = rest.length - bytes.len();
         let frame = Frame::Data {

@@ -190,7 +190,7 @@ proptest! {
             let mut is_begun = false;
             while let Some(frame) = reader.next().await.unwrap() {
                 let Frame::Data { stream, bytes, is_last } = frame else { panic!("{frame:?}") };
-                let is_full = bytes.len() == frame::PIECE;
+                let is_full = bytes.len() == frame::MAX_DATA;
                 match read.last_mut().filter(|_| is_begun) {
                     Some(last) => *last = (stream, last.1 + bytes.len(), is_last),
                     None => read.push((stream, bytes.len(), is_last)),

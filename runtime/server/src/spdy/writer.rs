@@ -8,10 +8,10 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::connection::StreamId;
-use super::frame::{self, PIECE};
+use super::frame::{self, MAX_DATA};
 
 /// Maximum number of frames that wait to be sent; a sender of further data waits.
-const WAITING: usize = 8;
+const MAX_WAITING: usize = 8;
 
 /// Interval between the pings that keep a connection alive; kube-apiserver's value.
 const PING_EVERY: Duration = Duration::from_secs(5);
@@ -28,7 +28,7 @@ pub struct Driver<W> {
 }
 
 pub(super) fn new<W>(sink: W) -> (Sender, Driver<W>) {
-    let (sender, waiting) = mpsc::channel(WAITING);
+    let (sender, waiting) = mpsc::channel(MAX_WAITING);
     (Sender(sender), Driver { sink, waiting })
 }
 
@@ -39,7 +39,7 @@ impl Sender {
     ///
     /// The connection is closed.
     pub async fn data(&self, stream: StreamId, bytes: &[u8]) -> io::Result<()> {
-        for piece in bytes.chunks(PIECE) {
+        for piece in bytes.chunks(MAX_DATA) {
             self.frame(frame::data(stream.number(), piece, false)).await?;
         }
         Ok(())

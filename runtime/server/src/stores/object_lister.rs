@@ -18,10 +18,10 @@ use self::decoded::DecodedObjects;
 use super::ResourceStore;
 
 /// Maximum bytes of cached decoded objects. Plugins read few kinds, of which there are few objects.
-const KEPT: usize = 64 << 20;
+const MAX_CACHED: usize = 64 << 20;
 /// Maximum stored bytes of a list whose objects are cached. A larger list would evict all other objects, so it is
 /// decoded anew each time: typical objects are five times as large when they are decoded.
-const KEPT_OF_A_LIST: usize = KEPT / 16;
+const KEPT_OF_A_LIST: usize = MAX_CACHED / 16;
 
 /// Reads the objects of a server's kinds.
 pub struct ObjectLister {
@@ -40,7 +40,7 @@ impl ObjectLister {
         let stores = hubs.map(|hub| (hub.group_kind(), open(hub)));
         Self {
             stores: stores.collect(),
-            decoded: Mutex::new(DecodedObjects::new(KEPT)),
+            decoded: Mutex::new(DecodedObjects::new(MAX_CACHED)),
         }
     }
 

@@ -16,7 +16,7 @@ use crate::options::{DeleteOptions, ListOptions, VersionMatch};
 use crate::write::Write;
 
 /// Number of concurrent deletions: enough to share the store's group commits.
-const AT_ONCE: usize = 64;
+const CONCURRENCY: usize = 64;
 
 impl Endpoint {
     /// Deletes the objects that a list would return, and answers with that list.
@@ -41,7 +41,7 @@ impl Endpoint {
             removals.push(write.remove_one_of_many(namespace, name, &options, &failed));
         }
         // Deletions that have begun are finished, even if others fail.
-        let outcomes: Vec<ApiResult<()>> = stream::iter(removals).buffered(AT_ONCE).collect().await;
+        let outcomes: Vec<ApiResult<()>> = stream::iter(removals).buffered(CONCURRENCY).collect().await;
         outcomes.into_iter().collect::<ApiResult<()>>()?;
         page.entries = self.converted(page.entries).await?;
         self.render_list(call, output, page).await

@@ -10,7 +10,7 @@ use planesmith_store_etcd::{Config, Etcd};
 
 use crate::server::{Cluster, is_skipped};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn key(name: &str) -> Arc<str> {
     format!("/registry/things/{name}").into()
@@ -47,7 +47,7 @@ async fn objects_share_leases_and_expire() {
     assert_eq!(leases, 2, "four objects each");
     let before = etcd.write(put("short", 1, Some(1))).await.unwrap();
     let mut feed = etcd.follow("/registry/", before).await.unwrap();
-    let delivery = tokio::time::timeout(PATIENCE, feed.next()).await.unwrap().unwrap();
+    let delivery = tokio::time::timeout(TIMEOUT, feed.next()).await.unwrap().unwrap();
     assert_eq!(
         (&*delivery.changes[0].key, &delivery.changes[0].value),
         (&*key("short"), &None)
@@ -74,7 +74,7 @@ async fn servers_compact_in_turns() {
     let begin = Instant::now();
     // The revision of a turn is forgotten with the next one; nothing is written meanwhile but the count of turns.
     loop {
-        assert!(begin.elapsed() < PATIENCE, "nothing was compacted");
+        assert!(begin.elapsed() < TIMEOUT, "nothing was compacted");
         let mut feed = one.follow("/registry/", first).await.unwrap();
         let delivery = tokio::time::timeout(Duration::from_millis(200), feed.next()).await;
         if matches!(delivery, Ok(Err(FeedError::Compacted))) {
@@ -109,7 +109,7 @@ async fn a_full_store_refuses_writes_and_tells() {
     assert_eq!(refused, Some(Refusal::Full));
     let begin = Instant::now();
     while etcd.alarms().is_empty() {
-        assert!(begin.elapsed() < PATIENCE, "there is no alarm");
+        assert!(begin.elapsed() < TIMEOUT, "there is no alarm");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert_eq!(etcd.alarms()[0].kind, AlarmKind::NoSpace);

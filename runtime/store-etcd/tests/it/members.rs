@@ -16,7 +16,7 @@ use crate::server::{Cluster, is_skipped};
 const WRITERS: usize = 4;
 
 /// Time after which a cluster counts as lost.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 async fn connect(config: &Config) -> (Storage, Arc<Collection>) {
     let etcd = Etcd::connect(config).await.unwrap();
@@ -62,7 +62,7 @@ impl Load {
         let goal = self.acknowledged.load(Ordering::SeqCst) + 20;
         while self.acknowledged.load(Ordering::SeqCst) < goal {
             assert!(
-                begin.elapsed() < PATIENCE,
+                begin.elapsed() < TIMEOUT,
                 "writes do not go on: {:?}",
                 self.storage.health()
             );
@@ -78,7 +78,7 @@ impl Load {
         for writer in self.writers {
             written.push(writer.await.unwrap());
         }
-        tokio::time::timeout(PATIENCE, self.storage.fresh(PATIENCE))
+        tokio::time::timeout(TIMEOUT, self.storage.fresh(TIMEOUT))
             .await
             .unwrap()
             .unwrap();
@@ -195,7 +195,7 @@ async fn reads_go_on_without_a_server_and_an_alarm_tells() {
     cluster.members[0].kill();
     let begin = Instant::now();
     while storage.alarms().is_empty() {
-        assert!(begin.elapsed() < PATIENCE, "there is no alarm");
+        assert!(begin.elapsed() < TIMEOUT, "there is no alarm");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert_eq!(storage.alarms()[0].kind, AlarmKind::Disconnected);
@@ -209,7 +209,7 @@ async fn reads_go_on_without_a_server_and_an_alarm_tells() {
     assert!(refused.1.is_err());
     cluster.members[0].restart();
     while !storage.alarms().is_empty() {
-        assert!(begin.elapsed() < PATIENCE, "the alarm stays");
+        assert!(begin.elapsed() < TIMEOUT, "the alarm stays");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let next = put(&things, "a", "two", Expect::Revision(written.revision()))

@@ -13,7 +13,7 @@ use crate::errors::failed;
 use crate::frame::{BadHeader, FileHeader, HEADER, Version};
 
 /// The name of a file without a number.
-const SPARE: &str = "spare.new";
+const SPARE_NAME: &str = "spare.new";
 
 /// The folder of the journal. Creating the next file needs no further descriptor.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl Files {
     /// Creates the file `number` with `content`. Both are durable when this returns; on an error there is no such file,
     /// unless [`Files::has_unconfirmed_file`].
     pub(super) fn create(&mut self, number: u64, content: &[u8]) -> Result<File, LogError> {
-        let (spare, path) = (self.path.join(SPARE), self.path(number));
+        let (spare, path) = (self.path.join(SPARE_NAME), self.path(number));
         let file = match self.spare.take() {
             Some(file) => file,
             None => create_new(&spare).map_err(failed("create", &path))?,
@@ -109,7 +109,7 @@ impl Files {
     /// Opens the file that [`Files::create`] will use next, if that is possible now.
     pub(super) fn prepare(&mut self) {
         if self.spare.is_none() {
-            let spare = create_new(&self.path.join(SPARE));
+            let spare = create_new(&self.path.join(SPARE_NAME));
             self.spare = spare
                 .inspect_err(|error| tracing::debug!(%error, "no spare file for the journal"))
                 .ok();

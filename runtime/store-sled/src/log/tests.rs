@@ -341,7 +341,11 @@ fn merges_wait_for_what_is_worth_them_unless_space_is_short() {
         (0, 40 * MB, 10 * MB),
         (100 * MB, 0, 0),
     ] {
-        assert_eq!(patience(state, WORTHWHILE, limit), expected, "{state} of {limit}");
+        assert_eq!(
+            settling_threshold(state, MIN_MERGE, limit),
+            expected,
+            "{state} of {limit}"
+        );
     }
 }
 

@@ -236,9 +236,9 @@ fn child_writes_until_it_is_killed() {
         let watcher = tokio::spawn(watch(Arc::clone(&things)));
         let writers = (0..WRITERS).map(|writer| tokio::spawn(write(Arc::clone(&things), round, writer)));
         // A parent that was killed must not leave a writer behind.
-        let patience = tokio::time::sleep(Duration::from_secs(20));
+        let deadline = tokio::time::sleep(Duration::from_secs(20));
         let writers: Vec<_> = writers.collect();
-        patience.await;
+        deadline.await;
         drop((writers, watcher));
     });
     #[expect(clippy::disallowed_methods, reason = "a crash runs no destructors")]

@@ -12,7 +12,7 @@ mod disk_faults;
 mod full_disk;
 mod inspection;
 mod loss;
-mod patience;
+mod settling_threshold;
 mod transfer;
 mod upgrade;
 

@@ -13,7 +13,7 @@ use crate::subscribers::Subscription;
 use crate::{Entry, Event, EventKind, Revision};
 
 /// Maximum bytes of objects that are read back at once, unless one is larger.
-const AT_ONCE: usize = 1 << 20;
+const MAX_BATCH: usize = 1 << 20;
 
 impl Collection {
     /// True if a list of the state `at` may read from the backend, which takes longer than reading from memory and blocks its
@@ -90,7 +90,7 @@ impl Collection {
             for (count, change) in changes.enumerate() {
                 let is_cached = matches!(change, Change::Cached(_));
                 let is_full = count >= STEP || read.events.len() + read.spilled.len() >= limit || taken >= bytes;
-                let is_full = is_full || (!read.spilled.is_empty() && (is_cached || taken >= AT_ONCE));
+                let is_full = is_full || (!read.spilled.is_empty() && (is_cached || taken >= MAX_BATCH));
                 // Changes with one revision are read together.
                 if is_full && change.revision() != read.complete {
                     break;

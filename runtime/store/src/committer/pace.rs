@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 /// Number of writes at which a group waits no longer: more would hardly make a single one cheaper.
-const ENOUGH: usize = 8;
+const MAX_GROUP: usize = 8;
 
 /// Maximum time that a group waits, however slow the disk is.
-const MAX_PATIENCE: Duration = Duration::from_millis(2);
+const MAX_WAIT: Duration = Duration::from_millis(2);
 
 /// Longer gaps between writes count as this long.
 const MAX_GAP: Duration = Duration::from_millis(10);
@@ -37,7 +37,7 @@ pub(super) struct Pace {
 
 /// The condition on which a group stops waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Patience {
+pub(super) struct GroupWait {
     /// The number of writes to wait for.
     pub(super) until: usize,
     /// The maximum time to wait.
@@ -71,16 +71,16 @@ impl Pace {
 
     /// Records that a group was made durable.
     pub(super) fn synced(&mut self, took: Duration) {
-        self.sync = average(self.sync, took.min(MAX_PATIENCE), SYNCS);
+        self.sync = average(self.sync, took.min(MAX_WAIT), SYNCS);
     }
 
     /// The condition for a group of `waiting` writes to stop waiting; `None` when it is written at once.
-    pub(super) fn patience(&self, waiting: usize) -> Option<Patience> {
-        let until = (waiting + self.group).min(ENOUGH);
+    pub(super) fn group_wait(&self, waiting: usize) -> Option<GroupWait> {
+        let until = (waiting + self.group).min(MAX_GROUP);
         // A lone writer returns after its sync, not during it; and nothing is known of writers after a pause.
         let more_will_come = self.gap * 2 <= self.sync && self.newest <= self.sync;
         let most = self.sync;
-        (more_will_come && waiting > 0 && waiting < until).then_some(Patience { until, most })
+        (more_will_come && waiting > 0 && waiting < until).then_some(GroupWait { until, most })
     }
 }
 
@@ -110,25 +110,28 @@ mod tests {
     #[test]
     fn fast_writes_wait_for_those_that_were_answered_last() {
         let (pace, _) = settled(SYNC / 4, 3);
-        let patience = pace.patience(2).expect("more will come");
-        assert!(patience.most > SYNC * 9 / 10 && patience.most <= SYNC, "{patience:?}");
-        assert_eq!(patience.until, 5);
-        assert_eq!(pace.patience(7).map(|patience| patience.until), Some(ENOUGH));
-        assert_eq!(pace.patience(ENOUGH), None);
-        assert_eq!(pace.patience(0), None, "what ends by itself does not wait");
+        let group_wait = pace.group_wait(2).expect("more will come");
+        assert!(
+            group_wait.most > SYNC * 9 / 10 && group_wait.most <= SYNC,
+            "{group_wait:?}"
+        );
+        assert_eq!(group_wait.until, 5);
+        assert_eq!(pace.group_wait(7).map(|group_wait| group_wait.until), Some(MAX_GROUP));
+        assert_eq!(pace.group_wait(MAX_GROUP), None);
+        assert_eq!(pace.group_wait(0), None, "what ends by itself does not wait");
     }
 
     #[test]
     fn a_lone_writer_waits_for_nobody() {
         let (mut pace, mut now) = settled(SYNC + Duration::from_micros(50), 1);
-        assert_eq!(pace.patience(1), None);
-        assert_eq!(Pace::default().patience(1), None);
+        assert_eq!(pace.group_wait(1), None);
+        assert_eq!(Pace::default().group_wait(1), None);
         // The disk becomes slow, fast and slow again.
         for (round, sync) in [SYNC * 2, SYNC / 8, SYNC * 2].into_iter().enumerate() {
             for write in 0..100 {
                 now += sync + Duration::from_micros(20);
                 pace.record_arrival(now);
-                assert_eq!(pace.patience(1), None, "write {write} of round {round}");
+                assert_eq!(pace.group_wait(1), None, "write {write} of round {round}");
                 pace.taken(1);
                 pace.synced(sync);
             }
@@ -139,11 +142,11 @@ mod tests {
     fn no_group_waits_after_a_pause() {
         let (mut pace, now) = settled(Duration::from_micros(10), 4);
         for _ in 0..100 {
-            pace.synced(MAX_PATIENCE);
+            pace.synced(MAX_WAIT);
         }
-        assert!(pace.patience(1).is_some());
+        assert!(pace.group_wait(1).is_some());
         pace.record_arrival(now + Duration::from_secs(1));
-        assert_eq!(pace.patience(1), None);
+        assert_eq!(pace.group_wait(1), None);
     }
 
     #[test]
@@ -152,6 +155,6 @@ mod tests {
         for _ in 0..100 {
             pace.synced(Duration::from_secs(1));
         }
-        assert!(pace.patience(1).is_some_and(|patience| patience.most <= MAX_PATIENCE));
+        assert!(pace.group_wait(1).is_some_and(|group_wait| group_wait.most <= MAX_WAIT));
     }
 }

@@ -191,15 +191,15 @@ impl Queue {
 
     /// Lets a group grow for as long as its pace allows.
     fn wait_for_group<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        let Some(patience) = state.pace.patience(state.submissions.len()) else {
+        let Some(wait) = state.pace.wait(state.submissions.len()) else {
             return state;
         };
         if state.bytes() >= BATCH_BYTES {
             return state;
         }
-        state.awaited = patience.until;
-        let few = |state: &mut State| state.submissions.len() < patience.until && !state.closed;
-        let waited = self.filled.wait_timeout_while(state, patience.most, few);
+        state.awaited = wait.until;
+        let few = |state: &mut State| state.submissions.len() < wait.until && !state.closed;
+        let waited = self.filled.wait_timeout_while(state, wait.most, few);
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 

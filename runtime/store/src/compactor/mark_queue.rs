@@ -7,7 +7,7 @@ use crate::history::SpilledEvent;
 use crate::log::{Batch, Change};
 
 /// Batches that are written within this time, in milliseconds, share a mark, up to this number of bytes on disk.
-const TOGETHER: u64 = 250;
+const MAX_DELAY: u64 = 250;
 const TOGETHER_BYTES: u64 = 16 << 10;
 
 /// The part of the memory of history that spilled changes may take (three fourths).
@@ -89,7 +89,7 @@ impl MarkQueue {
         let count = self.marks.len();
         if let Some(last) = self.marks.back_mut()
             && self.spilled < count
-            && mark.at.abs_diff(last.at) < TOGETHER
+            && mark.at.abs_diff(last.at) < MAX_DELAY
             && last.disk + mark.disk <= TOGETHER_BYTES
         {
             last.revision = mark.revision;
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!((queue.marks.len(), queue.memory, queue.disk), (1, 900, 9000));
         assert_eq!(queue.spill(LIMITS), Revision(9));
         queue.push(at(10, 5000));
-        queue.push(at(11, 5000 + TOGETHER));
+        queue.push(at(11, 5000 + MAX_DELAY));
         let revisions: Vec<_> = queue.marks.iter().map(|mark| mark.revision.0).collect();
         assert_eq!(revisions, [9, 10, 11]);
     }

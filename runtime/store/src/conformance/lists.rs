@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use tokio::sync::oneshot;
 
-use super::{Bench, OTHERS, PATIENCE, THINGS, WordIndex, delete, draft, put, set, show};
+use super::{Bench, OTHERS, THINGS, TIMEOUT, WordIndex, delete, draft, put, set, show};
 use crate::{At, Collection, Draft, Entry, Expect, Indexer, ListQuery, Page, Revision, Row};
 
 /// The names and words of a page.
@@ -83,7 +83,7 @@ pub async fn a_slow_reader_holds_up_no_writer(bench: Bench) {
         let filter = |_: &Entry| {
             if let Some(begun) = begun.lock().expect("no panic").take() {
                 begun.send(()).expect("the writer waits");
-                write.recv_timeout(PATIENCE / 2).expect("the write waits for the list");
+                write.recv_timeout(TIMEOUT / 2).expect("the write waits for the list");
             }
             true
         };

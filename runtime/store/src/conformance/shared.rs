@@ -54,8 +54,8 @@ macro_rules! shared_suite {
     };
 }
 
-/// The patience of readers that get an answer.
-const SOON: Duration = Duration::from_secs(60);
+/// The timeout of readers that get an answer.
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[expect(missing_docs, reason = "the name is the scenario")]
 pub async fn writes_of_others_are_seen_in_order(bench: Bench) {
@@ -77,7 +77,7 @@ pub async fn keys_that_others_wrote_are_claimed(bench: Bench) {
         .write_all(&[(key("a"), Some("one")), (key("b"), Some("one"))]);
     let storage = bench.open();
     bench.backend().write_all(&[(key("a"), Some("two")), (key("b"), None)]);
-    storage.fresh(SOON).await.expect("the changes arrive");
+    storage.fresh(READ_TIMEOUT).await.expect("the changes arrive");
     let things = storage.collection(THINGS, Arc::new(WordIndex));
     let page = things.list(&ListQuery::all(THINGS)).expect("the newest state is known");
     assert_eq!(
@@ -104,7 +104,7 @@ pub async fn changes_with_one_revision_are_read_together(bench: Bench) {
     let revision = bench.backend().write_all(&all);
     let events = watcher.next().await.expect("the watch goes on");
     assert_eq!(events.len(), KEYS, "none is left for later");
-    storage.fresh(SOON).await.expect("the changes arrive");
+    storage.fresh(READ_TIMEOUT).await.expect("the changes arrive");
     assert_eq!(others.stats().entries, 1);
     assert_eq!(watcher.progress(), revision);
     let mut resumed = things
@@ -130,13 +130,13 @@ pub async fn a_read_as_of_now_sees_writes_of_others(bench: Bench) {
     for round in 0..50 {
         let word = format!("round{round}");
         let revision = bench.backend().write_all(&[(key("a"), Some(&word))]);
-        storage.fresh(SOON).await.expect("the changes arrive");
+        storage.fresh(READ_TIMEOUT).await.expect("the changes arrive");
         let entry = things.get(&key("a")).expect("the entry is there");
         assert_eq!(entry.revision(), revision);
     }
     // A write elsewhere is progress without a change.
     let elsewhere = bench.backend().write_all(&[("/elsewhere".into(), Some("one"))]);
-    storage.fresh(SOON).await.expect("the progress arrives");
+    storage.fresh(READ_TIMEOUT).await.expect("the progress arrives");
     assert_eq!(storage.revision(), elsewhere);
 }
 
@@ -144,7 +144,7 @@ pub async fn a_read_as_of_now_sees_writes_of_others(bench: Bench) {
 pub async fn readers_share_one_request(bench: Bench) {
     let (storage, _things) = bench.things();
     bench.backend().hold(true);
-    let readers = (0..100).map(|_| storage.fresh(SOON));
+    let readers = (0..100).map(|_| storage.fresh(READ_TIMEOUT));
     let mut readers: Vec<_> = readers.map(Box::pin).collect();
     for reader in &mut readers {
         tokio::select! { biased; _ = reader => panic!("nothing is answered"), () = std::future::ready(()) => {} }
@@ -170,7 +170,7 @@ pub async fn a_late_feed_is_an_error(bench: Bench) {
     assert_eq!(late, Err(Stale::Late(Revision::ZERO)));
     assert!(things.get(&key("a")).is_none());
     bench.backend().hold(false);
-    storage.fresh(SOON).await.expect("the changes arrive");
+    storage.fresh(READ_TIMEOUT).await.expect("the changes arrive");
     assert_eq!(storage.revision(), revision);
 }
 
@@ -182,7 +182,7 @@ pub async fn a_lost_feed_goes_on(bench: Bench) {
         bench.backend().write_all(&[(key("a"), Some(&format!("round{round}")))]);
         bench.backend().lose_feeds();
         bench.backend().write_all(&[(key("a"), Some("between"))]);
-        storage.fresh(SOON).await.expect("the feed goes on");
+        storage.fresh(READ_TIMEOUT).await.expect("the feed goes on");
     }
     let revisions: Vec<_> = read(&mut watcher, 10)
         .await
@@ -206,7 +206,7 @@ pub async fn watches_end_when_changes_are_compacted(bench: Bench) {
     let newest = bench.backend().write_all(&[(key("new"), Some("one"))]);
     bench.backend().compact_all();
     bench.backend().hold(false);
-    storage.fresh(SOON).await.expect("the content is loaded again");
+    storage.fresh(READ_TIMEOUT).await.expect("the content is loaded again");
     let ended = watcher.next().await.err();
     assert_eq!(ended, Some(WatchError::Compacted { oldest: newest }));
     let page = things.list(&ListQuery::all(THINGS)).expect("the newest state is known");
@@ -227,7 +227,7 @@ pub async fn a_lost_answer_is_not_repeated(bench: Bench) {
     bench.backend().lose_next_answer();
     let lost = put(&things, "a", "one", Expect::Any).await;
     assert!(matches!(lost, Err(WriteError::OutcomeUnknown(_))), "{lost:?}");
-    storage.fresh(SOON).await.expect("the changes arrive");
+    storage.fresh(READ_TIMEOUT).await.expect("the changes arrive");
     assert_eq!(
         things.get(&key("a")).map(|entry| show(&entry)),
         Some("a=one@1".to_owned())

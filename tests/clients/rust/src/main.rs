@@ -18,7 +18,7 @@ use kube::{Api, Client, Resource, ResourceExt};
 use serde_json::json;
 
 /// The time limit of every step.
-const PATIENCE: Duration = Duration::from_secs(240);
+const TIMEOUT: Duration = Duration::from_secs(240);
 
 const SELECTOR: &str = "client=rust";
 
@@ -34,7 +34,7 @@ async fn main() -> Result<()> {
         lead(&Api::default_namespaced(client)).await.context("leader election")?;
         control(&maps).await.context("controller")
     };
-    tokio::time::timeout(PATIENCE, parts).await?
+    tokio::time::timeout(TIMEOUT, parts).await?
 }
 
 fn say(part: &str) {

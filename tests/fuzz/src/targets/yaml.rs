@@ -6,12 +6,12 @@ use serde_json::Value;
 use crate::kinds::samples;
 
 /// The limit for growth by aliases, in bytes: a few megabytes of text, each byte of which may need an escape.
-const MOST_FROM_ALIASES: usize = 32 << 20;
+const MAX_FROM_ALIASES: usize = 32 << 20;
 
 /// Converting YAML to JSON and back preserves the document.
 pub(crate) fn run(input: &[u8]) {
     if let Ok(document) = yaml::to_json(input) {
-        let most = MOST_FROM_ALIASES + 8 * input.len();
+        let most = MAX_FROM_ALIASES + 8 * input.len();
         assert!(
             document.json.len() <= most,
             "{} bytes of {}",

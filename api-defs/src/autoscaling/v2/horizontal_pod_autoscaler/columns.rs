@@ -7,7 +7,7 @@ use super::HorizontalPodAutoscaler;
 use crate::autoscaling::v2::{MetricSpec, MetricStatus, MetricTarget, MetricValueStatus};
 
 /// Maximum number of metrics that a cell lists. The rest is counted.
-const SHOWN: usize = 2;
+const MAX_METRICS: usize = 2;
 
 const UNKNOWN: &str = "<unknown>";
 
@@ -41,11 +41,11 @@ pub(super) fn targets(hpa: &HorizontalPodAutoscaler) -> Cell {
     let shown = metrics
         .iter()
         .enumerate()
-        .take(SHOWN)
+        .take(MAX_METRICS)
         .map(|(index, metric)| metric_text(metric, seen.get(index)));
     let mut text = shown.collect::<Vec<_>>().join(", ");
-    if metrics.len() > SHOWN {
-        text.push_str(&format!(" + {} more...", metrics.len() - SHOWN));
+    if metrics.len() > MAX_METRICS {
+        text.push_str(&format!(" + {} more...", metrics.len() - MAX_METRICS));
     }
     Cell::Text(text)
 }

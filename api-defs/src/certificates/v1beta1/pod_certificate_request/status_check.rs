@@ -21,10 +21,10 @@ const MAX_CHAIN: usize = 100 * 1024;
 const SKEW: i64 = 5 * 60;
 
 /// Minimum validity of a certificate in seconds.
-const SHORTEST: i64 = 60 * 60;
+const MIN_LIFETIME: i64 = 60 * 60;
 
 /// Minimum distance of a certificate's refresh from the start and the end of its validity, in seconds.
-const MARGIN: i64 = 10 * 60;
+const MIN_REFRESH_DISTANCE: i64 = 10 * 60;
 
 const CHAIN: &str = "certificateChain";
 
@@ -162,21 +162,21 @@ impl PodCertificateRequest {
         let most = self.spec.max_expiration_seconds.unwrap_or_default();
         let lifetime = to.saturating_sub(from);
         let shown = Json(&lifetime.saturating_mul(1_000_000_000).to_string());
-        if lifetime < SHORTEST {
+        if lifetime < MIN_LIFETIME {
             return errors.invalid(CHAIN, shown, "leaf certificate lifetime must be >= 1 hour");
         }
         if lifetime > i64::from(most) {
             let detail = format!("leaf certificate lifetime must be <= spec.maxExpirationSeconds ({most})");
             return errors.invalid(CHAIN, shown, detail);
         }
-        if refresh.as_second() < from.saturating_add(MARGIN) {
+        if refresh.as_second() < from.saturating_add(MIN_REFRESH_DISTANCE) {
             return wrong(
                 "beginRefreshAt",
                 refresh,
                 "must be at least 10 minutes after status.notBefore",
             );
         }
-        if refresh.as_second() > to.saturating_sub(MARGIN) {
+        if refresh.as_second() > to.saturating_sub(MIN_REFRESH_DISTANCE) {
             wrong(
                 "beginRefreshAt",
                 refresh,

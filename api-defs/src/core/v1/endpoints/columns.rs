@@ -5,7 +5,7 @@ use planesmith_machinery::table::Cell;
 use super::Endpoints;
 
 /// Maximum number of endpoints that a cell lists. The rest is counted.
-const SHOWN: usize = 3;
+const MAX_ENDPOINTS: usize = 3;
 
 pub(super) fn endpoints(endpoints: &Endpoints) -> Cell {
     if endpoints.subsets.is_empty() {
@@ -20,7 +20,7 @@ pub(super) fn endpoints(endpoints: &Endpoints) -> Cell {
         };
         for port in ports {
             count += subset.addresses.len();
-            let room = SHOWN - shown.len();
+            let room = MAX_ENDPOINTS - shown.len();
             more |= subset.addresses.len() > room;
             shown.extend(subset.addresses.iter().take(room).map(|address| match port {
                 None => address.ip.clone(),
@@ -31,7 +31,7 @@ pub(super) fn endpoints(endpoints: &Endpoints) -> Cell {
     }
     let mut text = shown.join(",");
     if more {
-        text.push_str(&format!(" + {} more...", count - SHOWN));
+        text.push_str(&format!(" + {} more...", count - MAX_ENDPOINTS));
     }
     Cell::Text(text)
 }

@@ -129,7 +129,7 @@ impl PodSpec {
 
     fn check_hostname_override(&self, errors: &mut FieldErrors) {
         const FIELD: &str = "hostnameOverride";
-        const LONGEST: usize = 64;
+        const MAX_LENGTH: usize = 64;
         let Some(name) = &self.hostname_override else {
             return;
         };
@@ -139,8 +139,8 @@ impl PodSpec {
         if self.host_network {
             errors.forbidden(FIELD, "may not be specified when hostNetwork is true");
         }
-        if name.len() > LONGEST {
-            errors.too_long(FIELD, LONGEST as u64);
+        if name.len() > MAX_LENGTH {
+            errors.too_long(FIELD, MAX_LENGTH as u64);
         }
         for problem in names::dns_subdomain(name) {
             errors.invalid(FIELD, name, problem);

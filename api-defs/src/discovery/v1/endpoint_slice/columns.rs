@@ -5,7 +5,7 @@ use planesmith_machinery::table::Cell;
 use super::EndpointSlice;
 
 /// Maximum number of items that a cell lists. The rest is counted.
-const SHOWN: usize = 3;
+const MAX_ITEMS: usize = 3;
 
 pub(super) fn ports(slice: &EndpointSlice) -> Cell {
     let ports = slice.ports.iter().map(|port| match (port.port, &port.name) {
@@ -25,9 +25,9 @@ pub(super) fn addresses(slice: &EndpointSlice) -> Cell {
 }
 
 fn first_few(all: &[String]) -> Cell {
-    let mut text = all[..all.len().min(SHOWN)].join(",");
-    if all.len() > SHOWN {
-        text.push_str(&format!(" + {} more...", all.len() - SHOWN));
+    let mut text = all[..all.len().min(MAX_ITEMS)].join(",");
+    if all.len() > MAX_ITEMS {
+        text.push_str(&format!(" + {} more...", all.len() - MAX_ITEMS));
     }
     Cell::Text(if text.is_empty() { "<unset>".to_owned() } else { text })
 }

@@ -8,7 +8,7 @@ use super::Ingress;
 use crate::core::v1::service::first_filled;
 
 /// Maximum number of hosts that a cell lists. The rest is counted.
-const SHOWN: usize = 3;
+const MAX_HOSTS: usize = 3;
 
 pub(super) fn class(ingress: &Ingress) -> Cell {
     let class = ingress.spec.ingress_class_name.clone();
@@ -25,15 +25,15 @@ pub(super) fn hosts(ingress: &Ingress) -> Cell {
     if hosts.is_empty() {
         return Cell::Text("*".to_owned());
     }
-    let mut text = hosts[..hosts.len().min(SHOWN)].join(",");
+    let mut text = hosts[..hosts.len().min(MAX_HOSTS)].join(",");
     let full = rules
         .iter()
         .enumerate()
         .filter(|(_, rule)| !rule.host.is_empty())
-        .nth(SHOWN - 1);
+        .nth(MAX_HOSTS - 1);
     // Rules after the last rendered host are counted, with or without a host of their own.
     if full.is_some_and(|(last, _)| last + 1 < rules.len()) {
-        text.push_str(&format!(" + {} more...", rules.len() - SHOWN));
+        text.push_str(&format!(" + {} more...", rules.len() - MAX_HOSTS));
     }
     Cell::Text(text)
 }

@@ -165,13 +165,13 @@ fn removed_kinds_are_remembered_for_a_while() {
     let mut served = ServedKinds::of(std::slice::from_ref(&shared));
     let mut known = Kinds::default();
     let mut forgotten = Vec::new();
-    for number in 0..GONE + 2 {
+    for number in 0..MAX_REMOVED + 2 {
         swap(&shared, "a.example", &[stored.handler("a.example", number, "v1")]);
         let (new, now) = known.learn(served.changes());
         assert!(new.iter().any(|kind| kind.resource.plural == format!("rocks{number}")));
         forgotten.extend(now);
     }
-    assert_eq!(known.iter().count(), 1 + GONE + 1);
+    assert_eq!(known.iter().count(), 1 + MAX_REMOVED + 1);
     assert_eq!(forgotten.len(), 1);
     assert!(known.under(&forgotten[0]).is_none() && known.named("v1", "ConfigMap").is_some());
 }

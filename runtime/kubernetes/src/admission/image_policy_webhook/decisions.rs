@@ -7,7 +7,7 @@ use std::time::Instant;
 use planesmith_api_defs::imagepolicy::v1alpha1::ImageReviewStatus;
 
 /// Maximum number of decisions; kube-apiserver's value.
-const MOST: usize = 1024;
+const CAPACITY: usize = 1024;
 
 /// Decisions by the review that they are about.
 #[derive(Default)]
@@ -27,7 +27,7 @@ impl Decisions {
     /// Adds a decision that counts until `end`. The one that ends first makes room for it.
     pub(super) fn add(&self, review: Vec<u8>, status: &ImageReviewStatus, end: Instant) {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if made.len() >= MOST
+        if made.len() >= CAPACITY
             && let Some(first) = made
                 .iter()
                 .min_by_key(|(_, (_, end))| *end)
@@ -49,7 +49,7 @@ mod tests {
     fn decisions_end_and_are_bounded() {
         let decisions = Decisions::default();
         let begin = Instant::now();
-        for number in 0..=MOST {
+        for number in 0..=CAPACITY {
             let end = begin + Duration::from_secs(10 + number as u64);
             decisions.add(number.to_string().into_bytes(), &ImageReviewStatus::default(), end);
         }

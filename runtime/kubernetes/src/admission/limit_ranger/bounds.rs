@@ -4,7 +4,7 @@ use planesmith_api_defs::core::v1::ResourceList;
 use planesmith_machinery::quantity::Quantity;
 
 /// The largest amount that can be compared in thousandths.
-const MOST_IN_MILLI: i64 = i64::MAX / 1000;
+const MAX_IN_MILLI: i64 = i64::MAX / 1000;
 
 /// The requests and limits of one object of a sort.
 pub(super) struct RequestedResources<'a> {
@@ -64,7 +64,7 @@ impl RequestedResources<'_> {
             return Some(format!("{start}, but no limit is specified or limit is 0"));
         }
         let ratio = found.limit as f64 / found.request as f64;
-        let (ratio_shown, most) = match bound.value() <= MOST_IN_MILLI {
+        let (ratio_shown, most) = match bound.value() <= MAX_IN_MILLI {
             true => (ratio * 1000.0, bound.milli_value() as f64),
             false => (ratio, bound.value() as f64),
         };
@@ -76,7 +76,7 @@ impl RequestedResources<'_> {
         let whole = |quantity: Option<&Quantity>| quantity.map_or(0, Quantity::value);
         let milli = |quantity: Option<&Quantity>| quantity.map_or(0, Quantity::milli_value);
         let amounts = [self.requests.get(name), self.limits.get(name), Some(bound)];
-        let [request, limit, bound] = match amounts.iter().all(|amount| whole(*amount) <= MOST_IN_MILLI) {
+        let [request, limit, bound] = match amounts.iter().all(|amount| whole(*amount) <= MAX_IN_MILLI) {
             true => amounts.map(milli),
             false => amounts.map(whole),
         };

@@ -20,7 +20,7 @@ const REQUESTS: &str = "requests.";
 /// Marks claims that were created for the extended resources of a pod.
 const FOR_EXTENDED: &str = "resource.kubernetes.io/extended-resource-claim";
 /// The most devices that a claim can get; a request for all devices counts as this many.
-const MOST: i64 = 32;
+const MAX_DEVICES: i64 = 32;
 
 /// Counts the claims to devices in one namespace. Classes and claims are read once, on first use.
 pub(crate) struct DeviceClaims<'a> {
@@ -181,7 +181,7 @@ fn owner(claim: &ResourceClaim) -> Option<&OwnerReference> {
 fn most_of_each(request: &DeviceRequest) -> BTreeMap<&str, i64> {
     let count = |mode: &str, count: i64| match mode {
         "ExactCount" => count,
-        "All" => MOST,
+        "All" => MAX_DEVICES,
         _ => 0,
     };
     let mut most = BTreeMap::new();

@@ -15,7 +15,7 @@ use tokio::sync::Mutex as Turn;
 use super::writer::Writer;
 
 /// The longest time a write waits for its charge to be stored.
-const PATIENCE: Duration = Duration::from_secs(10);
+const CHARGE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The number of failures that are remembered for writes that have not read their outcome yet.
 const FAILURES: usize = 64;
@@ -119,7 +119,7 @@ impl Ledger {
         let (ledger, writer) = (Arc::clone(self), Arc::clone(writer));
         // In a task of its own, since the client may disconnect: a charge that is never stored would count for ever.
         let stored = tokio::spawn(async move { ledger.settle(&charge, &*writer).await });
-        let Ok(Ok(outcome)) = tokio::time::timeout(PATIENCE, stored).await else {
+        let Ok(Ok(outcome)) = tokio::time::timeout(CHARGE_TIMEOUT, stored).await else {
             return Err(ApiError::internal("resource quota evaluation timed out"));
         };
         Ok(outcome)

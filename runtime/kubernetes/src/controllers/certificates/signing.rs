@@ -18,9 +18,9 @@ use super::{add_condition, asked, condition, is_issued, requests, usages};
 use crate::certificate_requests::{Request, signers};
 
 /// The lifetime of a certificate unless a shorter one is requested: a year, the default of kube-controller-manager.
-const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+const MAX_LIFETIME: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// The shortest lifetime of a certificate.
-const SHORTEST: Duration = Duration::from_secs(10 * 60);
+const MIN_LIFETIME: Duration = Duration::from_secs(10 * 60);
 /// The time by which a certificate is backdated, for clients whose clocks are slow.
 const BACKDATE: Duration = Duration::from_secs(5 * 60);
 /// Certificates with a shorter lifetime are valid for all of it from now on; longer ones lose the time by which they are
@@ -114,8 +114,8 @@ fn is_to_be_signed(request: &Value) -> bool {
 
 /// Returns the validity of a certificate issued now, for the requested number of seconds.
 fn validity(seconds: Option<i64>, now: SystemTime) -> (SystemTime, SystemTime) {
-    let life = seconds.map_or(LONGEST, |seconds| {
-        Duration::from_secs(u64::try_from(seconds).unwrap_or_default()).clamp(SHORTEST, LONGEST)
+    let life = seconds.map_or(MAX_LIFETIME, |seconds| {
+        Duration::from_secs(u64::try_from(seconds).unwrap_or_default()).clamp(MIN_LIFETIME, MAX_LIFETIME)
     });
     let end = now + life;
     (now - BACKDATE, if life < SHORT { end } else { end - BACKDATE })
@@ -129,12 +129,12 @@ mod tests {
     fn a_certificate_lives_as_long_as_asked_within_limits() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_900_000_000);
         for (asked, lives) in [
-            (None, LONGEST - BACKDATE),
-            (Some(600), SHORTEST),
-            (Some(1), SHORTEST),
+            (None, MAX_LIFETIME - BACKDATE),
+            (Some(600), MIN_LIFETIME),
+            (Some(1), MIN_LIFETIME),
             (Some(3600), Duration::from_secs(3600)),
             (Some(86_400), Duration::from_secs(86_400) - BACKDATE),
-            (Some(i64::MAX), LONGEST - BACKDATE),
+            (Some(i64::MAX), MAX_LIFETIME - BACKDATE),
         ] {
             assert_eq!(validity(asked, now), (now - BACKDATE, now + lives), "{asked:?}");
         }

@@ -5,7 +5,7 @@ use planesmith_wire::json::Name;
 /// The number of factors that are tried for each size of a table.
 const TRIES: u64 = 64;
 /// The number of bits of the largest table.
-const MOST_BITS: u32 = 14;
+const MAX_BITS: u32 = 14;
 
 /// The positions of fields by name. A lookup is one step: no two names have the same slot.
 pub(super) struct Names {
@@ -27,7 +27,7 @@ impl Names {
             }
         }
         let least = distinct.len().next_power_of_two().trailing_zeros() + 1;
-        let sizes = (least..=MOST_BITS).flat_map(|bits| (0..TRIES).map(move |number| (bits, number)));
+        let sizes = (least..=MAX_BITS).flat_map(|bits| (0..TRIES).map(move |number| (bits, number)));
         let (slots, factor, shift) = sizes
             .map(|(bits, number)| (bits, factor(number), u64::BITS - bits))
             .find_map(|(bits, factor, shift)| Some((slots(&distinct, bits, factor, shift)?, factor, shift)))?;

@@ -3,7 +3,7 @@
 /// Bytes that are copied at once; more than most texts have.
 pub(super) const SHORT: usize = 32;
 /// The spare for a short text with its tag and length.
-const SPARE: usize = SHORT + 16;
+const SHORT_FIELD: usize = SHORT + 16;
 
 /// A message in a buffer of fixed size.
 pub(super) struct Output<'a> {
@@ -56,7 +56,7 @@ impl<'a> Output<'a> {
     }
 
     #[inline]
-    fn spare(&mut self) -> Option<&mut [u8; SPARE]> {
+    fn spare(&mut self) -> Option<&mut [u8; SHORT_FIELD]> {
         let spare = self.buffer.get_mut(self.at..).and_then(<[u8]>::first_chunk_mut);
         if spare.is_none() {
             self.is_full = true;

@@ -28,7 +28,7 @@ const NODE_KEYS: &str = "authentication.kubernetes.io/associated-node-keys";
 /// From this number of values on, one check asks first if all values are allowed.
 const MANY: usize = 4;
 /// Number of users whose last successful mode is cached.
-const REMEMBERED: usize = 10_000;
+const CAPACITY: usize = 10_000;
 
 /// The user that impersonates, and its request.
 #[derive(Clone, Copy, Debug)]
@@ -115,7 +115,7 @@ impl Modes {
         if last.get(user) == Some(&mode) {
             return;
         }
-        if last.len() >= REMEMBERED {
+        if last.len() >= CAPACITY {
             last.clear();
         }
         last.insert(user.to_owned(), mode);

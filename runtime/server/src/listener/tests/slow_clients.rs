@@ -18,7 +18,7 @@ async fn a_handshake_that_does_not_come_is_given_up() {
     let serving = serve(
         Some(pki.tls()),
         ConnectionLimits {
-            handshake: SOON,
+            handshake: SHORT_LIMIT,
             ..ConnectionLimits::default()
         },
     )
@@ -32,7 +32,7 @@ async fn a_head_that_does_not_end_is_given_up() {
     let serving = serve(
         None,
         ConnectionLimits {
-            head: SOON,
+            head: SHORT_LIMIT,
             ..ConnectionLimits::default()
         },
     )
@@ -43,7 +43,7 @@ async fn a_head_that_does_not_end_is_given_up() {
 #[tokio::test]
 async fn a_connection_without_requests_is_closed() {
     let limits = ConnectionLimits {
-        idle: SOON,
+        idle: SHORT_LIMIT,
         head: Duration::from_secs(60),
         ..ConnectionLimits::default()
     };
@@ -89,7 +89,7 @@ async fn further_connections_wait_for_room() {
     let first = TcpStream::connect(serving.address).await.unwrap();
     let second = send_and_wait(&serving, b"GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
     let mut second = Box::pin(second);
-    let waits = tokio::time::timeout(SOON, second.as_mut()).await;
+    let waits = tokio::time::timeout(SHORT_LIMIT, second.as_mut()).await;
     assert!(waits.is_err(), "served beyond the limit");
     drop(first);
     assert!(second.await.starts_with("HTTP/1.1 200 OK"));

@@ -8,7 +8,7 @@ use bytes::Bytes;
 const LARGE: usize = 4 << 10;
 
 /// Maximum size of a chunk that combines frames, in bytes: one frame of HTTP/2.
-const TOGETHER: usize = 16 << 10;
+const MAX_CHUNK: usize = 16 << 10;
 
 /// Frames of one watch that wait to be sent, in order.
 #[derive(Debug, Default)]
@@ -35,10 +35,10 @@ impl Chunk {
         if !all_sent || !small(&first) || !self.frames.front().is_some_and(small) {
             return Some(first);
         }
-        let mut together = Vec::with_capacity(TOGETHER);
+        let mut together = Vec::with_capacity(MAX_CHUNK);
         together.extend_from_slice(&first);
         while let Some(next) = self.frames.front().filter(|next| small(next))
-            && together.len() + next.len() <= TOGETHER
+            && together.len() + next.len() <= MAX_CHUNK
         {
             together.extend_from_slice(next);
             self.frames.pop_front();

@@ -30,7 +30,7 @@ use crate::watch_places::WatchPlace;
 const INITIAL: usize = 32 << 10;
 
 /// Bytes of objects whose events are read at once: the memory that a slow watch keeps allocated.
-const READ: usize = 16 << 10;
+const READ_AHEAD: usize = 16 << 10;
 
 /// Time during which a watch keeps its seats for a client that reads the initial events slowly.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -205,7 +205,7 @@ impl WatchStream {
     async fn wake(&mut self) -> Wake {
         let events = async {
             self.unsent.writable().await;
-            self.watcher.next_within(READ).await
+            self.watcher.next_within(READ_AHEAD).await
         };
         tokio::select! {
             // In this order, so that a stream of events cannot outlast the end of the watch.
@@ -323,7 +323,7 @@ impl WatchStream {
         if !self.unsent.has_room() {
             return Ok(());
         }
-        let events = self.watcher.available_within(READ).await;
+        let events = self.watcher.available_within(READ_AHEAD).await;
         let events = events.map_err(|error| self.too_slow(&error))?;
         self.events(&events).await
     }

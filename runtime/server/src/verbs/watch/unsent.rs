@@ -10,7 +10,7 @@ use futures_util::task::AtomicWaker;
 
 /// Maximum unsent bytes of one watch for which it creates further frames. One chunk of the usual size mostly reaches
 /// it, so that the next one waits until it was sent.
-const ENOUGH: usize = 8 << 10;
+const MAX_UNSENT: usize = 8 << 10;
 
 /// Counts the bytes of one watch from their creation until its connection has written and dropped them.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +45,7 @@ impl Unsent {
 
     /// True if further frames may be created.
     pub(super) fn has_room(&self) -> bool {
-        self.0.bytes.load(Ordering::Acquire) < ENOUGH
+        self.0.bytes.load(Ordering::Acquire) < MAX_UNSENT
     }
 
     /// Returns once further frames may be created.
@@ -74,7 +74,7 @@ impl Drop for Underway {
     fn drop(&mut self) {
         let count = &self.unsent.0;
         let before = count.bytes.fetch_sub(self.chunk.len(), Ordering::AcqRel);
-        if before >= ENOUGH && before - self.chunk.len() < ENOUGH {
+        if before >= MAX_UNSENT && before - self.chunk.len() < MAX_UNSENT {
             count.watch.wake();
         }
     }
@@ -90,7 +90,7 @@ mod tests {
     async fn there_is_room_again_once_chunks_are_dropped() {
         let unsent = Unsent::default();
         assert!(unsent.is_empty() && unsent.has_room());
-        let chunk = Bytes::from(vec![b'x'; ENOUGH / 2]);
+        let chunk = Bytes::from(vec![b'x'; MAX_UNSENT / 2]);
         let (first, second) = (unsent.count(chunk.clone()), unsent.count(chunk.clone()));
         assert_eq!(first.as_ptr(), chunk.as_ptr(), "nothing is copied");
         assert!(!unsent.is_empty() && !unsent.has_room());

@@ -22,10 +22,10 @@ const CONFLICT: &str = "conflicting duplicate paths";
 const KEY_TYPES: [&str; 6] = ["RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"];
 
 /// Minimum lifetime of a token in seconds.
-const SHORTEST: i64 = 10 * 60;
+const MIN_LIFETIME: i64 = 10 * 60;
 
 /// Maximum lifetime of a token in seconds.
-const LONGEST: i64 = 1 << 32;
+const MAX_LIFETIME: i64 = 1 << 32;
 
 impl ProjectedVolumeSource {
     pub(super) fn check(&self, options: PodOptions, errors: &mut FieldErrors) {
@@ -105,8 +105,8 @@ impl ServiceAccountTokenProjection {
     fn check(&self, index: usize, options: PodOptions, errors: &mut FieldErrors) {
         let seconds = self.expiration_seconds.unwrap_or_default();
         let problem = match seconds {
-            ..SHORTEST => Some("may not specify a duration less than 10 minutes"),
-            SHORTEST..=LONGEST => None,
+            ..MIN_LIFETIME => Some("may not specify a duration less than 10 minutes"),
+            MIN_LIFETIME..=MAX_LIFETIME => None,
             _ => Some("may not specify a duration larger than 2^32 seconds"),
         };
         if let Some(problem) = problem {
