@@ -141,7 +141,7 @@ async fn objects_lists_and_watches_are_shown_in_each_version() {
     let old = sail("a", "v1", &json!({"size": "2x3"}));
     setting.send(Method::POST, V1, &old, 201).await;
     assert!(
-        setting.hook.questions().is_empty(),
+        setting.hook.calls().is_empty(),
         "nothing is converted that is stored as it came"
     );
 
@@ -150,16 +150,13 @@ async fn objects_lists_and_watches_are_shown_in_each_version() {
         (&shown["apiVersion"], &shown["spec"]),
         (&json!("conv.example.com/v2"), &json!({"width": 2, "height": 3}))
     );
-    let [question] = &setting.hook.questions()[..] else {
-        panic!("one question")
+    let [call] = &setting.hook.calls()[..] else {
+        panic!("one call")
     };
-    assert_eq!(question["path"], "/convert?timeout=30s");
+    assert_eq!(call["path"], "/convert?timeout=30s");
+    assert_eq!(call["review"]["request"]["desiredAPIVersion"], "conv.example.com/v2");
     assert_eq!(
-        question["review"]["request"]["desiredAPIVersion"],
-        "conv.example.com/v2"
-    );
-    assert_eq!(
-        question["review"]["request"]["objects"][0]["metadata"]["uid"],
+        call["review"]["request"]["objects"][0]["metadata"]["uid"],
         shown["metadata"]["uid"]
     );
 
@@ -210,13 +207,13 @@ async fn one_question_is_about_all_objects_of_a_list() {
         items.map(|item| item["spec"]["height"].clone()).collect()
     };
     assert_eq!(heights(&setting.get(V2).await), [3, 3, 3]);
-    let asked: Vec<usize> = setting
+    let sizes: Vec<usize> = setting
         .hook
-        .questions()
+        .calls()
         .iter()
-        .map(|question| question["review"]["request"]["objects"].as_array().unwrap().len())
+        .map(|call| call["review"]["request"]["objects"].as_array().unwrap().len())
         .collect();
-    assert_eq!(asked, [3]);
+    assert_eq!(sizes, [3]);
 
     // Cached conversions are reused, for all representations.
     setting
@@ -229,9 +226,9 @@ async fn one_question_is_about_all_objects_of_a_list() {
     let table = table.await.unwrap().expect(200).unwrap().json().unwrap();
     assert_eq!(table["rows"].as_array().unwrap().len(), 4);
     assert_eq!(table["rows"][3]["object"]["metadata"]["name"], "d");
-    let asked = setting.hook.questions();
-    assert_eq!(asked.len(), 1, "{asked:?}");
-    assert_eq!(asked[0]["review"]["request"]["objects"][0]["metadata"]["name"], "d");
+    let calls = setting.hook.calls();
+    assert_eq!(calls.len(), 1, "{calls:?}");
+    assert_eq!(calls[0]["review"]["request"]["objects"][0]["metadata"]["name"], "d");
 
     // Reading a single object converts it anew, unless the client accepts cached data.
     setting.hook.spoil(Some(|answer| {
@@ -406,9 +403,9 @@ async fn a_webhook_is_found_by_its_service_and_only_with_the_right_certificate()
     setting
         .send(Method::POST, "/api/v1/namespaces/default/services", &service, 201)
         .await;
-    setting.hook.questions();
+    setting.hook.calls();
     assert_eq!(setting.get(&path).await["spec"]["width"], 2);
-    assert_eq!(setting.hook.questions()[0]["path"], "/by/service?timeout=30s");
+    assert_eq!(setting.hook.calls()[0]["path"], "/by/service?timeout=30s");
 
     let other = Hook::start().await;
     setting

@@ -145,11 +145,11 @@ async fn webhooks_get_the_request_and_change_the_object() {
     let warnings: Vec<&str> = warnings.map(|value| value.to_str().unwrap()).collect();
     assert_eq!(warnings, [r#"299 - "mind the gap""#]);
     assert_eq!(answer.json().unwrap()["data"], json!({"added": "yes"}));
-    let [question] = &setting.hook.questions()[..] else {
-        panic!("one question")
+    let [call] = &setting.hook.calls()[..] else {
+        panic!("one call")
     };
-    assert_eq!(question.query, "timeout=7s");
-    let request = &question.request;
+    assert_eq!(call.query, "timeout=7s");
+    let request = &call.request;
     let version = json!({"group": "", "version": "v1"});
     let with = |key: &str, value: &str| {
         let mut version = version.clone();
@@ -184,10 +184,10 @@ async fn webhooks_get_the_request_and_change_the_object() {
 
     let one = format!("{MAPS}/a");
     setting.send(Method::DELETE, &one, &Value::Null, 200).await;
-    let [question] = &setting.hook.questions()[..] else {
-        panic!("one question")
+    let [call] = &setting.hook.calls()[..] else {
+        panic!("one call")
     };
-    let request = &question.request;
+    let request = &call.request;
     assert_eq!(
         (&request["operation"], &request["object"]),
         (&json!("DELETE"), &Value::Null)
@@ -215,12 +215,7 @@ async fn webhooks_are_asked_again_once_if_others_changed_the_object() {
     setting.configure(MUTATING, "order", &webhooks).await;
     let made = setting.send(Method::POST, MAPS, &map("a"), 201).await;
     assert_eq!(made["data"], json!({"seen-0": "x", "second": "x", "seen-2": "x"}));
-    let asked: Vec<String> = setting
-        .hook
-        .questions()
-        .into_iter()
-        .map(|question| question.path)
-        .collect();
+    let called: Vec<String> = setting.hook.calls().into_iter().map(|call| call.path).collect();
     let expected = [
         "/first.example.com",
         "/second.example.com",
@@ -228,8 +223,8 @@ async fn webhooks_are_asked_again_once_if_others_changed_the_object() {
         "/first.example.com",
     ];
     // The third one saw all changes of the first round, and the change of the second round comes before it.
-    assert_eq!(asked[..4], expected);
-    assert_eq!(asked[4..], ["/third.example.com"]);
+    assert_eq!(called[..4], expected);
+    assert_eq!(called[4..], ["/third.example.com"]);
 }
 
 #[tokio::test]
@@ -281,10 +276,10 @@ async fn a_dry_run_asks_only_webhooks_without_side_effects() {
     setting
         .send(Method::POST, &format!("{MAPS}?dryRun=All"), &map("a"), 201)
         .await;
-    let [question] = &setting.hook.questions()[..] else {
-        panic!("one question")
+    let [call] = &setting.hook.calls()[..] else {
+        panic!("one call")
     };
-    assert_eq!(question.request["dryRun"], true);
+    assert_eq!(call.request["dryRun"], true);
 }
 
 #[tokio::test]

@@ -210,10 +210,10 @@ impl Authorizer for Union {
                         return decided.into();
                     }
                 }
-                AuthorizationOutcome::Pending(question) => {
+                AuthorizationOutcome::Pending(pending) => {
                     let (authorizers, attributes) = (Arc::clone(&self.authorizers), OwnedAttributes::from(attributes));
                     return AuthorizationOutcome::pending(async move {
-                        let mut decision = question.await;
+                        let mut decision = pending.await;
                         let mut later = authorizers[index + 1..].iter();
                         loop {
                             if let Some(decided) = undecided.add(decision) {

@@ -5,7 +5,7 @@ use http::header::{CONNECTION, UPGRADE};
 
 /// True if the request headers ask for a protocol upgrade.
 #[must_use]
-pub fn asks_for_upgrade(headers: &HeaderMap) -> bool {
+pub fn requests_upgrade(headers: &HeaderMap) -> bool {
     let mut values = headers
         .get_all(CONNECTION)
         .iter()
@@ -15,9 +15,9 @@ pub fn asks_for_upgrade(headers: &HeaderMap) -> bool {
 
 /// True if the requested protocol is WebSocket.
 #[must_use]
-pub fn asks_for_web_socket(headers: &HeaderMap) -> bool {
+pub fn requests_web_socket(headers: &HeaderMap) -> bool {
     let protocol = headers.get(UPGRADE);
-    protocol.is_some_and(|protocol| protocol.as_bytes().eq_ignore_ascii_case(b"websocket")) && asks_for_upgrade(headers)
+    protocol.is_some_and(|protocol| protocol.as_bytes().eq_ignore_ascii_case(b"websocket")) && requests_upgrade(headers)
 }
 
 #[cfg(test)]
@@ -28,15 +28,15 @@ mod tests {
 
     #[test]
     fn requests_say_in_what_they_want_to_go_on() {
-        let asked = |upgrade, connection| {
+        let requested = |upgrade, connection| {
             let mut headers = HeaderMap::new();
             headers.insert(UPGRADE, HeaderValue::from_static(upgrade));
             headers.insert(CONNECTION, HeaderValue::from_static(connection));
-            (asks_for_upgrade(&headers), asks_for_web_socket(&headers))
+            (requests_upgrade(&headers), requests_web_socket(&headers))
         };
-        assert_eq!(asked("WebSocket", "keep-alive, Upgrade"), (true, true));
-        assert_eq!(asked("SPDY/3.1", "upgrade"), (true, false));
-        assert_eq!(asked("websocket", "keep-alive"), (false, false));
-        assert!(!asks_for_upgrade(&HeaderMap::new()));
+        assert_eq!(requested("WebSocket", "keep-alive, Upgrade"), (true, true));
+        assert_eq!(requested("SPDY/3.1", "upgrade"), (true, false));
+        assert_eq!(requested("websocket", "keep-alive"), (false, false));
+        assert!(!requests_upgrade(&HeaderMap::new()));
     }
 }

@@ -15,7 +15,8 @@ use http::header::{HOST, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use http::{Request, StatusCode};
 use planesmith_server::endpoint::Call;
 use planesmith_server::proxy::{
-    Link, LinkError, Question, Reply, Target, Trust, TrustError, ask, client_tls_to, forward, leave_connection,
+    BufferedResponse, Link, LinkError, OutboundRequest, Target, Trust, TrustError, client_tls_to, forward,
+    leave_connection,
 };
 use planesmith_server::request::Context;
 use planesmith_server::response::plain_text;
@@ -153,7 +154,7 @@ impl Backend {
     }
 
     /// Reads a path as the aggregator's own user.
-    pub(crate) async fn read(&self, path: &str, headers: HeaderMap) -> Result<Reply, String> {
+    pub(crate) async fn read(&self, path: &str, headers: HeaderMap) -> Result<BufferedResponse, String> {
         let link = self.link.as_ref().map_err(Clone::clone)?;
         let target = self.target(path, "")?;
         put(&target, link, headers).await.map_err(|error| error.to_string())
@@ -214,9 +215,9 @@ fn set_proxy_headers(ctx: &Context, target: &Target, headers: &mut HeaderMap) {
 }
 
 /// Reads as the aggregator's own user.
-async fn put(target: &Target, link: &Link, mut headers: HeaderMap) -> Result<Reply, LinkError> {
+async fn put(target: &Target, link: &Link, mut headers: HeaderMap) -> Result<BufferedResponse, LinkError> {
     identity::announce(&identity::aggregator(), &mut headers);
-    ask(target, link, PROBE_TIMEOUT, Question::get(headers)).await
+    OutboundRequest::get(headers).send(target, link, PROBE_TIMEOUT).await
 }
 
 /// Returns the response, or 502 for a redirect: only this server decides about the destination of requests.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 /// The time between two checks of the file's metadata.
-const CHECK: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// The longest time between two reads of the file, whose metadata may not change with its content.
-const READ: Duration = Duration::from_secs(60);
+const READ_INTERVAL: Duration = Duration::from_secs(60);
 
 /// A file, and the content that was read last.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl FollowedFile {
     /// The file cannot be read.
     pub async fn changed(&mut self) -> io::Result<&[u8]> {
         loop {
-            tokio::time::sleep(CHECK).await;
+            tokio::time::sleep(CHECK_INTERVAL).await;
             if self.check(Instant::now()).await? {
                 return Ok(&self.content);
             }
@@ -65,7 +65,7 @@ impl FollowedFile {
     /// Reads the file if that is due at `now`. Returns true if its content is another one.
     async fn check(&mut self, now: Instant) -> io::Result<bool> {
         let (path, known) = (self.path.clone(), self.version);
-        let is_due = now.saturating_duration_since(self.read_at) >= READ;
+        let is_due = now.saturating_duration_since(self.read_at) >= READ_INTERVAL;
         // On a thread that may block: a disk may be slow.
         let read = tokio::task::spawn_blocking(move || {
             let found = version(&path);
@@ -113,7 +113,7 @@ mod tests {
         let written = fs::File::options().write(true).open(&path).unwrap();
         written.set_modified(time).unwrap();
         assert!(!file.check(now).await.unwrap(), "time and size are the same");
-        assert!(file.check(now + READ).await.unwrap());
+        assert!(file.check(now + READ_INTERVAL).await.unwrap());
         assert_eq!(file.content(), b"seven");
     }
 }

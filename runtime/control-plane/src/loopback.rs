@@ -169,7 +169,7 @@ impl Loopback {
     ///
     /// As [`Loopback::send`].
     pub async fn read(&self, path: &str, accept: &str) -> Result<Body, LoopbackError> {
-        let response = self.ask(&Method::GET, path, (JSON, accept), None).await?;
+        let response = self.request(&Method::GET, path, (JSON, accept), None).await?;
         match response.status().is_success() {
             true => Ok(response.into_body()),
             false => Err(refusal(Method::GET, path, response).await),
@@ -204,10 +204,10 @@ impl Loopback {
         content_type: &str,
         body: Option<&Value>,
     ) -> Result<Response, LoopbackError> {
-        self.ask(method, path, (content_type, JSON), body).await
+        self.request(method, path, (content_type, JSON), body).await
     }
 
-    async fn ask(
+    async fn request(
         &self,
         method: &Method,
         path: &str,

@@ -46,7 +46,7 @@ pub enum Check {
     Resource(ResourceCheck),
 }
 
-/// A question to an authorizer.
+/// A query for an authorizer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Query {
     /// The subject; `None` for the user of the request.

@@ -132,11 +132,11 @@ impl WebhookClient {
         }
     }
 
-    async fn ask(&self, address: &Address, review: &Review) -> Result<Value, String> {
+    async fn call(&self, address: &Address, review: &Review) -> Result<Value, String> {
         let failed = |why: &dyn std::fmt::Display| format!("Post \"{}\": {why}", address.url);
         let link = self.link.as_ref().map_err(|why| failed(why))?;
-        let question = review.question().to_string().into_bytes();
-        let answer = post(&address.target, &address.name, link, self.timeout, question).await;
+        let document = review.document().to_string().into_bytes();
+        let answer = post(&address.target, &address.name, link, self.timeout, document).await;
         let (status, body) = answer.map_err(|error: LinkError| failed(&error))?;
         if !status.is_success() {
             return Err(review::refusal(status, &body));
@@ -152,7 +152,7 @@ impl WebhookClient {
         let kind = kind_of(first);
         let failed = |why: String| format!("conversion webhook for {kind} failed: {why}");
         let address = self.address().map_err(failed)?;
-        let answer = self.ask(&address, &review).await.map_err(failed)?;
+        let answer = self.call(&address, &review).await.map_err(failed)?;
         let mut converted = review.answer(answer).map_err(failed)?;
         if converted.len() != documents.len() {
             let (count, expected) = (converted.len(), documents.len());

@@ -43,7 +43,7 @@ pub(crate) fn show(stores: &Stores) -> Result<(), TrustError> {
 }
 
 impl Components {
-    async fn ask(&self, name: &str, port: u16) -> ComponentStatus {
+    async fn probe(&self, name: &str, port: u16) -> ComponentStatus {
         let target = Target {
             secure: true,
             destination: Destination::unrestricted("127.0.0.1", port),
@@ -76,14 +76,14 @@ impl Source for Components {
             let found = COMPONENTS.iter().find(|(known, _)| *known == name);
             let (name, port) =
                 found.ok_or_else(|| ApiError::not_found(&GroupResource::new("", "componentstatus"), name))?;
-            Ok(Box::new(self.ask(name, *port).await) as Box<dyn Object>)
+            Ok(Box::new(self.probe(name, *port).await) as Box<dyn Object>)
         })
     }
 
     fn all<'a>(&'a self, _: &'a str) -> BoxFuture<'a, ApiResult<Vec<Box<dyn Object>>>> {
         Box::pin(async move {
-            let asked = COMPONENTS.iter().map(|(name, port)| self.ask(name, *port));
-            let mut found = join_all(asked).await;
+            let probes = COMPONENTS.iter().map(|(name, port)| self.probe(name, *port));
+            let mut found = join_all(probes).await;
             found.push(of_store());
             found.sort_by(|left, right| left.metadata.name.cmp(&right.metadata.name));
             let boxed = found.into_iter().map(|status| Box::new(status) as Box<dyn Object>);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{HeaderMap, LOCATION};
-use planesmith_server::proxy::{Destination, Link, Question, Target, ask};
+use planesmith_server::proxy::{Destination, Link, OutboundRequest, Target};
 
 /// The longest time for an answer; kube-apiserver's.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
@@ -122,7 +122,7 @@ impl HttpsUrl {
                 true => headers.clone(),
                 false => HeaderMap::new(),
             };
-            let reply = ask(&target, link, TIMEOUT, Question::get(headers)).await;
+            let reply = OutboundRequest::get(headers).send(&target, link, TIMEOUT).await;
             let reply = reply.map_err(|error| format!("Get {:?}: {error}", url.to_string()))?;
             if reply.status.is_redirection()
                 && let Some(location) = reply.headers.get(LOCATION)

@@ -13,9 +13,9 @@ use crate::issuers::Issuers;
 use crate::validation::Validation;
 
 /// The longest time that new issuers have to become ready.
-const PATIENCE: Duration = Duration::from_secs(60);
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
 /// The time between two checks of new issuers.
-const CHECK: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Replaces the issuers when the file changes.
 pub(crate) struct Reload {
@@ -66,10 +66,10 @@ impl Reload {
         let issuers = self.validation.issuers(&configuration, &self.metrics)?;
         let begin = Instant::now();
         while let Some(issuer) = issuers.iter().find(|issuer| !issuer.is_ready()) {
-            if begin.elapsed() > PATIENCE {
+            if begin.elapsed() > READY_TIMEOUT {
                 return Err(format!("the issuer {} cannot be discovered", issuer.url()));
             }
-            tokio::time::sleep(CHECK).await;
+            tokio::time::sleep(CHECK_INTERVAL).await;
         }
         let is_removed = |old: &Arc<Issuer>| issuers.iter().all(|new| new.url() != old.url());
         for issuer in self.issuers.load().iter().filter(|old| is_removed(old)) {

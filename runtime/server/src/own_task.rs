@@ -51,6 +51,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_in_there_is_no_answer() {
-        assert!(OwnTask::run(async { panic!("asked to") }).await.is_none_or(|()| false));
+        assert!(
+            OwnTask::run(async { panic!("on purpose") })
+                .await
+                .is_none_or(|()| false)
+        );
     }
 }

@@ -2,16 +2,16 @@
 //!
 //! Reading order: [`Target`] (the server and path), [`Link`] (the connection), [`forward`] (request and answer),
 //! [`tunnel`] (connections that are upgraded, for streams), [`tunnel_spdy`] (the same inside of WebSocket), [`fetch`]
-//! (a streamed answer to a GET), [`ask`] (one answer, whole).
+//! (a streamed answer to a GET), [`OutboundRequest`] (one response, buffered).
 
 mod answer;
-mod ask;
 mod connection_pool;
 mod destination;
 mod handshake;
 mod identity;
 mod link;
 mod lookup;
+mod outbound_request;
 mod page;
 mod page_limits;
 mod rewrite;
@@ -30,17 +30,17 @@ use http::header::{
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Method, Request, StatusCode, Uri};
-use planesmith_access::upgrade::asks_for_upgrade;
+use planesmith_access::upgrade::requests_upgrade;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
 use crate::endpoint::Call;
 use crate::request::RequestInfo;
 
 pub use self::answer::AnswerBody;
-pub use self::ask::{Question, Reply, ask, post};
 pub use self::destination::{Destination, is_proxyable};
 pub use self::identity::{ClientIdentity, Pem, TrustError};
 pub use self::link::{Link, LinkError};
+pub use self::outbound_request::{BufferedResponse, OutboundRequest, post};
 use self::rewrite::Rewriter;
 pub use self::spdy_tunnel::{is_spdy_tunnel, tunnel_spdy};
 pub use self::trust::{Trust, client_tls, client_tls_by, client_tls_to};
@@ -110,7 +110,7 @@ impl Target {
 /// 503 when the target cannot be reached, 400 when the destination is not allowed.
 pub async fn forward(call: &Call, body: Body, target: &Target, link: &Link) -> ApiResult<Response> {
     let request = &call.parts;
-    if asks_for_upgrade(&request.headers) {
+    if requests_upgrade(&request.headers) {
         return tunnel(call, target, link).await;
     }
     if target.path.is_empty() && matches!(request.method, Method::GET | Method::HEAD) {
@@ -204,7 +204,7 @@ async fn send_body(
 /// To be called before headers that the target trusts are added: a client could have those removed later.
 pub fn leave_connection(headers: &mut HeaderMap) {
     let mut kept = end_to_end(headers);
-    if asks_for_upgrade(headers) {
+    if requests_upgrade(headers) {
         for protocol in headers.get_all(UPGRADE) {
             kept.append(UPGRADE, protocol.clone());
         }

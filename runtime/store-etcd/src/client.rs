@@ -94,14 +94,14 @@ impl Client {
     {
         let abandoned = self.members.abandoned();
         let link = self.members.link();
-        let asking = tokio::time::timeout(timeout, ask(&link, method, with_leader(request)));
+        let sending = tokio::time::timeout(timeout, send(&link, method, with_leader(request)));
         let given_up = async {
             abandoned.await;
             tokio::time::sleep(GRACE).await;
         };
         let answered = tokio::select! {
             biased;
-            answered = asking => answered.unwrap_or_else(|_| Err(Failure::late())),
+            answered = sending => answered.unwrap_or_else(|_| Err(Failure::late())),
             () = given_up => Err(Failure::Undecided("etcd lost a member while the request was under way".into())),
         };
         if let Err(failure) = &answered
@@ -114,7 +114,7 @@ impl Client {
 }
 
 /// Sends one request over `link`.
-pub(crate) async fn ask<Q, A>(link: &Link, method: &Method<Q, A>, request: Request<Q>) -> Result<A, Failure>
+pub(crate) async fn send<Q, A>(link: &Link, method: &Method<Q, A>, request: Request<Q>) -> Result<A, Failure>
 where
     Q: prost::Message + 'static,
     A: prost::Message + Default + 'static,

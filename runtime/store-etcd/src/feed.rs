@@ -14,7 +14,7 @@ use tonic::{Request, Streaming};
 use tonic_prost::ProstCodec;
 
 use self::deliveries::{Deliveries, is_progress};
-use crate::client::{Client, ask, grpc, with_leader};
+use crate::client::{Client, grpc, send, with_leader};
 use crate::failure::Failure;
 use crate::keys::{Keys, range_end};
 use crate::members::Link;
@@ -30,16 +30,16 @@ const PROGRESS_PAUSE: Duration = Duration::from_millis(50);
 
 /// The changes of a prefix.
 ///
-/// Members with faulty progress notifications are not asked for any: there the watch is on all keys of etcd, so that each
+/// Members with faulty progress notifications are asked for none: there the watch is on all keys of etcd, so that each
 /// revision has an event, and those of other prefixes are progress.
 pub(crate) struct WatchFeed {
     answers: Streaming<Answer>,
     requests: mpsc::Sender<WatchRequest>,
     deliveries: Deliveries,
-    /// Changes when somebody wants to know the progress.
+    /// Changes when a reader requests the progress.
     wanted: watch::Receiver<()>,
     /// The time of the last request for progress that is not answered.
-    asked: Option<Instant>,
+    requested: Option<Instant>,
     /// Changes when another member is in use.
     links: watch::Receiver<Link>,
 }
@@ -67,7 +67,7 @@ pub(crate) async fn follow(
         requests,
         deliveries: Deliveries::new(keys.clone(), prefix, after, has_progress),
         wanted,
-        asked: None,
+        requested: None,
         links,
     })
 }
@@ -75,7 +75,7 @@ pub(crate) async fn follow(
 type Opened = (Streaming<Answer>, mpsc::Sender<WatchRequest>, bool);
 
 async fn open(link: &Link, keys: &Keys, prefix: &str, after: Revision) -> Result<Opened, Failure> {
-    let status = ask(link, &STATUS, Request::new(Status {})).await?;
+    let status = send(link, &STATUS, Request::new(Status {})).await?;
     let has_progress = orders_progress(&status.version);
     let (key, end) = match has_progress {
         true => {
@@ -118,7 +118,7 @@ impl WatchFeed {
                         Err(status) => return Err(FeedError::Lost(Failure::from(status).reason())),
                     };
                     if is_progress(&answer) {
-                        self.asked = None;
+                        self.requested = None;
                     }
                     if let Some(delivery) = self.deliveries.take(answer)? {
                         return Ok(delivery);
@@ -128,8 +128,8 @@ impl WatchFeed {
                     let reason = if changed.is_ok() { "another member is in use" } else { "the store is closed" };
                     return Err(FeedError::Lost(reason.into()));
                 }
-                Ok(()) = self.wanted.changed(), if self.may_ask() => {
-                    self.asked = Some(Instant::now());
+                Ok(()) = self.wanted.changed(), if self.may_request_progress() => {
+                    self.requested = Some(Instant::now());
                     // A request that is still on its way will do.
                     let _ = self.requests.try_send(Kind::Progress(Progress {}).into());
                 }
@@ -137,8 +137,11 @@ impl WatchFeed {
         }
     }
 
-    fn may_ask(&self) -> bool {
-        self.deliveries.has_progress && self.asked.is_none_or(|asked| asked.elapsed() >= PROGRESS_PAUSE)
+    fn may_request_progress(&self) -> bool {
+        self.deliveries.has_progress
+            && self
+                .requested
+                .is_none_or(|requested| requested.elapsed() >= PROGRESS_PAUSE)
     }
 }
 

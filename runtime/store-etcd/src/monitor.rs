@@ -7,7 +7,7 @@ use std::time::Duration;
 use planesmith_store::{AlarmKind, Alarms};
 use tonic::Request;
 
-use crate::client::{Client, ask};
+use crate::client::{Client, send};
 use crate::failure::Failure;
 use crate::protocol::maintenance::{STATUS, Status, StatusAnswer};
 
@@ -60,8 +60,8 @@ impl Report {
 /// Reads the state once.
 pub(crate) async fn check(client: &Client, report: &Report) -> Result<StatusAnswer, Failure> {
     let link = client.members.link();
-    let asking = tokio::time::timeout(STATUS_TIMEOUT, ask(&link, &STATUS, Request::new(Status {})));
-    let answered = asking.await.unwrap_or_else(|_| Err(Failure::late()));
+    let sending = tokio::time::timeout(STATUS_TIMEOUT, send(&link, &STATUS, Request::new(Status {})));
+    let answered = sending.await.unwrap_or_else(|_| Err(Failure::late()));
     match &answered {
         Ok(status) => report.update(status),
         Err(failure) => {

@@ -96,7 +96,7 @@ impl Front {
     }
 
     /// Reads an object of the fake server, which is the request that it received.
-    async fn ask(&self, name: &str) -> Value {
+    async fn get(&self, name: &str) -> Value {
         self.connection.get_json(&thing(name)).await.unwrap()
     }
 }
@@ -109,7 +109,7 @@ fn thing(name: &str) -> String {
 async fn requests_arrive_over_http2_in_the_name_of_who_asks() {
     let fake = Fake::start().await;
     let front = Front::of(&fake).await;
-    let arrived = front.ask("a?pretty=1").await;
+    let arrived = front.get("a?pretty=1").await;
     assert_eq!(arrived["version"], "HTTP/2.0");
     assert!(
         arrived["uri"].as_str().unwrap().ends_with(&thing("a?pretty=1")),
@@ -241,7 +241,7 @@ async fn requests_go_to_what_is_ready_behind_a_service() {
         .await;
     answer.unwrap().expect(200).unwrap();
     front.wait_for("True").await;
-    assert_eq!(front.ask("a").await["headers"]["x-remote-user"], "admin");
+    assert_eq!(front.get("a").await["headers"]["x-remote-user"], "admin");
 }
 
 #[tokio::test]
@@ -260,7 +260,7 @@ async fn endpoints_lead_to_a_server_where_there_are_no_slices() {
     });
     create(&front.connection, "/api/v1/namespaces/default/endpoints", &endpoints).await;
     front.wait_for("True").await;
-    assert_eq!(front.ask("a").await["headers"]["x-remote-user"], "admin");
+    assert_eq!(front.get("a").await["headers"]["x-remote-user"], "admin");
 }
 
 /// Returns the length of a service range that contains the address, neither as its first or last address nor as the second,
@@ -302,5 +302,5 @@ async fn requests_go_to_the_address_of_a_service_when_they_are_told_to() {
     .await;
     front.register(fake.port, None).await;
     front.wait_for("True").await;
-    assert_eq!(front.ask("a").await["headers"]["x-remote-user"], "admin");
+    assert_eq!(front.get("a").await["headers"]["x-remote-user"], "admin");
 }

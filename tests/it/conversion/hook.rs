@@ -26,7 +26,7 @@ pub(super) struct Hook {
 
 #[derive(Default)]
 struct State {
-    questions: Vec<Value>,
+    calls: Vec<Value>,
     spoil: Option<Spoil>,
     refusal: Option<(StatusCode, &'static str)>,
 }
@@ -35,9 +35,9 @@ impl Hook {
     /// Starts a webhook that converts correctly.
     pub(super) async fn start() -> Self {
         let state: Arc<Mutex<State>> = Arc::default();
-        let asked = Arc::clone(&state);
+        let answering = Arc::clone(&state);
         let service = format!("{SERVICE}.default.svc");
-        let server = TlsServer::start(&[&service], move |uri, body| answer(uri, body, &asked)).await;
+        let server = TlsServer::start(&[&service], move |uri, body| answer(uri, body, &answering)).await;
         Self {
             port: server.port(),
             certificate: server.certificate().to_owned(),
@@ -59,8 +59,8 @@ impl Hook {
     }
 
     /// Returns and clears the recorded requests.
-    pub(super) fn questions(&self) -> Vec<Value> {
-        std::mem::take(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).questions)
+    pub(super) fn calls(&self) -> Vec<Value> {
+        std::mem::take(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).calls)
     }
 
     /// Stops listening, and drops all connections.
@@ -71,31 +71,31 @@ impl Hook {
 
 fn answer(uri: &Uri, body: &[u8], state: &Mutex<State>) -> Response<Full<Bytes>> {
     let path = uri.to_string();
-    let question: Value = serde_json::from_slice(body).unwrap();
+    let call: Value = serde_json::from_slice(body).unwrap();
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
     let mut response = Response::new(Full::default());
     if let Some((status, text)) = state.refusal {
         *response.status_mut() = status;
         *response.body_mut() = Full::from(text);
     } else {
-        let mut review = converted(&question);
+        let mut review = converted(&call);
         if let Some(spoil) = state.spoil {
             spoil(&mut review);
         }
         *response.body_mut() = Full::from(review.to_string());
     }
-    state.questions.push(json!({"path": path, "review": question}));
+    state.calls.push(json!({"path": path, "review": call}));
     response
 }
 
 /// Returns the correct response to a conversion review.
-fn converted(question: &Value) -> Value {
-    let request = &question["request"];
+fn converted(call: &Value) -> Value {
+    let request = &call["request"];
     let wanted = request["desiredAPIVersion"].as_str().unwrap();
     let objects = request["objects"].as_array().unwrap().iter();
     let objects: Vec<Value> = objects.map(|object| in_version(object, wanted)).collect();
     json!({
-        "apiVersion": question["apiVersion"], "kind": question["kind"],
+        "apiVersion": call["apiVersion"], "kind": call["kind"],
         "response": {"uid": request["uid"], "result": {"status": "Success"}, "convertedObjects": objects},
     })
 }

@@ -23,12 +23,12 @@ pub(super) struct Hook {
 #[derive(Default)]
 struct State {
     answers: HashMap<String, Answer>,
-    questions: Vec<Question>,
+    calls: Vec<WebhookCall>,
 }
 
 /// A request to the webhook.
 #[derive(Clone, Debug)]
-pub(super) struct Question {
+pub(super) struct WebhookCall {
     pub(super) path: String,
     pub(super) query: String,
     /// The request in the review.
@@ -39,8 +39,8 @@ impl Hook {
     /// Starts a webhook without paths.
     pub(super) async fn start() -> Self {
         let state: Arc<Mutex<State>> = Arc::default();
-        let asked = Arc::clone(&state);
-        let server = TlsServer::start(&["hook.default.svc"], move |uri, body| answer(uri, body, &asked)).await;
+        let answering = Arc::clone(&state);
+        let server = TlsServer::start(&["hook.default.svc"], move |uri, body| answer(uri, body, &answering)).await;
         Self { server, state }
     }
 
@@ -50,8 +50,8 @@ impl Hook {
     }
 
     /// Returns and clears the recorded requests.
-    pub(super) fn questions(&self) -> Vec<Question> {
-        std::mem::take(&mut self.state().questions)
+    pub(super) fn calls(&self) -> Vec<WebhookCall> {
+        std::mem::take(&mut self.state().calls)
     }
 
     /// Returns the number of connections so far.
@@ -101,7 +101,7 @@ fn answer(uri: &Uri, body: &[u8], state: &Mutex<State>) -> Response<Full<Bytes>>
             *response.body_mut() = Full::from(body.to_string());
         }
     }
-    state.questions.push(Question { path, query, request });
+    state.calls.push(WebhookCall { path, query, request });
     response
 }
 

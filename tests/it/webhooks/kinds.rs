@@ -31,10 +31,10 @@ async fn rules_for_another_version_get_objects_of_that_version() {
         made["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"],
         70
     );
-    let [question] = &setting.hook.questions()[..] else {
-        panic!("one question")
+    let [call] = &setting.hook.calls()[..] else {
+        panic!("one call")
     };
-    let request = &question.request;
+    let request = &call.request;
     assert_eq!(
         (&request["kind"]["version"], &request["requestKind"]["version"]),
         (&json!("v1"), &json!("v2"))
@@ -92,21 +92,21 @@ async fn custom_objects_are_converted_defaulted_and_pruned() {
     };
     let made = setting.send(Method::POST, &path("v2"), &boat("v2"), 201).await;
     assert_eq!(made["spec"]["color"], "red");
-    let [question] = &setting.hook.questions()[..] else {
-        panic!("one question")
+    let [call] = &setting.hook.calls()[..] else {
+        panic!("one call")
     };
-    assert_eq!(question.request["object"]["apiVersion"], "hook.example.com/v2");
+    assert_eq!(call.request["object"]["apiVersion"], "hook.example.com/v2");
     // The rule is for v2, the request for v1: the object goes there and back.
     let made = setting.send(Method::POST, &path("v1"), &boat("v1"), 201).await;
     assert_eq!(
         (&made["apiVersion"], &made["spec"]),
         (&json!("hook.example.com/v1"), &json!({"size": 3, "color": "red"}))
     );
-    let [question] = &setting.hook.questions()[..] else {
-        panic!("one question")
+    let [call] = &setting.hook.calls()[..] else {
+        panic!("one call")
     };
-    assert_eq!(question.request["object"]["apiVersion"], "hook.example.com/v2");
-    assert_eq!(question.request["requestKind"]["version"], "v1");
+    assert_eq!(call.request["object"]["apiVersion"], "hook.example.com/v2");
+    assert_eq!(call.request["requestKind"]["version"], "v1");
 }
 
 fn template() -> Value {
@@ -129,10 +129,10 @@ async fn a_scale_is_changed_as_a_scale() {
     scale["spec"]["replicas"] = json!(9);
     let scaled = setting.send(Method::PUT, &path, &scale, 200).await;
     assert_eq!(scaled["spec"]["replicas"], 4);
-    let [question] = &setting.hook.questions()[..] else {
-        panic!("one question")
+    let [call] = &setting.hook.calls()[..] else {
+        panic!("one call")
     };
-    let request = &question.request;
+    let request = &call.request;
     assert_eq!(
         request["kind"],
         json!({"group": "autoscaling", "version": "v1", "kind": "Scale"})
@@ -183,7 +183,7 @@ async fn actions_on_pods_are_asked_about() {
     setting
         .send(Method::POST, &format!("{PODS}/b/eviction"), &eviction, 201)
         .await;
-    // The node is not there: what counts is the question before.
+    // The node is not there: what counts is the call before.
     let exec = format!("{PODS}/a/exec?command=ls&stdout=true");
     setting.call(Method::POST, &exec, &Value::Null).await;
     setting
@@ -195,11 +195,11 @@ async fn actions_on_pods_are_asked_about() {
         )
         .await;
 
-    let questions = setting.hook.questions();
-    let seen: Vec<String> = questions
+    let calls = setting.hook.calls();
+    let seen: Vec<String> = calls
         .iter()
-        .map(|question| {
-            let request = &question.request;
+        .map(|call| {
+            let request = &call.request;
             let text = |pointer: &str| {
                 request
                     .pointer(pointer)
@@ -226,13 +226,13 @@ async fn actions_on_pods_are_asked_about() {
     ] {
         assert!(seen.iter().any(|seen| seen == expected), "{expected}: {seen:?}");
     }
-    let exec = questions
+    let exec = calls
         .iter()
-        .find(|question| question.request["operation"] == "CONNECT")
+        .find(|call| call.request["operation"] == "CONNECT")
         .unwrap();
     assert_eq!(exec.request["object"]["command"], json!(["ls"]));
     // An eviction is asked about once.
-    let evicted = questions.iter().filter(|question| question.request["name"] == "b");
+    let evicted = calls.iter().filter(|call| call.request["name"] == "b");
     assert_eq!(evicted.count(), 1);
 }
 

@@ -26,8 +26,8 @@ pub(super) fn of<'a>(owner: &'a str, sources: &'a Sources, policy: &Policy) -> D
         .flat_map(|(file, source)| source.docs.iter().map(move |doc| (file.as_str(), doc)));
     let docs: Vec<_> = docs.collect();
     let total = docs.len();
-    let asks = |(_, doc): &(&str, &DocComment)| policy.question_words.contains(&doc.word);
-    let questions = docs.into_iter().filter(asks).collect();
+    let is_question = |(_, doc): &(&str, &DocComment)| policy.question_words.contains(&doc.word);
+    let questions = docs.into_iter().filter(is_question).collect();
     Docs {
         owner,
         total,

@@ -30,7 +30,7 @@ pub trait Namespaces: Send + Sync {
 pub struct NamespaceLifecycle {
     namespaces: Arc<dyn Namespaces>,
     /// Group and resource of access reviews, which are exempt.
-    questions: &'static [(&'static str, &'static str)],
+    reviews: &'static [(&'static str, &'static str)],
 }
 
 impl NamespaceLifecycle {
@@ -39,15 +39,15 @@ impl NamespaceLifecycle {
     pub fn new(namespaces: Arc<dyn Namespaces>) -> Self {
         Self {
             namespaces,
-            questions: &[],
+            reviews: &[],
         }
     }
 
     /// Exempts resources, given by group and name, that can be posted in any namespace: a client that reviews access in a
     /// namespace must not learn if it exists.
     #[must_use]
-    pub fn with_questions(self, questions: &'static [(&'static str, &'static str)]) -> Self {
-        Self { questions, ..self }
+    pub fn with_reviews(self, reviews: &'static [(&'static str, &'static str)]) -> Self {
+        Self { reviews, ..self }
     }
 
     fn check(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
@@ -60,7 +60,7 @@ impl NamespaceLifecycle {
             return Ok(());
         }
         if self
-            .questions
+            .reviews
             .iter()
             .any(|(group, plural)| attributes.is_for(group, plural))
         {
@@ -126,8 +126,8 @@ mod tests {
 
     /// An access review in a namespace.
     #[derive(Clone, Debug, Default, PartialEq, Resource)]
-    #[resource(group = "example.com", version = "v1", kind = "Question")]
-    struct Question {
+    #[resource(group = "example.com", version = "v1", kind = "Review")]
+    struct Review {
         /// Metadata.
         #[field(proto = 1)]
         metadata: ObjectMeta,
@@ -154,7 +154,7 @@ mod tests {
         }
     }
 
-    fn ask(operation: Operation, resource: &ResourceFacts, namespace: &str, name: &str) -> ApiResult<()> {
+    fn admit(operation: Operation, resource: &ResourceFacts, namespace: &str, name: &str) -> ApiResult<()> {
         let user = UserInfo::default();
         let attributes = Attributes {
             namespace,
@@ -164,13 +164,13 @@ mod tests {
         let mut thing = Thing::default();
         thing.metadata.name = "late".to_owned();
         let new = (operation == Operation::Create).then_some(&mut thing as &mut dyn Object);
-        let plugin = NamespaceLifecycle::new(Arc::new(Two)).with_questions(&[("example.com", "questions")]);
+        let plugin = NamespaceLifecycle::new(Arc::new(Two)).with_reviews(&[("example.com", "reviews")]);
         plugin.check(&attributes, &Objects { new, old: None })
     }
 
     #[test]
     fn nothing_is_created_where_there_is_no_namespace() {
-        let create = |namespace| ask(Operation::Create, Thing::RESOURCE, namespace, "");
+        let create = |namespace| admit(Operation::Create, Thing::RESOURCE, namespace, "");
         assert_eq!(create("here"), Ok(()));
         let missing = create("nowhere").expect_err("no such namespace");
         assert_eq!(
@@ -187,18 +187,18 @@ mod tests {
 
     #[test]
     fn questions_are_asked_anywhere() {
-        assert_eq!(ask(Operation::Create, Question::RESOURCE, "nowhere", ""), Ok(()));
+        assert_eq!(admit(Operation::Create, Review::RESOURCE, "nowhere", ""), Ok(()));
     }
 
     #[test]
     fn content_may_change_and_go_anywhere() {
-        assert_eq!(ask(Operation::Update, Thing::RESOURCE, "leaving", "a"), Ok(()));
-        assert_eq!(ask(Operation::Delete, Thing::RESOURCE, "nowhere", "a"), Ok(()));
+        assert_eq!(admit(Operation::Update, Thing::RESOURCE, "leaving", "a"), Ok(()));
+        assert_eq!(admit(Operation::Delete, Thing::RESOURCE, "nowhere", "a"), Ok(()));
     }
 
     #[test]
     fn the_systems_namespaces_stay() {
-        let delete = |name| ask(Operation::Delete, Namespace::RESOURCE, name, name);
+        let delete = |name| admit(Operation::Delete, Namespace::RESOURCE, name, name);
         let refused = delete("default").expect_err("needed");
         let message = "namespaces \"default\" is forbidden: this namespace may not be deleted";
         assert_eq!((refused.code(), refused.message()), (403, message));

@@ -184,7 +184,7 @@ mod tests {
         RequestHeaderAuthenticator::new(headers, || SystemTime::UNIX_EPOCH)
     }
 
-    fn ask(allowed: &[&str], proxy: Option<&str>, sent: &[(&str, &str)]) -> AuthenticationResult {
+    fn authenticate(allowed: &[&str], proxy: Option<&str>, sent: &[(&str, &str)]) -> AuthenticationResult {
         let mut headers = HeaderMap::new();
         for (name, value) in sent {
             headers.append(name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
@@ -215,7 +215,7 @@ mod tests {
             ("x-remote-extra-example.com%2fscope", "read"),
             ("x-remote-extra-example.com%2fscope", "write"),
         ];
-        let AuthenticationResult::User(user) = ask(&[], Some("front"), &sent) else {
+        let AuthenticationResult::User(user) = authenticate(&[], Some("front"), &sent) else {
             panic!("the proxy is not believed")
         };
         assert_eq!((user.name.as_str(), user.uid.as_str()), ("carol", "7"));
@@ -253,11 +253,14 @@ mod tests {
     #[test]
     fn headers_of_others_mean_nothing() {
         let sent = [("x-remote-user", "carol")];
-        assert_eq!(ask(&[], None, &sent), AuthenticationResult::NoOpinion);
-        assert_eq!(ask(&["front"], Some("front"), &[]), AuthenticationResult::NoOpinion);
+        assert_eq!(authenticate(&[], None, &sent), AuthenticationResult::NoOpinion);
+        assert_eq!(
+            authenticate(&["front"], Some("front"), &[]),
+            AuthenticationResult::NoOpinion
+        );
         let refused = "x509: subject with cn=other is not in the allowed list";
         assert_eq!(
-            ask(&["front"], Some("other"), &sent),
+            authenticate(&["front"], Some("other"), &sent),
             AuthenticationResult::Invalid(refused.to_owned())
         );
     }

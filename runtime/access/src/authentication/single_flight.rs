@@ -8,22 +8,22 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
 
-/// From this number of open questions on, those that nobody waits for any more are forgotten.
+/// From this number of open requests on, those without a waiting caller are removed.
 const CAPACITY: usize = 64;
 
-/// A question that several requests wait for.
+/// A request that several requests wait for.
 type Flight<T> = BoxFuture<'static, T>;
 
-/// Joins equal questions that are asked at the same time: the first one is sent, and all get its answer.
+/// Joins equal requests that are sent at the same time: the first one is sent, and all get its answer.
 ///
-/// A question ends when the last request that waits for it does.
+/// A request ends when the last request that waits for it does.
 pub struct SingleFlight<K, T> {
     open: Mutex<HashMap<K, WeakShared<Flight<T>>>>,
 }
 
 impl<K: Eq + Hash + Clone, T: Clone> SingleFlight<K, T> {
-    /// Returns the open question `key` and `false`, or begins it by `ask` and returns it and `true`.
-    pub fn join<F>(&self, key: &K, ask: impl FnOnce() -> F) -> (Shared<Flight<T>>, bool)
+    /// Returns the open request `key` and `false`, or begins it by `begin` and returns it and `true`.
+    pub fn join<F>(&self, key: &K, begin: impl FnOnce() -> F) -> (Shared<Flight<T>>, bool)
     where
         F: Future<Output = T> + Send + 'static,
     {
@@ -36,7 +36,7 @@ impl<K: Eq + Hash + Clone, T: Clone> SingleFlight<K, T> {
         if open.len() >= CAPACITY {
             open.retain(|_, flight| flight.upgrade().is_some_and(|flight| flight.peek().is_none()));
         }
-        let flight = ask().boxed().shared();
+        let flight = begin().boxed().shared();
         if let Some(weak) = flight.downgrade() {
             open.insert(key.clone(), weak);
         }

@@ -16,7 +16,7 @@ fn headers(authorization: Option<&'static str>) -> HeaderMap {
 }
 
 /// Returns the user's name and groups, or the chain's error.
-fn ask(chain: &Chain, authorization: Option<&'static str>, certificate: Option<&ClientCertificate>) -> String {
+fn authenticate(chain: &Chain, authorization: Option<&'static str>, certificate: Option<&ClientCertificate>) -> String {
     let headers = headers(authorization);
     let credentials = Credentials {
         headers: &headers,
@@ -50,15 +50,15 @@ fn chain(anonymous: bool) -> Chain {
 fn tokens_name_users_and_groups() {
     let chain = chain(true);
     assert_eq!(
-        ask(&chain, Some("Bearer secret"), None),
+        authenticate(&chain, Some("Bearer secret"), None),
         r#"alice ["dev", "ops", "system:authenticated"]"#
     );
     assert_eq!(
-        ask(&chain, Some("bEARER plain"), None),
+        authenticate(&chain, Some("bEARER plain"), None),
         r#"bob ["system:authenticated"]"#
     );
     assert_eq!(
-        ask(&chain, Some("Bearer secret and more"), None),
+        authenticate(&chain, Some("Bearer secret and more"), None),
         r#"alice ["dev", "ops", "system:authenticated"]"#
     );
 }
@@ -67,7 +67,10 @@ fn tokens_name_users_and_groups() {
 fn unknown_tokens_are_refused_and_other_schemes_are_anonymous() {
     let chain = chain(true);
     let anonymous = r#"system:anonymous ["system:unauthenticated"]"#;
-    assert_eq!(ask(&chain, Some("Bearer wrong"), None), "invalid: invalid bearer token");
+    assert_eq!(
+        authenticate(&chain, Some("Bearer wrong"), None),
+        "invalid: invalid bearer token"
+    );
     for unknown in [
         None,
         Some("Bearer"),
@@ -76,13 +79,13 @@ fn unknown_tokens_are_refused_and_other_schemes_are_anonymous() {
         Some("Token secret"),
         Some("Bearer  secret"),
     ] {
-        assert_eq!(ask(&chain, unknown, None), anonymous, "{unknown:?}");
+        assert_eq!(authenticate(&chain, unknown, None), anonymous, "{unknown:?}");
     }
 }
 
 #[test]
 fn without_anonymous_requests_nobody_stays_nobody() {
-    assert_eq!(ask(&chain(false), None, None), "no opinion");
+    assert_eq!(authenticate(&chain(false), None, None), "no opinion");
 }
 
 #[test]
@@ -115,10 +118,13 @@ fn a_valid_token_outweighs_an_untrusted_certificate() {
     let untrusted = ClientCertificate::Untrusted("unknown authority".to_owned());
     let chain = chain(true);
     assert_eq!(
-        ask(&chain, Some("Bearer plain"), Some(&untrusted)),
+        authenticate(&chain, Some("Bearer plain"), Some(&untrusted)),
         r#"bob ["system:authenticated"]"#
     );
-    assert_eq!(ask(&chain, None, Some(&untrusted)), "invalid: unknown authority");
+    assert_eq!(
+        authenticate(&chain, None, Some(&untrusted)),
+        "invalid: unknown authority"
+    );
 }
 
 #[test]

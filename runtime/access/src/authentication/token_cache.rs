@@ -22,7 +22,7 @@ pub trait TokenCacheObserver: Send + Sync + fmt::Debug {
     fn verified(&self, valid: bool);
 
     /// Reports that a request begins (1) or stops (-1) to wait for a verification by another server. The request either
-    /// `leads`, and so sends the question, or waits for the answer to that of another request.
+    /// `leads`, and so sends the request, or waits for the answer to that of another request.
     fn waiting(&self, leads: bool, change: i64);
 }
 

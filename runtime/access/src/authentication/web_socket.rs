@@ -9,7 +9,7 @@ use planesmith_machinery::go_base64::RAW_URL;
 
 use super::{AuthenticationResult, Authenticator, BearerTokens, Credentials};
 use crate::outcome::Outcome;
-use crate::upgrade::asks_for_web_socket;
+use crate::upgrade::requests_web_socket;
 
 /// The prefix of the pseudo-protocol that carries the token.
 const PREFIX: &str = "base64url.bearer.authorization.k8s.io.";
@@ -58,7 +58,7 @@ impl Authenticator for WebSocketTokens {
 fn token(headers: &HeaderMap) -> Result<Option<String>, &'static str> {
     let mut found = None;
     let mut others = false;
-    if !asks_for_web_socket(headers) {
+    if !requests_web_socket(headers) {
         return Ok(None);
     }
     for protocol in protocols(headers) {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use http::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH};
 use planesmith_server::discovery::RemoteResources;
-use planesmith_server::proxy::Reply;
+use planesmith_server::proxy::BufferedResponse;
 
 use super::Backend;
 use crate::openapi;
@@ -118,7 +118,8 @@ impl Backend {
     async fn read_v3(&self) -> Result<Option<Bytes>, Unread> {
         let tag = self.known().v3.tag.clone();
         let reply = self.newer(&format!("/openapi/v3{}", self.path()), JSON, tag).await?;
-        let is_document = |reply: &Reply| reply.status == StatusCode::OK && openapi::is_document(&reply.body);
+        let is_document =
+            |reply: &BufferedResponse| reply.status == StatusCode::OK && openapi::is_document(&reply.body);
         let Some(reply) = reply.filter(is_document) else {
             return Ok(None);
         };
@@ -127,7 +128,12 @@ impl Backend {
     }
 
     /// Returns the response for a path; `None` if its ETag still is `tag`.
-    async fn newer(&self, path: &str, accept: &'static str, tag: Option<HeaderValue>) -> Result<Option<Reply>, Unread> {
+    async fn newer(
+        &self,
+        path: &str,
+        accept: &'static str,
+        tag: Option<HeaderValue>,
+    ) -> Result<Option<BufferedResponse>, Unread> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static(accept));
         if let Some(tag) = tag {

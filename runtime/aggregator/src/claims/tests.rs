@@ -23,7 +23,7 @@ impl VersionHandler for Remote {
     }
 }
 
-async fn ask(server: &PreparedServer, path: &str) -> String {
+async fn get(server: &PreparedServer, path: &str) -> String {
     let request = Request::get(path).body(Body::empty()).unwrap();
     let response = server.front().serve(request, Arc::new(Connection::default())).await;
     let code = response.status().as_u16();
@@ -45,21 +45,21 @@ async fn a_claimed_version_hides_what_is_further_in() {
         "/apis/metrics.example.com/v1/nodes",
         "/apis/metrics.example.com/v2/nodes",
     );
-    assert_eq!(ask(&server, first).await, format!("200 inner: {first}"));
+    assert_eq!(get(&server, first).await, format!("200 inner: {first}"));
 
     claims.claim("metrics.example.com", "v1", Arc::new(Remote("remote")));
-    assert_eq!(ask(&server, first).await, format!("200 remote: {first}"));
-    assert_eq!(ask(&server, second).await, format!("200 inner: {second}"));
+    assert_eq!(get(&server, first).await, format!("200 remote: {first}"));
+    assert_eq!(get(&server, second).await, format!("200 inner: {second}"));
     assert_eq!(
-        ask(&server, "/apis/metrics.example.com/v1").await,
+        get(&server, "/apis/metrics.example.com/v1").await,
         "200 remote: /apis/metrics.example.com/v1"
     );
-    let group = ask(&server, "/apis/metrics.example.com").await;
+    let group = get(&server, "/apis/metrics.example.com").await;
     assert!(
         group.contains(r#""groupVersion":"metrics.example.com/v1""#) && group.contains("v2"),
         "{group}"
     );
 
     claims.release("metrics.example.com", "v1");
-    assert_eq!(ask(&server, first).await, format!("200 inner: {first}"));
+    assert_eq!(get(&server, first).await, format!("200 inner: {first}"));
 }

@@ -12,7 +12,7 @@ use crate::delegation::{Host, HostNamespaces};
 use crate::namespaces;
 
 /// Requests that are allowed in namespaces that do not exist.
-const QUESTIONS: &[(&str, &str)] = &[("authorization.k8s.io", "localsubjectaccessreviews")];
+const REVIEWS: &[(&str, &str)] = &[("authorization.k8s.io", "localsubjectaccessreviews")];
 
 /// Refuses new objects in namespaces that are missing or being deleted.
 pub const NAMESPACE_LIFECYCLE: Registration = Registration::on("NamespaceLifecycle", |initializer| {
@@ -24,7 +24,7 @@ pub const NAMESPACE_LIFECYCLE: Registration = Registration::on("NamespaceLifecyc
         Some(kubeconfig) => Arc::new(HostNamespaces::new(own, Host::open(kubeconfig)?)),
         None => Arc::new(own),
     };
-    let plugin = NamespaceLifecycle::new(namespaces).with_questions(QUESTIONS);
+    let plugin = NamespaceLifecycle::new(namespaces).with_reviews(REVIEWS);
     Ok(Some(Arc::new(plugin)))
 });
 

@@ -45,9 +45,9 @@ struct Server {
     data_dir: PathBuf,
 }
 
-/// The action that the question is about.
+/// The action to look up.
 #[derive(Args, Debug)]
-struct Question {
+struct RequestedAction {
     /// Verb: get, list, watch, create, update, patch, delete, deletecollection, or another one.
     verb: String,
 
@@ -65,8 +65,8 @@ struct Question {
     namespace: Option<String>,
 }
 
-/// A question whose resource is known to the server.
-struct Resolved {
+/// An action whose resource is known to the server.
+struct ResolvedAction {
     group: String,
     resource: String,
     subresource: String,
@@ -98,12 +98,12 @@ impl Server {
     }
 }
 
-impl Question {
+impl RequestedAction {
     /// Finds the group of the resource.
-    async fn resolve(&self, host: &Host) -> Result<Resolved> {
+    async fn resolve(&self, host: &Host) -> Result<ResolvedAction> {
         let text = |option: &Option<String>| option.clone().unwrap_or_default();
         if self.resource.starts_with('/') {
-            return Ok(Resolved {
+            return Ok(ResolvedAction {
                 group: String::new(),
                 resource: String::new(),
                 subresource: String::new(),
@@ -114,7 +114,7 @@ impl Question {
         }
         let (resource, name) = self.resource.split_once('/').unwrap_or((&self.resource, ""));
         let (group, resource) = Resources::read(host).await?.find(resource)?;
-        Ok(Resolved {
+        Ok(ResolvedAction {
             group,
             resource,
             subresource: text(&self.subresource),
@@ -125,7 +125,7 @@ impl Question {
     }
 }
 
-impl Resolved {
+impl ResolvedAction {
     fn target(&self) -> Target<'_> {
         match &self.path {
             Some(path) => Target::Path(path),

@@ -56,7 +56,7 @@ impl Status {
             );
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let health = runtime.block_on(ask(&running));
+        let health = runtime.block_on(probe(&running));
         super::print(describe(&running, data_dir, health.as_ref().ok()).as_bytes())?;
         let health = health.with_context(|| format!("{} does not answer", running.url))?;
         match health.failed.as_slice() {
@@ -91,7 +91,7 @@ fn describe(running: &Running, data_dir: &Path, health: Option<&Health>) -> Stri
     text
 }
 
-async fn ask(running: &Running) -> Result<Health> {
+async fn probe(running: &Running) -> Result<Health> {
     let url: Uri = running.url.parse()?;
     let target = Target {
         secure: true,

@@ -10,7 +10,7 @@ use http::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
 use http::{Method, Response, StatusCode, Uri};
 use planesmith_machinery::{go_base64, yaml};
 use planesmith_server::proxy::{
-    AnswerBody, ClientIdentity, Destination, Link, LinkError, Pem, Question, Target, Trust, ask, client_tls_to, send,
+    AnswerBody, ClientIdentity, Destination, Link, LinkError, OutboundRequest, Pem, Target, Trust, client_tls_to, send,
 };
 use serde_json::Value;
 
@@ -207,11 +207,11 @@ impl Host {
             message,
             may_pass: false,
         })?;
-        let question = Question {
+        let request = OutboundRequest {
             method: method.clone(),
-            ..Question::post(headers, body)
+            ..OutboundRequest::post(headers, body)
         };
-        let reply = ask(&target, &self.link, self.timeout, question).await;
+        let reply = request.send(&target, &self.link, self.timeout).await;
         let reply = reply.map_err(|error| Failure {
             may_pass: is_lost(&error),
             message: error.to_string(),

@@ -63,7 +63,7 @@ impl TokenReviews {
 }
 
 impl Reviewer {
-    async fn ask(&self, key: TokenKey, token: &str, audiences: &[String]) -> TokenVerdict {
+    async fn review(&self, key: TokenKey, token: &str, audiences: &[String]) -> TokenVerdict {
         let mut spec = json!({"token": token});
         if !audiences.is_empty() {
             spec["audiences"] = json!(audiences);
@@ -143,7 +143,7 @@ impl TokenAuthenticator for TokenReviews {
             return Outcome::Ready(verdict);
         }
         let (reviewer, token, audiences) = (Arc::clone(reviewer), token.to_owned(), audiences.to_vec());
-        Outcome::pending(async move { reviewer.ask(key, &token, &audiences).await })
+        Outcome::pending(async move { reviewer.review(key, &token, &audiences).await })
     }
 }
 

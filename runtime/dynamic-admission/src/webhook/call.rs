@@ -6,7 +6,8 @@ use http::StatusCode;
 use planesmith_access::admission::Attributes;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::status::ApiError;
-use planesmith_server::proxy::Reply;
+use planesmith_server::metrics::WebhookType;
+use planesmith_server::proxy::BufferedResponse;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -58,14 +59,14 @@ pub(super) fn timed_out() -> ApiError {
     ApiError::timeout("request did not complete within requested timeout", 0)
 }
 
-/// Asks `webhook` about a request with these `documents`, the new object and the old one. A decision that does not allow the request is a failure.
+/// Calls `webhook` for a request with these `documents`, the new object and the old one. A decision that does not allow the request is a failure.
 pub(super) async fn call(
     webhook: &Webhook,
     clients: &Clients,
     request: &Request<'_>,
     target: &Target,
     documents: (&Value, &Value),
-    mutates: bool,
+    webhook_type: WebhookType,
 ) -> Result<Decision, Failure> {
     let attributes = request.attributes;
     if attributes.dry_run {
@@ -78,9 +79,9 @@ pub(super) async fn call(
     let version = Version::negotiate(&webhook.review_versions)
         .map_err(|why| Failure::call(webhook, 400, format_args!("could not create admission objects: {why}")))?;
     let uid = Uuid::new_v4().to_string();
-    let (review, question) = Review::new(version, uid, request.document(target), documents);
+    let (review, body) = Review::new(version, uid, request.document(target), documents);
     let timeout = remaining(attributes).map_or(webhook.timeout, |left| left.min(webhook.timeout));
-    let reply = match clients.post(webhook, timeout, question).await {
+    let reply = match clients.post(webhook, timeout, body).await {
         Ok(reply) => reply,
         Err(ClientError::Configuration(why)) => {
             return Err(Failure::call(
@@ -106,7 +107,7 @@ pub(super) async fn call(
             format_args!("failed to call webhook: {why}"),
         ));
     }
-    let decision = review.decision(&reply.body, mutates).map_err(|bad| match bad {
+    let decision = review.decision(&reply.body, webhook_type).map_err(|bad| match bad {
         BadAnswer::Unreadable(why) => Failure::call(webhook, 503, format_args!("failed to call webhook: {why}")),
         BadAnswer::Invalid(why) => {
             Failure::call(webhook, 503, format_args!("received invalid webhook response: {why}"))
@@ -127,7 +128,7 @@ pub(super) async fn call(
 }
 
 /// Returns the message for an answer without success, as clients of Kubernetes word it.
-fn refusal(reply: &Reply) -> String {
+fn refusal(reply: &BufferedResponse) -> String {
     if let Ok(Value::Object(status)) = serde_json::from_slice::<Value>(&reply.body)
         && status.get("kind").and_then(Value::as_str) == Some("Status")
         && status.get("status").and_then(Value::as_str) == Some("Failure")
@@ -164,7 +165,7 @@ fn refusal(reply: &Reply) -> String {
 }
 
 /// The text of an error page; other content is not shown.
-fn page(reply: &Reply) -> String {
+fn page(reply: &BufferedResponse) -> String {
     let media_type = reply.headers.get(http::header::CONTENT_TYPE);
     let is_text = media_type.is_none_or(|value| value.as_bytes().starts_with(b"text/"));
     if !is_text {

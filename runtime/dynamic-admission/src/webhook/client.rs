@@ -12,7 +12,8 @@ use planesmith_control_plane::admission::PluginInitializer;
 use planesmith_control_plane::loopback::Loopback;
 use planesmith_control_plane::service_resolver::{Resolver, ServicePort};
 use planesmith_server::proxy::{
-    ClientIdentity, Destination, Link, LinkError, Question, Reply, Target, Trust, TrustError, ask, client_tls_to,
+    BufferedResponse, ClientIdentity, Destination, Link, LinkError, OutboundRequest, Target, Trust, TrustError,
+    client_tls_to,
 };
 use serde_json::Value;
 
@@ -170,14 +171,19 @@ impl Clients {
     }
 
     /// Sends `body` to a webhook, and waits for its answer for the time `timeout`.
-    pub(super) async fn post(&self, webhook: &Webhook, timeout: Duration, body: Vec<u8>) -> Result<Reply, ClientError> {
+    pub(super) async fn post(
+        &self,
+        webhook: &Webhook,
+        timeout: Duration,
+        body: Vec<u8>,
+    ) -> Result<BufferedResponse, ClientError> {
         let endpoint = webhook.location.endpoint().map_err(ClientError::Configuration)?;
         let query = format!("timeout={}s", seconds(timeout));
         let path = if endpoint.path.is_empty() { "/" } else { &endpoint.path };
         let url = format!("https://{}{path}?{query}", endpoint.authority);
         let failed = |why: &dyn fmt::Display| ClientError::Unanswered(format!("Post \"{url}\": {why}"));
         if webhook.location.is_own_server() {
-            let answer = tokio::time::timeout(timeout, self.ask_own_server(&format!("{path}?{query}"), &body)).await;
+            let answer = tokio::time::timeout(timeout, self.call_own_server(&format!("{path}?{query}"), &body)).await;
             return answer.map_err(|_| failed(&LinkError::Late))?;
         }
         let (link, headers) = self.link(webhook, &endpoint).map_err(ClientError::Configuration)?;
@@ -191,19 +197,20 @@ impl Clients {
             path: path.to_owned(),
             query,
         };
-        let mut question = Question::post(headers, body).limited_to(ANSWER_LIMIT);
-        question.host = Some(endpoint.authority.clone());
-        ask(&target, &link, timeout, question)
+        let mut request = OutboundRequest::post(headers, body).limited_to(ANSWER_LIMIT);
+        request.host = Some(endpoint.authority.clone());
+        request
+            .send(&target, &link, timeout)
             .await
             .map_err(|error| failed(&error))
     }
 
     /// Sends `body` to this server itself.
-    async fn ask_own_server(&self, path: &str, body: &[u8]) -> Result<Reply, ClientError> {
+    async fn call_own_server(&self, path: &str, body: &[u8]) -> Result<BufferedResponse, ClientError> {
         let review: Value = serde_json::from_slice(body).map_err(|error| ClientError::Unanswered(error.to_string()))?;
         let answer = self.loopback.send(Method::POST, path, Some(&review)).await;
         let answer = answer.map_err(|error| ClientError::Unanswered(error.client_message()))?;
-        Ok(Reply {
+        Ok(BufferedResponse {
             status: StatusCode::OK,
             headers: HeaderMap::new(),
             body: answer.to_string().into(),

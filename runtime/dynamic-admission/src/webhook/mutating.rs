@@ -86,15 +86,20 @@ impl Round<'_> {
         }
         let mut object = WorkingObject::new(objects, self.plugin.sources.scheme.features());
         for (index, webhook) in webhooks.iter().enumerate() {
-            self.ask(index, webhook, &mut object).await?;
+            self.call_if_selected(index, webhook, &mut object).await?;
         }
         object.finish().await?;
         attributes.with_state(|WebhookRounds(rounds)| rounds.finish(objects.new.as_deref()));
         Ok(())
     }
 
-    /// Asks one webhook, if it selects the request.
-    async fn ask(&self, index: usize, webhook: &Webhook, object: &mut WorkingObject<'_, '_>) -> ApiResult<()> {
+    /// Calls one webhook, if it selects the request.
+    async fn call_if_selected(
+        &self,
+        index: usize,
+        webhook: &Webhook,
+        object: &mut WorkingObject<'_, '_>,
+    ) -> ApiResult<()> {
         let (request, sources) = (&self.request, &self.plugin.sources);
         let Some(target) = webhook.selects(request, object.labels(request), sources)? else {
             return Ok(());
@@ -163,7 +168,15 @@ impl Round<'_> {
         object: &mut WorkingObject<'_, '_>,
     ) -> Result<bool, Failure> {
         let documents = object.documents(&self.request, target).await.map_err(Failure::Server)?;
-        let decision = call(webhook, &self.plugin.clients, &self.request, target, documents, true).await?;
+        let decision = call(
+            webhook,
+            &self.plugin.clients,
+            &self.request,
+            target,
+            documents,
+            WebhookType::Mutating,
+        )
+        .await?;
         let (new, _) = documents;
         let Some(patched) = patched(webhook, &decision, new)? else {
             return Ok(false);

@@ -7,6 +7,7 @@ use planesmith_machinery::go_format::quote;
 use planesmith_machinery::group_version::GroupVersion;
 use planesmith_machinery::json::{self, Strictness};
 use planesmith_machinery::meta::Status;
+use planesmith_server::metrics::WebhookType::{self, Mutating, Validating};
 use serde_json::{Map, Value, json};
 
 const GROUP_VERSIONS: [(&str, &str); 2] = [("v1", "admission.k8s.io/v1"), ("v1beta1", "admission.k8s.io/v1beta1")];
@@ -67,7 +68,7 @@ impl Version {
 }
 
 impl Review {
-    /// Returns the review `uid` of a request, whose `members` are those that do not depend on the objects, and the question in
+    /// Returns the review `uid` of a request, whose `members` are those that do not depend on the objects, and the request in
     /// JSON.
     pub(super) fn new(
         version: Version,
@@ -84,8 +85,8 @@ impl Review {
         (Self { version, uid }, body)
     }
 
-    /// Reads the answer of a webhook, which `mutates` objects or only accepts or refuses them.
-    pub(super) fn decision(&self, answer: &[u8], mutates: bool) -> Result<Decision, BadAnswer> {
+    /// Reads the answer of a webhook of the given type.
+    pub(super) fn decision(&self, answer: &[u8], webhook_type: WebhookType) -> Result<Decision, BadAnswer> {
         let unreadable = |why: &dyn std::fmt::Display| {
             BadAnswer::Unreadable(format!("couldn't get version/kind; json parse error: {why}"))
         };
@@ -103,7 +104,7 @@ impl Review {
             return invalid("webhook response was absent".to_owned());
         };
         if self.version == Version::V1Beta1 {
-            return Ok(decision_of_beta(response, mutates));
+            return Ok(decision_of_beta(response, webhook_type));
         }
         if response.uid != self.uid {
             let (expected, uid) = (quote(&self.uid), quote(&response.uid));
@@ -117,7 +118,7 @@ impl Review {
                 "expected webhook response of {own}, Kind=AdmissionReview, got {group}/{version}, Kind={kind}"
             ));
         }
-        check_patch(&response, mutates).map_err(BadAnswer::Invalid)?;
+        check_patch(&response, webhook_type).map_err(BadAnswer::Invalid)?;
         Ok(Decision {
             patch_type: response.patch_type.clone().unwrap_or_default(),
             ..decision_of(response)
@@ -131,24 +132,24 @@ fn other_version(own: Version, api_version: &str) -> Option<&'static str> {
     others.find(|(_, other)| *other == api_version).map(|(name, _)| *name)
 }
 
-/// Checks the rules of `v1`: a patch comes with its type, and only from those who may change objects.
-fn check_patch(response: &AdmissionResponse, mutates: bool) -> Result<(), String> {
+/// Checks the rules of `v1`: a patch comes with its type, and only from webhooks that may change objects.
+fn check_patch(response: &AdmissionResponse, webhook_type: WebhookType) -> Result<(), String> {
     let has_patch = !response.patch.is_empty();
-    let problem = match (mutates, has_patch, response.patch_type.as_deref()) {
-        (false, true, _) => "validating webhook may not return response.patch",
-        (false, _, Some(_)) => "validating webhook may not return response.patchType",
-        (true, true, None) => "webhook returned response.patch but not response.patchType",
-        (true, false, Some(_)) => "webhook returned response.patchType but not response.patch",
-        (true, true, Some("")) => r#"webhook returned invalid response.patchType of """#,
+    let problem = match (webhook_type, has_patch, response.patch_type.as_deref()) {
+        (Validating, true, _) => "validating webhook may not return response.patch",
+        (Validating, _, Some(_)) => "validating webhook may not return response.patchType",
+        (Mutating, true, None) => "webhook returned response.patch but not response.patchType",
+        (Mutating, false, Some(_)) => "webhook returned response.patchType but not response.patch",
+        (Mutating, true, Some("")) => r#"webhook returned invalid response.patchType of """#,
         _ => return Ok(()),
     };
     Err(problem.to_owned())
 }
 
 /// Version v1beta1 has no rules about patches: each counts as a JSON patch.
-fn decision_of_beta(response: AdmissionResponse, mutates: bool) -> Decision {
+fn decision_of_beta(response: AdmissionResponse, webhook_type: WebhookType) -> Decision {
     let decision = decision_of(response);
-    match mutates && !decision.patch.is_empty() {
+    match webhook_type == Mutating && !decision.patch.is_empty() {
         true => Decision {
             patch_type: "JSONPatch".to_owned(),
             ..decision
@@ -175,12 +176,12 @@ fn decision_of(response: AdmissionResponse) -> Decision {
 mod tests {
     use super::*;
 
-    fn question(version: Version) -> (Review, Vec<u8>) {
+    fn new_review(version: Version) -> (Review, Vec<u8>) {
         Review::new(version, "u".to_owned(), Map::new(), (&json!({"a": 1}), &Value::Null))
     }
 
     fn review(version: Version) -> Review {
-        question(version).0
+        new_review(version).0
     }
 
     fn answer(api_version: &str, response: &Value) -> Vec<u8> {
@@ -188,16 +189,16 @@ mod tests {
         answer.to_string().into_bytes()
     }
 
-    fn invalid(answer: &[u8], mutates: bool) -> String {
-        match review(Version::V1).decision(answer, mutates) {
+    fn invalid(answer: &[u8], webhook_type: WebhookType) -> String {
+        match review(Version::V1).decision(answer, webhook_type) {
             Err(BadAnswer::Invalid(why)) => why,
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
-    fn the_question_has_both_objects() {
-        let body: Value = serde_json::from_slice(&question(Version::V1Beta1).1).unwrap();
+    fn the_request_has_both_objects() {
+        let body: Value = serde_json::from_slice(&new_review(Version::V1Beta1).1).unwrap();
         let expected = json!({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1beta1",
             "request": {"uid": "u", "object": {"a": 1}, "oldObject": null}});
         assert_eq!(body, expected);
@@ -208,7 +209,7 @@ mod tests {
         let response = json!({"uid": "u", "allowed": true, "patch": "W10=", "patchType": "JSONPatch",
             "warnings": ["w"], "auditAnnotations": {"k": "v"}});
         let decision = review(Version::V1)
-            .decision(&answer("admission.k8s.io/v1", &response), true)
+            .decision(&answer("admission.k8s.io/v1", &response), Mutating)
             .unwrap();
         assert!(decision.allowed);
         assert_eq!(
@@ -222,26 +223,26 @@ mod tests {
     #[test]
     fn answers_follow_the_rules_of_v1() {
         let at = |response: Value| answer("admission.k8s.io/v1", &response);
-        let problem = |response: Value, mutates| invalid(&at(response), mutates);
-        assert_eq!(invalid(br#"{"kind": "x"}"#, true), "webhook response was absent");
+        let problem = |response: Value, webhook_type| invalid(&at(response), webhook_type);
+        assert_eq!(invalid(br#"{"kind": "x"}"#, Mutating), "webhook response was absent");
         assert_eq!(
-            problem(json!({"uid": "v"}), true),
+            problem(json!({"uid": "v"}), Mutating),
             r#"expected response.uid="u", got "v""#
         );
         assert_eq!(
-            invalid(br#"{"response": {"uid": "u"}}"#, true),
+            invalid(br#"{"response": {"uid": "u"}}"#, Mutating),
             "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /, Kind="
         );
         assert_eq!(
-            problem(json!({"uid": "u", "patch": "W10="}), true),
+            problem(json!({"uid": "u", "patch": "W10="}), Mutating),
             "webhook returned response.patch but not response.patchType"
         );
         assert_eq!(
-            problem(json!({"uid": "u", "patch": "W10="}), false),
+            problem(json!({"uid": "u", "patch": "W10="}), Validating),
             "validating webhook may not return response.patch"
         );
         assert_eq!(
-            problem(json!({"uid": "u", "patchType": "JSONPatch"}), false),
+            problem(json!({"uid": "u", "patchType": "JSONPatch"}), Validating),
             "validating webhook may not return response.patchType"
         );
     }
@@ -250,11 +251,11 @@ mod tests {
     fn beta_reviews_have_no_rules() {
         let response = json!({"allowed": true, "patch": "W10="});
         let answer = json!({"response": response}).to_string().into_bytes();
-        let decision = review(Version::V1Beta1).decision(&answer, true).unwrap();
+        let decision = review(Version::V1Beta1).decision(&answer, Mutating).unwrap();
         assert_eq!(decision.patch_type, "JSONPatch");
         assert!(
             review(Version::V1Beta1)
-                .decision(&answer, false)
+                .decision(&answer, Validating)
                 .unwrap()
                 .patch
                 .is_empty()
@@ -265,7 +266,7 @@ mod tests {
     fn answers_of_another_version_cannot_be_read() {
         let why = "converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion".to_owned();
         let answer = answer("admission.k8s.io/v1beta1", &json!({"uid": "u"}));
-        let read = review(Version::V1).decision(&answer, true);
+        let read = review(Version::V1).decision(&answer, Mutating);
         assert_eq!(read, Err(BadAnswer::Unreadable(why)));
     }
 

@@ -61,12 +61,12 @@ impl Plugin for ValidatingWebhooks {
             return decided(Ok(()));
         }
         let request = Request::new(attributes, objects);
-        Box::pin(async move { self.ask_all(&webhooks, &request, objects).await })
+        Box::pin(async move { self.call_all(&webhooks, &request, objects).await })
     }
 }
 
 impl ValidatingWebhooks {
-    async fn ask_all(&self, webhooks: &[Arc<Webhook>], request: &Request<'_>, objects: &Objects<'_>) -> ApiResult<()> {
+    async fn call_all(&self, webhooks: &[Arc<Webhook>], request: &Request<'_>, objects: &Objects<'_>) -> ApiResult<()> {
         let mut versions: Vec<(Target, Documents)> = Vec::new();
         let mut invocations = Vec::new();
         for webhook in webhooks {
@@ -101,7 +101,7 @@ impl ValidatingWebhooks {
         }
         let calls = invocations.iter().enumerate().map(|(index, invocation)| {
             let (target, documents) = &versions[invocation.version];
-            self.ask(index, &invocation.webhook, request, target, documents)
+            self.call(index, &invocation.webhook, request, target, documents)
         });
         let mut calls: FuturesUnordered<_> = calls.collect();
         let mut first = Ok(());
@@ -111,7 +111,7 @@ impl ValidatingWebhooks {
         first
     }
 
-    async fn ask(
+    async fn call(
         &self,
         index: usize,
         webhook: &Webhook,
@@ -121,7 +121,15 @@ impl ValidatingWebhooks {
     ) -> ApiResult<()> {
         let begin = Instant::now();
         let documents = (&documents.new, &documents.old);
-        let called = call(webhook, &self.clients, request, target, documents, false).await;
+        let called = call(
+            webhook,
+            &self.clients,
+            request,
+            target,
+            documents,
+            WebhookType::Validating,
+        )
+        .await;
         let metrics = self.sources.metrics.webhooks();
         let outcome = match &called {
             Ok(_) => WebhookOutcome::Admitted,

@@ -46,7 +46,7 @@ fn widgets(version: &'static str) -> Arc<dyn ResourceHandler> {
     }))
 }
 
-async fn ask(server: &PreparedServer, path: &str) -> String {
+async fn get(server: &PreparedServer, path: &str) -> String {
     let request = Request::get(path).body(Body::empty()).unwrap();
     let response = server.front().serve(request, Arc::new(Connection::default())).await;
     let code = response.status().as_u16();
@@ -62,25 +62,25 @@ async fn resources_come_and_go_while_serving() {
     let mut server = config.complete().unwrap().prepare(server).unwrap();
     server.set_installed();
     let object = |version| format!("/apis/example.com/{version}/namespaces/n/widgets/w");
-    assert_eq!(ask(&server, &object("v1")).await, "404 404 page not found");
+    assert_eq!(get(&server, &object("v1")).await, "404 404 page not found");
 
     custom.define("widgets.example.com", vec![widgets("v1"), widgets("v1beta1")]);
-    assert_eq!(ask(&server, &object("v1")).await, "200 a widget of v1");
-    assert_eq!(ask(&server, &object("v1beta1")).await, "200 a widget of v1beta1");
+    assert_eq!(get(&server, &object("v1")).await, "200 a widget of v1");
+    assert_eq!(get(&server, &object("v1beta1")).await, "200 a widget of v1beta1");
     assert!(
-        ask(&server, "/apis/example.com")
+        get(&server, "/apis/example.com")
             .await
             .contains(r#""preferredVersion":{"groupVersion":"example.com/v1""#)
     );
     assert_eq!(
-        ask(&server, "/apis/example.com/v1/gadgets").await,
+        get(&server, "/apis/example.com/v1/gadgets").await,
         "404 404 page not found"
     );
 
     custom.define("widgets.example.com", vec![widgets("v1")]);
-    assert_eq!(ask(&server, &object("v1beta1")).await, "404 404 page not found");
+    assert_eq!(get(&server, &object("v1beta1")).await, "404 404 page not found");
 
     custom.remove("widgets.example.com");
-    assert_eq!(ask(&server, &object("v1")).await, "404 404 page not found");
-    assert_eq!(ask(&server, "/apis/example.com").await, "404 404 page not found");
+    assert_eq!(get(&server, &object("v1")).await, "404 404 page not found");
+    assert_eq!(get(&server, "/apis/example.com").await, "404 404 page not found");
 }

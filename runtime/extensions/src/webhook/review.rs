@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 pub(super) struct Review {
     version: &'static str,
     uid: String,
-    question: Value,
+    document: Value,
 }
 
 impl Review {
@@ -20,16 +20,16 @@ impl Review {
         });
         let version = version.ok_or("no supported conversion review versions")?;
         let uid = uuid::Uuid::new_v4().to_string();
-        let question = json!({
+        let document = json!({
             "kind": "ConversionReview",
             "apiVersion": format!("apiextensions.k8s.io/{version}"),
             "request": {"uid": uid, "desiredAPIVersion": wanted, "objects": objects},
         });
-        Ok(Self { version, uid, question })
+        Ok(Self { version, uid, document })
     }
 
-    pub(super) fn question(&self) -> &Value {
-        &self.question
+    pub(super) fn document(&self) -> &Value {
+        &self.document
     }
 
     /// Returns the objects in an answer, or the webhook's refusal.

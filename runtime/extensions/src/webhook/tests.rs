@@ -56,7 +56,7 @@ fn another_object_is_no_answer() {
 #[test]
 fn reviews_are_answered_in_their_version() {
     let review = Review::new(&["v9".to_owned(), "v1".to_owned()], &[stored()], &V2.api_version).unwrap();
-    let uid = review.question()["request"]["uid"].clone();
+    let uid = review.document()["request"]["uid"].clone();
     let answer = |response: Value| {
         review
             .answer(json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "response": response}))

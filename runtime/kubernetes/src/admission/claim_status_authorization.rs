@@ -54,7 +54,7 @@ impl ClaimStatusAuthorization {
             return;
         }
         let verb = verb(attributes);
-        if let Err(why) = self.ask(attributes, verb, "binding", "", "").await {
+        if let Err(why) = self.authorize(attributes, verb, "binding", "", "").await {
             let needed = format!("resource=\"resourceclaims/binding\", verb=\"{verb}\"");
             let why = format!("changing status.allocation or status.reservedFor requires {needed} permission: {why}");
             errors.forbidden("status.allocation", why);
@@ -79,7 +79,7 @@ impl ClaimStatusAuthorization {
             // One of them is enough.
             let mut refusals = Vec::new();
             for verb in &verbs {
-                match self.ask(attributes, verb, "driver", namespace, driver).await {
+                match self.authorize(attributes, verb, "driver", namespace, driver).await {
                     Ok(()) => break,
                     Err(why) => refusals.push(why),
                 }
@@ -92,7 +92,7 @@ impl ClaimStatusAuthorization {
         }
     }
 
-    async fn ask(
+    async fn authorize(
         &self,
         attributes: &Attributes<'_>,
         verb: &str,

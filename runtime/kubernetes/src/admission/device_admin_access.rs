@@ -19,7 +19,7 @@ pub(super) struct DeviceAdminAccess {
 
 impl DeviceAdminAccess {
     fn check(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
-        let (Some(new), Some(field)) = (objects.new.as_deref(), asks(attributes, objects)) else {
+        let (Some(new), Some(field)) = (objects.new.as_deref(), requesting_field(attributes, objects)) else {
             return Ok(());
         };
         let namespace = self.objects.find::<Namespace>("", attributes.namespace)?;
@@ -51,7 +51,7 @@ impl DeviceAdminAccess {
 }
 
 /// Returns the path of the first request for admin access that a write adds; `None` if it adds none.
-fn asks(attributes: &Attributes<'_>, objects: &Objects<'_>) -> Option<String> {
+fn requesting_field(attributes: &Attributes<'_>, objects: &Objects<'_>) -> Option<String> {
     match (attributes.operation, attributes.subresource) {
         (Operation::Create, "") => {
             let claim = objects.new_as::<ResourceClaim>().map(|claim| &claim.spec);

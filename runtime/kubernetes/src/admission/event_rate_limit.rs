@@ -168,7 +168,7 @@ mod tests {
         };
         let attributes = Attributes::new(Operation::Create, Event::RESOURCE, &user);
         let start = Instant::now();
-        let ask = |after: u64| {
+        let admit = |after: u64| {
             let mut event = Event::default();
             let objects = Objects {
                 new: Some(&mut event),
@@ -176,15 +176,15 @@ mod tests {
             };
             plugin.check(&attributes, &objects, start + Duration::from_millis(after))
         };
-        assert!((0..3).all(|_| ask(0).is_ok()));
-        let refused = ask(0).unwrap_err();
+        assert!((0..3).all(|_| admit(0).is_ok()));
+        let refused = admit(0).unwrap_err();
         assert_eq!(refused.code(), 429);
         assert_eq!(
             refused.message(),
             "Too many requests: limit reached on type User for key alice"
         );
-        assert!(ask(500).is_ok());
-        assert!(ask(600).is_err());
+        assert!(admit(500).is_ok());
+        assert!(admit(600).is_err());
     }
 
     #[test]

@@ -83,7 +83,7 @@ mod tests {
         let objects = Few::default().with::<PodGroup>(gang).with::<PodGroup>(loose).lister();
         let plugin = JobValidation { objects };
         let update = |old: i32, new: i32, group: &Value| {
-            Request::update::<Job>().ask(&plugin, Some(&mut job(new, group)), Some(&job(old, group)))
+            Request::update::<Job>().admit(&plugin, Some(&mut job(new, group)), Some(&job(old, group)))
         };
         let refused = r#"jobs.batch "j" is forbidden: cannot change parallelism for a Job referencing gang-scheduled PodGroup "gang""#;
         assert_eq!(update(1, 2, &Value::Null), Err(refused.to_owned()));

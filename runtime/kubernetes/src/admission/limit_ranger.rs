@@ -51,13 +51,13 @@ impl LimitRanger {
     }
 
     fn check(&self, attributes: &Attributes<'_>, objects: &Objects<'_>) -> ApiResult<()> {
-        let Some(asked) = asked_for(objects) else {
+        let Some(requested) = requested_resources(objects) else {
             return Ok(());
         };
         for range in self.ranges(attributes, objects)? {
             let mut problems = Vec::new();
             for item in &range.spec.limits {
-                check_item(item, &asked, &mut problems);
+                check_item(item, &requested, &mut problems);
             }
             attributes.forbid_all(objects.new.as_deref(), &problems)?;
         }
@@ -67,7 +67,7 @@ impl LimitRanger {
 
 /// The requests and limits of an object, by the type of bound: one entry per container, and one for the object as a
 /// whole.
-fn asked_for(objects: &Objects<'_>) -> Option<Vec<(&'static str, ResourceList, ResourceList)>> {
+fn requested_resources(objects: &Objects<'_>) -> Option<Vec<(&'static str, ResourceList, ResourceList)>> {
     if let Some(claim) = objects.new_as::<PersistentVolumeClaim>() {
         return Some(vec![(
             CLAIM,
@@ -77,31 +77,39 @@ fn asked_for(objects: &Objects<'_>) -> Option<Vec<(&'static str, ResourceList, R
     }
     let pod = objects.new_as::<Pod>()?;
     let containers = pod.spec.containers.iter().chain(&pod.spec.init_containers);
-    let mut asked: Vec<_> = containers
+    let mut requested: Vec<_> = containers
         .map(|container| {
             let resources = &container.resources;
             ("Container", resources.requests.clone(), resources.limits.clone())
         })
         .collect();
     let whole = |side| total(&pod.spec, side);
-    asked.push(("Pod", whole(Side::Requests), whole(Side::Limits)));
-    Some(asked)
+    requested.push(("Pod", whole(Side::Requests), whole(Side::Limits)));
+    Some(requested)
 }
 
-fn check_item(item: &LimitRangeItem, asked: &[(&'static str, ResourceList, ResourceList)], problems: &mut Vec<String>) {
-    for (sort, requests, limits) in asked.iter().filter(|(sort, ..)| *sort == item.type_) {
-        let asked = RequestedResources { sort, requests, limits };
-        problems.extend(item.min.iter().filter_map(|(name, bound)| asked.below(name, bound)));
+fn check_item(
+    item: &LimitRangeItem,
+    requested: &[(&'static str, ResourceList, ResourceList)],
+    problems: &mut Vec<String>,
+) {
+    for (sort, requests, limits) in requested.iter().filter(|(sort, ..)| *sort == item.type_) {
+        let requested = RequestedResources { sort, requests, limits };
+        problems.extend(item.min.iter().filter_map(|(name, bound)| requested.below(name, bound)));
         let above = match item.type_ == CLAIM {
             true => RequestedResources::requested_above,
             false => RequestedResources::above,
         };
-        problems.extend(item.max.iter().filter_map(|(name, bound)| above(&asked, name, bound)));
+        problems.extend(
+            item.max
+                .iter()
+                .filter_map(|(name, bound)| above(&requested, name, bound)),
+        );
         if item.type_ == CLAIM {
             continue;
         }
         let ratios = item.max_limit_request_ratio.iter();
-        problems.extend(ratios.filter_map(|(name, bound)| asked.out_of_ratio(name, bound)));
+        problems.extend(ratios.filter_map(|(name, bound)| requested.out_of_ratio(name, bound)));
     }
 }
 

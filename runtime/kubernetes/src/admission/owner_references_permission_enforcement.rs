@@ -136,8 +136,8 @@ mod tests {
             else {
                 return AuthorizationOutcome::NO_OPINION;
             };
-            let asked = format!("{} {resource} {subresource}", attributes.verb);
-            match self.0.contains(&asked.trim_end()) {
+            let action = format!("{} {resource} {subresource}", attributes.verb);
+            match self.0.contains(&action.trim_end()) {
                 true => AuthorizationOutcome::ALLOW,
                 false => Decision::NoOpinion("no".to_owned()).into(),
             }

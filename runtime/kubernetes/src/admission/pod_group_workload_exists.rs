@@ -78,7 +78,7 @@ mod tests {
         let create = |workload: &str, template: &str| {
             let mut group: PodGroup = object(json!({"metadata": {"name": "g"}, "spec": {"podGroupTemplateRef": {
                 "workload": {"workloadName": workload, "podGroupTemplateName": template}}}}));
-            Request::create::<PodGroup>().ask(&plugin, Some(&mut group), None)
+            Request::create::<PodGroup>().admit(&plugin, Some(&mut group), None)
         };
         assert_eq!(create("w", "t"), Ok(()));
         let refused = |why: &str| {

@@ -76,7 +76,7 @@ impl ResourceQuotas {
             return Ok(());
         }
         let evaluator = Evaluator::of(attributes, &*self.objects);
-        let Some(asked) = QuotaRequest::new(&evaluator, attributes, objects) else {
+        let Some(request) = QuotaRequest::new(&evaluator, attributes, objects) else {
             return Ok(());
         };
         if self.limited.is_empty() && self.objects.all::<ResourceQuota>(attributes.namespace)?.is_empty() {
@@ -96,7 +96,7 @@ impl ResourceQuotas {
                 });
                 Ok(quotas)
             };
-            let work = |quotas: &[ResourceQuota]| charged(quotas, &asked, &self.limited);
+            let work = |quotas: &[ResourceQuota]| charged(quotas, &request, &self.limited);
             let Some(charge) = ledger.charge(stored, work, attributes.dry_run)? else {
                 return Ok(());
             };

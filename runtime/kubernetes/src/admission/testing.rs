@@ -95,7 +95,7 @@ impl Request {
     }
 
     /// Runs `plugin` in both phases. Returns the error's message if it refuses.
-    pub(super) fn ask(
+    pub(super) fn admit(
         &self,
         plugin: &dyn Plugin,
         new: Option<&mut dyn Object>,
@@ -104,7 +104,7 @@ impl Request {
         finish(self.answer(plugin, new, old))
     }
 
-    /// As `ask`, for a plugin that awaits other work.
+    /// As `admit`, for a plugin that awaits other work.
     pub(super) async fn answer(
         &self,
         plugin: &dyn Plugin,
@@ -137,13 +137,13 @@ impl Request {
 
     /// Creates `object` and returns it as the plugin left it.
     pub(super) fn created<R: Resource>(&self, plugin: &dyn Plugin, mut object: R) -> Result<R, String> {
-        self.ask(plugin, Some(&mut object), None)?;
+        self.admit(plugin, Some(&mut object), None)?;
         Ok(object)
     }
 
     /// Changes `old` to `new` and returns it as the plugin left it.
     pub(super) fn updated<R: Resource>(&self, plugin: &dyn Plugin, old: &R, mut new: R) -> Result<R, String> {
-        self.ask(plugin, Some(&mut new), Some(old))?;
+        self.admit(plugin, Some(&mut new), Some(old))?;
         Ok(new)
     }
 

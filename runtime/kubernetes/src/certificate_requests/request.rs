@@ -17,7 +17,7 @@ const LABEL: &str = "CERTIFICATE REQUEST";
 /// A request for a certificate.
 #[derive(Debug)]
 pub(crate) struct Request {
-    asked: CertReq,
+    parsed: CertReq,
     der: Vec<u8>,
     /// The user and the groups that the certificate would identify.
     pub(crate) user: Subject,
@@ -35,10 +35,10 @@ impl Request {
         let block = parse_x509_pem(pem).ok().map(|(_, block)| block);
         let block = block.filter(|block| block.label == LABEL);
         let der = block.ok_or_else(|| format!("PEM block type must be {LABEL}"))?.contents;
-        let asked = CertReq::from_der(&der).map_err(|error| error.to_string())?;
-        let names = names_of(&asked).map_err(|error| error.to_string())?;
+        let parsed = CertReq::from_der(&der).map_err(|error| error.to_string())?;
+        let names = names_of(&parsed).map_err(|error| error.to_string())?;
         Ok(Self {
-            asked,
+            parsed,
             user: user_of(&der)?,
             der,
             names,
@@ -47,12 +47,12 @@ impl Request {
 
     /// The subject of the requested certificate.
     pub(crate) fn subject(&self) -> &Name {
-        &self.asked.info.subject
+        &self.parsed.info.subject
     }
 
     /// The key that the certificate is for.
     pub(crate) fn public_key(&self) -> &SubjectPublicKeyInfoOwned {
-        &self.asked.info.public_key
+        &self.parsed.info.public_key
     }
 
     /// True if the request is signed with the private key of its public key.
@@ -68,9 +68,9 @@ fn user_of(der: &[u8]) -> Result<Subject, String> {
     user.ok_or_else(|| "x509: invalid RDNSequence: invalid attribute value".to_owned())
 }
 
-fn names_of(asked: &CertReq) -> x509_cert::der::Result<Vec<GeneralName>> {
+fn names_of(parsed: &CertReq) -> x509_cert::der::Result<Vec<GeneralName>> {
     let mut names = Vec::new();
-    for attribute in asked.info.attributes.iter() {
+    for attribute in parsed.info.attributes.iter() {
         if attribute.oid != ExtensionReq::OID {
             continue;
         }

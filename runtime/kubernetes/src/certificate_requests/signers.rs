@@ -103,13 +103,13 @@ fn check_node_name(request: &Request) -> Result<(), String> {
 
 /// Requires exactly these usages; keys that are not RSA cannot encipher others.
 fn check_node_usages(usages: &[String], purpose: &str) -> Result<(), String> {
-    let asked: BTreeSet<&str> = usages.iter().map(String::as_str).collect();
+    let requested: BTreeSet<&str> = usages.iter().map(String::as_str).collect();
     let mut wanted = BTreeSet::from([purpose, "digital signature"]);
-    if asked == wanted {
+    if requested == wanted {
         return Ok(());
     }
     wanted.insert("key encipherment");
-    if asked == wanted {
+    if requested == wanted {
         return Ok(());
     }
     let wanted: Vec<&str> = wanted.into_iter().collect();

@@ -61,12 +61,12 @@ impl Logs {
             if matches!(error, LinkError::NotAllowed) {
                 return ApiError::bad_request(error.to_string());
             }
-            let asked = format!("https://{}{}", target.authority(), target.path);
+            let url = format!("https://{}{}", target.authority(), target.path);
             let query = match target.query.as_str() {
                 "" => String::new(),
                 query => format!("?{query}"),
             };
-            ApiError::unnamed(500, format!("Get \"{asked}{query}\": {error}"))
+            ApiError::unnamed(500, format!("Get \"{url}{query}\": {error}"))
         })?;
         let status = answer.status();
         if !(200..=206).contains(&status.as_u16()) {

@@ -49,7 +49,7 @@ fn add_condition(request: &mut Value, condition: Value) {
 }
 
 /// Decodes the PEM of a request.
-fn asked(request: &Value) -> Result<Request, String> {
+fn parse_request(request: &Value) -> Result<Request, String> {
     let pem = STANDARD.decode(text(request, "/spec/request"));
     Request::read(&pem.map_err(|error| error.to_string())?)
 }

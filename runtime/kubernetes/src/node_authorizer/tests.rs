@@ -34,7 +34,7 @@ fn node(name: &str) -> UserInfo {
 
 /// Asks for `verb group/resource/subresource namespace/name?fieldSelector` in the name of n1; group, subresource and selector
 /// may be empty. Returns the reason of a refusal.
-fn ask(authorizer: &NodeAuthorizer, verb: &str, what: &str, place: &str) -> Result<(), String> {
+fn authorize(authorizer: &NodeAuthorizer, verb: &str, what: &str, place: &str) -> Result<(), String> {
     let mut parts = what.split('/');
     let [group, resource, subresource] = [(); 3].map(|()| parts.next().unwrap_or_default());
     let (place, field) = place.split_once('?').unwrap_or((place, ""));
@@ -89,7 +89,7 @@ fn refused(reason: &str) -> Result<(), String> {
 async fn objects_of_the_pods_of_a_node_can_be_read_at_once() {
     let stores = stores();
     let authorizer = authorizer(&stores);
-    assert_eq!(ask(&authorizer, "get", "/secrets", "ns/s"), unrelated());
+    assert_eq!(authorize(&authorizer, "get", "/secrets", "ns/s"), unrelated());
     let spec = json!({
         "serviceAccountName": "sa",
         "volumes": [
@@ -120,7 +120,11 @@ async fn objects_of_the_pods_of_a_node_can_be_read_at_once() {
         ("list", "/pods", "/?spec.nodeName=n1"),
         ("watch", "/pods", "ns/p"),
     ] {
-        assert_eq!(ask(&authorizer, verb, what, place), Ok(()), "{verb} {what} {place}");
+        assert_eq!(
+            authorize(&authorizer, verb, what, place),
+            Ok(()),
+            "{verb} {what} {place}"
+        );
     }
     for (verb, what, place) in [
         ("get", "/secrets", "ns/other"),
@@ -130,7 +134,7 @@ async fn objects_of_the_pods_of_a_node_can_be_read_at_once() {
         ("get", "resource.k8s.io/resourceclaims", "ns/p-d"),
     ] {
         assert_eq!(
-            ask(&authorizer, verb, what, place),
+            authorize(&authorizer, verb, what, place),
             unrelated(),
             "{verb} {what} {place}"
         );
@@ -138,11 +142,11 @@ async fn objects_of_the_pods_of_a_node_can_be_read_at_once() {
     let created = json!({"resourceClaimStatuses": [{"name": "d", "resourceClaimName": "p-d"}]});
     put_pod(&stores, "p", "n1", spec, created).await;
     assert_eq!(
-        ask(&authorizer, "get", "resource.k8s.io/resourceclaims", "ns/p-d"),
+        authorize(&authorizer, "get", "resource.k8s.io/resourceclaims", "ns/p-d"),
         Ok(())
     );
     delete_pod(&stores, "p").await;
-    assert_eq!(ask(&authorizer, "get", "/secrets", "ns/s"), unrelated());
+    assert_eq!(authorize(&authorizer, "get", "/secrets", "ns/s"), unrelated());
 }
 
 #[tokio::test]
@@ -164,11 +168,11 @@ async fn volumes_are_related_through_claims() {
         ("/secrets", "storage/s"),
         ("storage.k8s.io/volumeattachments", "/a"),
     ] {
-        assert_eq!(ask(&authorizer, "get", what, place), Ok(()), "{what} {place}");
+        assert_eq!(authorize(&authorizer, "get", what, place), Ok(()), "{what} {place}");
     }
     memory_stores::put::<PersistentVolume>(&stores, &volume("other")).await;
-    assert_eq!(ask(&authorizer, "get", "/persistentvolumes", "/v"), unrelated());
-    assert_eq!(ask(&authorizer, "get", "/secrets", "storage/s"), unrelated());
+    assert_eq!(authorize(&authorizer, "get", "/persistentvolumes", "/v"), unrelated());
+    assert_eq!(authorize(&authorizer, "get", "/secrets", "storage/s"), unrelated());
 }
 
 #[tokio::test]
@@ -185,11 +189,14 @@ async fn slices_are_those_of_the_devices_of_a_node() {
         ("create", "/"),
         ("deletecollection", "/?spec.nodeName=n1"),
     ] {
-        assert_eq!(ask(&authorizer, verb, slices, place), Ok(()), "{verb} {place}");
+        assert_eq!(authorize(&authorizer, verb, slices, place), Ok(()), "{verb} {place}");
     }
-    assert_eq!(ask(&authorizer, "delete", slices, "/other"), unrelated());
+    assert_eq!(authorize(&authorizer, "delete", slices, "/other"), unrelated());
     let unselected = refused("can only list/watch/deletecollection resourceslices with nodeName field selector");
-    assert_eq!(ask(&authorizer, "list", slices, "/?spec.nodeName!=n1"), unselected);
+    assert_eq!(
+        authorize(&authorizer, "list", slices, "/?spec.nodeName!=n1"),
+        unselected
+    );
 }
 
 #[test]
@@ -210,7 +217,11 @@ fn nodes_write_what_kubelets_report() {
         ("create", "authorization.k8s.io/subjectaccessreviews", "/"),
         ("watch", "/services", "/"),
     ] {
-        assert_eq!(ask(&authorizer, verb, what, place), Ok(()), "{verb} {what} {place}");
+        assert_eq!(
+            authorize(&authorizer, verb, what, place),
+            Ok(()),
+            "{verb} {what} {place}"
+        );
     }
     for (verb, what, place, reason) in [
         ("delete", "/nodes", "/n1", ""),
@@ -278,7 +289,7 @@ fn nodes_write_what_kubelets_report() {
         ),
     ] {
         assert_eq!(
-            ask(&authorizer, verb, what, place),
+            authorize(&authorizer, verb, what, place),
             refused(reason),
             "{verb} {what} {place}"
         );

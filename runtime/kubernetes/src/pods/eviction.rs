@@ -79,7 +79,7 @@ impl Evictions {
         let pod = self.pod(call)?;
         let dry_run = !options.dry_run.is_empty();
         let mut options = options.clone();
-        let grant = self.ask_budgets(&pod, dry_run, now).await?;
+        let grant = self.check_budgets(&pod, dry_run, now).await?;
         if let Grant::WhileUnhealthy(_) = &grant {
             set_version(&mut options, &pod.metadata.resource_version);
         }
@@ -142,7 +142,7 @@ impl Evictions {
         endpoint.remove(call, options).await
     }
 
-    async fn ask_budgets(&self, pod: &Pod, dry_run: bool, now: Time) -> ApiResult<Grant> {
+    async fn check_budgets(&self, pod: &Pod, dry_run: bool, now: Time) -> ApiResult<Grant> {
         let budgets = self.budgets_of(pod)?;
         let budget = match budgets.as_slice() {
             [] => return Ok(Grant::Granted),

@@ -32,7 +32,7 @@ impl Responder for SubjectAccess {
             check(submission)?;
             submission.admit().await?;
             let review = submission.as_kind::<v1::SubjectAccessReview>()?;
-            review.status = ask_for_subject(&*self.0, &review.spec).await;
+            review.status = review_subject(&*self.0, &review.spec).await;
             submission.respond(&*submission.object)
         })
     }
@@ -44,7 +44,7 @@ impl Responder for LocalAccess {
             check(submission)?;
             submission.admit().await?;
             let review = submission.as_kind::<v1::LocalSubjectAccessReview>()?;
-            review.status = ask_for_subject(&*self.0, &review.spec).await;
+            review.status = review_subject(&*self.0, &review.spec).await;
             submission.respond(&*submission.object)
         })
     }
@@ -57,7 +57,7 @@ impl Responder for OwnAccess {
             submission.admit().await?;
             let review = submission.as_kind::<v1::SelfSubjectAccessReview>()?;
             let (resource, path) = (&review.spec.resource_attributes, &review.spec.non_resource_attributes);
-            review.status = ask(&*self.0, &call.ctx.user, resource.as_ref(), path.as_ref()).await;
+            review.status = review(&*self.0, &call.ctx.user, resource.as_ref(), path.as_ref()).await;
             submission.respond(&*submission.object)
         })
     }
@@ -111,7 +111,7 @@ fn check(submission: &Submission<'_>) -> ApiResult<()> {
     Err(ApiError::invalid(&kind, "", &errors))
 }
 
-async fn ask_for_subject(
+async fn review_subject(
     authorizer: &dyn Authorizer,
     spec: &v1::SubjectAccessReviewSpec,
 ) -> v1::SubjectAccessReviewStatus {
@@ -122,10 +122,10 @@ async fn ask_for_subject(
         extra: spec.extra.clone(),
     };
     let (resource, path) = (&spec.resource_attributes, &spec.non_resource_attributes);
-    ask(authorizer, &user, resource.as_ref(), path.as_ref()).await
+    review(authorizer, &user, resource.as_ref(), path.as_ref()).await
 }
 
-async fn ask(
+async fn review(
     authorizer: &dyn Authorizer,
     user: &UserInfo,
     resource: Option<&v1::ResourceAttributes>,
@@ -151,14 +151,14 @@ async fn ask(
         // A question without attributes was refused before.
         (None, None) => ("", Target::Path("")),
     };
-    let asked = resource.map(ParsedSelectors::of).unwrap_or_default();
+    let selectors = resource.map(ParsedSelectors::of).unwrap_or_default();
     let attributes = Attributes {
         user,
         verb,
         target,
         selectors: Selectors {
-            field: &asked.field,
-            label: &asked.label,
+            field: &selectors.field,
+            label: &selectors.label,
         },
     };
     let decision = authorizer.authorize(&attributes).wait().await;
@@ -173,7 +173,7 @@ async fn ask(
         Decision::Deny(reason) | Decision::NoOpinion(reason) => status.reason = reason,
         Decision::Failed(why) | Decision::FailedClosed(why) => problems.push(why),
     }
-    problems.extend(asked.problems);
+    problems.extend(selectors.problems);
     status.evaluation_error = problems.join("; ");
     status
 }

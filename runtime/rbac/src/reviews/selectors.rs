@@ -16,16 +16,16 @@ pub(super) struct ParsedSelectors {
 
 impl ParsedSelectors {
     pub(super) fn of(resource: &ResourceAttributes) -> Self {
-        let mut asked = Self::default();
+        let mut parsed = Self::default();
         if let Some(selector) = &resource.field_selector {
             let terms = terms(&selector.raw_selector, &selector.requirements, FieldQuery::parse, field);
-            asked.field = asked.read("fieldSelector", terms);
+            parsed.field = parsed.read("fieldSelector", terms);
         }
         if let Some(selector) = &resource.label_selector {
             let terms = terms(&selector.raw_selector, &selector.requirements, LabelQuery::parse, label);
-            asked.label = asked.read("labelSelector", terms);
+            parsed.label = parsed.read("labelSelector", terms);
         }
-        asked
+        parsed
     }
 
     /// Returns the terms that could be parsed.
@@ -103,9 +103,9 @@ mod tests {
     #[track_caller]
     fn check(resource: serde_json::Value, expected: [&str; 2], problems: &[&str]) {
         let resource: ResourceAttributes = serde_json::from_value(resource).unwrap();
-        let asked = ParsedSelectors::of(&resource);
-        assert_eq!([&*asked.field, &*asked.label], expected);
-        assert_eq!(asked.problems, problems);
+        let parsed = ParsedSelectors::of(&resource);
+        assert_eq!([&*parsed.field, &*parsed.label], expected);
+        assert_eq!(parsed.problems, problems);
     }
 
     #[test]

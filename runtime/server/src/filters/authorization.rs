@@ -100,8 +100,8 @@ impl Filter for Authorization {
                 None => Step::Continue,
                 Some(answer) => Step::Answer(answer),
             },
-            AuthorizationOutcome::Pending(question) => Step::Wait(Box::pin(async move {
-                let decision = question.await;
+            AuthorizationOutcome::Pending(pending) => Step::Wait(Box::pin(async move {
+                let decision = pending.await;
                 self.conclude(exchange, decision, begin)
             })),
         }
@@ -126,8 +126,8 @@ fn annotate(annotations: &Annotations, decision: &Decision) {
 
 /// Reports that the authorizer could not decide, in a text that browsers do not interpret as a page.
 fn undecided(uri: &Uri, why: &str) -> Response {
-    let asked = uri.path_and_query().map_or("", PathAndQuery::as_str);
-    let text = format!("Internal Server Error: {}: {why}\n", quote(asked));
+    let path = uri.path_and_query().map_or("", PathAndQuery::as_str);
+    let text = format!("Internal Server Error: {}: {why}\n", quote(path));
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     response::plain_text(StatusCode::INTERNAL_SERVER_ERROR, text)
 }

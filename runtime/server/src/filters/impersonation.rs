@@ -64,12 +64,12 @@ impl Filter for Impersonation {
         }
         Step::Wait(Box::pin(async move {
             let ctx = &exchange.ctx;
-            let asking = Impersonator {
+            let impersonator = Impersonator {
                 user: &ctx.user,
                 info: &ctx.info,
                 is_constrained: ctx.features.has(&CONSTRAINED_IMPERSONATION),
             };
-            match self.modes.impersonate(&asking, &wanted).await {
+            match self.modes.impersonate(&impersonator, &wanted).await {
                 Ok((user, constraint)) => {
                     tracing::debug!(request = %ctx.id, by = ctx.user.name, user = user.name, "impersonation");
                     exchange.ctx.user = Arc::new(user);

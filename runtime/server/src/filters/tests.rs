@@ -73,8 +73,8 @@ fn selectors_are_part_of_the_attributes() {
         assert!(matches!(read.enter(&mut exchange), Step::Continue));
         assert!(matches!(filter.enter(&mut exchange), Step::Continue));
     }
-    let asked = curious.0.lock().unwrap();
-    assert_eq!(*asked, [r#"list "spec.nodeName=a" "app in (x)""#, r#"get "" """#]);
+    let seen = curious.0.lock().unwrap();
+    assert_eq!(*seen, [r#"list "spec.nodeName=a" "app in (x)""#, r#"get "" """#]);
 }
 
 #[tokio::test]

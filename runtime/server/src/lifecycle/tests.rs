@@ -74,7 +74,7 @@ impl ResourceHandler for Echo {
     fn serve(self: Arc<Self>, mut ctx: Context, request: Request<Body>) -> BoxFuture<'static, Response> {
         Box::pin(async move {
             match ctx.info.name() {
-                "panics" => panic!("asked to"),
+                "panics" => panic!("on purpose"),
                 "warns" => ctx.warnings.add("beware of \"échoes\""),
                 "reads-body" => drop(request.into_body().collect().await),
                 "waits" => {
@@ -139,7 +139,7 @@ fn prepared(config: Config) -> PreparedServer {
 }
 
 /// Sends a request to a server whose paths are all installed; `METHOD PATH`, and a token unless it is empty.
-async fn ask(server: &PreparedServer, request: &str, token: &str) -> (StatusCode, HeaderMap, String) {
+async fn send(server: &PreparedServer, request: &str, token: &str) -> (StatusCode, HeaderMap, String) {
     let (method, path) = request.split_once(' ').unwrap();
     let mut request = Request::builder().method(Method::try_from(method).unwrap()).uri(path);
     if !token.is_empty() {

@@ -278,7 +278,7 @@ mod tests {
             self.left.store(self.sizes.len(), Ordering::Relaxed);
             match next.flatten() {
                 Some(size) => out.extend(vec![b'x'; size]),
-                None => return Err(ApiError::internal("asked to")),
+                None => return Err(ApiError::internal("on purpose")),
             }
             Ok(!self.sizes.is_empty())
         }

@@ -43,7 +43,7 @@ impl Service for WhoAmI {
     async fn serve(self: Arc<Self>, request: Request<Body>, connection: Arc<Connection>) -> Answer {
         if request.uri().path() == "/breaks" {
             let body = futures_util::stream::poll_fn(|_| -> Poll<Option<Result<&'static str, Infallible>>> {
-                panic!("asked to")
+                panic!("on purpose")
             });
             return Response::new(Body::from_stream(body)).into();
         }
@@ -61,7 +61,7 @@ impl Service for WhoAmI {
                 until: Some(Instant::now()),
             };
         }
-        assert_ne!(request.uri().path(), "/panics", "asked to");
+        assert_ne!(request.uri().path(), "/panics", "on purpose");
         // Reads the body, like a handler that needs it.
         let _ = request.into_body().collect().await;
         let text = match &connection.certificate {

@@ -12,7 +12,7 @@ use super::{counters, gauges, histograms};
 #[derive(Debug)]
 pub(super) struct TokenCacheMetrics {
     /// Counts and durations of misses, then of hits.
-    asked: [(IntCounter, Histogram); 2],
+    requests: [(IntCounter, Histogram); 2],
     looked_at: [IntCounter; 2],
     /// Requests that wait for another server: for the answer to an equal question, and for that to their own.
     waiting: [IntGauge; 2],
@@ -46,7 +46,7 @@ impl TokenCacheMetrics {
             &["status"],
         );
         Arc::new(Self {
-            asked: ["miss", "hit"].map(|status| {
+            requests: ["miss", "hit"].map(|status| {
                 let labels = [status];
                 (requests.with_label_values(&labels), seconds.with_label_values(&labels))
             }),
@@ -58,7 +58,7 @@ impl TokenCacheMetrics {
 
 impl TokenCacheObserver for TokenCacheMetrics {
     fn requested(&self, hit: bool, took: Duration) {
-        let (count, seconds) = &self.asked[usize::from(hit)];
+        let (count, seconds) = &self.requests[usize::from(hit)];
         count.inc();
         seconds.observe(took.as_secs_f64());
     }

@@ -11,7 +11,7 @@ use tower::ServiceExt;
 
 use super::{OpenApi, router};
 
-async fn ask(openapi: &OpenApi, path: &str, headers: &[(&str, &str)]) -> (StatusCode, HeaderMap, Bytes) {
+async fn get(openapi: &OpenApi, path: &str, headers: &[(&str, &str)]) -> (StatusCode, HeaderMap, Bytes) {
     let mut request = Request::get(path);
     for (name, value) in headers {
         request = request.header(*name, *value);
@@ -35,11 +35,11 @@ fn openapi() -> OpenApi {
 #[tokio::test]
 async fn the_index_leads_to_documents_by_hash() {
     let openapi = openapi();
-    let (_, headers, body) = ask(&openapi, "/openapi/v3", &[]).await;
+    let (_, headers, body) = get(&openapi, "/openapi/v3", &[]).await;
     assert_eq!(headers["content-type"], "text/plain; charset=utf-8");
     let index: Value = serde_json::from_slice(&body).unwrap();
     let place = index["paths"]["api/v1"]["serverRelativeURL"].as_str().unwrap();
-    let (code, headers, body) = ask(&openapi, place, &[]).await;
+    let (code, headers, body) = get(&openapi, place, &[]).await;
     assert_eq!((code, &body[..]), (StatusCode::OK, &b"{\"openapi\":\"3.0.0\"}"[..]));
     assert_eq!(
         (
@@ -48,7 +48,7 @@ async fn the_index_leads_to_documents_by_hash() {
         ),
         ("public, immutable", "Accept")
     );
-    let (code, headers, body) = ask(&openapi, "/openapi/v3/api/v1?hash=AB", &[]).await;
+    let (code, headers, body) = get(&openapi, "/openapi/v3/api/v1?hash=AB", &[]).await;
     assert_eq!(
         (code, headers["location"].to_str().unwrap(), body.len()),
         (StatusCode::MOVED_PERMANENTLY, place, 0)
@@ -59,7 +59,7 @@ async fn the_index_leads_to_documents_by_hash() {
 async fn a_copy_is_told_by_its_tag_or_date() {
     let openapi = openapi();
     for path in ["/openapi/v2", "/openapi/v3/api/v1", "/openapi/v3"] {
-        let (_, headers, _) = ask(&openapi, path, &[]).await;
+        let (_, headers, _) = get(&openapi, path, &[]).await;
         let tag = headers["etag"].to_str().unwrap();
         for known in [
             tag.to_owned(),
@@ -67,18 +67,18 @@ async fn a_copy_is_told_by_its_tag_or_date() {
             format!("\"other\", {tag}"),
             "*".to_owned(),
         ] {
-            let (code, _, body) = ask(&openapi, path, &[("if-none-match", &known)]).await;
+            let (code, _, body) = get(&openapi, path, &[("if-none-match", &known)]).await;
             assert_eq!((code, body.len()), (StatusCode::NOT_MODIFIED, 0), "{path} {known}");
         }
         assert_eq!(
-            ask(&openapi, path, &[("if-none-match", "\"other\"")]).await.0,
+            get(&openapi, path, &[("if-none-match", "\"other\"")]).await.0,
             StatusCode::OK
         );
     }
-    let (_, headers, _) = ask(&openapi, "/openapi/v2", &[]).await;
+    let (_, headers, _) = get(&openapi, "/openapi/v2", &[]).await;
     let date = headers["last-modified"].to_str().unwrap();
     assert_eq!(
-        ask(&openapi, "/openapi/v2", &[("if-modified-since", date)]).await.0,
+        get(&openapi, "/openapi/v2", &[("if-modified-since", date)]).await.0,
         StatusCode::NOT_MODIFIED
     );
 }
@@ -92,7 +92,7 @@ async fn refusals_of_documents_have_no_body() {
         ("/openapi/v2", "text/html", StatusCode::NOT_ACCEPTABLE),
         ("/openapi/v3/api/v1", "text/html", StatusCode::NOT_ACCEPTABLE),
     ] {
-        let (code, _, body) = ask(&openapi, path, &[("accept", accept)]).await;
+        let (code, _, body) = get(&openapi, path, &[("accept", accept)]).await;
         assert_eq!((code, body.len()), (expected, 0), "{path}");
     }
 }
@@ -101,7 +101,7 @@ async fn refusals_of_documents_have_no_body() {
 async fn protobuf_has_both_names() {
     let openapi = OpenApi::new([("api/v1", &b"{\"swagger\":\"2.0\"}"[..])], [], Features::defaults());
     for name in [super::endpoints::V2_PROTOBUF, super::endpoints::V2_PROTOBUF_OLD] {
-        let (_, headers, body) = ask(&openapi, "/openapi/v2", &[("accept", name)]).await;
+        let (_, headers, body) = get(&openapi, "/openapi/v2", &[("accept", name)]).await;
         assert_eq!(
             (headers["content-type"].to_str().unwrap(), &body[..]),
             (super::endpoints::V2_PROTOBUF, &b"\x0a\x032.0"[..])
@@ -114,13 +114,13 @@ async fn documents_of_version_3_are_there_in_protobuf() {
     let openapi = openapi();
     let liked = format!("application/json;q=0.5, {}", super::endpoints::V3_PROTOBUF_OLD);
     for accept in [super::endpoints::V3_PROTOBUF, &liked] {
-        let (_, headers, body) = ask(&openapi, "/openapi/v3/api/v1", &[("accept", accept)]).await;
+        let (_, headers, body) = get(&openapi, "/openapi/v3/api/v1", &[("accept", accept)]).await;
         assert_eq!(
             (headers["content-type"].to_str().unwrap(), &body[..]),
             (super::endpoints::V3_PROTOBUF, &b"\x0a\x053.0.0"[..])
         );
     }
-    let (_, json, _) = ask(
+    let (_, json, _) = get(
         &openapi,
         "/openapi/v3/api/v1",
         &[("accept", "*/*;q=0.1, application/json")],
@@ -132,10 +132,10 @@ async fn documents_of_version_3_are_there_in_protobuf() {
 #[tokio::test]
 async fn the_large_document_is_compressed_for_those_who_take_it() {
     let openapi = openapi();
-    let (_, headers, body) = ask(&openapi, "/openapi/v2", &[("accept-encoding", "gzip")]).await;
+    let (_, headers, body) = get(&openapi, "/openapi/v2", &[("accept-encoding", "gzip")]).await;
     assert_eq!(headers["content-encoding"], "gzip");
     assert!(body.len() < 200);
-    let (_, headers, _) = ask(&openapi, "/openapi/v2", &[]).await;
+    let (_, headers, _) = get(&openapi, "/openapi/v2", &[]).await;
     assert!(!headers.contains_key("content-encoding"));
 }
 
@@ -158,16 +158,16 @@ async fn a_document_is_made_once_for_all_its_forms() {
     let place = format!("/openapi/v3/{MADE}");
     let mut bodies = Vec::new();
     for _ in 0..3 {
-        ask(&openapi, "/openapi/v3", &[]).await;
-        let (_, headers, body) = ask(&openapi, &place, &[]).await;
+        get(&openapi, "/openapi/v3", &[]).await;
+        let (_, headers, body) = get(&openapi, &place, &[]).await;
         let tag = headers["etag"].to_str().unwrap().to_owned();
-        let (known, _, _) = ask(&openapi, &place, &[("if-none-match", &tag)]).await;
+        let (known, _, _) = get(&openapi, &place, &[("if-none-match", &tag)]).await;
         assert_eq!(known, StatusCode::NOT_MODIFIED);
-        ask(&openapi, &place, &[("accept", super::endpoints::V3_PROTOBUF)]).await;
+        get(&openapi, &place, &[("accept", super::endpoints::V3_PROTOBUF)]).await;
         bodies.push(body);
-        ask(&openapi, "/openapi/v2", &[]).await;
-        ask(&openapi, "/openapi/v2", &[("accept-encoding", "gzip")]).await;
-        ask(&openapi, "/openapi/v2", &[("accept", super::endpoints::V2_PROTOBUF)]).await;
+        get(&openapi, "/openapi/v2", &[]).await;
+        get(&openapi, "/openapi/v2", &[("accept-encoding", "gzip")]).await;
+        get(&openapi, "/openapi/v2", &[("accept", super::endpoints::V2_PROTOBUF)]).await;
         // Documents of other servers change the merged one, but not this part of it.
         openapi.adopt_v2("apis/other.example.com/v1", "{}");
     }
@@ -180,18 +180,18 @@ async fn documents_come_and_go_while_serving() {
     let openapi = openapi();
     openapi.set_v3("apis/x.example.com/v1", "{}");
     openapi.adopt_v2("apis/x.example.com/v1", r#"{"paths":{"/apis/x.example.com/v1/":{}}}"#);
-    let (_, _, body) = ask(&openapi, "/openapi/v2", &[]).await;
+    let (_, _, body) = get(&openapi, "/openapi/v2", &[]).await;
     assert!(body.windows(14).any(|part| part == b"x.example.com/"));
     assert_eq!(
-        ask(&openapi, "/openapi/v3/apis/x.example.com/v1", &[]).await.0,
+        get(&openapi, "/openapi/v3/apis/x.example.com/v1", &[]).await.0,
         StatusCode::OK
     );
     openapi.remove_v3("apis/x.example.com/v1");
     openapi.disown_v2("apis/x.example.com/v1");
-    let (_, _, body) = ask(&openapi, "/openapi/v2", &[]).await;
+    let (_, _, body) = get(&openapi, "/openapi/v2", &[]).await;
     assert!(!body.windows(14).any(|part| part == b"x.example.com/"));
     assert_eq!(
-        ask(&openapi, "/openapi/v3/apis/x.example.com/v1", &[]).await.0,
+        get(&openapi, "/openapi/v3/apis/x.example.com/v1", &[]).await.0,
         StatusCode::NOT_FOUND
     );
 }

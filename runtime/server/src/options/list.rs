@@ -98,7 +98,7 @@ impl<'q> ListOptions<'q> {
     }
 
     /// True if the client requests the initial objects, followed by a bookmark if it accepts bookmarks.
-    pub(crate) fn asks_for_state(&self) -> bool {
+    pub(crate) fn requests_state(&self) -> bool {
         self.send_initial_events == Some(true)
     }
 

@@ -15,7 +15,7 @@ fn watch(query: &str) -> Result<(Start, bool), String> {
 fn watch_with(query: &str, features: &Features) -> Result<(Start, bool), String> {
     let options = ListOptions::for_watch(Query::new(query), features).map_err(|error| error.message().to_owned())?;
     let version = parse_version_field(&options.resource_version)?;
-    Ok((options.start(version), options.asks_for_state()))
+    Ok((options.start(version), options.requests_state()))
 }
 
 #[test]

@@ -34,14 +34,14 @@ fn call(parts: Parts) -> Call {
 async fn backend(answer: &'static str) -> (Target, tokio::task::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    let asked = tokio::spawn(async move {
+    let received = tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
-        let mut asked = Vec::new();
-        while !asked.ends_with(b"\r\n\r\n") {
-            asked.push(stream.read_u8().await.unwrap());
+        let mut received = Vec::new();
+        while !received.ends_with(b"\r\n\r\n") {
+            received.push(stream.read_u8().await.unwrap());
         }
         stream.write_all(answer.as_bytes()).await.unwrap();
-        String::from_utf8(asked).unwrap()
+        String::from_utf8(received).unwrap()
     });
     let target = Target {
         secure: false,
@@ -49,7 +49,7 @@ async fn backend(answer: &'static str) -> (Target, tokio::task::JoinHandle<Strin
         path: "/x/y".to_owned(),
         query: "a=b".to_owned(),
     };
-    (target, asked)
+    (target, received)
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn links_do_not_take_each_others_memory_for_pages() {
 
 #[tokio::test]
 async fn requests_go_on_and_links_come_back() {
-    let (target, asked) = backend(
+    let (target, received) = backend(
         "HTTP/1.1 302 Found\r\nlocation: /login\r\naccess-control-allow-origin: *\r\nx-own: 1\r\ncontent-length: 2\r\n\r\nhi",
     )
     .await;
@@ -76,13 +76,13 @@ async fn requests_go_on_and_links_come_back() {
     assert_eq!(response.headers()["x-own"], "1");
     assert!(response.headers().get("access-control-allow-origin").is_none());
     assert_eq!(&response.into_body().collect().await.unwrap().to_bytes()[..], b"hi");
-    let asked = asked.await.unwrap();
-    assert!(asked.starts_with("GET /x/y?a=b HTTP/1.1\r\n"), "{asked}");
-    assert!(asked.contains("host: api.example\r\n"), "{asked}");
-    assert!(asked.contains("x-forwarded-for: 192.0.2.7\r\n"), "{asked}");
+    let received = received.await.unwrap();
+    assert!(received.starts_with("GET /x/y?a=b HTTP/1.1\r\n"), "{received}");
+    assert!(received.contains("host: api.example\r\n"), "{received}");
+    assert!(received.contains("x-forwarded-for: 192.0.2.7\r\n"), "{received}");
     assert!(
-        asked.contains("x-forwarded-uri: /api/v1/namespaces/n/pods/p/proxy/x/y\r\n"),
-        "{asked}"
+        received.contains("x-forwarded-uri: /api/v1/namespaces/n/pods/p/proxy/x/y\r\n"),
+        "{received}"
     );
 }
 
@@ -120,13 +120,13 @@ fn connection_headers_are_not_forwarded() {
 
 #[tokio::test]
 async fn links_in_pages_come_back() {
-    let (target, asked) = backend(
+    let (target, received) = backend(
         "HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: 20\r\n\r\n<a href=\"/rewrite\">t",
     )
     .await;
     let request = call(request(Method::GET, "/api/v1/namespaces/n/pods/p/proxy/x/y"));
     let response = forward(&request, Body::empty(), &target, &link()).await.unwrap();
-    asked.await.unwrap();
+    received.await.unwrap();
     let page = response.into_body().collect().await.unwrap().to_bytes();
     let page = std::str::from_utf8(&page).unwrap();
     assert_eq!(page, r#"<a href="/api/v1/namespaces/n/pods/p/proxy/rewrite">t"#);

@@ -6,7 +6,7 @@ use http::header::{CONNECTION, HOST, HeaderMap, UPGRADE};
 use http::{HeaderValue, Method, Request, StatusCode};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
-use planesmith_access::upgrade::asks_for_upgrade;
+use planesmith_access::upgrade::requests_upgrade;
 use planesmith_machinery::status::{ApiError, ApiResult};
 
 use super::{AnswerBody, Link, LinkError, Target, append_sender, end_to_end, leave_connection};
@@ -21,7 +21,7 @@ use crate::endpoint::Call;
 /// reached.
 pub async fn tunnel(call: &Call, target: &Target, link: &Link) -> ApiResult<Response> {
     let request = &call.parts;
-    if !asks_for_upgrade(&request.headers) {
+    if !requests_upgrade(&request.headers) {
         return Err(ApiError::bad_request("Upgrade request required"));
     }
     let client = request.extensions.get::<OnUpgrade>().cloned();

@@ -52,7 +52,7 @@ async fn front(kubelet: u16) -> u16 {
     port
 }
 
-async fn ask(port: u16, method: Method, headers: &[(&str, &str)]) -> http::Response<Incoming> {
+async fn send(port: u16, method: Method, headers: &[(&str, &str)]) -> http::Response<Incoming> {
     let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection.with_upgrades());
@@ -82,12 +82,12 @@ async fn client(answer: &mut http::Response<Incoming>) -> WebSocketStream<TokioI
 /// Takes one connection, and answers its request with `answer`.
 async fn kubelet(listener: &TcpListener, answer: &str) -> (String, TcpStream) {
     let (mut stream, _) = listener.accept().await.unwrap();
-    let mut asked = Vec::new();
-    while !asked.ends_with(b"\r\n\r\n") {
-        asked.push(stream.read_u8().await.unwrap());
+    let mut received = Vec::new();
+    while !received.ends_with(b"\r\n\r\n") {
+        received.push(stream.read_u8().await.unwrap());
     }
     stream.write_all(answer.as_bytes()).await.unwrap();
-    (String::from_utf8(asked).unwrap(), stream)
+    (String::from_utf8(received).unwrap(), stream)
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn a_command_runs_with_a_client_in_web_socket_and_a_kubelet_in_spdy() {
     let serving = tokio::spawn(async move {
         let agreed = "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: SPDY/3.1\r\n\
                       x-stream-protocol-version: v4.channel.k8s.io\r\n\r\n";
-        let (asked, stream) = kubelet(&listener, agreed).await;
+        let (received, stream) = kubelet(&listener, agreed).await;
         let mut peer = Peer::new(stream);
         for kind in ["error", "stdin", "stdout"] {
             assert_eq!(peer.accept().await.1, [("streamtype".to_owned(), kind.to_owned())]);
@@ -114,9 +114,9 @@ async fn a_command_runs_with_a_client_in_web_socket_and_a_kubelet_in_spdy() {
         peer.send(&data(1, br#"{"metadata":{},"status":"Success"}"#, true))
             .await;
         peer.end().await;
-        asked
+        received
     });
-    let mut answer = ask(front(port).await, Method::GET, &RIGHT).await;
+    let mut answer = send(front(port).await, Method::GET, &RIGHT).await;
     assert_eq!(answer.status(), StatusCode::SWITCHING_PROTOCOLS);
     assert_eq!(answer.headers()["sec-websocket-accept"], "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
     assert_eq!(answer.headers()["sec-websocket-protocol"], "v5.channel.k8s.io");
@@ -130,20 +130,20 @@ async fn a_command_runs_with_a_client_in_web_socket_and_a_kubelet_in_spdy() {
     while client.next().await.is_some() {}
     let success = [&[3][..], br#"{"metadata":{},"status":"Success"}"#].concat();
     assert_eq!(heard, [vec![1], b"\x01hello".to_vec(), success]);
-    let asked = serving.await.unwrap();
+    let received = serving.await.unwrap();
     assert!(
-        asked.starts_with("POST /exec/n/p/c?command=cat&input=1&output=1 HTTP/1.1\r\n"),
-        "{asked}"
+        received.starts_with("POST /exec/n/p/c?command=cat&input=1&output=1 HTTP/1.1\r\n"),
+        "{received}"
     );
     for version in 2..=5 {
         assert!(
-            asked.contains(&format!("x-stream-protocol-version: v{version}.channel.k8s.io\r\n")),
-            "{asked}"
+            received.contains(&format!("x-stream-protocol-version: v{version}.channel.k8s.io\r\n")),
+            "{received}"
         );
     }
     assert!(
-        asked.contains("upgrade: SPDY/3.1\r\n") && !asked.contains("websocket"),
-        "{asked}"
+        received.contains("upgrade: SPDY/3.1\r\n") && !received.contains("websocket"),
+        "{received}"
     );
 }
 
@@ -166,7 +166,7 @@ async fn a_refusal_of_the_kubelet_is_sent_on_the_error_channel() {
         } else {
             tokio::spawn(async move { kubelet(&listener, answer).await });
         }
-        let mut answer = ask(front(port).await, Method::GET, &RIGHT).await;
+        let mut answer = send(front(port).await, Method::GET, &RIGHT).await;
         let mut client = client(&mut answer).await;
         assert_eq!(client.next().await.unwrap().unwrap(), Message::binary(vec![1]));
         let status = client.next().await.unwrap().unwrap().into_text();
@@ -186,7 +186,7 @@ async fn wrong_handshakes_are_refused() {
         (Method::GET, &RIGHT[..1], StatusCode::BAD_REQUEST),
         (Method::GET, &RIGHT[1..], StatusCode::BAD_REQUEST),
     ] {
-        let answer = ask(front(1).await, method, headers).await;
+        let answer = send(front(1).await, method, headers).await;
         assert_eq!(answer.status(), status);
     }
 }

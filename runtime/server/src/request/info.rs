@@ -164,7 +164,7 @@ impl RequestInfo {
     fn read_query(&mut self, query: &str) {
         match self.verb {
             Verb::Get => {
-                self.verb = if asks_to_watch(query) { Verb::Watch } else { Verb::List };
+                self.verb = if requests_watch(query) { Verb::Watch } else { Verb::List };
                 self.selected_name = selected_name(query);
             }
             Verb::Delete => self.verb = Verb::DeleteCollection,
@@ -370,7 +370,7 @@ fn span(start: usize, end: usize) -> Span {
 }
 
 /// True if the query's first `watch` parameter is anything but `false` or `0`.
-fn asks_to_watch(query: &str) -> bool {
+fn requests_watch(query: &str) -> bool {
     let Some(value) = Query::new(query).first("watch") else {
         return false;
     };

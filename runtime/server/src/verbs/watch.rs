@@ -79,7 +79,7 @@ impl Endpoint {
         let bookmarks = options.bookmarks.then(|| {
             let interval = self.stores().options().bookmark_interval;
             let bookmarks = Bookmarks::new(interval, deadline, watcher.progress());
-            match options.asks_for_state() {
+            match options.requests_state() {
                 true => bookmarks.after_state(),
                 false => bookmarks,
             }
@@ -122,7 +122,7 @@ impl Endpoint {
                 let (page, watcher) = collection.list_and_watch(&query);
                 let initial = Initial {
                     entries: page.entries.into(),
-                    end: (options.bookmarks && options.asks_for_state()).then_some(page.revision),
+                    end: (options.bookmarks && options.requests_state()).then_some(page.revision),
                     scope: if call.namespace().is_empty() {
                         "cluster"
                     } else {

@@ -10,7 +10,7 @@ use http::header::{
 };
 use http::request::Parts;
 use http::{Method, StatusCode};
-pub(crate) use planesmith_access::upgrade::asks_for_web_socket as is_asked_for;
+pub(crate) use planesmith_access::upgrade::requests_web_socket as is_asked_for;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 
 /// The only supported version.

@@ -225,14 +225,14 @@ async fn a_page_of_selected_objects_reads_no_more_than_it_shows() {
     }
     let converter = Arc::<Renames>::default();
     let server = serve(storage, &converted_by(&converter, 1));
-    let asked = || converter.documents.load(Ordering::Relaxed);
+    let count = || converter.documents.load(Ordering::Relaxed);
     let select = |rest: &str| path("v1", &format!("?fieldSelector=spec.heading%3DApples{rest}"));
     assert_eq!(server.get(&select("&limit=2")).await.names(), ["c01", "c03"]);
-    assert_eq!(asked(), 32);
+    assert_eq!(count(), 32);
     assert_eq!(server.get(&select("&limit=30")).await.names().len(), 30);
-    assert_eq!(asked(), 64);
+    assert_eq!(count(), 64);
     assert_eq!(server.get(&select("")).await.names().len(), 40);
-    assert_eq!(asked(), 80);
+    assert_eq!(count(), 80);
 }
 
 #[tokio::test]

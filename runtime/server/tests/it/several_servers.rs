@@ -18,22 +18,22 @@ use crate::harness::{NOTES, SHELVES, Server, text};
 use crate::kinds::Note;
 use crate::watches::Watch;
 
-/// A backend whose feeds deliver only when their progress is asked for, or the same server writes: its server knows
+/// A backend whose feeds deliver only when their progress is requested, or the same server writes: its server knows
 /// nothing of the writes of others until it asks.
 struct Lagging {
     backend: SeveralWriters,
-    asked: watch::Sender<()>,
+    progress_requests: watch::Sender<()>,
 }
 
 struct LaggingFeed {
     feed: Box<dyn Feed>,
-    asked: watch::Receiver<()>,
+    progress_requests: watch::Receiver<()>,
 }
 
 impl Feed for LaggingFeed {
     fn next(&mut self) -> BackendFuture<'_, Result<Delivery, FeedError>> {
         Box::pin(async {
-            if self.asked.changed().await.is_err() {
+            if self.progress_requests.changed().await.is_err() {
                 return Err(FeedError::Lost("the backend is gone".into()));
             }
             self.feed.next().await
@@ -51,10 +51,13 @@ impl Backend for Lagging {
     }
 
     fn follow<'a>(&'a self, prefix: &'a str, after: Revision) -> BackendFuture<'a, Result<Box<dyn Feed>, FeedError>> {
-        let asked = self.asked.subscribe();
+        let progress_requests = self.progress_requests.subscribe();
         Box::pin(async move {
             let feed = self.backend.follow(prefix, after).await?;
-            Ok(Box::new(LaggingFeed { feed, asked }) as Box<dyn Feed>)
+            Ok(Box::new(LaggingFeed {
+                feed,
+                progress_requests,
+            }) as Box<dyn Feed>)
         })
     }
 
@@ -73,7 +76,7 @@ impl Backend for Lagging {
     fn request_progress(&self) -> BackendFuture<'_, Result<(), BackendError>> {
         Box::pin(async {
             self.backend.request_progress().await?;
-            self.asked.send_replace(());
+            self.progress_requests.send_replace(());
             Ok(())
         })
     }
@@ -108,7 +111,7 @@ impl Two {
         }
         let late = server(Arc::new(Lagging {
             backend: backend.clone(),
-            asked: watch::Sender::default(),
+            progress_requests: watch::Sender::default(),
         }));
         let late = late.await;
         Self { backend, one, late }

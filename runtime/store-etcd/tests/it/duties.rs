@@ -43,7 +43,7 @@ async fn objects_share_leases_and_expire() {
     for number in 0..8 {
         etcd.write(put(&format!("n{number}"), 1, Some(100))).await.unwrap();
     }
-    let leases = cluster.ask("/v3/lease/leases", "{}").matches("\"ID\"").count();
+    let leases = cluster.post("/v3/lease/leases", "{}").matches("\"ID\"").count();
     assert_eq!(leases, 2, "four objects each");
     let before = etcd.write(put("short", 1, Some(1))).await.unwrap();
     let mut feed = etcd.follow("/registry/", before).await.unwrap();
@@ -54,7 +54,7 @@ async fn objects_share_leases_and_expire() {
     );
     // An update without a TTL ends the expiry: the object leaves its lease.
     etcd.write(put("n0", 1, None)).await.unwrap();
-    let read = cluster.ask("/v3/kv/range", r#"{"key": "L3JlZ2lzdHJ5L3RoaW5ncy9uMA=="}"#);
+    let read = cluster.post("/v3/kv/range", r#"{"key": "L3JlZ2lzdHJ5L3RoaW5ncy9uMA=="}"#);
     assert!(read.contains("mod_revision") && !read.contains("lease"), "{read}");
 }
 
@@ -81,7 +81,7 @@ async fn servers_compact_in_turns() {
             break;
         }
     }
-    let read = cluster.ask("/v3/kv/range", r#"{"key": "Y29tcGFjdF9yZXZfa2V5"}"#);
+    let read = cluster.post("/v3/kv/range", r#"{"key": "Y29tcGFjdF9yZXZfa2V5"}"#);
     assert!(
         read.contains("\"version\""),
         "kube-apiserver counts in the same key: {read}"

@@ -175,7 +175,7 @@ impl Cluster {
     }
 
     /// Asks the first member over HTTP, without the client under test. Returns the answer's JSON.
-    pub(crate) fn ask(&self, path: &str, json: &str) -> String {
+    pub(crate) fn post(&self, path: &str, json: &str) -> String {
         let address = self.members[0].url.trim_start_matches("http://");
         let mut stream = TcpStream::connect(address).unwrap();
         let length = json.len();

@@ -17,7 +17,7 @@ pub trait SharedBackend: Send + Sync {
     /// Writes several keys with one revision, as another writer; `None` deletes. Returns the revision.
     fn write_all(&self, changes: &[(Arc<str>, Option<&str>)]) -> Revision;
 
-    /// Stops or continues all deliveries and the answers to questions for the newest revision.
+    /// Stops or continues all deliveries and the answers to requests for the newest revision.
     fn hold(&self, held: bool);
 
     /// Loses all feeds.
@@ -30,7 +30,7 @@ pub trait SharedBackend: Send + Sync {
     fn compact_all(&self);
 
     /// The number of times that the newest revision was asked for.
-    fn questions(&self) -> u64;
+    fn newest_reads(&self) -> u64;
 }
 
 /// A server of which the suite tests the backend.
@@ -57,10 +57,10 @@ pub struct Disturbed {
 struct Disturbance {
     /// Feeds of earlier generations are lost.
     generation: u64,
-    /// True while feeds deliver nothing, and no question is answered.
+    /// True while feeds deliver nothing, and no request is answered.
     held: bool,
     lose_answer: bool,
-    questions: u64,
+    newest_reads: u64,
 }
 
 impl Disturbed {
@@ -130,8 +130,8 @@ impl SharedBackend for Disturbed {
         });
     }
 
-    fn questions(&self) -> u64 {
-        self.state().questions
+    fn newest_reads(&self) -> u64 {
+        self.state().newest_reads
     }
 }
 
@@ -203,7 +203,7 @@ impl Backend for Connection {
                 // The sender lives in `self`, so waiting cannot fail.
                 let _ = changed.changed().await;
             }
-            self.disturbed.state().questions += 1;
+            self.disturbed.state().newest_reads += 1;
             Ok(self.disturbed.shown(self.backend.newest().await?))
         })
     }

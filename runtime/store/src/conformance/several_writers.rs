@@ -29,11 +29,11 @@ struct Content {
     changes: Vec<Change>,
     /// Feeds of earlier generations are lost.
     generation: u64,
-    /// True while feeds deliver nothing, and no question is answered.
+    /// True while feeds deliver nothing, and no request is answered.
     held: bool,
     progress: u64,
     lose_answer: bool,
-    questions: u64,
+    newest_reads: u64,
 }
 
 impl SeveralWriters {
@@ -51,7 +51,7 @@ impl SeveralWriters {
         revision
     }
 
-    /// Stops or continues all deliveries and the answers to questions for the newest revision.
+    /// Stops or continues all deliveries and the answers to requests for the newest revision.
     pub fn hold(&self, held: bool) {
         self.content().held = held;
         self.changed.send_replace(());
@@ -77,8 +77,8 @@ impl SeveralWriters {
 
     /// The number of times that the newest revision was asked for.
     #[must_use]
-    pub fn questions(&self) -> u64 {
-        self.content().questions
+    pub fn newest_reads(&self) -> u64 {
+        self.content().newest_reads
     }
 
     fn content(&self) -> MutexGuard<'_, Content> {
@@ -148,8 +148,8 @@ impl SharedBackend for SeveralWriters {
         self.compact_all();
     }
 
-    fn questions(&self) -> u64 {
-        self.questions()
+    fn newest_reads(&self) -> u64 {
+        self.newest_reads()
     }
 }
 
@@ -194,7 +194,7 @@ impl Backend for SeveralWriters {
                 {
                     let mut content = self.content();
                     if !content.held {
-                        content.questions += 1;
+                        content.newest_reads += 1;
                         return Ok(content.last);
                     }
                 }

@@ -153,11 +153,11 @@ pub async fn readers_share_one_request(bench: Bench) {
     for reader in readers {
         reader.await.expect("the store is fresh");
     }
-    // Those that came after the first question was asked share the second one.
+    // Those that came after the first request was sent share the second one.
     assert!(
-        bench.backend().questions() <= 2,
-        "{} questions",
-        bench.backend().questions()
+        bench.backend().newest_reads() <= 2,
+        "{} reads",
+        bench.backend().newest_reads()
     );
 }
 

@@ -27,11 +27,11 @@ pub enum Stale {
     Late(Revision),
 }
 
-/// The question for the newest revision: one for all readers that wait for it.
+/// The request for the newest revision: one for all readers that wait for it.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
     running: bool,
-    /// Readers that came after the running question was asked, which it may not answer.
+    /// Readers that came after the running request was sent, which it may not answer.
     waiting: Vec<oneshot::Sender<Result<Revision, BackendError>>>,
 }
 
@@ -77,14 +77,14 @@ impl Remote {
             let mut flight = self.lock(&self.flight);
             flight.waiting.push(reply);
             if !std::mem::replace(&mut flight.running, true) {
-                self.runtime.spawn(Arc::clone(self).ask());
+                self.runtime.spawn(Arc::clone(self).answer_readers());
             }
         }
         answer.await.unwrap_or(Err(closed))
     }
 
-    /// Asks until nobody waits.
-    async fn ask(self: Arc<Self>) {
+    /// Reads the newest revision until no reader waits for it.
+    async fn answer_readers(self: Arc<Self>) {
         loop {
             let waiting = {
                 let mut flight = self.lock(&self.flight);

@@ -72,7 +72,7 @@ fn tokens() -> ServiceAccountTokens {
 }
 
 /// Returns user and audiences, or the error.
-fn ask(token: &str, audiences: &[&str]) -> String {
+fn authenticate(token: &str, audiences: &[&str]) -> String {
     let tokens = tokens();
     let audiences: Vec<String> = audiences.iter().map(|audience| (*audience).to_owned()).collect();
     let verdict = tokens.authenticate_token(token, &audiences).ready();
@@ -86,13 +86,16 @@ fn ask(token: &str, audiences: &[&str]) -> String {
 #[test]
 fn a_token_is_good_for_its_audiences() {
     let token = token(claims());
-    assert_eq!(ask(&token, &["api"]), r#"system:serviceaccount:ns:bot ["api"]"#);
     assert_eq!(
-        ask(&token, &["other", "vault"]),
+        authenticate(&token, &["api"]),
+        r#"system:serviceaccount:ns:bot ["api"]"#
+    );
+    assert_eq!(
+        authenticate(&token, &["other", "vault"]),
         r#"system:serviceaccount:ns:bot ["vault"]"#
     );
     let refused = r#"token audiences ["api" "vault"] is invalid for the target audiences ["other"]"#;
-    assert_eq!(ask(&token, &["other"]), refused);
+    assert_eq!(authenticate(&token, &["other"]), refused);
 }
 
 #[test]
@@ -105,10 +108,13 @@ fn tokens_have_a_time() {
             ..claims()
         })
     };
-    assert_eq!(ask(&at(-71), &["api"]), "service account token has expired");
-    assert!(ask(&at(-70), &["api"]).starts_with("system:"));
-    assert!(ask(&at(60), &["api"]).starts_with("system:"));
-    assert_eq!(ask(&at(61), &["api"]), "service account token is not valid yet");
+    assert_eq!(authenticate(&at(-71), &["api"]), "service account token has expired");
+    assert!(authenticate(&at(-70), &["api"]).starts_with("system:"));
+    assert!(authenticate(&at(60), &["api"]).starts_with("system:"));
+    assert_eq!(
+        authenticate(&at(61), &["api"]),
+        "service account token is not valid yet"
+    );
 }
 
 #[test]
@@ -128,7 +134,7 @@ fn tokens_end_with_their_objects() {
     let with = |change: fn(&mut Private)| {
         let mut claims = claims();
         change(&mut claims.private);
-        ask(&token(claims), &["api"])
+        authenticate(&token(claims), &["api"])
     };
     assert_eq!(
         with(|private| private.service_account.name = "gone".to_owned()),
@@ -162,13 +168,13 @@ fn foreign_and_forged_tokens_are_told_apart() {
     });
     let (_, signature) = other.rsplit_once('.').unwrap();
     assert_eq!(
-        ask(&format!("{head}.{signature}"), &["api"]),
+        authenticate(&format!("{head}.{signature}"), &["api"]),
         "go-jose/go-jose: error in cryptographic primitive"
     );
     let foreign = TokenIssuer::new("https://other", ring()).sign(claims()).unwrap();
-    assert_eq!(ask(&foreign, &["api"]), "no opinion");
+    assert_eq!(authenticate(&foreign, &["api"]), "no opinion");
     for text in ["", "a.b.c", "{}", "secret", &format!("{good}.x")] {
-        assert_eq!(ask(text, &["api"]), "no opinion", "{text}");
+        assert_eq!(authenticate(text, &["api"]), "no opinion", "{text}");
     }
 }
 
@@ -195,7 +201,10 @@ fn a_caller_waits_until_the_key_is_generated() {
     let issuer = TokenIssuer::new("https://issuer", ring);
     let signing = std::thread::spawn(move || issuer.sign(claims()).unwrap());
     go.send(()).unwrap();
-    assert_eq!(ask(&signing.join().unwrap(), &[]), ask(&token(claims()), &[]));
+    assert_eq!(
+        authenticate(&signing.join().unwrap(), &[]),
+        authenticate(&token(claims()), &[])
+    );
 }
 
 #[test]

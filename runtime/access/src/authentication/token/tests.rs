@@ -21,7 +21,7 @@ fn user(name: &str) -> TokenVerdict {
 #[derive(Debug, Default)]
 struct Elsewhere {
     verifications: AtomicU64,
-    questions: Arc<AtomicU64>,
+    calls: Arc<AtomicU64>,
     answer: Arc<Mutex<Option<TokenVerdict>>>,
 }
 
@@ -34,9 +34,9 @@ impl Elsewhere {
 impl TokenAuthenticator for Elsewhere {
     fn authenticate_token(&self, _: &str, _: &[String]) -> Outcome<'static, TokenVerdict> {
         self.verifications.fetch_add(1, Ordering::Relaxed);
-        let (questions, answer) = (Arc::clone(&self.questions), Arc::clone(&self.answer));
+        let (calls, answer) = (Arc::clone(&self.calls), Arc::clone(&self.answer));
         Outcome::pending(async move {
-            questions.fetch_add(1, Ordering::Relaxed);
+            calls.fetch_add(1, Ordering::Relaxed);
             // The test polls again after it has answered.
             poll_fn(|_| match answer.lock().unwrap().take() {
                 Some(verdict) => Poll::Ready(verdict),
@@ -100,7 +100,7 @@ fn equal_tokens_wait_for_one_answer_of_another_server() {
         assert_eq!(review.now_or_never(), None);
     }
     let counted = |count: &AtomicU64| count.load(Ordering::Relaxed);
-    assert_eq!(counted(&elsewhere.questions), 1);
+    assert_eq!(counted(&elsewhere.calls), 1);
     assert_eq!(counted(&elsewhere.verifications), 3, "once for each request");
     let waiting = || [0, 1].map(|index| seen.waiting[index].load(Ordering::Relaxed));
     assert_eq!(waiting(), [2, 1]);

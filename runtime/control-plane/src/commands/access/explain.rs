@@ -9,7 +9,7 @@ use planesmith_access::authorization::rbac::Action;
 use planesmith_access::user::{AUTHENTICATED_GROUP, PRIVILEGED_GROUP, UserInfo};
 use serde_json::json;
 
-use super::{Question, Resolved, Server, roles};
+use super::{RequestedAction, ResolvedAction, Server, roles};
 use crate::delegation::Host;
 use crate::resource_client::text;
 
@@ -27,7 +27,7 @@ pub(super) struct Explain {
     group: Vec<String>,
 
     #[command(flatten)]
-    question: Question,
+    requested: RequestedAction,
 
     #[command(flatten)]
     server: Server,
@@ -36,9 +36,9 @@ pub(super) struct Explain {
 impl Explain {
     pub(super) async fn answer(&self) -> Result<String> {
         let host = self.server.host()?;
-        let resolved = self.question.resolve(&host).await?;
+        let resolved = self.requested.resolve(&host).await?;
         let target = resolved.target();
-        let action = Action::new(&self.question.verb, &target);
+        let action = Action::new(&self.requested.verb, &target);
         let user = self.user();
         let mut answer = String::new();
         // Writing to a String cannot fail.
@@ -71,13 +71,13 @@ impl Explain {
     }
 
     /// Asks the server, whose other authorizers decide, too.
-    async fn decision(&self, host: &Host, resolved: &Resolved, user: &UserInfo) -> Result<String> {
+    async fn decision(&self, host: &Host, resolved: &ResolvedAction, user: &UserInfo) -> Result<String> {
         let mut spec = json!({"user": user.name, "groups": user.groups});
         match &resolved.path {
-            Some(path) => spec["nonResourceAttributes"] = json!({"path": path, "verb": self.question.verb}),
+            Some(path) => spec["nonResourceAttributes"] = json!({"path": path, "verb": self.requested.verb}),
             None => {
                 spec["resourceAttributes"] = json!({
-                    "verb": self.question.verb,
+                    "verb": self.requested.verb,
                     "group": resolved.group,
                     "resource": resolved.resource,
                     "subresource": resolved.subresource,

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use planesmith_access::authorization::rbac::Action;
 
-use super::{Question, Server, roles};
+use super::{RequestedAction, Server, roles};
 
 /// Lists the users, groups and service accounts that may perform an action, with the binding, the role and the rule that permit it.
 ///
@@ -16,7 +16,7 @@ use super::{Question, Server, roles};
 #[command(disable_version_flag = true)]
 pub(super) struct WhoCan {
     #[command(flatten)]
-    question: Question,
+    requested: RequestedAction,
 
     #[command(flatten)]
     server: Server,
@@ -25,9 +25,9 @@ pub(super) struct WhoCan {
 impl WhoCan {
     pub(super) async fn answer(&self) -> Result<String> {
         let host = self.server.host()?;
-        let resolved = self.question.resolve(&host).await?;
+        let resolved = self.requested.resolve(&host).await?;
         let target = resolved.target();
-        let action = Action::new(&self.question.verb, &target);
+        let action = Action::new(&self.requested.verb, &target);
         let policy = roles::read(&host).await?;
         let permitted = policy.who_can(&action, resolved.namespace.is_empty());
         if permitted.is_empty() {

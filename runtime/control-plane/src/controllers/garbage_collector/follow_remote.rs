@@ -42,7 +42,7 @@ pub(super) struct RemoteFollower {
     /// The UIDs of existing objects.
     known: Mutex<HashMap<ObjectId, String>>,
     /// True once the objects were requested, whatever the answer.
-    has_asked: AtomicBool,
+    has_read: AtomicBool,
     stopped: Notify,
     woken: Notify,
 }
@@ -68,7 +68,7 @@ impl RemoteFollower {
         Self {
             kind,
             known: Mutex::default(),
-            has_asked: AtomicBool::new(false),
+            has_read: AtomicBool::new(false),
             stopped: Notify::new(),
             woken: Notify::new(),
         }
@@ -86,7 +86,7 @@ impl RemoteFollower {
 
     /// True if the graph may still lack objects that have existed for long.
     pub(super) fn is_starting(&self) -> bool {
-        !self.has_asked.load(Ordering::Acquire)
+        !self.has_read.load(Ordering::Acquire)
     }
 
     /// True if an object with this UID exists, in any namespace.
@@ -100,7 +100,7 @@ impl RemoteFollower {
             () = self.follow_on(&shared) => {}
             () = self.stopped.notified() => {}
         }
-        self.note_asked(&shared);
+        self.note_read(&shared);
         shared.graph().forget(&self.kind.path);
     }
 
@@ -126,7 +126,7 @@ impl RemoteFollower {
     /// Reads all objects, and follows them until the watch ends.
     async fn follow(&self, shared: &Shared) -> Result<(), Broken> {
         let read = self.read_all(shared).await;
-        self.note_asked(shared);
+        self.note_read(shared);
         let version = read?;
         let path = format!(
             "{}?watch=1&allowWatchBookmarks=true&timeoutSeconds={WATCH_FOR}&resourceVersion={version}",
@@ -145,8 +145,8 @@ impl RemoteFollower {
         Ok(())
     }
 
-    fn note_asked(&self, shared: &Shared) {
-        self.has_asked.store(true, Ordering::Release);
+    fn note_read(&self, shared: &Shared) {
+        self.has_read.store(true, Ordering::Release);
         shared.progress.notify_waiters();
     }
 

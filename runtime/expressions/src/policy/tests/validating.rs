@@ -199,7 +199,7 @@ fn the_authorizer_decides_and_suspends() {
     let expression = "authorizer.requestResource.check('create').allowed() && \
                       !authorizer.serviceAccount('n', 's').group('apps').resource('deployments').subresource('scale')\
                       .namespace('n').name('d').check('get').allowed()";
-    let mut asked = Vec::new();
+    let mut queries = Vec::new();
     while decide(&request, &[], validation(expression)) == "suspended" {
         let query = request.decisions.take_wanted().unwrap();
         let verdict = AuthorizerDecision {
@@ -207,7 +207,7 @@ fn the_authorizer_decides_and_suspends() {
             reason: "why".to_owned(),
             error: None,
         };
-        asked.push(query.clone());
+        queries.push(query.clone());
         request.decisions.record(query, verdict);
     }
     assert_eq!(decide(&request, &[], validation(expression)), "admitted");
@@ -232,10 +232,10 @@ fn the_authorizer_decides_and_suspends() {
         query(None, "create", Check::Resource(request.resource.clone())),
         query(Some(account), "get", Check::Resource(scale)),
     ];
-    assert_eq!(asked, expected);
+    assert_eq!(queries, expected);
     let path = Query {
         check: Check::Path("/healthz".to_owned()),
-        ..asked[0].clone()
+        ..queries[0].clone()
     };
     let verdict = AuthorizerDecision {
         error: Some("broken".to_owned()),

@@ -161,7 +161,7 @@ fn trust_bundles_of_a_signer_need_its_permission() {
 
 #[test]
 fn requests_for_the_privileged_group_are_refused() {
-    let ask = |group: &str, tag: u8| {
+    let admit = |group: &str, tag: u8| {
         let mut parameters = rcgen::CertificateParams::default();
         parameters
             .distinguished_name
@@ -184,15 +184,15 @@ fn requests_for_the_privileged_group_are_refused() {
     const UTF8: u8 = 0x0c;
     const NUMERIC: u8 = 0x12;
     const LATIN: u8 = 0x14;
-    assert_eq!(ask("developers", UTF8), Ok(()));
+    assert_eq!(admit("developers", UTF8), Ok(()));
     for tag in [UTF8, LATIN] {
         assert_eq!(
-            ask("system:masters", tag).unwrap_err(),
+            admit("system:masters", tag).unwrap_err(),
             "certificatesigningrequests.certificates.k8s.io \"c\" is forbidden: use of \
              kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed"
         );
     }
-    let refused = ask("system:masters", NUMERIC).unwrap_err();
+    let refused = admit("system:masters", NUMERIC).unwrap_err();
     assert!(
         refused.contains("failed to parse CSR: x509: invalid RDNSequence"),
         "{refused}"

@@ -14,7 +14,7 @@ fn pod(containers: Value) -> Pod {
     object(json!({"metadata": {"name": "p"}, "spec": {"containers": containers}}))
 }
 
-fn asking(requests: Value, limits: Value) -> Value {
+fn requesting(requests: Value, limits: Value) -> Value {
     json!([{"name": "c", "resources": {"requests": requests, "limits": limits}}])
 }
 
@@ -26,7 +26,7 @@ fn created(limits: Value, containers: Value) -> Result<Pod, String> {
 fn defaults_are_filled_in_and_noted() {
     let limits =
         json!([{"type": "Container", "default": {"cpu": "1"}, "defaultRequest": {"cpu": "100m", "memory": "1Mi"}}]);
-    let made = created(limits, asking(json!({"cpu": "200m"}), json!({}))).unwrap();
+    let made = created(limits, requesting(json!({"cpu": "200m"}), json!({}))).unwrap();
     let resources = &made.spec.containers[0].resources;
     assert_eq!(resources.requests["cpu"].as_str(), "200m");
     assert_eq!(resources.requests["memory"].as_str(), "1Mi");
@@ -47,7 +47,7 @@ fn bounds_of_containers() {
             "maxLimitRequestRatio": {"cpu": "8"},
         }])
     };
-    let refused = |requests, limits_asked| created(limits(), asking(requests, limits_asked)).unwrap_err();
+    let refused = |requests, limits_asked| created(limits(), requesting(requests, limits_asked)).unwrap_err();
     assert_eq!(
         refused(json!({"cpu": "1"}), json!({"cpu": "2500m"})),
         "pods \"p\" is forbidden: maximum cpu usage per Container is 2, but limit is 2500m"
@@ -63,7 +63,7 @@ fn bounds_of_containers() {
          Container is 2.  No limit is specified, cpu max limit to request ratio per Container is 8, but no request is \
          specified or request is 0]"
     );
-    assert!(created(limits(), asking(json!({"cpu": "1"}), json!({"cpu": "2"}))).is_ok());
+    assert!(created(limits(), requesting(json!({"cpu": "1"}), json!({"cpu": "2"}))).is_ok());
 }
 
 #[test]
@@ -79,8 +79,8 @@ fn bounds_of_whole_pods() {
 #[test]
 fn updates_count_when_a_pod_is_resized() {
     let plugin = plugin(json!([{"type": "Container", "max": {"cpu": "1"}}]));
-    let old = pod(asking(json!({}), json!({"cpu": "1"})));
-    let new = || pod(asking(json!({}), json!({"cpu": "2"})));
+    let old = pod(requesting(json!({}), json!({"cpu": "1"})));
+    let new = || pod(requesting(json!({}), json!({"cpu": "2"})));
     assert!(Request::update::<Pod>().updated(&plugin, &old, new()).is_ok());
     assert!(
         Request::update::<Pod>()

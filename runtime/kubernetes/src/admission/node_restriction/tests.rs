@@ -235,7 +235,7 @@ fn a_node_requests_tokens_for_its_pods_and_their_audiences() {
         });
         let mut new = object::<TokenRequest>(json!({"spec": spec}));
         let request = by_node(Request::create::<ServiceAccount>().below("token"));
-        reason(request.ask(&plugin(), Some(&mut new), None))
+        reason(request.admit(&plugin(), Some(&mut new), None))
     };
     for audiences in [json!([]), json!(["vault"]), json!(["registry"])] {
         assert_eq!(token("own", "uid-own", audiences), "");

@@ -115,7 +115,7 @@ impl Scene {
 }
 
 fn pod(cpu: &str) -> Pod {
-    object(json!({"metadata": {"name": "p"}, "spec": asking(cpu)}))
+    object(json!({"metadata": {"name": "p"}, "spec": requesting(cpu)}))
 }
 
 /// Charges are stored by tasks.
@@ -128,7 +128,7 @@ fn quota(hard: Value, used: Value) -> Value {
     json!({"spec": {"hard": hard.clone()}, "status": {"hard": hard, "used": used}})
 }
 
-fn asking(cpu: &str) -> Value {
+fn requesting(cpu: &str) -> Value {
     json!({"containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}]})
 }
 
@@ -138,7 +138,7 @@ fn usage_is_charged() {
         json!({"pods": "2", "requests.cpu": "1", "secrets": "1"}),
         json!({"pods": "1", "requests.cpu": "300m", "secrets": "1"}),
     ));
-    scene.create(asking("300m")).unwrap();
+    scene.create(requesting("300m")).unwrap();
     assert_eq!(scene.written(), ["pods=2,requests.cpu=600m,secrets=1"]);
 }
 
@@ -149,7 +149,7 @@ fn too_much_is_refused() {
         json!({"pods": "1", "requests.cpu": "300m"}),
     ));
     assert_eq!(
-        scene.create(asking("900m")).unwrap_err(),
+        scene.create(requesting("900m")).unwrap_err(),
         "pods \"p\" is forbidden: exceeded quota: q, requested: requests.cpu=900m, used: requests.cpu=300m, limited: \
          requests.cpu=1"
     );
@@ -166,7 +166,7 @@ fn too_much_is_refused() {
 fn amounts_that_nobody_can_count_are_too_much() {
     let used = || quota(json!({"requests.cpu": "1"}), json!({"requests.cpu": "300m"}));
     for cpu in ["1e40", "1e2147483647"] {
-        let refusal = Scene::new(used()).create(asking(cpu)).unwrap_err();
+        let refusal = Scene::new(used()).create(requesting(cpu)).unwrap_err();
         assert!(refusal.contains("exceeded quota: q"), "{refusal}");
         let beside = json!({"containers": [
             {"name": "a", "resources": {"requests": {"cpu": "1n"}}}, {"name": "b", "resources": {"requests": {"cpu": cpu}}},
@@ -213,7 +213,7 @@ fn scopes_select_what_is_counted() {
             .create(json!({"containers": [{"name": "c"}]}))
             .is_err()
     );
-    assert!(scoped("BestEffort").create(asking("1")).is_ok());
+    assert!(scoped("BestEffort").create(requesting("1")).is_ok());
     assert!(scoped("Terminating").create(json!({})).is_ok());
     assert!(
         scoped("Terminating")
@@ -335,7 +335,7 @@ fn a_limited_resource_needs_a_quota() {
         Some(configuration),
     );
     assert_eq!(
-        scene.create(asking("1")).unwrap_err(),
+        scene.create(requesting("1")).unwrap_err(),
         "pods \"p\" is forbidden: insufficient quota to consume: cpu,requests.cpu"
     );
     assert!(scene.create(json!({})).is_ok());

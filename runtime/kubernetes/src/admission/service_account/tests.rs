@@ -53,9 +53,9 @@ fn pods_and_accounts_may_do_without_a_token() {
         &json!({"containers": [{"name": "c"}], "serviceAccountName": "quiet"})
     ));
     let wanted = json!({"serviceAccountName": "quiet", "automountServiceAccountToken": true});
-    let mut asked = wanted.clone();
-    asked["containers"] = json!([{"name": "c"}]);
-    assert!(!quiet(&asked));
+    let mut changed = wanted.clone();
+    changed["containers"] = json!([{"name": "c"}]);
+    assert!(!quiet(&changed));
     let mounts = json!([{"name": "v", "mountPath": MOUNT_PATH}]);
     let own = created(&json!({"containers": [{"name": "c", "volumeMounts": mounts}], "volumes": [{"name": "v"}]}));
     assert_eq!(own.unwrap().spec.volumes.len(), 1);

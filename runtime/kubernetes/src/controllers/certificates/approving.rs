@@ -11,7 +11,7 @@ use planesmith_control_plane::resource_client::{ResourceClient, text};
 use planesmith_server::stores::Stores;
 use serde_json::{Value, json};
 
-use super::{add_condition, asked, condition, is_issued, requests, usages};
+use super::{add_condition, condition, is_issued, parse_request, requests, usages};
 use crate::certificate_requests::{Request, signers};
 
 /// Approves requests of nodes for client certificates, if the requesting user has the permission.
@@ -79,7 +79,7 @@ impl Reconcile for Approver {
             return Ok(());
         };
         // A request that cannot be parsed is not signed either.
-        let Ok(request) = asked(&stored) else {
+        let Ok(request) = parse_request(&stored) else {
             return Ok(());
         };
         let Some(message) = self.reason(&stored, &request).await else {

@@ -14,7 +14,7 @@ use planesmith_machinery::time::Time;
 use planesmith_server::stores::Stores;
 use serde_json::{Value, json};
 
-use super::{add_condition, asked, condition, is_issued, requests, usages};
+use super::{add_condition, condition, is_issued, parse_request, requests, usages};
 use crate::certificate_requests::{Request, signers};
 
 /// The lifetime of a certificate unless a shorter one is requested: a year, the default of kube-controller-manager.
@@ -70,7 +70,7 @@ impl Reconcile for Signer {
         let Some(mut stored) = self.requests.get("", key).filter(is_to_be_signed) else {
             return Ok(());
         };
-        let request = match asked(&stored) {
+        let request = match parse_request(&stored) {
             Ok(request) if request.is_signed() => request,
             Ok(_) => {
                 tracing::warn!(name = key, "a request for a certificate is not signed with its key");
@@ -126,9 +126,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_certificate_lives_as_long_as_asked_within_limits() {
+    fn a_certificate_lives_as_long_as_requested_within_limits() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_900_000_000);
-        for (asked, lives) in [
+        for (requested, lives) in [
             (None, MAX_LIFETIME - BACKDATE),
             (Some(600), MIN_LIFETIME),
             (Some(1), MIN_LIFETIME),
@@ -136,7 +136,7 @@ mod tests {
             (Some(86_400), Duration::from_secs(86_400) - BACKDATE),
             (Some(i64::MAX), MAX_LIFETIME - BACKDATE),
         ] {
-            assert_eq!(validity(asked, now), (now - BACKDATE, now + lives), "{asked:?}");
+            assert_eq!(validity(requested, now), (now - BACKDATE, now + lives), "{requested:?}");
         }
     }
 

@@ -106,7 +106,7 @@ fn with_directory(tables: &[SharedTable], directory: GroupDirectory) -> Router {
 
 const ALL: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-async fn ask(router: &Router, path: &str, headers: &[(&str, &str)]) -> (StatusCode, HeaderMap, Vec<u8>) {
+async fn get(router: &Router, path: &str, headers: &[(&str, &str)]) -> (StatusCode, HeaderMap, Vec<u8>) {
     let mut request = Request::get(path);
     for (name, value) in headers {
         request = request.header(*name, *value);
@@ -125,7 +125,7 @@ async fn ask(router: &Router, path: &str, headers: &[(&str, &str)]) -> (StatusCo
 }
 
 async fn json(router: &Router, path: &str) -> Value {
-    serde_json::from_slice(&ask(router, path, &[]).await.2).unwrap()
+    serde_json::from_slice(&get(router, path, &[]).await.2).unwrap()
 }
 
 fn texts<'v>(list: &'v Value, field: &str) -> Vec<&'v str> {
@@ -193,7 +193,7 @@ async fn registered_groups_order_the_plain_list_and_add_other_servers() {
     assert_eq!(groups["groups"][0]["preferredVersion"]["version"], "v2");
     let unlisted = json(&router, "/apis/zoo.example.com").await;
     assert_eq!(texts(&unlisted["versions"], "version"), ["v1"]);
-    let (_, _, all) = ask(&router, "/apis", &[("accept", ALL)]).await;
+    let (_, _, all) = get(&router, "/apis", &[("accept", ALL)]).await;
     let all: Value = serde_json::from_slice(&all).unwrap();
     let names: Vec<_> = all["items"]
         .as_array()
@@ -209,20 +209,20 @@ async fn registered_groups_order_the_plain_list_and_add_other_servers() {
 async fn a_swapped_table_shows_at_once() {
     let table_of_custom = shared(&[]);
     let router = discovery(&[shared(&["apps/v1/a/A"]), table_of_custom.clone()]);
-    let (_, before, _) = ask(&router, "/apis", &[("accept", ALL)]).await;
+    let (_, before, _) = get(&router, "/apis", &[("accept", ALL)]).await;
     table_of_custom.store(Arc::new(table(&["zoo.example.com/v1/a/A"])));
     assert_eq!(
         texts(&json(&router, "/apis").await["groups"], "name"),
         ["apps", "zoo.example.com"]
     );
-    let (_, after, _) = ask(&router, "/apis", &[("accept", ALL)]).await;
+    let (_, after, _) = get(&router, "/apis", &[("accept", ALL)]).await;
     assert_ne!(before["etag"], after["etag"]);
 }
 
 #[tokio::test]
 async fn everything_at_once_has_a_tag_that_is_compared_to_the_letter() {
     let router = discovery(&[shared(&["/v1/configmaps/ConfigMap", "apps/v1/deployments/Deployment"])]);
-    let (code, headers, body) = ask(&router, "/apis", &[("accept", &format!("{ALL},application/json"))]).await;
+    let (code, headers, body) = get(&router, "/apis", &[("accept", &format!("{ALL},application/json"))]).await;
     assert_eq!((code, headers["content-type"].to_str().unwrap()), (StatusCode::OK, ALL));
     assert_eq!(
         (&headers["vary"], &headers["cache-control"]),
@@ -238,14 +238,14 @@ async fn everything_at_once_has_a_tag_that_is_compared_to_the_letter() {
     );
     assert_eq!(String::from_utf8_lossy(&body), expected);
     let tag = headers["etag"].to_str().unwrap().to_owned();
-    let (code, headers, body) = ask(&router, "/apis", &[("accept", ALL), ("if-none-match", &tag)]).await;
+    let (code, headers, body) = get(&router, "/apis", &[("accept", ALL), ("if-none-match", &tag)]).await;
     assert_eq!((code, body.len()), (StatusCode::NOT_MODIFIED, 0));
     assert_eq!(
         (&headers["etag"], &headers["vary"]),
         (&tag.parse().unwrap(), &"Accept".parse().unwrap())
     );
     for other in [format!("W/{tag}"), "*".to_owned(), format!("{tag}, \"a\"")] {
-        let (code, _, _) = ask(&router, "/apis", &[("accept", ALL), ("if-none-match", &other)]).await;
+        let (code, _, _) = get(&router, "/apis", &[("accept", ALL), ("if-none-match", &other)]).await;
         assert_eq!(code, StatusCode::OK, "{other}");
     }
 }
@@ -254,7 +254,7 @@ async fn everything_at_once_has_a_tag_that_is_compared_to_the_letter() {
 async fn older_forms_fall_back_to_the_plain_list() {
     let router = discovery(&[shared(&["apps/v1/a/A"])]);
     let older = ALL.replace("v2", "v2beta1") + ",application/json";
-    let (_, headers, _) = ask(&router, "/apis", &[("accept", &older)]).await;
+    let (_, headers, _) = get(&router, "/apis", &[("accept", &older)]).await;
     assert_eq!(headers["content-type"], "application/json");
 }
 
@@ -262,7 +262,7 @@ async fn older_forms_fall_back_to_the_plain_list() {
 async fn protobuf_of_everything_starts_as_recorded() {
     let router = discovery(&[shared(&["apps/v1/a/A"])]);
     let wanted = ALL.replace("json", "vnd.kubernetes.protobuf");
-    let (_, headers, body) = ask(&router, "/apis", &[("accept", &wanted)]).await;
+    let (_, headers, body) = get(&router, "/apis", &[("accept", &wanted)]).await;
     assert_eq!(headers["content-type"], wanted);
     assert_eq!(body[..8], [0x6b, 0x38, 0x73, 0x00, 0x0a, 0x2f, 0x0a, 0x16]);
 }

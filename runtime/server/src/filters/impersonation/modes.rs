@@ -81,21 +81,21 @@ impl Modes {
     /// 403 when no mode allows it, with the reason of the first mode that was tried.
     pub(super) async fn impersonate(
         &self,
-        asking: &Impersonator<'_>,
+        impersonator: &Impersonator<'_>,
         wanted: &UserInfo,
     ) -> ApiResult<(UserInfo, String)> {
-        let last = self.last().get(&asking.user.name).copied();
+        let last = self.last().get(&impersonator.user.name).copied();
         let others = MODES.into_iter().filter(|mode| Some(*mode) != last);
         let mut refused = None;
         for mode in last
             .into_iter()
             .chain(others)
-            .filter(|mode| asking.is_constrained || *mode == Mode::Legacy)
-            .filter(|mode| mode.is_for(asking.user, wanted))
+            .filter(|mode| impersonator.is_constrained || *mode == Mode::Legacy)
+            .filter(|mode| mode.is_for(impersonator.user, wanted))
         {
-            match self.check(mode, asking, wanted).await {
+            match self.check(mode, impersonator, wanted).await {
                 Ok(user) => {
-                    self.remember(&asking.user.name, mode);
+                    self.remember(&impersonator.user.name, mode);
                     let verb = mode.word().map(|_| mode.verb());
                     return Ok((user, verb.unwrap_or_default()));
                 }
@@ -121,22 +121,22 @@ impl Modes {
         last.insert(user.to_owned(), mode);
     }
 
-    async fn check(&self, mode: Mode, asking: &Impersonator<'_>, wanted: &UserInfo) -> ApiResult<UserInfo> {
-        let ask = Ask {
+    async fn check(&self, mode: Mode, impersonator: &Impersonator<'_>, wanted: &UserInfo) -> ApiResult<UserInfo> {
+        let checks = ModeChecks {
             authorizer: &*self.authorizer,
-            user: &mode.requestor(asking.user),
+            user: &mode.requestor(impersonator.user),
             verb: mode.verb(),
             mode,
         };
         if let Some(word) = mode.word() {
-            let verb = format!("impersonate-on:{word}:{}", asking.info.verb_text());
-            ask.may(&verb, target(asking.info)).await?;
+            let verb = format!("impersonate-on:{word}:{}", impersonator.info.verb_text());
+            checks.may(&verb, target(impersonator.info)).await?;
         }
         let mut user = wanted.clone();
-        ask.name(wanted, &mut user).await?;
-        ask.uid(&wanted.uid).await?;
-        ask.groups(&wanted.groups).await?;
-        ask.extra(&wanted.extra).await?;
+        checks.name(wanted, &mut user).await?;
+        checks.uid(&wanted.uid).await?;
+        checks.groups(&wanted.groups).await?;
+        checks.extra(&wanted.extra).await?;
         let group = if user.name == ANONYMOUS {
             Some(UNAUTHENTICATED_GROUP)
         } else {
@@ -194,7 +194,7 @@ impl Mode {
 }
 
 /// The authorization checks of one mode.
-struct Ask<'a> {
+struct ModeChecks<'a> {
     authorizer: &'a dyn Authorizer,
     user: &'a UserInfo,
     verb: String,
@@ -210,7 +210,7 @@ struct Identity<'a> {
     name: &'a str,
 }
 
-impl Ask<'_> {
+impl ModeChecks<'_> {
     async fn may(&self, verb: &str, target: Target<'_>) -> ApiResult<()> {
         let refuse = |reason: String| refusal(&self.user.name, verb, &target, &reason);
         let permitted = self.authorizer.permits(self.user, verb, target).await;

@@ -25,8 +25,8 @@ impl Authorizer for Only {
                 parts.collect::<Vec<_>>().join("/")
             }
         };
-        let asked = format!("{} {what}", attributes.verb);
-        match self.0.contains(&"*") || self.0.contains(&asked.as_str()) {
+        let action = format!("{} {what}", attributes.verb);
+        match self.0.contains(&"*") || self.0.contains(&action.as_str()) {
             true => AuthorizationOutcome::ALLOW,
             false => AuthorizationOutcome::NO_OPINION,
         }

@@ -8,7 +8,7 @@ use super::*;
 async fn check(request: &str, expected: &str) {
     let mut server = prepared(config(AlwaysAllow));
     server.set_installed();
-    let (code, _, body) = ask(&server, request, "root").await;
+    let (code, _, body) = send(&server, request, "root").await;
     assert_eq!(format!("{} {body}", code.as_u16()), expected, "{request}");
 }
 
@@ -93,7 +93,7 @@ async fn delegates_show_their_paths_at_the_outside() {
     check("GET /from/extensions", "200 here").await;
     let mut server = prepared(config(AlwaysAllow));
     server.set_installed();
-    let (_, _, body) = ask(&server, "GET /", "root").await;
+    let (_, _, body) = send(&server, "GET /", "root").await;
     assert!(
         body.contains("\"/from/extensions\"") && body.contains("\"/readyz/shutdown\""),
         "{body}"
@@ -103,21 +103,21 @@ async fn delegates_show_their_paths_at_the_outside() {
 #[tokio::test]
 async fn a_missing_path_is_503_until_all_are_installed() {
     let server = prepared(config(AlwaysAllow));
-    let (code, headers, body) = ask(&server, "GET /apis/nope.example.com", "root").await;
+    let (code, headers, body) = send(&server, "GET /apis/nope.example.com", "root").await;
     assert_eq!(code, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(headers["retry-after"], "5");
     assert!(
         body.contains("before all known HTTP paths have been installed, please retry"),
         "{body}"
     );
-    let (code, _, _) = ask(&server, "GET /api/v1/echoes", "root").await;
+    let (code, _, _) = send(&server, "GET /api/v1/echoes", "root").await;
     assert_eq!(code, StatusCode::OK);
 }
 
 #[tokio::test]
 async fn every_answer_carries_the_headers_of_the_filters() {
     let server = prepared(config(AlwaysAllow));
-    let (_, headers, _) = ask(&server, "GET /api/v1/namespaces/n/echoes/warns", "root").await;
+    let (_, headers, _) = send(&server, "GET /api/v1/namespaces/n/echoes/warns", "root").await;
     assert_eq!(headers["cache-control"], "no-cache, private");
     assert_eq!(headers["audit-id"].len(), 36);
     assert_eq!(
@@ -129,10 +129,10 @@ async fn every_answer_carries_the_headers_of_the_filters() {
 #[tokio::test]
 async fn strangers_get_401_and_403() {
     let server = prepared(config(AlwaysDeny));
-    let (code, _, body) = ask(&server, "GET /version", "wrong").await;
+    let (code, _, body) = send(&server, "GET /version", "wrong").await;
     assert_eq!(code, StatusCode::UNAUTHORIZED);
     assert!(!body.contains("details"), "{body}");
-    let (code, headers, body) = ask(&server, "GET /api/v1/namespaces/n/echoes/a/status", "bob").await;
+    let (code, headers, body) = send(&server, "GET /api/v1/namespaces/n/echoes/a/status", "bob").await;
     assert_eq!(
         (code, &headers["x-content-type-options"]),
         (StatusCode::FORBIDDEN, &"nosniff".parse().unwrap())
@@ -143,7 +143,7 @@ async fn strangers_get_401_and_403() {
     );
     assert!(body.contains(message), "{body}");
     assert!(body.contains(r#""details":{"name":"a","kind":"echoes"}"#), "{body}");
-    let (_, _, body) = ask(&server, "FROB /x", "").await;
+    let (_, _, body) = send(&server, "FROB /x", "").await;
     assert!(
         body.contains(r#""forbidden: User \"system:anonymous\" cannot frob path \"/x\": Everything"#),
         "{body}"
@@ -162,7 +162,7 @@ async fn an_answer_to_head_has_the_length_of_its_body_only() {
 #[tokio::test]
 async fn a_panic_is_a_500_status() {
     let server = prepared(config(AlwaysAllow));
-    let (code, headers, body) = ask(&server, "GET /api/v1/namespaces/n/echoes/panics", "root").await;
+    let (code, headers, body) = send(&server, "GET /api/v1/namespaces/n/echoes/panics", "root").await;
     assert_eq!(code, StatusCode::INTERNAL_SERVER_ERROR);
     assert!(
         body.contains(r#""reason":"InternalError""#) && headers.contains_key("audit-id"),
@@ -173,13 +173,13 @@ async fn a_panic_is_a_500_status() {
 #[tokio::test]
 async fn a_late_answer_is_a_504_status() {
     let server = prepared(config(AlwaysAllow));
-    let (code, _, body) = ask(&server, "GET /api/v1/namespaces/n/echoes/waits?timeout=5ms", "root").await;
+    let (code, _, body) = send(&server, "GET /api/v1/namespaces/n/echoes/waits?timeout=5ms", "root").await;
     assert_eq!(code, StatusCode::GATEWAY_TIMEOUT);
     assert!(
         body.contains("Timeout: request did not complete within the allotted timeout"),
         "{body}"
     );
-    let (code, _, body) = ask(&server, "GET /api/v1/namespaces/n/echoes/a?timeout=5x", "root").await;
+    let (code, _, body) = send(&server, "GET /api/v1/namespaces/n/echoes/a?timeout=5x", "root").await;
     assert_eq!(code, StatusCode::BAD_REQUEST);
     assert!(body.contains(r#"unknown unit \"x\" in duration \"5x\""#), "{body}");
 }
@@ -189,10 +189,10 @@ async fn too_many_requests_at_once_are_429() {
     let mut config = config(AlwaysAllow);
     config.in_flight = InFlightLimits { reading: 1, writing: 1 };
     let server = prepared(config);
-    let waiting = ask(&server, "GET /api/v1/namespaces/n/echoes/waits", "bob");
+    let waiting = send(&server, "GET /api/v1/namespaces/n/echoes/waits", "bob");
     let mut waiting = Box::pin(waiting);
     assert!(waiting.as_mut().now_or_never().is_none());
-    let (code, headers, body) = ask(&server, "GET /api/v1/namespaces/n/echoes/a", "bob").await;
+    let (code, headers, body) = send(&server, "GET /api/v1/namespaces/n/echoes/a", "bob").await;
     assert_eq!(
         (code, body.as_str()),
         (
@@ -202,11 +202,11 @@ async fn too_many_requests_at_once_are_429() {
     );
     assert_eq!(headers["retry-after"], "1");
     for served in ["PUT /api/v1/namespaces/n/echoes/a", "GET /api/v1/echoes?watch=1"] {
-        assert_eq!(ask(&server, served, "bob").await.0, StatusCode::OK, "{served}");
+        assert_eq!(send(&server, served, "bob").await.0, StatusCode::OK, "{served}");
     }
-    assert_eq!(ask(&server, "GET /api/v1/echoes", "root").await.0, StatusCode::OK);
+    assert_eq!(send(&server, "GET /api/v1/echoes", "root").await.0, StatusCode::OK);
     drop(waiting);
-    assert_eq!(ask(&server, "GET /api/v1/echoes", "bob").await.0, StatusCode::OK);
+    assert_eq!(send(&server, "GET /api/v1/echoes", "bob").await.0, StatusCode::OK);
 }
 
 #[tokio::test]
@@ -264,7 +264,7 @@ async fn a_body_that_does_not_come_is_a_504_status() {
 #[tokio::test]
 async fn version_names_what_clients_look_for() {
     let server = prepared(config(AlwaysAllow));
-    let (_, _, body) = ask(&server, "GET /version", "root").await;
+    let (_, _, body) = send(&server, "GET /version", "root").await;
     for line in [
         "\"major\": \"1\"",
         "\"minor\": \"36\"",
@@ -278,9 +278,9 @@ async fn version_names_what_clients_look_for() {
 #[tokio::test]
 async fn an_answer_of_unknown_size_is_measured() {
     let server = prepared(config(AlwaysAllow));
-    let (_, _, body) = ask(&server, "GET /api/v1/namespaces/n/echoes/pieces", "root").await;
+    let (_, _, body) = send(&server, "GET /api/v1/namespaces/n/echoes/pieces", "root").await;
     assert_eq!(body.len(), LARGE);
-    let (_, _, metrics) = ask(&server, "GET /metrics", "root").await;
+    let (_, _, metrics) = send(&server, "GET /metrics", "root").await;
     let sizes = metrics
         .lines()
         .filter(|line| line.starts_with("apiserver_response_sizes_sum"));

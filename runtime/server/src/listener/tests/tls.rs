@@ -147,10 +147,10 @@ impl ResolvesClientCert for PresentedCertificate {
     }
 }
 
-async fn ask_h1(stream: TlsStream<TcpStream>) -> String {
+async fn send_h1(stream: TlsStream<TcpStream>) -> String {
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
-    ask_again(&mut sender).await
+    send_again(&mut sender).await
 }
 
 /// The status of an answer; `None` when the server closes the connection.
@@ -164,7 +164,7 @@ async fn try_ask_h1(stream: TlsStream<TcpStream>) -> Option<StatusCode> {
     Some(sender.send_request(request).await.ok()?.status())
 }
 
-async fn ask_again(sender: &mut http1::SendRequest<Body>) -> String {
+async fn send_again(sender: &mut http1::SendRequest<Body>) -> String {
     let request = Request::get("/")
         .header("host", "localhost")
         .body(Body::empty())
@@ -195,7 +195,7 @@ async fn client_certificates_name_users_and_groups() {
         (Some(other.client("carol", "dev")), "stranger"),
     ] {
         let stream = pki.connect(&serving, client, b"http/1.1").await;
-        assert_eq!(ask_h1(stream).await, expected);
+        assert_eq!(send_h1(stream).await, expected);
     }
 }
 
@@ -209,7 +209,7 @@ async fn client_certificates_of_version_one_name_users_too() {
             let certificate = as_version_one(&certificate, signer.issuer.key());
             let client = Some((certificate, key));
             let stream = pki.connect_in(versions, &serving, client, b"http/1.1").await;
-            assert_eq!(ask_h1(stream).await, expected, "{versions:?}");
+            assert_eq!(send_h1(stream).await, expected, "{versions:?}");
         }
         // The certificate of another client is refused.
         let (certificate, _) = pki.client("carol", "dev");
@@ -233,7 +233,7 @@ async fn an_authority_may_be_its_own_client() {
         (other.itself(), "stranger"),
     ] {
         let stream = pki.connect(&serving, Some(client), b"http/1.1").await;
-        assert_eq!(ask_h1(stream).await, expected);
+        assert_eq!(send_h1(stream).await, expected);
     }
 }
 
@@ -246,13 +246,13 @@ async fn a_proxy_is_trusted_over_a_connection_that_is_older_than_its_authority()
         .await;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
-    assert_eq!(ask_again(&mut sender).await, "stranger");
+    assert_eq!(send_again(&mut sender).await, "stranger");
     let learned = Authorities {
         clients: Vec::new(),
         proxies: std::fs::read(other.path("ca.crt")).unwrap(),
     };
     serving.tls.as_ref().unwrap().trust(learned).unwrap();
-    assert_eq!(ask_again(&mut sender).await, "proxy front");
+    assert_eq!(send_again(&mut sender).await, "proxy front");
 }
 
 #[tokio::test]
@@ -334,7 +334,7 @@ async fn renewed_certificates_are_used_for_new_connections() {
     tls.refresh();
     assert!(Arc::ptr_eq(&second, &tls.current.load()), "took a broken key");
     let serving = serve(Some(tls), ConnectionLimits::default()).await;
-    assert_eq!(ask_h1(pki.connect(&serving, None, b"http/1.1").await).await, "nobody");
+    assert_eq!(send_h1(pki.connect(&serving, None, b"http/1.1").await).await, "nobody");
 }
 
 fn set_modified(path: &Path, seconds: u64) {

@@ -61,10 +61,10 @@ async fn secure_backend_with(is_ca: IsCa) -> (TempDir, Target) {
         let Ok(mut stream) = TlsAcceptor::from(Arc::new(tls)).accept(stream).await else {
             return;
         };
-        let mut asked = Vec::new();
-        while !asked.ends_with(b"\r\n\r\n") {
+        let mut received = Vec::new();
+        while !received.ends_with(b"\r\n\r\n") {
             let Ok(byte) = stream.read_u8().await else { return };
-            asked.push(byte);
+            received.push(byte);
         }
         let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
         stream.write_all(answer).await.unwrap();

@@ -51,7 +51,7 @@ async fn front_with(target: Target, is_web_socket: bool) -> u16 {
     port
 }
 
-async fn ask(port: u16) -> http::Response<Incoming> {
+async fn upgrade(port: u16) -> http::Response<Incoming> {
     let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection.with_upgrades());
@@ -75,18 +75,18 @@ async fn bytes_after_the_upgrade_pass_in_both_directions() {
     };
     let backend = tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
-        let mut asked = Vec::new();
-        while !asked.ends_with(b"\r\n\r\n") {
-            asked.push(stream.read_u8().await.unwrap());
+        let mut received = Vec::new();
+        while !received.ends_with(b"\r\n\r\n") {
+            received.push(stream.read_u8().await.unwrap());
         }
         let answer = "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: echo\r\n\r\nhello";
         stream.write_all(answer.as_bytes()).await.unwrap();
         let mut word = [0; 4];
         stream.read_exact(&mut word).await.unwrap();
         stream.write_all(&word).await.unwrap();
-        String::from_utf8(asked).unwrap()
+        String::from_utf8(received).unwrap()
     });
-    let mut answer = ask(front(target).await).await;
+    let mut answer = upgrade(front(target).await).await;
     assert_eq!(answer.status(), StatusCode::SWITCHING_PROTOCOLS);
     assert_eq!(answer.headers()[UPGRADE], "echo");
     let mut stream = TokioIo::new(hyper::upgrade::on(&mut answer).await.unwrap());
@@ -97,23 +97,26 @@ async fn bytes_after_the_upgrade_pass_in_both_directions() {
     let mut heard = [0; 4];
     stream.read_exact(&mut heard).await.unwrap();
     assert_eq!(&heard, b"ping");
-    let asked = backend.await.unwrap();
-    assert!(asked.starts_with("GET /exec/n/p/c?command=a HTTP/1.1\r\n"), "{asked}");
+    let received = backend.await.unwrap();
     assert!(
-        asked.contains("upgrade: echo\r\n") && asked.contains("connection: Upgrade\r\n"),
-        "{asked}"
+        received.starts_with("GET /exec/n/p/c?command=a HTTP/1.1\r\n"),
+        "{received}"
     );
-    assert!(asked.contains("x-forwarded-for: 192.0.2.7\r\n"), "{asked}");
+    assert!(
+        received.contains("upgrade: echo\r\n") && received.contains("connection: Upgrade\r\n"),
+        "{received}"
+    );
+    assert!(received.contains("x-forwarded-for: 192.0.2.7\r\n"), "{received}");
 }
 
 #[tokio::test]
 async fn refusals_come_through_and_other_answers_do_not() {
     let (target, _) = backend("HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n\r\nno").await;
-    let answer = ask(front(target).await).await;
+    let answer = upgrade(front(target).await).await;
     assert_eq!(answer.status(), StatusCode::FORBIDDEN);
     assert_eq!(&answer.into_body().collect().await.unwrap().to_bytes()[..], b"no");
     let (target, _) = backend("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await;
-    let answer = ask(front(target).await).await;
+    let answer = upgrade(front(target).await).await;
     assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
     let text = answer.into_body().collect().await.unwrap().to_bytes();
     assert_eq!(&text[..], b"invalid upgrade response: status code 200");
@@ -121,7 +124,7 @@ async fn refusals_come_through_and_other_answers_do_not() {
 
 const OFFER: &str = "v4.channel.k8s.io, SPDY/3.1+portforward.k8s.io";
 
-async fn ask_in_web_socket(port: u16, key: &str) -> http::Response<Incoming> {
+async fn upgrade_to_web_socket(port: u16, key: &str) -> http::Response<Incoming> {
     let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection.with_upgrades());
@@ -155,17 +158,17 @@ async fn spdy_goes_through_web_socket() {
     };
     let backend = tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
-        let mut asked = Vec::new();
-        while !asked.ends_with(b"\r\n\r\n") {
-            asked.push(stream.read_u8().await.unwrap());
+        let mut received = Vec::new();
+        while !received.ends_with(b"\r\n\r\n") {
+            received.push(stream.read_u8().await.unwrap());
         }
         stream.write_all(AGREED.as_bytes()).await.unwrap();
         stream.write_all(b"frames").await.unwrap();
         let mut heard = Vec::new();
         stream.read_to_end(&mut heard).await.unwrap();
-        (String::from_utf8(asked).unwrap(), heard)
+        (String::from_utf8(received).unwrap(), heard)
     });
-    let mut answer = ask_in_web_socket(front_with(target, true).await, KEY).await;
+    let mut answer = upgrade_to_web_socket(front_with(target, true).await, KEY).await;
     assert_eq!(answer.status(), StatusCode::SWITCHING_PROTOCOLS);
     assert_eq!(answer.headers()["sec-websocket-accept"], "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
     assert_eq!(
@@ -183,23 +186,23 @@ async fn spdy_goes_through_web_socket() {
     client.send(Message::binary(b"lo".to_vec())).await.unwrap();
     client.close(None).await.unwrap();
     while client.next().await.is_some() {}
-    let (asked, heard) = backend.await.unwrap();
+    let (received, heard) = backend.await.unwrap();
     assert_eq!(heard, b"hello");
-    assert!(asked.starts_with("POST /portForward/n/p HTTP/1.1\r\n"), "{asked}");
+    assert!(received.starts_with("POST /portForward/n/p HTTP/1.1\r\n"), "{received}");
     for line in [
         "upgrade: SPDY/3.1",
         "x-stream-protocol-version: portforward.k8s.io",
         "x-own: 1",
     ] {
-        assert!(asked.contains(&format!("{line}\r\n")), "{asked}");
+        assert!(received.contains(&format!("{line}\r\n")), "{received}");
     }
-    assert!(!asked.contains("sec-websocket"), "{asked}");
+    assert!(!received.contains("sec-websocket"), "{received}");
 }
 
 #[tokio::test]
 async fn tunnels_end_with_either_side_and_refusals_come_through() {
     let (target, _) = backend(AGREED).await;
-    let mut answer = ask_in_web_socket(front_with(target, true).await, KEY).await;
+    let mut answer = upgrade_to_web_socket(front_with(target, true).await, KEY).await;
     let stream = TokioIo::new(hyper::upgrade::on(&mut answer).await.unwrap());
     let mut client = WebSocketStream::from_raw_socket(stream, Role::Client, None).await;
     let Some(Ok(Message::Close(Some(frame)))) = client.next().await else {
@@ -223,7 +226,7 @@ async fn tunnels_end_with_either_side_and_refusals_come_through() {
         (AGREED, "c2hvcnQ=", 400, "Bad Request\n"),
     ] {
         let (target, _) = backend(answer).await;
-        let answer = ask_in_web_socket(front_with(target, true).await, key).await;
+        let answer = upgrade_to_web_socket(front_with(target, true).await, key).await;
         assert_eq!(answer.status(), status);
         let body = answer.into_body().collect().await.unwrap().to_bytes();
         assert_eq!(&body[..], text.as_bytes());

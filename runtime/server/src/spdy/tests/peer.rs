@@ -84,9 +84,9 @@ impl<IO: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin> Peer<IO> {
 
     /// Opens the stream that is requested next.
     pub(crate) async fn accept(&mut self) -> (u32, Vec<(String, String)>) {
-        let asked = self.request().await;
-        self.send(&reply(asked.0)).await;
-        asked
+        let received = self.request().await;
+        self.send(&reply(received.0)).await;
+        received
     }
 
     /// The next data, and true if it is the last of its stream.

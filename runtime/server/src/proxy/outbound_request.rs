@@ -1,0 +1,123 @@
+//! Requests of the server itself.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
+use http::{Method, Request, StatusCode};
+use http_body_util::{BodyExt, Limited};
+
+use super::{Link, LinkError, Target};
+
+/// Maximum size of a response, in bytes.
+const LIMIT: usize = 64 << 20;
+
+/// A request of the server itself.
+#[derive(Clone, Debug)]
+pub struct OutboundRequest {
+    /// Method.
+    pub method: Method,
+    /// Headers, without `Host`.
+    pub headers: HeaderMap,
+    /// Body; may be empty.
+    pub body: Vec<u8>,
+    /// The `Host` header; `None` for that of the target's address.
+    pub host: Option<String>,
+    /// Maximum size of the response, in bytes.
+    pub response_limit: usize,
+}
+
+/// A response whose body is complete.
+#[derive(Clone, Debug)]
+pub struct BufferedResponse {
+    /// Status code.
+    pub status: StatusCode,
+    /// Headers.
+    pub headers: HeaderMap,
+    /// Body.
+    pub body: Bytes,
+}
+
+impl OutboundRequest {
+    /// Returns a GET request.
+    #[must_use]
+    pub fn get(headers: HeaderMap) -> Self {
+        Self {
+            method: Method::GET,
+            headers,
+            body: Vec::new(),
+            host: None,
+            response_limit: LIMIT,
+        }
+    }
+
+    /// Returns a POST request that sends and accepts JSON.
+    #[must_use]
+    pub fn post(mut headers: HeaderMap, json: Vec<u8>) -> Self {
+        for name in [ACCEPT, CONTENT_TYPE] {
+            headers.insert(name, HeaderValue::from_static("application/json"));
+        }
+        Self {
+            method: Method::POST,
+            headers,
+            body: json,
+            host: None,
+            response_limit: LIMIT,
+        }
+    }
+
+    /// The same request, whose response may have `bytes` bytes at most.
+    #[must_use]
+    pub fn limited_to(self, bytes: usize) -> Self {
+        Self {
+            response_limit: bytes,
+            ..self
+        }
+    }
+
+    /// Sends the request to `target` and waits for the complete response.
+    ///
+    /// # Errors
+    ///
+    /// The target did not answer in time.
+    pub async fn send(self, target: &Target, link: &Link, timeout: Duration) -> Result<BufferedResponse, LinkError> {
+        let mut request = Request::new(Body::from(self.body));
+        *request.method_mut() = self.method;
+        *request.uri_mut() = target.uri().map_err(|_| LinkError::Address)?;
+        *request.headers_mut() = self.headers;
+        let host = self.host.unwrap_or_else(|| target.authority());
+        let host = HeaderValue::try_from(host).map_err(|_| LinkError::Address)?;
+        request.headers_mut().insert(HOST, host);
+        let response = async {
+            let response = link.send(target, request).await?;
+            let (head, body) = response.into_parts();
+            let body = Limited::new(body, self.response_limit).collect().await;
+            Ok(BufferedResponse {
+                status: head.status,
+                headers: head.headers,
+                body: body.map_err(|_| LinkError::Cut)?.to_bytes(),
+            })
+        };
+        let response = tokio::time::timeout(timeout, response).await;
+        response.unwrap_or(Err(LinkError::Late))
+    }
+}
+
+/// Sends JSON to `target`, whose certificate is expected to be for `name`, and waits for the complete response.
+///
+/// # Errors
+///
+/// The target did not answer in time.
+pub async fn post(
+    target: &Target,
+    name: &str,
+    link: &Link,
+    timeout: Duration,
+    json: Vec<u8>,
+) -> Result<(StatusCode, Bytes), LinkError> {
+    let link = link.clone().expecting(name);
+    let request = OutboundRequest::post(HeaderMap::new(), json);
+    let response = request.send(target, &link, timeout).await?;
+    Ok((response.status, response.body))
+}
