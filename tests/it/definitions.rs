@@ -149,7 +149,10 @@ async fn watches_end_with_what_they_watch() {
     let mut ends = connection.watch(&format!("{}?watch=1", kites("v2"))).await.unwrap();
     let next = async |watch: &mut Watch| {
         let event = tokio::time::timeout(TIMEOUT, watch.event()).await;
-        event.expect("it is told").unwrap().map(|event| event["type"].clone())
+        event
+            .expect("there is an event")
+            .unwrap()
+            .map(|event| event["type"].clone())
     };
     for watch in [&mut stays, &mut ends] {
         assert_eq!(next(watch).await, Some(json!("ADDED")));

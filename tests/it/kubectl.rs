@@ -271,16 +271,16 @@ async fn watch_with_get(kind: &Kind) {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(watcher.stdout.take().unwrap()).lines();
-    let mut shown = async || {
+    let mut next_line = async || {
         let line = tokio::time::timeout(TIMEOUT, lines.next_line()).await;
         line.expect("kubectl shows the change in time").unwrap().unwrap()
     };
-    assert_eq!(shown().await, "!");
+    assert_eq!(next_line().await, "!");
     for step in ["one", "two"] {
         let script = format!("kubectl label {} watched --overwrite step={step}", kind.resource);
         let (output, status) = run(&home, &script, &[]).await;
         assert_eq!(status, 0, "{output}");
-        assert_eq!(shown().await, format!("{step}!"));
+        assert_eq!(next_line().await, format!("{step}!"));
     }
 }
 

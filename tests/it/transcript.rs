@@ -131,8 +131,8 @@ pub(crate) fn at_home(program: impl AsRef<OsStr>, home: &Home) -> Command {
         .env("PATH", path_with_kubectl())
         .env("LC_ALL", "C.UTF-8");
     for (name, _) in std::env::vars_os() {
-        let told = name.to_string_lossy().to_lowercase();
-        if told.ends_with("_proxy") || (told.starts_with("kube") && told != "kubeconfig") {
+        let lowercase = name.to_string_lossy().to_lowercase();
+        if lowercase.ends_with("_proxy") || (lowercase.starts_with("kube") && lowercase != "kubeconfig") {
             command.env_remove(&name);
         }
     }

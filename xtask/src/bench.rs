@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail, ensure};
 use planesmith_e2e::Endpoint;
 
-use crate::cargo::{built, cargo, run, shown, workspace};
+use crate::cargo::{built, cargo, rendered, run, workspace};
 use budget::{ROWS, Row};
 use flood::Flood;
 use growth::Growth;
@@ -147,7 +147,7 @@ impl Bench {
         run(&mut build)?;
         let mut bench = Command::new(built("release", "planesmith-xtask"));
         bench.args(std::env::args_os().skip(1));
-        Err(bench.exec()).with_context(|| format!("starting {}", shown(&bench)))
+        Err(bench.exec()).with_context(|| format!("starting {}", rendered(&bench)))
     }
 
     fn wanted(&self, row: &Row) -> bool {

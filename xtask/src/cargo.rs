@@ -21,7 +21,7 @@ pub(crate) fn cargo() -> Command {
 
 /// Runs `command` with inherited standard streams; fails if it fails.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let shown = shown(command);
+    let shown = rendered(command);
     eprintln!("+ {shown}");
     let status = command.status().with_context(|| format!("starting {shown}"))?;
     ensure!(status.success(), "{shown} ended with {status}");
@@ -29,7 +29,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 }
 
 /// Returns `command` as typed in a shell.
-pub(crate) fn shown(command: &Command) -> String {
+pub(crate) fn rendered(command: &Command) -> String {
     let program = Path::new(command.get_program())
         .file_name()
         .unwrap_or(command.get_program());

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::cargo::{built, cargo, run, shown, workspace};
+use crate::cargo::{built, cargo, rendered, run, workspace};
 
 /// Compiler flags that insert a counter per branch, for libFuzzer. They work on the stable compiler, too.
 const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -56,7 +56,7 @@ impl Fuzz {
             .args(options)
             .env("PLANESMITH_FUZZ_TARGET", &self.target)
             .env("PLANESMITH_FUZZ_SEEDS", &corpus);
-        let status = fuzz.status().with_context(|| format!("starting {}", shown(&fuzz)))?;
+        let status = fuzz.status().with_context(|| format!("starting {}", rendered(&fuzz)))?;
         // An empty folder means no findings; git does not store it.
         ensure!(
             status.success(),

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use crate::cargo::{built, cargo, run, shown, workspace};
+use crate::cargo::{built, cargo, rendered, run, workspace};
 use crate::generate;
 
 /// Generates, builds and runs the server on its embedded store.
@@ -39,8 +39,8 @@ impl Serve {
         let profile = if self.release { "release" } else { "debug" };
         let mut server = Command::new(built(profile, "planesmith"));
         server.args(&self.flags);
-        eprintln!("+ {}", shown(&server));
+        eprintln!("+ {}", rendered(&server));
         // The server replaces this process, so that it receives signals and its exit code is returned.
-        Err(server.exec()).with_context(|| format!("starting {}", shown(&server)))
+        Err(server.exec()).with_context(|| format!("starting {}", rendered(&server)))
     }
 }

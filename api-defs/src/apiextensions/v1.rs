@@ -6,7 +6,7 @@ mod custom_resource_definition;
 mod custom_resource_definition_version;
 mod json_schema_path;
 mod json_schema_props;
-mod json_schema_shown;
+mod json_schema_rendering;
 
 pub use conversion_review::{ConversionRequest, ConversionResponse, ConversionReview};
 pub use custom_resource_conversion::{

@@ -188,15 +188,15 @@ impl Undecided {
 /// Joins several failures as Go's aggregate errors do: without duplicates, and in brackets if more than one remains.
 #[must_use]
 pub fn joined_failures(failures: &[String]) -> String {
-    let mut told: Vec<&str> = Vec::new();
+    let mut distinct: Vec<&str> = Vec::new();
     for failure in failures {
-        if !told.contains(&&**failure) {
-            told.push(failure);
+        if !distinct.contains(&&**failure) {
+            distinct.push(failure);
         }
     }
-    match told[..] {
+    match distinct[..] {
         [only] => only.to_owned(),
-        _ => format!("[{}]", told.join(", ")),
+        _ => format!("[{}]", distinct.join(", ")),
     }
 }
 

@@ -113,9 +113,9 @@ fn settle(read: impl Fn() -> Option<APIService>, tell: impl Fn(Option<&APIServic
     let mut now = read();
     loop {
         tell(now.as_ref());
-        let told = now;
+        let reported = now;
         now = read();
-        if now == told {
+        if now == reported {
             return;
         }
     }
@@ -154,7 +154,7 @@ mod tests {
             version.clone_into(&mut api_service.metadata.resource_version);
             api_service
         };
-        for (stored, told) in [
+        for (stored, reported) in [
             (vec![Some("1")], vec![Some("1")]),
             (vec![Some("1"), None], vec![Some("1"), None]),
             (vec![Some("1"), Some("2")], vec![Some("1"), Some("2")]),
@@ -176,8 +176,8 @@ mod tests {
                 let version = now.map(|now| now.metadata.resource_version.clone());
                 said.borrow_mut().push(version);
             });
-            let told: Vec<_> = told.into_iter().map(|version| version.map(str::to_owned)).collect();
-            assert_eq!(said.into_inner(), told);
+            let reported: Vec<_> = reported.into_iter().map(|version| version.map(str::to_owned)).collect();
+            assert_eq!(said.into_inner(), reported);
         }
     }
 }

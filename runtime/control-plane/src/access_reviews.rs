@@ -149,7 +149,7 @@ impl AccessReviews {
         let is_cached = length(attributes) < MAX_CACHED_LENGTH;
         AuthorizationOutcome::pending(async move {
             let settings = &reviewer.settings;
-            let decision = match reviewer.review(spec).await {
+            let decision = match reviewer.send(spec).await {
                 Some(answer) => decision(&answer),
                 None => return settings.failure_policy.decision(UNKNOWN.to_owned()),
             };
@@ -173,7 +173,7 @@ impl Authorizer for AccessReviews {
 
 impl Reviewer {
     /// Returns the review with its status; `None`, after a warning in the log, if there is none.
-    async fn review(&self, spec: Value) -> Option<Value> {
+    async fn send(&self, spec: Value) -> Option<Value> {
         let version = self.settings.version;
         let in_flight = self.metrics.as_ref().map(ReviewMetrics::begin);
         let document = review(version, spec).to_string().into_bytes();

@@ -151,12 +151,12 @@ impl FeatureGates {
                 )
             })
         });
-        told(&problems.collect::<Vec<_>>())
+        join_problems(&problems.collect::<Vec<_>>())
     }
 }
 
 /// Joins several problems in one sentence, in Kubernetes' form; `None` if there are none.
-fn told(problems: &[String]) -> Option<String> {
+fn join_problems(problems: &[String]) -> Option<String> {
     match problems {
         [] => None,
         [problem] => Some(problem.clone()),
@@ -187,7 +187,7 @@ impl FromStr for FeatureGates {
             }
             gates.switched.insert(feature.name, on);
         }
-        told(&problems).map_or(Ok(gates), Err)
+        join_problems(&problems).map_or(Ok(gates), Err)
     }
 }
 

@@ -379,15 +379,15 @@ mod tests {
 
     #[test]
     fn clients_get_an_address_that_they_can_use() {
-        let told = |args: &[&str]| parse(args).unwrap().client_address();
-        assert_eq!(told(&["--bind-address=192.0.2.7"]), IpAddr::from([192, 0, 2, 7]));
+        let address = |args: &[&str]| parse(args).unwrap().client_address();
+        assert_eq!(address(&["--bind-address=192.0.2.7"]), IpAddr::from([192, 0, 2, 7]));
         let local = |args: &[&str]| parse(args).unwrap().local_address();
         assert!(local(&["--bind-address=0.0.0.0"]).is_loopback() && local(&["--bind-address=::"]).is_loopback());
         assert_eq!(local(&["--bind-address=192.0.2.7"]), IpAddr::from([192, 0, 2, 7]));
         for everywhere in ["--bind-address=0.0.0.0", "--bind-address=::"] {
-            assert!(!told(&[everywhere]).is_unspecified());
-            assert!(!told(&[everywhere, "--advertise-address=0.0.0.0"]).is_unspecified());
-            let named = told(&[everywhere, "--advertise-address=192.0.2.7"]);
+            assert!(!address(&[everywhere]).is_unspecified());
+            assert!(!address(&[everywhere, "--advertise-address=0.0.0.0"]).is_unspecified());
+            let named = address(&[everywhere, "--advertise-address=192.0.2.7"]);
             assert_eq!(named, IpAddr::from([192, 0, 2, 7]));
         }
     }

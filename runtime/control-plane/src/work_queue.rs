@@ -242,17 +242,17 @@ mod tests {
     #[tokio::test]
     async fn others_get_on_while_one_is_tried_again() {
         let queue = queue();
-        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let (report, mut reports) = tokio::sync::mpsc::unbounded_channel();
         queue.add(["bad", "good"]);
         let looking = queue.work(2, |key| {
-            let _ = tell.send(key);
+            let _ = report.send(key);
             let outcome = if key == "bad" { Outcome::Requeue } else { Outcome::Done };
             std::future::ready(outcome)
         });
         let watching = async {
             let (mut bad, mut good) = (0, 0);
             while bad < 3 || good < 3 {
-                match told.recv().await {
+                match reports.recv().await {
                     Some("bad") => bad += 1,
                     // Frequent changes do not postpone a retry.
                     _ => {

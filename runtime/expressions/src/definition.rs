@@ -166,10 +166,10 @@ impl Checker<'_> {
             .map_or(0, |program| program.max_cost());
         self.cost(&rule_path, cost.saturating_mul(cardinality), "estimated rule cost");
         if let Some(Err(problem)) = program {
-            self.invalid(&rule_path, &rule.shown(), problem);
+            self.invalid(&rule_path, &rule.rendered(), problem);
         }
         match &compiled.message {
-            Some(Err(problem)) => self.invalid(&message_path, &rule.shown(), problem),
+            Some(Err(problem)) => self.invalid(&message_path, &rule.rendered(), problem),
             Some(Ok(message)) => self.cost(&message_path, message.max_cost(), "estimated messageExpression cost"),
             None => {}
         }

@@ -27,7 +27,7 @@ pub(crate) struct Token {
 
 impl Token {
     /// Returns the token as messages render it.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn rendered(&self) -> String {
         match self.kind {
             Kind::End => "'<EOF>'".to_owned(),
             _ => format!(

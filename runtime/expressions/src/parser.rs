@@ -170,7 +170,7 @@ impl Parser<'_> {
         if self.token().is(sign) {
             return Ok(self.take());
         }
-        let (at, shown) = (self.token().at, self.token().shown());
+        let (at, shown) = (self.token().at, self.token().rendered());
         if self.after(1).is(sign) {
             self.syntax(at, format!("extraneous input {shown} expecting '{sign}'"));
             self.take();
@@ -212,7 +212,7 @@ impl Parser<'_> {
         if Self::starts_expression(self.token()) {
             return Ok(());
         }
-        let (at, shown) = (self.token().at, self.token().shown());
+        let (at, shown) = (self.token().at, self.token().rendered());
         if self.token().kind != Kind::End && Self::starts_expression(self.after(1)) {
             self.syntax(at, format!("extraneous input {shown} expecting {{{expected}}}"));
             self.take();
@@ -240,7 +240,7 @@ impl Parser<'_> {
         if self.token().kind == Kind::End {
             return Ok(expr);
         }
-        let (at, shown) = (self.token().at, self.token().shown());
+        let (at, shown) = (self.token().at, self.token().rendered());
         let is_last = self.after(1).kind == Kind::End;
         let what = if is_last { "extraneous" } else { "mismatched" };
         self.syntax(at, format!("{what} input {shown} expecting <EOF>"));

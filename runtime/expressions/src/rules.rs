@@ -61,7 +61,7 @@ impl Rule {
 
     /// Returns the rule as rendered in messages about compile errors.
     #[must_use]
-    pub fn shown(&self) -> String {
+    pub fn rendered(&self) -> String {
         let json = |text: &str| {
             let json = Json::from(text).to_string();
             json.replace('<', "\\u003c")

@@ -67,14 +67,14 @@ impl Source {
     pub(crate) fn complaint(mut self) -> String {
         let mut problems = std::mem::take(&mut self.problems);
         problems.sort_by_key(|problem| problem.at.map(|at| self.line_and_column(at)));
-        let mut shown: Vec<String> = problems.iter().map(|problem| self.shown(problem)).collect();
+        let mut shown: Vec<String> = problems.iter().map(|problem| self.rendered(problem)).collect();
         if self.left_out > 0 {
             shown.push(format!("{} more errors were truncated", self.left_out));
         }
         shown.join("\n")
     }
 
-    fn shown(&self, problem: &Problem) -> String {
+    fn rendered(&self, problem: &Problem) -> String {
         let Some(at) = problem.at else {
             return format!("ERROR: <input>:-1:0: {}", problem.message);
         };

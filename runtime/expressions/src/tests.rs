@@ -8,7 +8,7 @@ use crate::rules::Rules;
 mod hostile;
 mod overloads;
 
-fn shown(expression: &str) -> String {
+fn rendered(expression: &str) -> String {
     match Environment::new().with("x", Type::Dyn).compile(expression) {
         Err(problems) => problems,
         Ok(program) => {
@@ -23,7 +23,7 @@ fn shown(expression: &str) -> String {
 
 #[track_caller]
 fn check(expression: &str, expected: &str) {
-    assert_eq!(shown(expression), expected, "{expression}");
+    assert_eq!(rendered(expression), expected, "{expression}");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn values_are_named_where_that_is_known() {
         .compile("cel.bind(a, 1, b)")
         .unwrap_err();
     assert!(known.contains("undeclared reference to 'b'"), "{known}");
-    assert!(shown("cel.bind(a, 1, a)").contains("undeclared reference to 'cel'"));
+    assert!(rendered("cel.bind(a, 1, a)").contains("undeclared reference to 'cel'"));
 }
 
 #[test]

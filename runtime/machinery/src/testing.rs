@@ -67,7 +67,7 @@ fn check_pair(from: &ResourceFacts, by_way_of: &ResourceFacts, samples: &[Box<dy
         match round_trip(&**object, by_way_of) {
             Ok(Outcome::Preserved) => held += 1,
             Ok(Outcome::LeftOut) => {}
-            Err(lost) => return Err(format!("{pair}: {lost}\n{}", shown(&**object))),
+            Err(lost) => return Err(format!("{pair}: {lost}\n{}", rendered(&**object))),
         }
     }
     if held * 4 < samples.len() {
@@ -105,7 +105,7 @@ pub fn assert_json_loses_nothing(register: fn(&mut Scheme), samples: &Samples) {
                 clean && json::to_vec(&*back) == text,
                 "{}: {}",
                 facts.kind,
-                shown(&*object)
+                rendered(&*object)
             );
         }
     }
@@ -157,7 +157,7 @@ fn round_trip(object: &dyn Object, other: &ResourceFacts) -> Result<Outcome, Str
     Ok(Outcome::Preserved)
 }
 
-fn shown(object: &dyn Object) -> String {
+fn rendered(object: &dyn Object) -> String {
     let mut text = Vec::new();
     json::indent(&json::to_vec(object), &mut text);
     String::from_utf8_lossy(&text).into_owned()

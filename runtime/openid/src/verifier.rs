@@ -98,13 +98,13 @@ impl Verifier {
             .as_secs_f64();
         let expiry = seconds(claims.get("exp")).unwrap_or(0.0);
         if expiry < now {
-            return Err(format!("oidc: token is expired (Token Expiry: {})", shown(expiry)));
+            return Err(format!("oidc: token is expired (Token Expiry: {})", rendered(expiry)));
         }
         match seconds(claims.get("nbf")) {
             Some(begin) if now + LEEWAY < begin => Err(format!(
                 "oidc: current time {} before the nbf (not before) time: {}",
-                shown(now),
-                shown(begin)
+                rendered(now),
+                rendered(begin)
             )),
             _ => Ok(()),
         }
@@ -135,7 +135,7 @@ fn seconds(value: Option<&Value>) -> Option<f64> {
     clippy::cast_possible_truncation,
     reason = "fractions are not shown, and the rest saturates"
 )]
-fn shown(seconds: f64) -> String {
+fn rendered(seconds: f64) -> String {
     Time::from_second(seconds as i64).to_string()
 }
 

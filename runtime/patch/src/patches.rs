@@ -44,7 +44,7 @@ impl Patched<'_> {
     #[must_use]
     pub fn refuse(&self, why: impl fmt::Display) -> ApiError {
         let shown = match self.patch {
-            Some(patch) => strategic::shown(patch),
+            Some(patch) => strategic::rendered(patch),
             None => String::from_utf8_lossy(&self.document).into_owned(),
         };
         let mut errors = FieldErrors::default();

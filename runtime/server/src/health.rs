@@ -17,7 +17,7 @@ type Probe = Box<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Syn
 pub struct HealthCheck {
     name: Cow<'static, str>,
     endpoints: Endpoints,
-    is_told: bool,
+    is_public: bool,
     probe: Probe,
 }
 
@@ -52,7 +52,7 @@ impl HealthCheck {
         Self {
             name: name.into(),
             endpoints: Endpoints::All,
-            is_told: false,
+            is_public: false,
             probe: Box::new(move || Box::pin(probe())),
         }
     }
@@ -67,7 +67,7 @@ impl HealthCheck {
     /// The same check with public reasons: verbose answers include them, while those of other checks are withheld.
     #[must_use]
     pub fn with_public_reason(mut self) -> Self {
-        self.is_told = true;
+        self.is_public = true;
         self
     }
 

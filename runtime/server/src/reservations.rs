@@ -147,8 +147,8 @@ mod tests {
     }
 
     fn guard() -> (ReservationGuard, mpsc::UnboundedReceiver<&'static str>) {
-        let (tell, told) = mpsc::unbounded_channel();
-        (ReservationGuard::new(Box::new(Recorded(tell))), told)
+        let (tell, outcomes) = mpsc::unbounded_channel();
+        (ReservationGuard::new(Box::new(Recorded(tell))), outcomes)
     }
 
     fn things() -> (Storage, Arc<Collection>) {
@@ -169,7 +169,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_stored_write_commits_its_reservation_though_the_client_disconnects() {
-        let (mut guard, mut told) = guard();
+        let (mut guard, mut outcomes) = guard();
         let (_storage, things) = things();
         tokio::select! {
             biased;
@@ -177,23 +177,23 @@ mod tests {
             () = std::future::ready(()) => {}
         }
         drop(guard);
-        assert_eq!(told.recv().await, Some("committed"));
+        assert_eq!(outcomes.recv().await, Some("committed"));
         assert!(things.get("/things/a").is_some());
     }
 
     #[tokio::test]
     async fn a_reservation_without_a_stored_write_is_rolled_back() {
         let (_storage, things) = things();
-        let (mut refused, mut told) = guard();
+        let (mut refused, mut outcomes) = guard();
         things.write(put(Expect::Absent)).await.unwrap();
         assert!(refused.write(&things, put(Expect::Absent), None).await.is_err());
-        assert_eq!(told.recv().await, Some("rolled back"));
-        let (dropped, mut told) = guard();
+        assert_eq!(outcomes.recv().await, Some("rolled back"));
+        let (dropped, mut outcomes) = guard();
         drop(dropped);
-        assert_eq!(told.recv().await, Some("rolled back"));
-        let (unused, mut told) = guard();
+        assert_eq!(outcomes.recv().await, Some("rolled back"));
+        let (unused, mut outcomes) = guard();
         unused.roll_back().await;
-        assert_eq!(told.recv().await, Some("rolled back"));
-        assert_eq!(told.recv().await, None);
+        assert_eq!(outcomes.recv().await, Some("rolled back"));
+        assert_eq!(outcomes.recv().await, None);
     }
 }

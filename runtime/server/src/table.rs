@@ -25,7 +25,7 @@ use crate::request::Query;
 /// # Errors
 ///
 /// 400 when the value is unknown.
-pub(crate) fn shown(query: Query<'_>) -> ApiResult<RowObject> {
+pub(crate) fn row_object(query: Query<'_>) -> ApiResult<RowObject> {
     match &*query.first("includeObject").unwrap_or_default() {
         "" | "Metadata" => Ok(RowObject::Metadata),
         "Object" => Ok(RowObject::Object),

@@ -91,10 +91,10 @@ pub(crate) async fn many(program: &Program) -> Result<Vec<(&'static str, f64)>> 
 async fn begin_watch(pool: &Pool) -> Result<()> {
     let path = format!("{}?watch=1&resourceVersion=0&timeoutSeconds=600", path_of(0));
     let mut watch = pool.connection(0).watch(&path).await?;
-    for told in 0..OBJECTS {
+    for received in 0..OBJECTS {
         let line = tokio::time::timeout(TIMEOUT, watch.line()).await;
-        let line = line.with_context(|| format!("no further event after {told} objects"))??;
-        ensure!(line.is_some(), "the watch ended after {told} objects");
+        let line = line.with_context(|| format!("no further event after {received} objects"))??;
+        ensure!(line.is_some(), "the watch ended after {received} objects");
     }
     Ok(())
 }

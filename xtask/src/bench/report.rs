@@ -119,14 +119,14 @@ impl Report {
         for row in ROWS.iter().filter(|row| self.mentions(row)) {
             let ours = self.median(row.name, Side::Ours);
             let limit = self.median(row.name, Side::Limit);
-            let shown = |value: Option<f64>| value.map_or("-".to_owned(), figure);
+            let rendered = |value: Option<f64>| value.map_or("-".to_owned(), figure);
             let ratio = ours.zip(limit).filter(|(_, limit)| *limit > 0.0);
             let ratio = ratio.map_or("-".to_owned(), |(ours, limit)| format!("{:.2}", ours / limit));
             println!(
                 "{:<33} {:>9} {:>9} {ratio:>6} {:>9} {:>9}  {:<12} {}",
                 row.title,
-                shown(ours),
-                shown(limit),
+                rendered(ours),
+                rendered(limit),
                 figure(row.budget),
                 figure(row.budget * self.slowness(row)),
                 row.unit.name(),

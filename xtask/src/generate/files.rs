@@ -99,8 +99,8 @@ mod tests {
     use super::*;
 
     fn kinds(differences: &[Difference]) -> Vec<(String, &'static str)> {
-        let shown = |difference: &Difference| (difference.path.display().to_string(), difference.change.word());
-        differences.iter().map(shown).collect()
+        let rendered = |difference: &Difference| (difference.path.display().to_string(), difference.change.word());
+        differences.iter().map(rendered).collect()
     }
 
     #[test]

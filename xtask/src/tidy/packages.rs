@@ -34,7 +34,7 @@ fn finding(fault: String, help: impl Into<String>) -> Finding {
 }
 
 fn licence(package: &Package, list: &DenyList) -> Option<Finding> {
-    let shown = shown(package);
+    let shown = rendered(package);
     let Some(licence) = &package.license else {
         return Some(finding(format!("{shown} names no licence"), "use another package"));
     };
@@ -55,14 +55,14 @@ fn origin(package: &Package, list: &DenyList) -> Option<Finding> {
     let registry = source.strip_prefix("registry+");
     let known = registry.is_some_and(|registry| list.sources.allow_registry.iter().any(|one| one == registry));
     (!known).then(|| {
-        let fault = format!("{} is from {source}", shown(package));
+        let fault = format!("{} is from {source}", rendered(package));
         finding(fault, "use a package of a registry in sources.allow-registry")
     })
 }
 
 fn banned(package: &Package, list: &DenyList) -> Option<Finding> {
     let ban = list.bans.deny.iter().find(|ban| ban.package == package.name)?;
-    let fault = format!("{} is refused: {}", shown(package), ban.reason);
+    let fault = format!("{} is refused: {}", rendered(package), ban.reason);
     let help = format!("`cargo tree --workspace --invert {}` shows what uses it", package.name);
     Some(finding(fault, help))
 }
@@ -111,6 +111,6 @@ fn join(versions: &[&&str]) -> String {
     versions.iter().map(|version| **version).collect::<Vec<_>>().join(", ")
 }
 
-fn shown(package: &Package) -> String {
+fn rendered(package: &Package) -> String {
     format!("{} {}", package.name, package.version)
 }

@@ -30,7 +30,7 @@ fn graph(files: &[(&str, &str)]) -> Graph {
 /// The edges of the library whose root declares the modules `a`, `b` and `c`, when `a` has this `text`.
 fn edges_of(text: &str) -> Vec<String> {
     let root = "mod a; mod b; mod c; pub use b::Bicycle; #[cfg(test)] mod tests; struct Own;";
-    shown(&graph(&[
+    rendered(&graph(&[
         ("src/lib.rs", root),
         ("src/a.rs", text),
         ("src/a/inner.rs", "use super::super::b::Wheel;"),
@@ -43,7 +43,7 @@ fn edges_of(text: &str) -> Vec<String> {
     ]))
 }
 
-fn shown(graph: &Graph) -> Vec<String> {
+fn rendered(graph: &Graph) -> Vec<String> {
     let links = graph
         .links()
         .map(|(from, to, edge)| format!("{from} -> {to} {}", edge.count));

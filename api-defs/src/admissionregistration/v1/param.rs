@@ -43,8 +43,8 @@ pub struct ParamRef {
 impl ParamKind {
     /// Renders the parameter kind as a table cell.
     pub(super) fn cell(kind: Option<&Self>) -> Cell {
-        let shown = |kind: &Self| format!("{}/{}", kind.api_version, kind.kind);
-        Cell::Text(kind.map_or_else(|| UNSET.to_owned(), shown))
+        let rendered = |kind: &Self| format!("{}/{}", kind.api_version, kind.kind);
+        Cell::Text(kind.map_or_else(|| UNSET.to_owned(), rendered))
     }
 
     pub(super) fn check(&self, errors: &mut FieldErrors) {
@@ -119,10 +119,10 @@ impl ParamRef {
 
     /// Renders the parameter reference as a table cell.
     pub(super) fn cell(reference: Option<&Self>) -> Cell {
-        Cell::Text(reference.map_or_else(|| UNSET.to_owned(), Self::shown))
+        Cell::Text(reference.map_or_else(|| UNSET.to_owned(), Self::rendered))
     }
 
-    fn shown(&self) -> String {
+    fn rendered(&self) -> String {
         match (&self.selector, self.namespace.as_str()) {
             (Some(selector), _) if self.name.is_empty() => go_selector(selector),
             (_, "") => self.name.clone(),

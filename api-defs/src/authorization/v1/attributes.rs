@@ -5,7 +5,7 @@ mod check;
 use planesmith_machinery::Struct;
 use planesmith_machinery::meta::{FieldSelectorRequirement, LabelSelectorRequirement};
 
-pub(super) use check::{check_attributes, check_no_metadata, shown};
+pub(super) use check::{check_attributes, check_no_metadata, rendered};
 
 /// An action on a resource.
 #[derive(Clone, Debug, Default, PartialEq, Struct)]

@@ -5,7 +5,7 @@ use planesmith_machinery::field_error::{FieldErrors, Json};
 use planesmith_machinery::meta::ObjectMeta;
 use planesmith_machinery::strategy::Strategy;
 
-use super::attributes::{check_no_metadata, shown};
+use super::attributes::{check_no_metadata, rendered};
 use super::{SubjectAccessReviewSpec, SubjectAccessReviewStatus};
 
 /// Checks the permission of a user or group in one namespace. The right to create this review can be granted for single
@@ -36,7 +36,7 @@ impl Strategy for LocalSubjectAccessReview {
         }
         if let Some(path) = &self.spec.non_resource_attributes {
             let problem = "disallowed on this kind of request";
-            errors.invalid("spec.nonResourceAttributes", Json(&shown(path)), problem);
+            errors.invalid("spec.nonResourceAttributes", Json(&rendered(path)), problem);
         }
     }
 }

@@ -187,10 +187,10 @@ impl Strategy for PersistentVolume {
 
     fn prepare_for_status_update(&mut self, _: &Context<'_>, old: &Self) {
         let (new, old) = (&mut self.status, &old.status);
-        let told = new.last_phase_transition_time;
+        let reported = new.last_phase_transition_time;
         if new.phase == old.phase {
-            new.last_phase_transition_time = told.or(old.last_phase_transition_time);
-        } else if told.is_none() || told == old.last_phase_transition_time {
+            new.last_phase_transition_time = reported.or(old.last_phase_transition_time);
+        } else if reported.is_none() || reported == old.last_phase_transition_time {
             new.last_phase_transition_time = Some(Time::now());
         }
     }

@@ -318,7 +318,7 @@ fn meant_for(own: &[String], server: &[String], wanted: &[String]) -> Result<Vec
         wanted => common(own, wanted),
     };
     if audiences.is_empty() && !server.is_empty() {
-        let (own, wanted) = (shown(own), shown(wanted));
+        let (own, wanted) = (rendered(own), rendered(wanted));
         return Err(format!(
             "token audiences {own} is invalid for the target audiences {wanted}"
         ));
@@ -383,7 +383,7 @@ pub fn node_of_pod(user: &UserInfo) -> Option<&str> {
 }
 
 /// Renders a list of strings as Go prints it.
-fn shown(list: &[String]) -> String {
+fn rendered(list: &[String]) -> String {
     let quoted: Vec<String> = list
         .iter()
         .map(|text| planesmith_machinery::go_format::quote(text))

@@ -238,12 +238,12 @@ impl Watch {
             // Requests are passed on before the status says that the server is available.
             let is_available = availability.is_available();
             self.aggregator.set_available(&self.name, &self.backend, is_available);
-            let told = availability.tell(&self.api_services, &self.name).await;
-            if let Err(error) = &told {
+            let reported = availability.tell(&self.api_services, &self.name).await;
+            if let Err(error) = &reported {
                 tracing::warn!(name = self.name, %error, "the status of an APIService cannot be written");
             }
             let wait = match () {
-                () if told.is_err() || (availability.passes() && !is_available) => RETRY_INTERVAL,
+                () if reported.is_err() || (availability.passes() && !is_available) => RETRY_INTERVAL,
                 () if !is_read => unread_wait,
                 () => PROBE_INTERVAL,
             };

@@ -14,7 +14,7 @@ fn target() -> Target {
 }
 
 /// Returns the headers that another server receives for a request by carol, who may only read, sent with these headers.
-fn told(sent: &[(&'static str, &'static str)]) -> HeaderMap {
+fn forwarded(sent: &[(&'static str, &'static str)]) -> HeaderMap {
     let (_stop, shutdown) = Stop::new();
     let mut ctx = Context::unknown(shutdown);
     ctx.user = Arc::new(UserInfo {
@@ -40,7 +40,7 @@ fn clients_cannot_take_away_what_is_said_of_them() {
         everything,
         "upgrade, x-remote-extra-scopes, x-remote-group, x-remote-user, audit-id",
     ] {
-        let headers = told(&[("connection", connection), ("upgrade", "SPDY/3.1")]);
+        let headers = forwarded(&[("connection", connection), ("upgrade", "SPDY/3.1")]);
         assert_eq!(headers["x-remote-user"], "carol");
         assert_eq!(headers["x-remote-group"], "readers");
         assert_eq!(headers["x-remote-extra-scopes"], "read");

@@ -161,7 +161,7 @@ impl Structural {
         outcome.add(
             subject.location.to_string(),
             FieldErrorKind::NotSupported,
-            content::shown(subject.value),
+            content::rendered(subject.value),
             detail,
         );
     }

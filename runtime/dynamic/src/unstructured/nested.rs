@@ -101,16 +101,16 @@ mod tests {
         assert_eq!(nested_integer(&document, "status.size"), Ok(None));
         assert_eq!(nested_integer(&document, "spec.none.size"), Ok(None));
         assert_eq!(nested_text(&document, "spec.replicas"), Ok(Some("many")));
-        let told = ".spec.replicas accessor error: many is of the type string, expected int64";
-        assert_eq!(nested_integer(&document, "spec.replicas"), Err(told.to_owned()));
-        let told = ".spec.size.x accessor error: 2 is of the type int64, expected map[string]interface{}";
-        assert_eq!(nested_text(&document, "spec.size.x"), Err(told.to_owned()));
+        let problem = ".spec.replicas accessor error: many is of the type string, expected int64";
+        assert_eq!(nested_integer(&document, "spec.replicas"), Err(problem.to_owned()));
+        let problem = ".spec.size.x accessor error: 2 is of the type int64, expected map[string]interface{}";
+        assert_eq!(nested_text(&document, "spec.size.x"), Err(problem.to_owned()));
         assert_eq!(set_nested(&mut document, "status.size", 3.into()), Ok(()));
         assert_eq!(document["status"], json!({"size": 3}));
-        let told = "value cannot be set because .spec.none is not a map[string]interface{}";
+        let problem = "value cannot be set because .spec.none is not a map[string]interface{}";
         assert_eq!(
             set_nested(&mut document, "spec.none.size", 3.into()),
-            Err(told.to_owned())
+            Err(problem.to_owned())
         );
     }
 }

@@ -88,7 +88,7 @@ impl Parser<'_> {
             let is_optional = self.take_if("?").is_some();
             let token = self.token().clone();
             if !matches!(token.kind, Kind::Identifier | Kind::EscapedIdentifier) {
-                let shown = token.shown();
+                let shown = token.rendered();
                 self.syntax(
                     token.at,
                     format!("mismatched input {shown} expecting {{'}}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}}"),
@@ -190,7 +190,7 @@ impl Parser<'_> {
         if self.token().is(bracket) {
             return Ok(self.take());
         }
-        let (at, shown) = (self.token().at, self.token().shown());
+        let (at, shown) = (self.token().at, self.token().rendered());
         self.syntax(at, format!("mismatched input {shown} expecting {{'{bracket}', ','}}"));
         Err(Stopped)
     }

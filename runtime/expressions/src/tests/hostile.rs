@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Environment, PER_CALL_LIMIT, functions, shown};
+use super::{Environment, PER_CALL_LIMIT, functions, rendered};
 use crate::value::Effort;
 
 const WORDS: [&str; 48] = [
@@ -61,13 +61,13 @@ proptest! {
 
     #[test]
     fn any_text(text in "\\PC{0,60}") {
-        shown(&text);
+        rendered(&text);
     }
 
     #[test]
     fn any_words(words in proptest::collection::vec(proptest::sample::select(WORDS.to_vec()), 0..25)) {
-        shown(&words.concat());
-        shown(&words.join(" "));
+        rendered(&words.concat());
+        rendered(&words.join(" "));
     }
 }
 
@@ -81,17 +81,17 @@ fn deep_expressions_are_refused() {
         ("x ? 1 : ", "2", ""),
     ] {
         let deep = format!("{}{inner}{}", open.repeat(5000), close.repeat(5000));
-        assert!(shown(&deep).contains("recursion limit"), "{open}");
-        shown(&format!("{}{inner}{}", open.repeat(240), close.repeat(240)));
+        assert!(rendered(&deep).contains("recursion limit"), "{open}");
+        rendered(&format!("{}{inner}{}", open.repeat(240), close.repeat(240)));
     }
     for chain in [" + 1", ".a", "[0]", ".map(i, i)"] {
         assert!(
-            shown(&format!("x{}", chain.repeat(5000))).contains("recursion"),
+            rendered(&format!("x{}", chain.repeat(5000))).contains("recursion"),
             "{chain}"
         );
-        shown(&format!("x{}", chain.repeat(240)));
+        rendered(&format!("x{}", chain.repeat(240)));
     }
-    assert_eq!(shown(&format!("true{}", " && true".repeat(5000))), "true");
+    assert_eq!(rendered(&format!("true{}", " && true".repeat(5000))), "true");
 }
 
 #[test]
@@ -103,13 +103,13 @@ fn costly_expressions_are_stopped() {
         "lists.range(1000000).distinct()",
     ] {
         assert_eq!(
-            shown(costly),
+            rendered(costly),
             "error: operation cancelled: actual cost limit exceeded",
             "{costly}"
         );
     }
     let nested = "optional.of(1)".to_owned() + &".optMap(v, v)".repeat(200);
-    assert!(shown(&nested).contains("too large"));
+    assert!(rendered(&nested).contains("too large"));
 }
 
 /// Evaluates `inner` for the last of `depth` bound names, each computed from the previous one.
@@ -128,17 +128,17 @@ fn bound(depth: usize, first: &str, next: &str, inner: &str) -> String {
 
 #[test]
 fn types_with_too_many_parts_are_refused() {
-    let grown = shown(&bound(40, "1", "{@: @}", "true"));
+    let grown = rendered(&bound(40, "1", "{@: @}", "true"));
     assert!(
         grown.contains("the type of the expression has too many parts"),
         "{grown}"
     );
-    let grown = shown(&bound(40, "{}", "{@: @}", "true"));
+    let grown = rendered(&bound(40, "{}", "{@: @}", "true"));
     assert!(
         grown.contains("the type of the expression has too many parts"),
         "{grown}"
     );
-    assert_eq!(shown(&bound(40, "1", "[@]", "@.size() == 1")), "true");
+    assert_eq!(rendered(&bound(40, "1", "[@]", "@.size() == 1")), "true");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn values_that_share_their_parts_are_not_made_or_gone_over_without_end() {
 #[test]
 fn numbers_without_an_order_are_sorted_somehow() {
     assert_eq!(
-        shown("lists.range(500).map(i, i % 3 == 0 ? 0.0 / 0.0 : double(i * 7 % 11)).sort().size()"),
+        rendered("lists.range(500).map(i, i % 3 == 0 ? 0.0 / 0.0 : double(i * 7 % 11)).sort().size()"),
         "500"
     );
 }
@@ -211,7 +211,7 @@ fn mixed_shapes_fit_onto_the_stack_of_a_worker() {
                 let text = (0..depth).fold("x".to_owned(), |inner, level| {
                     SHAPES[(start + level * step) % SHAPES.len()].replace('@', &inner)
                 });
-                shown(&text);
+                rendered(&text);
             }
         }
     });

@@ -7,7 +7,7 @@ mod lists;
 
 use std::collections::BTreeSet;
 
-use super::{check, shown};
+use super::{check, rendered};
 use crate::functions::ids;
 
 /// The identifier of an overload, an expression that calls it, and the result.
@@ -60,7 +60,7 @@ const TABLES: [&[Case]; 6] = [
 fn functions_return_what_the_specification_says() {
     let cases = TABLES.into_iter().flatten();
     let wrong = cases.filter_map(|(_, expression, expected)| {
-        let found = shown(expression);
+        let found = rendered(expression);
         (found != *expected).then(|| format!("{expression}\n  is {found}\n  expected {expected}"))
     });
     let wrong: Vec<String> = wrong.collect();

@@ -86,7 +86,7 @@ fn reference(name: &str, dialect: Dialect<'_>) -> Value {
 /// Adds `apiVersion`, `kind` and `metadata`.
 fn add_meta(model: &mut Value, meta: &str, doc: &str, dialect: Dialect<'_>) {
     let texts = |name: &str| {
-        let told = match dialect {
+        let schema = match dialect {
             Dialect::V3 { template } => template
                 .pointer("/components/schemas/io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition/properties")
                 .and_then(|properties| properties.get(name))
@@ -97,7 +97,7 @@ fn add_meta(model: &mut Value, meta: &str, doc: &str, dialect: Dialect<'_>) {
             "kind" => "Kind names the type of the object in camel case. Cannot change.",
             _ => "APIVersion defines the format that the object is written in by its group and version.",
         };
-        told.unwrap_or_else(|| json!({"description": doc, "type": "string"}))
+        schema.unwrap_or_else(|| json!({"description": doc, "type": "string"}))
     };
     let mut metadata = match dialect {
         Dialect::V2 => reference(meta, dialect),

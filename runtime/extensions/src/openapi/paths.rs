@@ -90,12 +90,12 @@ impl Item<'_> {
     }
 
     fn operation(&self, method: &str) -> Value {
-        let told = self.template.and_then(|template| template.get(method));
-        let action = told
-            .and_then(|told| told.get("x-kubernetes-action"))
+        let documented = self.template.and_then(|template| template.get(method));
+        let action = documented
+            .and_then(|documented| documented.get("x-kubernetes-action"))
             .and_then(Value::as_str)
             .unwrap_or(method);
-        let parameters = told.and_then(|told| told.get("parameters")).cloned();
+        let parameters = documented.and_then(|documented| documented.get("parameters")).cloned();
         let group = camel(&self.facts.group);
         let mut tag: String = group.chars().take(1).map(|c| c.to_ascii_lowercase()).collect();
         tag.extend(group.chars().skip(1));

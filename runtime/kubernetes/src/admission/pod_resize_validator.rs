@@ -115,9 +115,9 @@ mod tests {
         let node = |labels| object(json!({"metadata": {"name": "w", "labels": labels}}));
         assert_eq!(foreign_system(&node(json!({}))), None);
         assert_eq!(foreign_system(&node(json!({OS_LABEL: "linux"}))), None);
-        let told = foreign_system(&node(json!({OS_LABEL: "windows"})));
+        let warning = foreign_system(&node(json!({OS_LABEL: "windows"})));
         assert_eq!(
-            told.as_deref(),
+            warning.as_deref(),
             Some("pod resize is only supported on linux nodes, node \"w\" is \"windows\"")
         );
     }

@@ -137,12 +137,12 @@ impl Kind {
 /// object.
 fn revised(stored: Value, spec: &Value, mandatory: bool) -> Option<Value> {
     let annotation = stored["metadata"]["annotations"][AUTO_UPDATE].as_str();
-    let told = annotation.and_then(|annotation| match annotation {
+    let requested = annotation.and_then(|annotation| match annotation {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
         "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
         _ => None,
     });
-    let ours = mandatory || told.unwrap_or(stored["metadata"]["generation"] == 1);
+    let ours = mandatory || requested.unwrap_or(stored["metadata"]["generation"] == 1);
     let wanted = if ours { "true" } else { "false" };
     let right_annotation = annotation == Some(wanted);
     // The lendable share of an exempt level is for the cluster's administrators.

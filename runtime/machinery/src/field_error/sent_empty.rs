@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn empty_fields_appear_in_reported_values() {
-        let shown = |value: &str| {
+        let rendered = |value: &str| {
             let body = r#"{"spec":{"list":[],"inner":[{"map":{},"n":1}],"data":"","text":"a\"null","a<b":[]}}"#;
             let mut errors = FieldErrors::default();
             errors.invalid("spec", Json(value), "");
@@ -243,15 +243,15 @@ mod tests {
             sent.shown_in(&errors).as_slice()[0].value.clone()
         };
         assert_eq!(
-            shown(r#"{"List":null,"Inner":[{"Map":null,"N":1},null],"Data":null,"Text":"a\"null","Other":null}"#),
+            rendered(r#"{"List":null,"Inner":[{"Map":null,"N":1},null],"Data":null,"Text":"a\"null","Other":null}"#),
             r#"{"List":[],"Inner":[{"Map":{},"N":1},null],"Data":"","Text":"a\"null","Other":null}"#
         );
         assert_eq!(
-            shown(r#"{"a\u003cb":null,"N":[null]}"#),
+            rendered(r#"{"a\u003cb":null,"N":[null]}"#),
             r#"{"a\u003cb":[],"N":[null]}"#
         );
         for odd in ["{null", "[null,", "{\"a\"null}", "[\"null]"] {
-            assert_eq!(shown(odd), odd);
+            assert_eq!(rendered(odd), odd);
         }
     }
 

@@ -105,7 +105,7 @@ impl Samples {
         let errors = check_create(&*object, Features::defaults())
             .joined()
             .unwrap_or_default();
-        Err(format!("{errors}\n{}", super::shown(&*object)))
+        Err(format!("{errors}\n{}", super::rendered(&*object)))
     }
 }
 
@@ -196,12 +196,12 @@ fn fill_by(value: &mut dyn Value, rules: &[Rule], depth: u32, random: &mut Rando
 
 /// Returns the rules for the elements of a list or map.
 fn of_elements(rules: &[Rule]) -> &[Rule] {
-    let told = |rule| match rule {
+    let sample = |rule| match rule {
         &Rule::Each(rules) => Some(rules),
         Rule::KnownValues(_) => Some(std::slice::from_ref(rule)),
         _ => None,
     };
-    rules.iter().find_map(told).unwrap_or_default()
+    rules.iter().find_map(sample).unwrap_or_default()
 }
 
 fn integer(rules: &[Rule], random: &mut Random) -> i64 {

@@ -118,7 +118,7 @@ fn samples_are_valid_filled_and_the_same_each_time() {
         valid(facts)
             .iter()
             .zip(&samples)
-            .all(|(again, sample)| shown(&**again) == shown(&**sample))
+            .all(|(again, sample)| rendered(&**again) == rendered(&**sample))
     );
 }
 

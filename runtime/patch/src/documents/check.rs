@@ -99,16 +99,16 @@ impl<'d> Check<'d> {
 }
 
 fn mismatch(expected: ValueKind, value: &Value) -> String {
-    let shown = || go_format::value(value);
+    let rendered = || go_format::value(value);
     match expected {
         ValueKind::Text => format!(
             "expected string, got &value.valueUnstructured{{Value:{}}}",
             go_format::syntax(value, "string")
         ),
-        ValueKind::Truth => format!("expected boolean, got &{{{}}}", shown()),
+        ValueKind::Truth => format!("expected boolean, got &{{{}}}", rendered()),
         ValueKind::Number => format!("expected numeric (int or float), got {}", go_format::type_of(value)),
-        ValueKind::Object => format!("expected map, got &{{{}}}", shown()),
-        ValueKind::List => format!("expected list, got &{{{}}}", shown()),
-        ValueKind::Scalar | ValueKind::Any => format!("expected any scalar, got &{{{}}}", shown()),
+        ValueKind::Object => format!("expected map, got &{{{}}}", rendered()),
+        ValueKind::List => format!("expected list, got &{{{}}}", rendered()),
+        ValueKind::Scalar | ValueKind::Any => format!("expected any scalar, got &{{{}}}", rendered()),
     }
 }

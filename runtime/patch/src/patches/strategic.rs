@@ -66,7 +66,7 @@ pub fn strategic_merge_patch<'p>(
 }
 
 /// Returns an applied patch for messages.
-pub(super) fn shown(patch: &[u8]) -> String {
+pub(super) fn rendered(patch: &[u8]) -> String {
     match read(patch, Strictness::Lenient) {
         Ok((Value::Object(patch), _)) => go_format::map(&patch),
         _ => go_format::map(&Map::new()),

@@ -25,7 +25,7 @@ impl Responder for SelfSubjectReviews {
                     ..ObjectMeta::default()
                 },
                 status: v1::SelfSubjectReviewStatus {
-                    user_info: shown(&call.ctx.user),
+                    user_info: user_info(&call.ctx.user),
                 },
             };
             submission.respond(&review)
@@ -56,7 +56,7 @@ impl Responder for TokenReviews {
             match result {
                 Ok(found) => {
                     status.authenticated = true;
-                    status.user = shown(&found.identity);
+                    status.user = user_info(&found.identity);
                     status.audiences = found.audiences;
                 }
                 Err(reason) => {
@@ -69,7 +69,7 @@ impl Responder for TokenReviews {
     }
 }
 
-fn shown(user: &UserInfo) -> v1::UserInfo {
+fn user_info(user: &UserInfo) -> v1::UserInfo {
     v1::UserInfo {
         username: user.name.clone(),
         uid: user.uid.clone(),

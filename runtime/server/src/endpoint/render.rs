@@ -45,7 +45,7 @@ impl Endpoint {
     ) -> ApiResult<Response> {
         let body = match (output.target, output.format) {
             (Target::Table, _) => {
-                let shown = table::shown(query)?;
+                let shown = table::row_object(query)?;
                 response::text(
                     output,
                     table::of_one(self.kind(), subject, self.encodings(), shown, true)?,

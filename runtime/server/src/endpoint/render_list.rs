@@ -135,7 +135,7 @@ impl Endpoint {
                 let rows = table::Rows {
                     facts: self.kind().clone(),
                     encodings: Arc::clone(self.encodings()),
-                    shown: table::shown(call.query())?,
+                    shown: table::row_object(call.query())?,
                     caching,
                 };
                 Box::new(rows.of_list(output, meta, entries))
@@ -222,7 +222,7 @@ impl Endpoint {
         Ok(match output.target {
             Target::Table => {
                 // It has no effect here, but an invalid one is refused.
-                table::shown(call.query())?;
+                table::row_object(call.query())?;
                 table::empty(self.kind(), meta)
             }
             Target::PartialObject | Target::PartialObjectList => {

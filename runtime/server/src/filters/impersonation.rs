@@ -115,7 +115,7 @@ fn wanted(headers: &HeaderMap) -> Result<Option<UserInfo>, ApiError> {
     if wanted.uid.is_empty() && wanted.groups.is_empty() && wanted.extra.is_empty() {
         return Ok(None);
     }
-    let why = format!("requested {} without impersonating a user name", shown(&wanted));
+    let why = format!("requested {} without impersonating a user name", rendered(&wanted));
     Err(ApiError::bad_request(why))
 }
 
@@ -136,7 +136,7 @@ fn text(value: &HeaderValue) -> String {
 }
 
 /// A user as Go prints it.
-fn shown(user: &UserInfo) -> String {
+fn rendered(user: &UserInfo) -> String {
     let list = |texts: &[String]| {
         let texts: Vec<String> = texts.iter().map(|text| quote(text)).collect();
         format!("[]string{{{}}}", texts.join(", "))

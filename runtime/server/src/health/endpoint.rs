@@ -90,12 +90,12 @@ impl Endpoint {
                     let _ = writeln!(lines, "[+]{name} ok");
                 }
                 Err(reason) => {
-                    let told = if verbose && check.is_told {
+                    let public_reason = if verbose && check.is_public {
                         &*reason
                     } else {
                         "reason withheld"
                     };
-                    let _ = writeln!(lines, "[-]{name} failed: {told}");
+                    let _ = writeln!(lines, "[-]{name} failed: {public_reason}");
                     failed_names.push(name);
                     let _ = write!(failed, "{}{name}: {reason}", if failed.is_empty() { "" } else { "; " });
                 }

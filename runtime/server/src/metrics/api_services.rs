@@ -54,7 +54,7 @@ mod tests {
     fn only_the_step_to_unavailable_is_counted() {
         let registry = Registry::new();
         let metrics = ApiServiceMetrics::new(&registry);
-        let shown = || {
+        let rendered = || {
             let text = TextEncoder::new().encode_to_string(&registry.gather()).unwrap();
             let lines = text.lines().filter(|line| !line.starts_with('#'));
             lines.map(str::to_owned).collect::<Vec<_>>()
@@ -68,15 +68,15 @@ mod tests {
             metrics.show("v1.a", said, is);
         }
         assert_eq!(
-            shown(),
+            rendered(),
             [
                 r#"aggregator_unavailable_apiservice{name="v1.a"} 1"#,
                 r#"aggregator_unavailable_apiservice_total{name="v1.a",reason="MissingEndpoints"} 1"#,
             ]
         );
         metrics.show("v1.a", false, Ok(()));
-        assert_eq!(shown()[0], r#"aggregator_unavailable_apiservice{name="v1.a"} 0"#);
+        assert_eq!(rendered()[0], r#"aggregator_unavailable_apiservice{name="v1.a"} 0"#);
         metrics.forget("v1.a");
-        assert_eq!(shown().len(), 1);
+        assert_eq!(rendered().len(), 1);
     }
 }

@@ -474,7 +474,7 @@ mod tests {
 
     use super::*;
 
-    fn shown(registry: &Registry) -> String {
+    fn rendered(registry: &Registry) -> String {
         TextEncoder::new().encode_to_string(&registry.gather()).unwrap()
     }
 
@@ -500,7 +500,7 @@ mod tests {
             levels: vec![level],
             kinds: Vec::new(),
         });
-        let text = shown(&registry);
+        let text = rendered(&registry);
         for line in [
             "apiserver_flowcontrol_seat_fair_frac 0.5",
             "apiserver_flowcontrol_nominal_limit_seats{priority_level=\"system\"} 74",
@@ -514,7 +514,7 @@ mod tests {
         series.ended(2, Duration::from_millis(1), false);
         metrics.keep_series(&[]);
         metrics.show(&FlowReadings::default());
-        let text = shown(&registry);
+        let text = rendered(&registry);
         assert!(!text.contains("system"), "{text}");
     }
 }

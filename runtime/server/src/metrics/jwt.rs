@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     /// The samples whose names contain `name`, without digests.
-    fn shown(metrics: &Metrics, name: &str) -> Vec<String> {
+    fn rendered(metrics: &Metrics, name: &str) -> Vec<String> {
         let text = prometheus::TextEncoder::new()
             .encode_to_string(&metrics.registry.gather())
             .unwrap();
@@ -168,10 +168,10 @@ mod tests {
             issuer.keys_read(Some(keys));
         }
         issuer.keys_read(None);
-        let sets = shown(&metrics, "last_key_set_info");
+        let sets = rendered(&metrics, "last_key_set_info");
         assert!(sets.len() == 1 && sets[0].contains("hash=\"sha256:02\""), "{sets:?}");
-        assert_eq!(shown(&metrics, "jwks_fetch_last_timestamp_seconds").len(), 2);
+        assert_eq!(rendered(&metrics, "jwks_fetch_last_timestamp_seconds").len(), 2);
         jwt.forget("https://issuer");
-        assert!(shown(&metrics, "last_key_set_info").is_empty());
+        assert!(rendered(&metrics, "last_key_set_info").is_empty());
     }
 }

@@ -224,7 +224,7 @@ impl RequestMetrics {
             self.count_own(&cell);
         }
         if matches!(code, StatusCode::TOO_MANY_REQUESTS | StatusCode::GATEWAY_TIMEOUT) {
-            let labels = self.shown(Labels::of(&ctx.info, marks, code), &ctx.info);
+            let labels = self.rendered(Labels::of(&ctx.info, marks, code), &ctx.info);
             let values = [&labels.place()[..], &[code.as_str()]].concat();
             self.terminated.with_label_values(&values).inc();
         }

@@ -28,7 +28,7 @@ fn observe(metrics: &RequestMetrics, method: &Method, uri: &'static str, code: u
     }
 }
 
-async fn shown(metrics: &Metrics) -> String {
+async fn rendered(metrics: &Metrics) -> String {
     let response = metrics.answer(&InFlight::new(InFlightLimits::default()), (0, 0), None);
     String::from_utf8(response.into_body().collect().await.unwrap().to_bytes().to_vec()).unwrap()
 }
@@ -46,7 +46,7 @@ async fn invented_names_are_no_labels() {
     observe(metrics.requests(), &Method::GET, "/livez", 429);
     observe(metrics.requests(), &Method::POST, "/apis/g/v1/a?dryRun=x", 200);
     observe(metrics.requests(), &Method::GET, "/apis/g/v1/a?watch=1", 200);
-    let text = shown(&metrics).await;
+    let text = rendered(&metrics).await;
     let labels = r#"component="apiserver",dry_run="",group="",resource="",scope="",subresource="""#;
     for line in [
         format!(r#"apiserver_request_total{{code="404",{labels},verb="LIST",version=""}} 2"#),
@@ -98,7 +98,7 @@ async fn alarms_of_the_store_are_shown_while_they_are_raised() {
             true => log.0.raise(AlarmKind::NoSpace, "a reason with any words", &"details"),
             false => log.0.clear(AlarmKind::NoSpace),
         }
-        let text = shown(&metrics).await;
+        let text = rendered(&metrics).await;
         let no_space = format!("planesmith_storage_alarm{{kind=\"no-space\"}} {}", u8::from(raised));
         for line in [&*no_space, "planesmith_storage_alarm{kind=\"settling\"} 0"] {
             assert!(text.contains(line), "{line}\n{text}");
@@ -108,7 +108,7 @@ async fn alarms_of_the_store_are_shown_while_they_are_raised() {
 
 #[tokio::test]
 async fn the_process_is_shown() {
-    let text = shown(&Metrics::new()).await;
+    let text = rendered(&Metrics::new()).await;
     for name in [
         "process_cpu_seconds_total ",
         "process_resident_memory_bytes ",

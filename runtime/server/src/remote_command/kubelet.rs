@@ -102,9 +102,9 @@ fn refusal(body: &[u8]) -> String {
         error: String,
     }
     if let Ok(status) = serde_json::from_slice::<StatusLike>(body) {
-        let told = [status.message, status.error];
-        if let Some(told) = told.iter().map(|told| told.trim()).find(|told| !told.is_empty()) {
-            return told.to_owned();
+        let text = [status.message, status.error];
+        if let Some(text) = text.iter().map(|text| text.trim()).find(|text| !text.is_empty()) {
+            return text.to_owned();
         }
     }
     match String::from_utf8_lossy(body).trim() {

@@ -61,7 +61,7 @@ impl Endpoint {
             }
             Deleted::Removed(_, details) => {
                 if output.target == Target::Table {
-                    table::shown(call.query())?;
+                    table::row_object(call.query())?;
                 }
                 Ok(success(output, details))
             }

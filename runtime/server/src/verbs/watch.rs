@@ -46,7 +46,7 @@ impl Endpoint {
         let selection = Selection::new(&options, self.kind(), call.ctx.info.name())?;
         let version = parse_version_field(&options.resource_version).map_err(|why| ApiError::unnamed(500, why))?;
         let shown = match output.target {
-            Target::Table => table::shown(call.query())?,
+            Target::Table => table::row_object(call.query())?,
             _ => RowObject::default(),
         };
         let output = streamed(output)?;

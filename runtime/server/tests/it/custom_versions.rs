@@ -198,15 +198,15 @@ async fn fields_are_selected_in_the_version_that_is_asked_for() {
         .await;
     assert_eq!(moved.code, 200, "{}", moved.text);
     for watch in [&mut old, &mut new] {
-        let told = watch.next().await.expect("an event");
+        let event = watch.next().await.expect("an event");
         assert_eq!(
-            (&told["type"], &told["object"]["metadata"]["name"]),
+            (&event["type"], &event["object"]["metadata"]["name"]),
             (&json!("ADDED"), &json!("a"))
         );
     }
     let initial = path("v1", "?watch=1&fieldSelector=spec.heading%3DApples");
-    let told = Watch::of(&server, &initial).await.next().await.expect("an event");
-    assert_eq!(told["object"]["metadata"]["name"], "c");
+    let event = Watch::of(&server, &initial).await.next().await.expect("an event");
+    assert_eq!(event["object"]["metadata"]["name"], "c");
     let gone = server
         .delete(&path("v1", "?fieldSelector=spec.heading%3DPears"), "")
         .await;

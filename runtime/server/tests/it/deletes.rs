@@ -116,7 +116,7 @@ async fn finalizers_keep_an_object_until_the_last_one_goes() {
     let dry = server
         .post(&format!("{NOTES}?dryRun=All"), r#"{"metadata":{"name":"n"}}"#)
         .await;
-    assert_eq!(dry.refusal(), taken.refusal(), "a dry run is told the same");
+    assert_eq!(dry.refusal(), taken.refusal(), "a dry run gets the same answer");
     let more = r#"{"metadata":{"finalizers":["example.com/x","example.com/y"]}}"#;
     assert_eq!(server.patch("merge", &path, more).await.code, 422);
     let last = server

@@ -222,9 +222,9 @@ async fn go_on(folder: &Path, begun: &Answer) {
         json!({"title": "Pears", "weight": 7, "colour": "white"})
     );
     let history = path("v1beta1", "?watch=1&resourceVersion=1");
-    let told = Watch::of(&server, &history).await.next().await.expect("an event");
-    assert_eq!(told["object"]["apiVersion"], "test.example.com/v1beta1");
-    assert_eq!(told["object"]["spec"]["title"], "Pears", "the history, too: {told}");
+    let event = Watch::of(&server, &history).await.next().await.expect("an event");
+    assert_eq!(event["object"]["apiVersion"], "test.example.com/v1beta1");
+    assert_eq!(event["object"]["spec"]["title"], "Pears", "the history, too: {event}");
     // A patch keeps the fields that it does not name.
     let patched = server
         .patch("merge", &path("v1beta1", "/old"), r#"{"spec":{"weight":8}}"#)
@@ -271,9 +271,9 @@ async fn a_folder_goes_through_three_storage_versions_and_back() {
         0
     );
     for name in ["old", "other"] {
-        let told = watch.next().await.expect("an event");
+        let event = watch.next().await.expect("an event");
         assert_eq!(
-            (&told["type"], &told["object"]["metadata"]["name"]),
+            (&event["type"], &event["object"]["metadata"]["name"]),
             (&json!("MODIFIED"), &json!(name))
         );
     }

@@ -60,17 +60,17 @@ impl Watch {
     }
 
     /// The next events as `TYPE name`.
-    async fn told(&mut self, count: usize) -> Vec<String> {
-        let mut told = Vec::new();
+    async fn next_events(&mut self, count: usize) -> Vec<String> {
+        let mut next_events = Vec::new();
         for _ in 0..count {
             let event = self.next().await.expect("the watch goes on");
-            told.push(format!(
+            next_events.push(format!(
                 "{} {}",
                 text(&event, "/type"),
                 text(&event, "/object/metadata/name")
             ));
         }
-        told
+        next_events
     }
 }
 
@@ -85,12 +85,12 @@ async fn a_watch_starts_with_the_state_or_after_a_version() {
     server.note("b", "{}").await;
     server.delete(&format!("{NOTES}/b"), "").await;
     let mut after = Watch::open(&server, &format!("resourceVersion={version}")).await;
-    assert_eq!(after.told(3).await, ["MODIFIED a", "ADDED b", "DELETED b"]);
+    assert_eq!(after.next_events(3).await, ["MODIFIED a", "ADDED b", "DELETED b"]);
     let mut state = Watch::open(&server, "").await;
-    assert_eq!(state.told(1).await, ["ADDED a"]);
+    assert_eq!(state.next_events(1).await, ["ADDED a"]);
     server.note("c", "{}").await;
-    assert_eq!(after.told(1).await, ["ADDED c"]);
-    assert_eq!(state.told(1).await, ["ADDED c"]);
+    assert_eq!(after.next_events(1).await, ["ADDED c"]);
+    assert_eq!(state.next_events(1).await, ["ADDED c"]);
 }
 
 #[tokio::test]
@@ -168,7 +168,7 @@ async fn a_client_that_does_not_read_holds_little_and_misses_nothing() {
         }
         for number in 0..EVENTS {
             let expected = ["ADDED", "MODIFIED"].map(|kind| format!("{kind} n{number:03}"));
-            assert_eq!(watch.told(2).await, expected);
+            assert_eq!(watch.next_events(2).await, expected);
         }
     }
 }
@@ -179,7 +179,7 @@ async fn a_streamed_list_ends_with_a_bookmark() {
     server.note("a", "{}").await;
     let query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
     let mut watch = Watch::open(&server, query).await;
-    assert_eq!(watch.told(1).await, ["ADDED a"]);
+    assert_eq!(watch.next_events(1).await, ["ADDED a"]);
     let bookmark = watch.next().await.expect("the bookmark");
     let object = json!({
         "kind": "Note", "apiVersion": "v1",
@@ -190,7 +190,7 @@ async fn a_streamed_list_ends_with_a_bookmark() {
     });
     assert_eq!(bookmark, json!({ "type": "BOOKMARK", "object": object }));
     server.note("b", "{}").await;
-    assert_eq!(watch.told(1).await, ["ADDED b"]);
+    assert_eq!(watch.next_events(1).await, ["ADDED b"]);
 }
 
 #[tokio::test]
@@ -209,12 +209,12 @@ async fn an_object_that_leaves_a_selection_is_deleted_as_it_was() {
         .patch("merge", &path, r#"{"metadata":{"labels":{"on":"yes"}}}"#)
         .await;
     server.delete(&path, "").await;
-    assert_eq!(watch.told(2).await, ["ADDED a", "MODIFIED a"]);
+    assert_eq!(watch.next_events(2).await, ["ADDED a", "MODIFIED a"]);
     let gone = watch.next().await.expect("an event");
     assert_eq!(text(&gone, "/type"), "DELETED");
     assert_eq!(text(&gone, "/object/metadata/labels/on"), "yes");
     assert_eq!(text(&gone, "/object/metadata/resourceVersion"), left.version());
-    assert_eq!(watch.told(2).await, ["ADDED a", "DELETED a"]);
+    assert_eq!(watch.next_events(2).await, ["ADDED a", "DELETED a"]);
 }
 
 #[tokio::test]
@@ -223,7 +223,7 @@ async fn one_object_is_watched_by_its_name() {
     let mut by_field = Watch::open(&server, "fieldSelector=metadata.name%3Dab").await;
     server.note("abc", "{}").await;
     server.note("ab", "{}").await;
-    assert_eq!(by_field.told(1).await, ["ADDED ab"]);
+    assert_eq!(by_field.next_events(1).await, ["ADDED ab"]);
 }
 
 #[tokio::test]
@@ -265,12 +265,15 @@ async fn bookmarks_come_regularly_once_there_is_something_to_tell() {
     )
     .await;
     let mut silent = Watch::open(&server, "resourceVersion=1&timeoutSeconds=-1").await;
-    assert_eq!(early.next().await, None, "nothing is told about what is still to come");
+    assert_eq!(early.next().await, None, "no event precedes its revision");
     assert_eq!(text(&silent.next().await.expect("a change"), "/type"), "ADDED");
     assert_eq!(silent.next().await, None);
     server.note("b", "{}").await;
     let newest = server.storage.revision().to_string();
-    assert_eq!(watch.told(4).await, ["ADDED b", "BOOKMARK ", "BOOKMARK ", "BOOKMARK "]);
+    assert_eq!(
+        watch.next_events(4).await,
+        ["ADDED b", "BOOKMARK ", "BOOKMARK ", "BOOKMARK "]
+    );
     let bookmark = watch.next().await.expect("one more");
     assert_eq!(text(&bookmark, "/object/metadata/resourceVersion"), newest);
 }
@@ -287,10 +290,10 @@ async fn the_last_bookmark_comes_before_the_end() {
     let (mut watch, mut short) = (open(3).await, open(2).await);
     let begin = tokio::time::Instant::now();
     server.note("b", "{}").await;
-    assert_eq!(watch.told(2).await, ["ADDED b", "BOOKMARK "]);
+    assert_eq!(watch.next_events(2).await, ["ADDED b", "BOOKMARK "]);
     assert!(begin.elapsed() < Duration::from_secs(2));
     assert_eq!(watch.next().await, None);
-    assert_eq!(short.told(1).await, ["ADDED b"]);
+    assert_eq!(short.next_events(1).await, ["ADDED b"]);
     assert_eq!(short.next().await, None);
 }
 
@@ -299,7 +302,7 @@ async fn the_longest_timeout_is_as_good_as_none() {
     let server = Server::with_places().await;
     let mut watch = Watch::open(&server, "timeoutSeconds=9223372036854775807").await;
     server.note("a", "{}").await;
-    assert_eq!(watch.told(1).await, ["ADDED a"]);
+    assert_eq!(watch.next_events(1).await, ["ADDED a"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -348,7 +351,7 @@ async fn a_watch_that_asks_for_a_list_ends_where_the_first_object_would_be() {
     let gone = server
         .get_as(list, &format!("{NOTES}?watch=1&resourceVersion=1000000&{STREAMED}"))
         .await;
-    assert_eq!(gone.at("/object/code"), 504, "what goes wrong is told");
+    assert_eq!(gone.at("/object/code"), 504, "a failure is an event");
 }
 
 #[tokio::test]
@@ -428,11 +431,11 @@ async fn changes_that_are_not_in_memory_are_watched_and_listed_like_others() {
     assert_eq!(text(&gone, "/type"), "DELETED");
     assert_eq!(text(&gone, "/object/metadata/labels/on"), "yes");
     assert_eq!(text(&gone, "/object/metadata/resourceVersion"), left.version());
-    let told = watch.told(101).await;
-    assert!(told[..100].iter().all(|told| told == "MODIFIED b"));
-    assert_eq!(told[100], "DELETED c");
+    let next_events = watch.next_events(101).await;
+    assert!(next_events[..100].iter().all(|next_events| next_events == "MODIFIED b"));
+    assert_eq!(next_events[100], "DELETED c");
     let mut all = Watch::open(&server, &format!("resourceVersion={version}")).await;
-    assert_eq!(all.told(2).await, ["MODIFIED a", "MODIFIED b"]);
+    assert_eq!(all.next_events(2).await, ["MODIFIED a", "MODIFIED b"]);
 
     let token = text(&first.json(), "/metadata/continue");
     let rest = server.get(&format!("{NOTES}?continue={token}")).await;

@@ -23,7 +23,7 @@ const CHILD: &str = "PLANESMITH_CRASH_CHILD";
 
 /// The output of one round's child.
 #[derive(Default)]
-struct Told {
+struct ChildReport {
     /// The number of answered operations of each writer, which are answered in order.
     answered: [usize; WRITERS],
     /// Revisions that were answered or watched: the writer and its operation.
@@ -41,14 +41,14 @@ fn every_answered_write_survives_kill_9() {
     let mut newest = 0;
     let mut writes = 0;
     for round in 0..rounds {
-        let told = kill_in_the_middle(round, &folder);
-        let first = *told.revisions.keys().next().unwrap();
+        let report = kill_in_the_middle(round, &folder);
+        let first = *report.revisions.keys().next().unwrap();
         assert!(
             first > newest,
             "revision {first} was given away again, {newest} was seen before"
         );
-        newest = newest.max(check(round, &folder, &told, &mut expected));
-        writes += told.answered.iter().sum::<usize>();
+        newest = newest.max(check(round, &folder, &report, &mut expected));
+        writes += report.answered.iter().sum::<usize>();
     }
     println!(
         "{rounds} rounds, {writes} answered writes, {} keys, revision {newest}",
@@ -57,7 +57,7 @@ fn every_answered_write_survives_kill_9() {
 }
 
 /// Runs a child for a moment. Returns its output before it was killed.
-fn kill_in_the_middle(round: usize, folder: &Path) -> Told {
+fn kill_in_the_middle(round: usize, folder: &Path) -> ChildReport {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["crash::child_writes_until_it_is_killed", "--exact", "--nocapture"])
         .env(CHILD, format!("{round} {}", folder.display()))
@@ -66,21 +66,21 @@ fn kill_in_the_middle(round: usize, folder: &Path) -> Told {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut told = Told::default();
+    let mut report = ChildReport::default();
     // From the first answer on, so that a slow start does not make an empty round.
-    while told.revisions.is_empty() {
+    while report.revisions.is_empty() {
         let line = lines.next().expect("the child does not end by itself").unwrap();
-        told.hear(&line);
+        report.hear(&line);
     }
     let killer = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(40 + (round as u64 * 37) % 160));
         kill(&mut child);
     });
     for line in lines {
-        told.hear(&line.unwrap());
+        report.hear(&line.unwrap());
     }
     killer.join().unwrap();
-    told
+    report
 }
 
 fn kill(child: &mut Child) {
@@ -89,7 +89,7 @@ fn kill(child: &mut Child) {
     child.wait().unwrap();
 }
 
-impl Told {
+impl ChildReport {
     fn hear(&mut self, line: &str) {
         let mut words = line.split(' ');
         let Some(sign @ ("answered" | "saw")) = words.next() else {
@@ -148,18 +148,18 @@ fn contents(things: &Collection, prefix: &str) -> BTreeMap<String, String> {
 }
 
 /// Opens the store and compares it with the child's output. Returns its revision.
-fn check(round: usize, folder: &Path, told: &Told, expected: &mut BTreeMap<String, String>) -> u64 {
+fn check(round: usize, folder: &Path, report: &ChildReport, expected: &mut BTreeMap<String, String>) -> u64 {
     let (storage, things) = open(folder, &options(round));
-    let newest = *told.revisions.keys().next_back().unwrap();
+    let newest = *report.revisions.keys().next_back().unwrap();
     assert!(
         storage.revision().0 >= newest,
-        "revision {newest} was told, {} is there",
+        "revision {newest} was reported, {} is there",
         storage.revision()
     );
     for writer in 0..WRITERS {
         let found = contents(&things, &format!("{THINGS}{round}-{writer}-"));
         // The operation after the last answered one had been sent.
-        let answered = told.answered[writer];
+        let answered = report.answered[writer];
         let possible = [
             state_after(round, writer, answered),
             state_after(round, writer, answered + 1),
@@ -177,7 +177,7 @@ fn check(round: usize, folder: &Path, told: &Told, expected: &mut BTreeMap<Strin
     );
 
     // A client resumes from any revision that it saw, as far as history reaches.
-    for from in [told.revisions.keys().next().copied(), Some(told.seen), Some(newest)]
+    for from in [report.revisions.keys().next().copied(), Some(report.seen), Some(newest)]
         .into_iter()
         .flatten()
     {
@@ -193,7 +193,7 @@ fn check(round: usize, folder: &Path, told: &Told, expected: &mut BTreeMap<Strin
             }
         }
         assert_eq!(last.max(from), storage.revision().0);
-        for (revision, (writer, number)) in told.revisions.range(from + 1..) {
+        for (revision, (writer, number)) in report.revisions.range(from + 1..) {
             let event = found
                 .get(revision)
                 .unwrap_or_else(|| panic!("a watch after {from} misses {revision}"));

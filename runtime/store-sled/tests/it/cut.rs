@@ -12,7 +12,7 @@ use crate::open;
 /// Bytes that disks write as a whole.
 const SECTOR: u64 = 512;
 
-pub(crate) fn shown(things: &Collection) -> Vec<String> {
+pub(crate) fn rendered(things: &Collection) -> Vec<String> {
     things
         .list(&ListQuery::all(THINGS))
         .unwrap()
@@ -34,7 +34,7 @@ impl Point {
     fn now(folder: &Path, end: u64, things: &Collection) -> Self {
         Self {
             end,
-            state: shown(things),
+            state: rendered(things),
             mark: std::fs::read(folder.join("mark")).unwrap(),
         }
     }
@@ -91,14 +91,14 @@ pub(crate) fn zero(file: &File, from: u64, to: u64) {
 /// Opens the copy of a store, which must have `state`, and continues to use it.
 async fn check(copy: &Path, state: &[String], what: &str) {
     let (storage, things) = open(copy, &StorageOptions::default());
-    assert_eq!(shown(&things), state, "{what}");
+    assert_eq!(rendered(&things), state, "{what}");
     // The store continues after the rest of the torn frame.
     let revision = set(&things, "new", "one").await.revision();
     storage.close().await;
     drop((storage, things));
     let (storage, things) = open(copy, &StorageOptions::default());
     assert_eq!(storage.revision(), revision, "{what}");
-    assert!(shown(&things).contains(&format!("new=one@{revision}")), "{what}");
+    assert!(rendered(&things).contains(&format!("new=one@{revision}")), "{what}");
 }
 
 #[tokio::test]
@@ -153,7 +153,7 @@ async fn a_crash_while_a_journal_file_is_made_leaves_nothing() {
         let (_temporary, copy) = copy(&folder, last, |_| {});
         std::fs::write(copy.join("journal/spare.new"), content).unwrap();
         let (storage, things) = open(&copy, &StorageOptions::default());
-        assert_eq!(shown(&things), last.state);
+        assert_eq!(rendered(&things), last.state);
         assert!(storage.revision() > Revision::ZERO);
     }
 }

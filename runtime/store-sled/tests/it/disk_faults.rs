@@ -16,7 +16,7 @@ use planesmith_store::log::LogError;
 use planesmith_store::{AlarmKind, Collection, Expect, OpenError, Revision, Storage, StorageOptions, WriteError};
 use planesmith_store_sled::{CutWrite, DiskFault, SledLog};
 
-use crate::cut::{copy_folder, shown};
+use crate::cut::{copy_folder, rendered};
 
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
@@ -158,7 +158,7 @@ fn after_a_broken_block(folder: &Path, file: &Path, from: u64) -> Vec<String> {
         let garbage = vec![0xa5; usize::try_from(length.saturating_sub(from)).unwrap()];
         file.write_all_at(&garbage, from).unwrap();
     }
-    shown(&open(&copy, &Arc::default()).1)
+    rendered(&open(&copy, &Arc::default()).1)
 }
 
 #[tokio::test]
@@ -174,19 +174,19 @@ async fn a_failed_sync_of_the_journal_moves_the_doubtful_frames_to_a_new_file() 
         set(&things, "after", "one").await;
         assert_eq!(faults.left(), 0);
         assert_ne!(newest(&folder), failed);
-        let before = shown(&things);
+        let before = rendered(&things);
         assert_eq!(after_a_broken_block(&folder, &failed, safe), before, "{count} frames");
         storage.health().unwrap();
         assert!(storage.alarms().is_empty());
 
         set(&things, "more", "one").await;
-        let before = shown(&things);
+        let before = rendered(&things);
         assert_eq!(after_a_broken_block(&folder, &failed, safe), before, "{count} frames");
         // Full files are settled as without a failure.
         storage.compact(storage.revision());
         storage.compacted(storage.revision()).await;
         storage.close().await;
-        assert_eq!(shown(&open(&folder, &faults).1), before);
+        assert_eq!(rendered(&open(&folder, &faults).1), before);
     }
 }
 
@@ -196,7 +196,7 @@ async fn a_disk_that_goes_on_failing_makes_the_store_read_only() {
     let (folder, faults) = (temporary.path().join("store"), Arc::default());
     let (storage, things) = open(&folder, &faults);
     fill(&things, 3).await;
-    let before = shown(&things);
+    let before = rendered(&things);
     faults.fail("journal", u32::MAX, EIO);
     // The content of the disk is unknown after the first failure.
     let unknown = put(&things, "unknown", "one", Expect::Any).await;
@@ -212,7 +212,7 @@ async fn a_disk_that_goes_on_failing_makes_the_store_read_only() {
     let alarms = storage.alarms();
     assert_eq!((alarms.len(), alarms[0].kind), (1, AlarmKind::ReadOnly));
     assert!(!alarms[0].reason.contains("store/"), "{}", alarms[0].reason);
-    assert_eq!(shown(&things), before, "reads go on");
+    assert_eq!(rendered(&things), before, "reads go on");
     // Not even when the disk recovers: its content is unknown.
     faults.fail("", 0, EIO);
     assert!(put(&things, "c", "one", Expect::Any).await.is_err());
@@ -221,7 +221,7 @@ async fn a_disk_that_goes_on_failing_makes_the_store_read_only() {
 
     let (storage, things) = open(&folder, &faults);
     // Zeros took its place, though they were not synced.
-    assert_eq!(shown(&things), before);
+    assert_eq!(rendered(&things), before);
     let revision = set(&things, "d", "one").await.revision();
     assert!(revision > Revision(3) && storage.alarms().is_empty());
 }
@@ -236,7 +236,7 @@ async fn a_folder_that_cannot_be_synced_makes_the_store_read_only_when_a_file_is
     set(&things, "more", &"x".repeat(10_000)).await;
     assert_eq!(faults.left(), 0);
     storage.health().unwrap();
-    let before = shown(&things);
+    let before = rendered(&things);
     assert_eq!(after_a_broken_block(&folder, Path::new("none"), 0), before);
     fill(&things, 8).await;
     faults.fail("/journal", u32::MAX, EIO);
@@ -250,7 +250,7 @@ async fn a_sync_that_fails_for_lack_of_space_is_tried_again_with_the_next_write(
     let (folder, faults) = (temporary.path().join("store"), Arc::default());
     let (storage, things) = open(&folder, &faults);
     fill(&things, 3).await;
-    let (failed, before) = (newest(&folder), shown(&things));
+    let (failed, before) = (newest(&folder), rendered(&things));
     faults.fail(".journal", u32::MAX, ENOSPC);
     let unknown = put(&things, "unknown", "one", Expect::Any).await;
     assert!(matches!(unknown, Err(WriteError::Io(_))), "{unknown:?}");
@@ -261,15 +261,15 @@ async fn a_sync_that_fails_for_lack_of_space_is_tried_again_with_the_next_write(
     }
     assert!(matches!(storage.health(), Err(WriteError::Full)));
     assert_eq!(storage.alarms()[0].kind, AlarmKind::NoSpace);
-    assert_eq!(shown(&things), before);
+    assert_eq!(rendered(&things), before);
     faults.fail("", 0, ENOSPC);
     set(&things, "after", "one").await;
     assert!(storage.alarms().is_empty());
-    let before = shown(&things);
+    let before = rendered(&things);
     assert_eq!(after_a_broken_block(&folder, &failed, 0), before);
     storage.close().await;
     drop((storage, things));
-    assert_eq!(shown(&open(&folder, &faults).1), before);
+    assert_eq!(rendered(&open(&folder, &faults).1), before);
 }
 
 #[tokio::test]
@@ -285,7 +285,7 @@ async fn a_full_file_goes_on_growing_while_there_is_no_space_for_the_next() {
     set(&things, "next", "one").await;
     assert_ne!(newest(&folder), full);
     assert!(storage.alarms().is_empty());
-    assert_eq!(after_a_broken_block(&folder, Path::new("none"), 0), shown(&things));
+    assert_eq!(after_a_broken_block(&folder, Path::new("none"), 0), rendered(&things));
 }
 
 #[tokio::test]
@@ -295,7 +295,7 @@ async fn a_failed_sync_of_the_state_leaves_the_journal() {
         let (folder, faults) = (temporary.path().join("store"), Arc::default());
         let (storage, things) = open(&folder, &faults);
         fill(&things, 12).await;
-        let before = shown(&things);
+        let before = rendered(&things);
         faults.fail(path, 1, EIO);
         let revision = storage.revision();
         storage.compact(revision);
@@ -304,14 +304,14 @@ async fn a_failed_sync_of_the_state_leaves_the_journal() {
         storage.compacted(revision).await;
         assert_eq!(after_a_broken_block(&folder, Path::new("none"), 0), before, "{path}");
         set(&things, "more", "one").await;
-        let before = shown(&things);
+        let before = rendered(&things);
         storage.close().await;
         drop((storage, things));
         let (storage, things) = open(&folder, &faults);
         storage.compact(revision);
         storage.compacted(revision).await;
         assert!(!folder.join("journal/0000000001.journal").exists(), "{path}");
-        assert_eq!(shown(&things), before, "{path}");
+        assert_eq!(rendered(&things), before, "{path}");
     }
 }
 
@@ -321,7 +321,7 @@ async fn records_found_at_the_start_are_synced_before_they_are_visible() {
     let folder = temporary.path().join("store");
     let (storage, things) = open(&folder, &Arc::default());
     fill(&things, 12).await;
-    let before = shown(&things);
+    let before = rendered(&things);
     storage.compact(Revision(12));
     storage.compacted(Revision(12)).await;
     // As after a crash: the content of the disk is unknown.
@@ -347,7 +347,7 @@ async fn records_found_at_the_start_are_synced_before_they_are_visible() {
     for path in [last, journal, state, crashed] {
         assert!(synced.contains(&path), "{} is not synced", path.display());
     }
-    assert_eq!(shown(&things), before);
+    assert_eq!(rendered(&things), before);
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use planesmith_store::conformance::{THINGS, WordIndex, key, put, set};
 use planesmith_store::{Expect, Revision, Storage, StorageOptions, WatchFrom};
 use planesmith_store_sled::SledLog;
 
-use crate::cut::{Point, copy, copy_folder, shown, written, zero};
+use crate::cut::{Point, copy, copy_folder, rendered, written, zero};
 use crate::damage::refusal;
 use crate::open;
 
@@ -104,7 +104,7 @@ async fn a_short_or_missing_last_file_and_a_zeroed_header_are_damage() {
         std::fs::write(&mark, std::fs::read(original.join("mark")).unwrap()).unwrap();
     }
     let (_storage, things) = open(&folder, &StorageOptions::default());
-    assert_eq!(shown(&things).len(), 10);
+    assert_eq!(rendered(&things).len(), 10);
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn accepted_losses_are_put_aside_and_their_revisions_are_not_used_again() 
     let log = SledLog::open(&folder).unwrap().accepting_loss(true);
     let storage = Storage::open(log, &StorageOptions::default()).unwrap();
     let things = storage.collection(THINGS, std::sync::Arc::new(WordIndex));
-    assert_eq!(shown(&things).len(), 9);
+    assert_eq!(rendered(&things).len(), 9);
     let revision = storage.revision();
     assert!(revision > Revision(1_000_000_000));
     let next = set(&things, "next", "one").await.revision();
@@ -171,7 +171,7 @@ async fn accepted_losses_are_put_aside_and_their_revisions_are_not_used_again() 
     // The store opens without the flag from now on, and no watch resumes among the lost revisions.
     for _ in 0..2 {
         let (storage, things) = open(&folder, &StorageOptions::default());
-        assert_eq!((storage.revision(), shown(&things).len()), (next, 10));
+        assert_eq!((storage.revision(), rendered(&things).len()), (next, 10));
         for seen in [Revision(9), Revision(10)] {
             assert!(things.watch(THINGS, WatchFrom::After(seen)).is_err(), "after {seen}");
         }
@@ -224,13 +224,13 @@ async fn every_damage_can_be_accepted() {
         let log = SledLog::open(&copy).unwrap().accepting_loss(true);
         let storage = Storage::open(log, &StorageOptions::default()).unwrap();
         let things = storage.collection(THINGS, std::sync::Arc::new(WordIndex));
-        assert_eq!(shown(&things).len(), left, "damage {number}");
+        assert_eq!(rendered(&things).len(), left, "damage {number}");
         let next = put(&things, "next", "one", Expect::Any).await.unwrap().revision();
         assert!(next > Revision(1_000_000_000), "damage {number}");
         drop((storage, things));
         let (storage, things) = open(&copy, &StorageOptions::default());
         assert_eq!(
-            (storage.revision(), shown(&things).len()),
+            (storage.revision(), rendered(&things).len()),
             (next, left + 1),
             "damage {number}"
         );

@@ -74,7 +74,7 @@ impl Disturbed {
         }
     }
 
-    fn shown(&self, revision: Revision) -> Revision {
+    fn exposed(&self, revision: Revision) -> Revision {
         Revision(revision.0.saturating_sub(self.base))
     }
 
@@ -107,7 +107,7 @@ impl SharedBackend for Disturbed {
     fn write_all(&self, changes: &[(Arc<str>, Option<&str>)]) -> Revision {
         let bytes = |word: &str| Bytes::copy_from_slice(super::draft(word).bytes());
         let changes = changes.iter().map(|(key, word)| (Arc::clone(key), word.map(bytes)));
-        self.shown(wait(self.server.write_all(changes.collect())))
+        self.exposed(wait(self.server.write_all(changes.collect())))
     }
 
     fn hold(&self, held: bool) {
@@ -151,11 +151,11 @@ impl Backend for Connection {
             let mut shown = |mut states: Vec<State>| {
                 states
                     .iter_mut()
-                    .for_each(|state| state.revision = self.disturbed.shown(state.revision));
+                    .for_each(|state| state.revision = self.disturbed.exposed(state.revision));
                 page(states);
             };
             let revision = self.backend.load(prefix, &mut shown).await?;
-            Ok(self.disturbed.shown(revision))
+            Ok(self.disturbed.exposed(revision))
         })
     }
 
@@ -181,13 +181,13 @@ impl Backend for Connection {
             let written = self.backend.write(write).await;
             let written = written.map_err(|refusal| match refusal {
                 Refusal::Conflict { at } => Refusal::Conflict {
-                    at: self.disturbed.shown(at),
+                    at: self.disturbed.exposed(at),
                 },
                 other => other,
             });
             match std::mem::take(&mut self.disturbed.state().lose_answer) {
                 true => Err(Refusal::OutcomeUnknown("the answer was lost".into())),
-                false => Ok(self.disturbed.shown(written?)),
+                false => Ok(self.disturbed.exposed(written?)),
             }
         })
     }
@@ -204,7 +204,7 @@ impl Backend for Connection {
                 let _ = changed.changed().await;
             }
             self.disturbed.state().newest_reads += 1;
-            Ok(self.disturbed.shown(self.backend.newest().await?))
+            Ok(self.disturbed.exposed(self.backend.newest().await?))
         })
     }
 
@@ -266,8 +266,8 @@ impl DisturbedFeed {
                 _ = self.changed.changed() => self.feed = None,
                 delivery = feed.next() => {
                     let Delivery { mut changes, complete } = delivery?;
-                    changes.iter_mut().for_each(|change| change.revision = self.disturbed.shown(change.revision));
-                    self.after = self.disturbed.shown(complete);
+                    changes.iter_mut().for_each(|change| change.revision = self.disturbed.exposed(change.revision));
+                    self.after = self.disturbed.exposed(complete);
                     return Ok(Delivery { changes, complete: self.after });
                 }
             }

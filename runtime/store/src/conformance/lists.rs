@@ -9,7 +9,7 @@ use super::{Bench, OTHERS, THINGS, TIMEOUT, WordIndex, delete, draft, put, set, 
 use crate::{At, Collection, Draft, Entry, Expect, Indexer, ListQuery, Page, Revision, Row};
 
 /// The names and words of a page.
-fn shown(page: &Page) -> Vec<String> {
+fn rendered(page: &Page) -> Vec<String> {
     page.entries.iter().map(|entry| show(entry)).collect()
 }
 
@@ -26,7 +26,7 @@ pub async fn a_list_is_sorted_and_within_its_prefix(bench: Bench) {
         set(&others, name, "other").await;
     }
     let page = list(&things, &ListQuery::all(&format!("{THINGS}b/")));
-    assert_eq!(shown(&page), ["1=one@5", "2=one@1"]);
+    assert_eq!(rendered(&page), ["1=one@5", "2=one@1"]);
     assert_eq!(
         (page.revision, page.more, page.remaining),
         (Revision(10), false, Some(0))
@@ -53,7 +53,7 @@ pub async fn a_filter_selects(bench: Bench) {
         ..ListQuery::all(THINGS)
     };
     let first = list(&things, &query);
-    assert_eq!(shown(&first), ["n1=odd@2", "n3=odd@4", "n5=odd@6"]);
+    assert_eq!(rendered(&first), ["n1=odd@2", "n3=odd@4", "n5=odd@6"]);
     assert_eq!((first.more, first.remaining), (true, None));
     let start = first.next();
     let query = ListQuery {
@@ -61,7 +61,7 @@ pub async fn a_filter_selects(bench: Bench) {
         ..query
     };
     let second = list(&things, &query);
-    assert_eq!(shown(&second), ["n7=odd@8", "n9=odd@10"]);
+    assert_eq!(rendered(&second), ["n7=odd@8", "n9=odd@10"]);
     assert_eq!((second.more, second.next()), (false, None));
 }
 
@@ -167,7 +167,7 @@ pub async fn a_reindexed_collection_shows_what_the_kind_makes_of_it(bench: Bench
     set(&things, "e", "five").await;
     let page = list(&things, &ListQuery::all(THINGS));
     assert_eq!(
-        shown(&page),
+        rendered(&page),
         ["a=ONE@1", "b=TWO@2", "c=THREE@3", "d=mute@4", "e=five@5"]
     );
     assert_eq!(page.revision, Revision(5), "nothing was written");
@@ -201,7 +201,7 @@ pub async fn pages_are_of_one_revision(bench: Bench) {
     for round in 0.. {
         assert_eq!(page.revision, revision);
         assert_eq!(page.remaining, Some(20 - seen.len() as u64 - page.entries.len() as u64));
-        seen.extend(shown(&page));
+        seen.extend(rendered(&page));
         let Some(start) = page.next() else { break };
         // Before, at and after the page's end: none of these writes belong to the list.
         set(&things, &format!("n{:02}", round * 6), "new").await;
@@ -254,7 +254,7 @@ pub async fn an_old_revision_shows_the_old_state(bench: Bench) {
                 ..ListQuery::all(THINGS)
             },
         );
-        assert_eq!(&shown(&page), expected, "at {revision}");
+        assert_eq!(&rendered(&page), expected, "at {revision}");
         assert_eq!(page.revision, revision);
     }
 }
@@ -272,7 +272,7 @@ pub async fn old_pages_agree_with_the_whole_list(bench: Bench) {
         let mut seen = Vec::new();
         let mut page = list(&things, &first);
         loop {
-            seen.extend(shown(&page));
+            seen.extend(rendered(&page));
             assert_eq!(page.remaining, Some((expected.len() - seen.len()) as u64));
             let Some(start) = page.next() else { break };
             page = list(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Bench, OTHERS, THINGS, WordIndex, delete, put, read, set, show, show_events};
 use crate::{At, Collection, Expect, ListQuery, Revision, WatchFrom};
 
-fn shown(things: &Collection, at: At) -> Vec<String> {
+fn rendered(things: &Collection, at: At) -> Vec<String> {
     let page = things.list(&ListQuery {
         at,
         ..ListQuery::all(things.prefix())
@@ -27,9 +27,9 @@ pub async fn everything_is_there_after_a_restart(bench: Bench) {
         delete(&things, &format!("n{round}"), Expect::Any)
             .await
             .expect("the key exists");
-        let before = shown(&things, At::Latest);
+        let before = rendered(&things, At::Latest);
         (storage, things) = bench.restart(storage).await;
-        assert_eq!(shown(&things, At::Latest), before);
+        assert_eq!(rendered(&things, At::Latest), before);
     }
     assert_eq!(storage.revision(), Revision(63));
 }
@@ -103,12 +103,12 @@ pub async fn old_states_are_listed_after_a_restart(bench: Bench) {
         } else {
             set(&things, name, word).await;
         }
-        lists.push(shown(&things, At::Latest));
+        lists.push(rendered(&things, At::Latest));
     }
     let (_storage, things) = bench.restart(storage).await;
     for (revision, expected) in lists.iter().enumerate() {
         assert_eq!(
-            &shown(&things, At::Exact(Revision(revision as u64))),
+            &rendered(&things, At::Exact(Revision(revision as u64))),
             expected,
             "at {revision}"
         );
@@ -137,7 +137,7 @@ pub async fn keys_without_a_collection_are_kept(bench: Bench) {
     storage.compacted(last).await;
     let (storage, _things) = bench.restart(storage).await;
     let others = storage.collection(OTHERS, Arc::new(WordIndex));
-    assert_eq!(shown(&others, At::Latest), ["a=one@1"]);
+    assert_eq!(rendered(&others, At::Latest), ["a=one@1"]);
     let refused = put(&others, "a", "two", Expect::Absent).await;
     assert!(refused.is_err());
 }

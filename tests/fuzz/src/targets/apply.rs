@@ -45,12 +45,12 @@ pub(crate) fn run(input: &[u8]) {
         return;
     }
     let again = applied(&*live, "one", first, false);
-    assert_eq!(again.as_deref().map(shown), Some(shown(&*live)), "once and twice");
+    assert_eq!(again.as_deref().map(rendered), Some(rendered(&*live)), "once and twice");
     let Some(both) = applied(&*live, "two", second, force) else {
         return;
     };
     let again = applied(&*both, "two", second, false);
-    assert_eq!(again.as_deref().map(shown), Some(shown(&*both)), "once and twice");
+    assert_eq!(again.as_deref().map(rendered), Some(rendered(&*both)), "once and twice");
     if !force {
         let owners = |object: &dyn Object| {
             let mut entries = object.meta().managed_fields.iter();
@@ -117,7 +117,7 @@ fn keeps_keys(kind: &ResourceFacts, body: &[u8]) -> bool {
     keeps
 }
 
-fn shown(object: &dyn Object) -> String {
+fn rendered(object: &dyn Object) -> String {
     String::from_utf8_lossy(&json::to_vec(object)).into_owned()
 }
 

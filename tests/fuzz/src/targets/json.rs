@@ -17,7 +17,7 @@ pub(crate) fn run(input: &[u8]) {
         let mut again = kind.zero();
         let findings = json::decode(&written, &mut *again, Strictness::Strict).expect("what was written is read");
         assert!(findings.is_empty(), "{findings}");
-        assert_eq!(shown(&written), shown(&json::to_vec(&*again)));
+        assert_eq!(rendered(&written), rendered(&json::to_vec(&*again)));
         indented(&written);
     }
     if let Ok((tree, _)) = json::parse_value(text, Strictness::Strict) {
@@ -40,7 +40,7 @@ fn indented(compact: &[u8]) {
     json::indent(compact, &mut indented);
     let mut back = Vec::new();
     json::compact(&indented, &mut back).expect("indented JSON is JSON");
-    assert_eq!(shown(compact), shown(&back));
+    assert_eq!(rendered(compact), rendered(&back));
 }
 
 /// As in Go, the floating-point number -0.0 is written as `-0`, which is read again as the integer 0.
@@ -49,10 +49,10 @@ fn without_signs_of_zero(json: &[u8]) -> String {
     let ends = |at: usize| json.get(at).is_none_or(|byte| b"]},".contains(byte));
     let is_sign = |at: usize| json[at..].starts_with(b"-0") && begins(at) && ends(at + 2);
     let kept = (0..json.len()).filter(|&at| !is_sign(at)).map(|at| json[at]);
-    shown(&kept.collect::<Vec<u8>>()).into_owned()
+    rendered(&kept.collect::<Vec<u8>>()).into_owned()
 }
 
-fn shown(text: &[u8]) -> std::borrow::Cow<'_, str> {
+fn rendered(text: &[u8]) -> std::borrow::Cow<'_, str> {
     String::from_utf8_lossy(text)
 }
 

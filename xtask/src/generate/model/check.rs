@@ -164,8 +164,9 @@ impl Check<'_> {
             let own = [&resource.plural, &resource.singular];
             for name in own.into_iter().chain(&resource.short_names) {
                 let first = *known.entry(name).or_insert(kind);
-                let is_told = first.resource.version == resource.version && first.resource.plural == resource.plural;
-                if first.resource.kind != resource.kind && !is_told {
+                let is_reported =
+                    first.resource.version == resource.version && first.resource.plural == resource.plural;
+                if first.resource.kind != resource.kind && !is_reported {
                     let what = format!("clients call `{}` \"{name}\", too", first.path);
                     let help = "give one of them another plural, singular or short name".to_owned();
                     self.report(self.model.structure(&kind.path), None, what, help);

@@ -184,7 +184,7 @@ impl Page<'_> {
 }
 
 /// Returns a constraint on a value of type `ty`, as a sentence.
-fn told(rule: &RuleModel, ty: &Type) -> String {
+fn describe(rule: &RuleModel, ty: &Type) -> String {
     let unit = match ty {
         Type::List(_) => "elements",
         Type::Map(_) => "entries",
@@ -207,7 +207,7 @@ fn told(rule: &RuleModel, ty: &Type) -> String {
                 Type::List(inner) | Type::Map(inner) => inner.present(),
                 other => other,
             };
-            let rules: Vec<String> = rules.iter().map(|rule| told(rule, inner)).collect();
+            let rules: Vec<String> = rules.iter().map(|rule| describe(rule, inner)).collect();
             format!("Each element: {}", rules.join(" "))
         }
         RuleModel::Unique(_) => "Elements are unique.".to_owned(),
@@ -225,7 +225,7 @@ fn notes(field: &Field) -> Vec<String> {
     if let Some(default) = facts.default.as_deref().filter(|default| *default != "\"\"") {
         notes.push(format!("Default: `{default}`."));
     }
-    notes.extend(facts.rules.iter().map(|rule| told(rule, field.ty.present())));
+    notes.extend(facts.rules.iter().map(|rule| describe(rule, field.ty.present())));
     match &facts.list {
         ListType::Unspecified => {}
         ListType::Atomic => notes.push("Owned and replaced as a whole.".to_owned()),

@@ -18,7 +18,7 @@ pub(in super::super) fn check_attributes(
     match (resource, path) {
         (Some(_), Some(path)) => errors.invalid(
             "spec.nonResourceAttributes",
-            Json(&shown(path)),
+            Json(&rendered(path)),
             "cannot be specified in combination with resourceAttributes",
         ),
         (None, None) => errors.invalid(
@@ -51,7 +51,7 @@ pub(in super::super) fn check_no_metadata(metadata: &ObjectMeta, namespaced: boo
 }
 
 /// Renders the attributes for an error message.
-pub(in super::super) fn shown(path: &NonResourceAttributes) -> String {
+pub(in super::super) fn rendered(path: &NonResourceAttributes) -> String {
     go_object([("Path", path.path.as_str()), ("Verb", path.verb.as_str())])
 }
 

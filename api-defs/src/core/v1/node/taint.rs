@@ -54,7 +54,7 @@ pub(super) fn check(taints: &[Taint], errors: &mut FieldErrors) {
             errors.push(FieldError {
                 field: format!("metadata.taints[{index}]"),
                 kind: FieldErrorKind::Duplicate,
-                value: taint.shown(),
+                value: taint.rendered(),
                 detail: "taints must be unique by key and effect pair".to_owned(),
             });
         }
@@ -63,7 +63,7 @@ pub(super) fn check(taints: &[Taint], errors: &mut FieldErrors) {
 
 impl Taint {
     /// Renders the taint for error messages.
-    fn shown(&self) -> String {
+    fn rendered(&self) -> String {
         let time = self.time_added.as_ref().map(ToString::to_string);
         go_object([
             ("Key", Some(self.key.as_str())),

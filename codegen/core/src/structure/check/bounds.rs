@@ -28,7 +28,7 @@ fn unique(attrs: &FieldAttrs, span: Span, diagnostics: &Diagnostics) -> Option<R
         None if attrs.has_list_type => None,
         Some(ListWord::Atomic) | None => {
             let help = "add `list_type = set`, or `list_type = map` and `list_map_keys(...)`";
-            diagnostics.report(span, "`unique` needs a list whose elements are told apart", help);
+            diagnostics.report(span, "`unique` needs a list with identifiable elements", help);
             None
         }
     }

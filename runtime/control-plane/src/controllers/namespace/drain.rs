@@ -152,7 +152,7 @@ mod tests {
         tokio::select! {
             () = queue.work(1, process) => {}
             () = receiver.requeue_drained(&queue) => {}
-            told = going => assert_eq!(told, Some(("a".to_owned(), true))),
+            answer = going => assert_eq!(answer, Some(("a".to_owned(), true))),
         }
     }
 }

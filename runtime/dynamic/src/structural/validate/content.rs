@@ -200,6 +200,6 @@ pub(super) fn quoted(allowed: &Value) -> String {
 }
 
 /// A value as messages show it.
-pub(super) fn shown(value: &Value) -> String {
+pub(super) fn rendered(value: &Value) -> String {
     value.rendered()
 }

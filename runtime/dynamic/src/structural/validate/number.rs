@@ -36,7 +36,7 @@ impl Digits {
         }
     }
 
-    fn shown(self) -> String {
+    fn rendered(self) -> String {
         match self {
             Digits::Whole(whole) => whole.to_string(),
             Digits::Point(point) => float(point),
@@ -168,7 +168,7 @@ fn check_multiple(number: Digits, factor: f64, location: &ValuePath<'_>, outcome
         outcome.add(location.to_string(), FieldErrorKind::Invalid, factor_shown, detail);
     } else if !is_multiple {
         let rule = format!("should be a multiple of {factor_shown}");
-        outcome.invalid(location, number.shown(), &rule);
+        outcome.invalid(location, number.rendered(), &rule);
     }
 }
 
@@ -185,6 +185,6 @@ fn report_bound(
             Digits::Whole(_) => whole_part(bound).to_string(),
             Digits::Point(_) => float(bound),
         };
-        outcome.invalid(location, number.shown(), &format!("should be {words} {bound}"));
+        outcome.invalid(location, number.rendered(), &format!("should be {words} {bound}"));
     }
 }

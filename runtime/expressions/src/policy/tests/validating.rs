@@ -17,18 +17,18 @@ fn decide(request: &Request, variables: &[(&str, &str)], validation: Validation<
     };
     let policy = ValidatingPolicy::new(&source, &[validation], &[]);
     match policy.validate(&request.inputs(), false) {
-        Ok(validated) => shown(&validated),
+        Ok(validated) => rendered(&validated),
         Err(Suspended) => "suspended".to_owned(),
     }
 }
 
-fn shown(validated: &Validated) -> String {
-    let shown = |decision: &Decision| match decision.outcome {
+fn rendered(validated: &Validated) -> String {
+    let rendered = |decision: &Decision| match decision.outcome {
         Outcome::Admitted => "admitted".to_owned(),
         Outcome::Denied => format!("denied: {}", decision.message),
         Outcome::Failed => format!("failed: {}", decision.message),
     };
-    validated.decisions.iter().map(shown).collect::<Vec<_>>().join("; ")
+    validated.decisions.iter().map(rendered).collect::<Vec<_>>().join("; ")
 }
 
 #[track_caller]
@@ -137,7 +137,7 @@ fn costs_of_all_validations_count_together() {
     let policy = ValidatingPolicy::new(&PolicySource::default(), &validations, &[]);
     let validated = policy.validate(&request.inputs(), false).unwrap();
     assert_eq!(
-        shown(&validated),
+        rendered(&validated),
         "failed: validation failed due to running out of cost budget, no further validation rules will be run"
     );
 }
@@ -151,7 +151,7 @@ fn conditions_exclude_requests() {
             ..PolicySource::default()
         };
         let policy = ValidatingPolicy::new(&source, &[validation("false")], &[]);
-        shown(&policy.validate(&request.inputs(), ignores).unwrap())
+        rendered(&policy.validate(&request.inputs(), ignores).unwrap())
     };
     assert_eq!(
         validate(&[("c", "object.data.k == 'v'")], false),

@@ -190,16 +190,16 @@ mod tests {
         (policy, errors.as_slice().iter().map(|error| error.message()).collect())
     }
 
-    fn shown(labels: &[(&str, &str)]) -> String {
+    fn rendered(labels: &[(&str, &str)]) -> String {
         let modes = policy(labels).0.modes();
         modes.map(|(_, mode)| mode.to_string()).join(" ")
     }
 
     #[test]
     fn labels_make_a_policy() {
-        assert_eq!(shown(&[]), "privileged:latest privileged:latest privileged:latest");
+        assert_eq!(rendered(&[]), "privileged:latest privileged:latest privileged:latest");
         assert_eq!(
-            shown(&[("audit", "baseline"), ("audit-version", "v1.22")]),
+            rendered(&[("audit", "baseline"), ("audit-version", "v1.22")]),
             "privileged:latest baseline:v1.22 privileged:latest"
         );
     }
@@ -207,11 +207,11 @@ mod tests {
     #[test]
     fn an_enforced_level_is_also_the_warned_level() {
         assert_eq!(
-            shown(&[("enforce", "baseline"), ("enforce-version", "v1.30")]),
+            rendered(&[("enforce", "baseline"), ("enforce-version", "v1.30")]),
             "baseline:v1.30 privileged:latest baseline:v1.30"
         );
         assert_eq!(
-            shown(&[("enforce", "baseline"), ("warn", "privileged")]),
+            rendered(&[("enforce", "baseline"), ("warn", "privileged")]),
             "baseline:latest privileged:latest privileged:latest"
         );
     }

@@ -210,7 +210,7 @@ mod tests {
     use crate::admission::resource_quota::recount::Recount;
     use crate::admission::testing::{Few, object};
 
-    fn shown(list: &ResourceList) -> Vec<String> {
+    fn rendered(list: &ResourceList) -> Vec<String> {
         list.iter().map(|(name, amount)| format!("{name}={amount}")).collect()
     }
 
@@ -239,7 +239,7 @@ mod tests {
         ]);
         let claim: ResourceClaim = object(claim(&json!({"name": "c"}), &requests));
         assert_eq!(
-            shown(&DeviceClaims::new(&*nothing).usage(&claim)),
+            rendered(&DeviceClaims::new(&*nothing).usage(&claim)),
             [
                 "count/resourceclaims.resource.k8s.io=1",
                 "gpu.deviceclass.resource.k8s.io/devices=1",
@@ -294,7 +294,7 @@ mod tests {
             Some(Box::new(object::<ResourceClaim>(claim.clone())))
         });
         assert_eq!(
-            shown(&recount.used()),
+            rendered(&recount.used()),
             [
                 "gpu.deviceclass.resource.k8s.io/devices=3",
                 "requests.example.com/gpu=3"

@@ -86,7 +86,7 @@ mod tests {
         })
     }
 
-    fn shown(list: &ResourceList) -> String {
+    fn rendered(list: &ResourceList) -> String {
         let amounts: Vec<String> = list.iter().map(|(name, amount)| format!("{name}={amount}")).collect();
         amounts.join(",")
     }
@@ -102,7 +102,7 @@ mod tests {
         assert!(evaluator.bounds(&quota));
         recount.add(&evaluator, &pods, |pod| Some(Box::new(object::<Pod>(pod.clone()))));
         assert_eq!(
-            shown(&recount.used()),
+            rendered(&recount.used()),
             "count/pods=3,count/secrets=1,pods=2,requests.cpu=1500m"
         );
     }
@@ -115,7 +115,7 @@ mod tests {
             let mut recount = Recount::new(&quota);
             let evaluator = Evaluator::of_kind("apps", "deployments", &*nothing);
             recount.add(&evaluator, &[(), ()], |()| None);
-            shown(&recount.used())
+            rendered(&recount.used())
         };
         let hard = json!({"count/deployments.apps": "5", "count/secrets": "2"});
         assert_eq!(count(&json!({"hard": hard})), "count/deployments.apps=2");

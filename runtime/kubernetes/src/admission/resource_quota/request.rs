@@ -195,7 +195,7 @@ fn add_to(quota: &mut ResourceQuota, charge: &ResourceList, request: &QuotaReque
         .filter(|name| used.get(*name) > hard.get(*name))
         .collect();
     if !exceeded.is_empty() && request.attributes.subresource != "status" {
-        let shown = |list: &ResourceList| {
+        let rendered = |list: &ResourceList| {
             let amounts = exceeded.iter().filter_map(|name| Some((name, list.get(*name)?)));
             let amounts: Vec<String> = amounts.map(|(name, amount)| format!("{name}={amount}")).collect();
             amounts.join(",")
@@ -203,9 +203,9 @@ fn add_to(quota: &mut ResourceQuota, charge: &ResourceList, request: &QuotaReque
         return request.refuse(format_args!(
             "exceeded quota: {}, requested: {}, used: {}, limited: {}",
             quota.metadata.name,
-            shown(&requested),
-            shown(&quota.status.used),
-            shown(hard)
+            rendered(&requested),
+            rendered(&quota.status.used),
+            rendered(hard)
         ));
     }
     quota.status.used = used;

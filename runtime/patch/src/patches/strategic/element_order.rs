@@ -147,8 +147,8 @@ fn check_order(patch: &[Value], wanted: &[Value], identity: Identity<'_>) -> Res
     if kept.peek().is_none() {
         return Ok(());
     }
-    let shown = |list: &[Value]| go_format::value(&Value::Array(list.to_vec()));
-    let (patch, wanted) = (shown(patch), shown(wanted));
+    let rendered = |list: &[Value]| go_format::value(&Value::Array(list.to_vec()));
+    let (patch, wanted) = (rendered(patch), rendered(wanted));
     Err(failed(format!(
         "The order in patch list:\n{patch}\n doesn't match {SET_ORDER} list:\n{wanted}\n"
     )))

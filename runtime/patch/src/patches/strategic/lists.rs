@@ -64,8 +64,8 @@ pub(super) fn element_type(original: &[Value], patch: &[Value]) -> Result<&'stat
         return Err(ApiError::patch_rejected());
     }
     if types.any(|other| other != first) {
-        let shown = |list: &[Value]| go_format::value(&Value::Array(list.to_vec()));
-        let (original, patch) = (shown(original), shown(patch));
+        let rendered = |list: &[Value]| go_format::value(&Value::Array(list.to_vec()));
+        let (original, patch) = (rendered(original), rendered(patch));
         return Err(failed(format!(
             "list element types are not identical: [{original} {patch}]"
         )));

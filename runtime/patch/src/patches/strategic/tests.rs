@@ -108,15 +108,18 @@ fn keyed_elements_are_merged_and_new_ones_go_first() {
 
 #[test]
 fn undecodable_result_shows_the_patch() {
-    let shown = |patch: &str| {
+    let rendered = |patch: &str| {
         let patched = strategic_merge_patch(facts(), b"{}", patch.as_bytes(), Strictness::Strict).expect("legal");
         patched.refuse("bad").message().to_owned()
     };
     assert_eq!(
-        shown(r#"{"nodeSelector":{"y":1.0,"$patch":"replace"},"finalizers":["a",null]}"#),
+        rendered(r#"{"nodeSelector":{"y":1.0,"$patch":"replace"},"finalizers":["a",null]}"#),
         r#" "" is invalid: patch: Invalid value: "map[finalizers:[a <nil>] nodeSelector:map[$patch:replace y:1]]": bad"#
     );
-    assert_eq!(shown("null"), r#" "" is invalid: patch: Invalid value: "map[]": bad"#);
+    assert_eq!(
+        rendered("null"),
+        r#" "" is invalid: patch: Invalid value: "map[]": bad"#
+    );
 }
 
 #[test]

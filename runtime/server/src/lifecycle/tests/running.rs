@@ -53,12 +53,12 @@ impl Running {
 #[tokio::test]
 async fn start_hooks_run_in_order_and_show_at_readyz() {
     let go_on = Arc::new(Notify::new());
-    let told = Arc::clone(&go_on);
+    let released = Arc::clone(&go_on);
     let first_done = Arc::new(AtomicBool::new(false));
     let (first, second) = (Arc::clone(&first_done), Arc::clone(&first_done));
     let running = start(|server| {
         let inner = ApiServer::new("inner", Routes::new()).with_start_hook(Hook::new("first", move |_| async move {
-            told.notified().await;
+            released.notified().await;
             first.store(true, Ordering::SeqCst);
             Ok(())
         }));
@@ -89,11 +89,11 @@ async fn start_hooks_run_in_order_and_show_at_readyz() {
 #[tokio::test]
 async fn a_path_that_a_hook_still_installs_is_503_and_not_404() {
     let go_on = Arc::new(Notify::new());
-    let told = Arc::clone(&go_on);
+    let released = Arc::clone(&go_on);
     let running = start(|server| {
         let quick = Hook::new("quick", |_| async { Ok(()) }).installs_paths();
         let slow = Hook::new("slow", move |_| async move {
-            told.notified().await;
+            released.notified().await;
             Ok(())
         });
         server.with_start_hook(quick).with_start_hook(slow.installs_paths())

@@ -33,7 +33,7 @@ pub(super) struct Frames {
     shown: RowObject,
     selection: Selection,
     /// True once the columns were sent, which happens once per watch of a table.
-    columns_told: AtomicBool,
+    columns_sent: AtomicBool,
     /// True if each frame is a WebSocket message.
     as_messages: bool,
 }
@@ -65,7 +65,7 @@ impl Frames {
             output,
             shown,
             selection,
-            columns_told: AtomicBool::new(false),
+            columns_sent: AtomicBool::new(false),
             as_messages: false,
         }
     }
@@ -261,7 +261,7 @@ impl Frames {
         let encodings = self.endpoint.encodings();
         match (self.output.target, self.output.format) {
             (Target::Table, _) => {
-                let columns = !self.columns_told.swap(true, Ordering::Relaxed);
+                let columns = !self.columns_sent.swap(true, Ordering::Relaxed);
                 let mut table = table::of_one(self.endpoint.kind(), subject, encodings, self.shown, columns)?;
                 if self.output.beta {
                     table = in_beta(&table);

@@ -99,7 +99,7 @@ impl Pages {
             }
         }
         drop(files);
-        shown(&super::open(&copy, &Arc::default()).1)
+        rendered(&super::open(&copy, &Arc::default()).1)
     }
 }
 
@@ -114,7 +114,7 @@ async fn writes_acknowledged_after_a_failed_sync_are_on_the_disk() {
         for number in 0..3 {
             pages.fail(if number == 2 { 0 } else { times });
             set(&things, &format!("after{number}"), &"y".repeat(1500)).await;
-            let acknowledged = shown(&things);
+            let acknowledged = rendered(&things);
             assert_eq!(
                 pages.after_a_loss_of_power(&folder),
                 acknowledged,
@@ -122,7 +122,7 @@ async fn writes_acknowledged_after_a_failed_sync_are_on_the_disk() {
             );
         }
         storage.close().await;
-        assert_eq!(pages.after_a_loss_of_power(&folder), shown(&things));
+        assert_eq!(pages.after_a_loss_of_power(&folder), rendered(&things));
     }
 }
 
@@ -136,7 +136,7 @@ async fn records_visible_after_a_failed_sync_are_on_the_disk() {
     for number in 0..5 {
         set(&things, &format!("small{number}"), "one").await;
     }
-    let before = shown(&things).len();
+    let before = rendered(&things).len();
     // The frame stays in memory, where every later process finds it, and no sync writes it.
     *pages.fills_up.lock().unwrap() = true;
     pages.fail(1);
@@ -147,7 +147,7 @@ async fn records_visible_after_a_failed_sync_are_on_the_disk() {
 
     *pages.is_full.lock().unwrap() = false;
     let (_storage, things) = pages.open(&folder);
-    let found = shown(&things);
+    let found = rendered(&things);
     assert_eq!(found.len(), before + 1);
     assert_eq!(pages.after_a_loss_of_power(&folder), found);
 }

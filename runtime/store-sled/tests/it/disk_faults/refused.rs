@@ -5,7 +5,7 @@ use super::*;
 const LONG: usize = 3000;
 
 fn reopened(folder: &Path) -> Vec<String> {
-    shown(&open(folder, &Arc::default()).1)
+    rendered(&open(folder, &Arc::default()).1)
 }
 
 #[tokio::test]
@@ -17,7 +17,7 @@ async fn the_rest_of_a_refused_write_is_no_damage_after_an_orderly_close() {
             let (folder, faults) = (temporary.path().join("store"), Arc::default());
             let (storage, things) = open(&folder, &faults);
             fill(&things, 3).await;
-            let before = shown(&things);
+            let before = rendered(&things);
             faults.cut_writes(Some(written));
             let refused = put(&things, "refused", &"x".repeat(LONG), Expect::Any).await;
             assert!(matches!(refused, Err(WriteError::Full)), "{refused:?}");
@@ -41,20 +41,20 @@ async fn a_write_of_unknown_outcome_is_dropped_by_the_next_one() {
     for number in 0..5 {
         set(&things, &format!("small{number}"), "one").await;
     }
-    let before = shown(&things);
+    let before = rendered(&things);
     // The sync of its frame fails, and then the file system is full: nothing removes the frame.
     faults.fail(".journal", 1, EIO);
     faults.then(|faults| faults.cut_writes(Some(0)));
     let unknown = put(&things, "unknown", "one", Expect::Any).await;
     assert!(matches!(unknown, Err(WriteError::Io(_))), "{unknown:?}");
-    assert_eq!(shown(&things), before);
+    assert_eq!(rendered(&things), before);
     let killed = temporary.path().join("killed");
     copy_folder(&folder, &killed);
     assert_eq!(reopened(&killed).len(), before.len() + 1, "the next start finds it");
 
     faults.cut_writes(None);
     set(&things, "after", "one").await;
-    let after = shown(&things);
+    let after = rendered(&things);
     storage.close().await;
     drop((storage, things));
     assert_eq!(reopened(&folder), after);
@@ -70,19 +70,19 @@ async fn a_refused_write_that_is_there_nevertheless_has_an_unknown_outcome() {
     for number in 0..5 {
         set(&things, &format!("small{number}"), "one").await;
     }
-    let before = shown(&things);
+    let before = rendered(&things);
     // The operating system refuses its frame after the last byte, and then its removal.
     faults.cut_writes(Some(usize::MAX));
     let unknown = put(&things, "unknown", "one", Expect::Any).await;
     assert!(matches!(unknown, Err(WriteError::Io(_))), "{unknown:?}");
-    assert_eq!(shown(&things), before);
+    assert_eq!(rendered(&things), before);
     let killed = temporary.path().join("killed");
     copy_folder(&folder, &killed);
     assert_eq!(reopened(&killed).len(), before.len() + 1, "the next start finds it");
 
     faults.cut_writes(None);
     set(&things, "after", "one").await;
-    let after = shown(&things);
+    let after = rendered(&things);
     storage.close().await;
     drop((storage, things));
     assert_eq!(reopened(&folder), after);
@@ -167,7 +167,7 @@ async fn deletions_take_the_reserve_where_a_quota_refuses_what_the_disk_has_spac
     delete(&things, "n0", Expect::Any).await.unwrap();
     assert!(quota.reserve.metadata().unwrap().len() < reserved);
     assert_eq!(storage.alarms()[0].kind, AlarmKind::NoSpace, "growth is still refused");
-    let before = shown(&things);
+    let before = rendered(&things);
     storage.close().await;
     drop((storage, things));
     assert_eq!(reopened(&folder), before);
@@ -187,7 +187,7 @@ async fn deletions_take_the_reserve_after_a_failed_sync_too() {
         "{refused:?}"
     );
     delete(&things, "n0", Expect::Any).await.unwrap();
-    let before = shown(&things);
+    let before = rendered(&things);
     storage.close().await;
     drop((storage, things));
     assert_eq!(reopened(&folder), before);

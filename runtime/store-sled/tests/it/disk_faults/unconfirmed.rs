@@ -11,7 +11,7 @@ use planesmith_store::{Storage, StorageOptions};
 use planesmith_store_sled::{DiskFault, SledLog};
 
 use super::{ENOSPC, fill, open};
-use crate::cut::{copy_folder, shown};
+use crate::cut::{copy_folder, rendered};
 
 /// Fails the first sync of the journal's folder, and then the next one of a file.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ async fn a_file_that_was_given_up_takes_no_acknowledged_write() {
     // The next file is created, but not known to be durable, and then there is no space for it.
     set(&things, "more", &"x".repeat(10_000)).await;
     assert_eq!(faults.failures.load(Ordering::SeqCst), 2);
-    let before = shown(&things);
+    let before = rendered(&things);
 
     // After a loss of power the disk may have the file, unless the folder was synced without it before the write was answered.
     let lost = temporary.path().join("lost");
@@ -71,5 +71,5 @@ async fn a_file_that_was_given_up_takes_no_acknowledged_write() {
     if !faults.is_removed.load(Ordering::SeqCst) {
         fs::copy(&copy, lost.join("journal/0000000002.journal")).unwrap();
     }
-    assert_eq!(shown(&open(&lost, &Arc::default()).1), before);
+    assert_eq!(rendered(&open(&lost, &Arc::default()).1), before);
 }

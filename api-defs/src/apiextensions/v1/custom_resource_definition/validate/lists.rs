@@ -6,7 +6,7 @@ use planesmith_machinery::field_error::{FieldErrors, Json};
 
 use super::tolerance::Tolerance;
 use crate::apiextensions::v1::JSONSchemaProps;
-use crate::apiextensions::v1::json_schema_shown::shown_items;
+use crate::apiextensions::v1::json_schema_rendering::shown_items;
 
 const LIST_TYPE: &str = "x-kubernetes-list-type";
 const MAP_TYPE: &str = "x-kubernetes-map-type";

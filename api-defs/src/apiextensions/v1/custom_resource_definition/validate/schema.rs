@@ -10,7 +10,7 @@ use planesmith_machinery::schema_or::{SchemaOrBool, SchemaOrStrings};
 use super::super::structural::{structural_errors, unsupported};
 use super::tolerance::Tolerance;
 use super::{defaults, expression, lists};
-use crate::apiextensions::v1::json_schema_shown::shown;
+use crate::apiextensions::v1::json_schema_rendering::rendered;
 use crate::apiextensions::v1::{CustomResourceValidation, JSONSchemaProps};
 
 /// Types that OpenAPI defines.
@@ -105,7 +105,7 @@ fn check_root_beside_status(schema: &JSONSchemaProps, errors: &mut FieldErrors) 
     if first || others {
         let detail =
             format!("only {AT_ROOT} fields are allowed at the root of the schema if the status subresource is enabled");
-        errors.invalid("", Json(&shown(schema)), detail);
+        errors.invalid("", Json(&rendered(schema)), detail);
     }
 }
 

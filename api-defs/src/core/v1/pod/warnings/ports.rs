@@ -28,7 +28,7 @@ impl Walk<'_> {
             for (index, port) in place.container.ports.iter().enumerate() {
                 let path = At { place, index };
                 if !port.host_ip.is_empty() && port.host_port == 0 {
-                    self.warn(&path, &format!("hostIP set without hostPort: {}", shown(port)));
+                    self.warn(&path, &format!("hostIP set without hostPort: {}", rendered(port)));
                 }
                 let same = known.entry((port.container_port, &port.protocol)).or_default();
                 for (other_path, other) in same.iter() {
@@ -83,7 +83,7 @@ fn conflict(port: &ContainerPort, other: &ContainerPort) -> Option<&'static str>
 }
 
 /// Renders the port as Go prints it.
-fn shown(port: &ContainerPort) -> String {
+fn rendered(port: &ContainerPort) -> String {
     format!(
         "{{Name:{} HostPort:{} ContainerPort:{} Protocol:{} HostIP:{}}}",
         port.name, port.host_port, port.container_port, port.protocol, port.host_ip

@@ -5,7 +5,7 @@ use crate::admission::testing::object;
 use planesmith_api_defs::core::v1::Pod;
 
 /// Returns the violations of a level in a version by a pod, as text.
-fn told(level: &str, version: &str, pod: Value) -> String {
+fn violations(level: &str, version: &str, pod: Value) -> String {
     let pod: Pod = object(pod);
     let wanted = LevelVersion {
         level: Level::parse(level).unwrap(),
@@ -19,7 +19,7 @@ fn told(level: &str, version: &str, pod: Value) -> String {
 }
 
 fn baseline(spec: Value) -> String {
-    told("baseline", "latest", json!({"spec": spec}))
+    violations("baseline", "latest", json!({"spec": spec}))
 }
 
 fn container(context: Value) -> Value {
@@ -35,14 +35,17 @@ fn hardened() -> Value {
 
 #[test]
 fn a_hardened_pod_meets_every_level() {
-    assert_eq!(told("restricted", "latest", json!({"spec": hardened()})), "");
-    assert_eq!(told("privileged", "latest", json!({"spec": {"hostNetwork": true}})), "");
+    assert_eq!(violations("restricted", "latest", json!({"spec": hardened()})), "");
+    assert_eq!(
+        violations("privileged", "latest", json!({"spec": {"hostNetwork": true}})),
+        ""
+    );
 }
 
 #[test]
 fn everything_that_is_missing_is_told_in_order() {
     assert_eq!(
-        told(
+        violations(
             "restricted",
             "latest",
             json!({"spec": {"containers": [{"name": "a"}, {"name": "b"}]}})
@@ -67,11 +70,11 @@ fn capabilities_beyond_the_usual_ones() {
     let mut pod = json!({"spec": hardened()});
     pod["spec"]["containers"][0]["securityContext"]["capabilities"]["add"] = json!(["CHOWN", "NET_BIND_SERVICE"]);
     assert_eq!(
-        told("restricted", "latest", pod.clone()),
+        violations("restricted", "latest", pod.clone()),
         "unrestricted capabilities (container \"c\" must not include \"CHOWN\" in securityContext.capabilities.add)"
     );
     // Before there was a restricted check of capabilities, the usual ones could be added.
-    assert_eq!(told("restricted", "v1.21", pod), "");
+    assert_eq!(violations("restricted", "v1.21", pod), "");
 }
 
 #[test]
@@ -89,7 +92,7 @@ fn ports_paths_and_namespaces_of_the_host() {
     let mut spec = hardened();
     spec["volumes"] = volumes;
     assert_eq!(
-        told("restricted", "latest", json!({"spec": spec})),
+        violations("restricted", "latest", json!({"spec": spec})),
         "restricted volume types (volumes \"h\", \"n\" use restricted volume types \"hostPath\", \"nfs\")"
     );
 }
@@ -103,7 +106,7 @@ fn hosts_of_probes_count_since_1_34() {
         baseline(spec.clone()),
         "probe or lifecycle host (container \"c\" uses probe or lifecycle hosts \"10.0.0.1\", \"example.com\")"
     );
-    assert_eq!(told("baseline", "v1.33", json!({"spec": spec})), "");
+    assert_eq!(violations("baseline", "v1.33", json!({"spec": spec})), "");
 }
 
 #[test]
@@ -124,12 +127,15 @@ fn privileged_containers_and_windows_host_processes() {
 #[test]
 fn proc_is_masked_unless_root_is_nobody_outside() {
     let mut spec = container(json!({"procMount": "Unmasked"}));
-    let told_about = "procMount (container \"c\" must not set securityContext.procMount to \"Unmasked\")";
-    assert_eq!(baseline(spec.clone()), told_about);
+    let violation = "procMount (container \"c\" must not set securityContext.procMount to \"Unmasked\")";
+    assert_eq!(baseline(spec.clone()), violation);
     spec["hostUsers"] = json!(false);
     assert_eq!(baseline(spec.clone()), "");
-    assert_eq!(told("baseline", "v1.34", json!({"spec": spec.clone()})), told_about);
-    assert!(told("restricted", "latest", json!({"spec": spec})).contains(told_about));
+    assert_eq!(
+        violations("baseline", "v1.34", json!({"spec": spec.clone()})),
+        violation
+    );
+    assert!(violations("restricted", "latest", json!({"spec": spec})).contains(violation));
 }
 
 #[test]
@@ -138,12 +144,12 @@ fn containers_must_run_as_a_user_other_than_root() {
     spec["securityContext"]["runAsNonRoot"] = json!(false);
     spec["containers"][0]["securityContext"]["runAsUser"] = json!(0);
     assert_eq!(
-        told("restricted", "latest", json!({"spec": spec.clone()})),
+        violations("restricted", "latest", json!({"spec": spec.clone()})),
         "runAsNonRoot != true (pod must not set securityContext.runAsNonRoot=false), runAsUser=0 (container \"c\" must not \
          set runAsUser=0)"
     );
     spec["hostUsers"] = json!(false);
-    assert_eq!(told("restricted", "latest", json!({"spec": spec})), "");
+    assert_eq!(violations("restricted", "latest", json!({"spec": spec})), "");
 }
 
 #[test]
@@ -155,21 +161,21 @@ fn labels_of_se_linux() {
          role may not be set)"
     );
     let engine = json!({"spec": container(json!({"seLinuxOptions": {"type": "container_engine_t"}}))});
-    assert_eq!(told("baseline", "v1.31", engine.clone()), "");
-    assert!(told("baseline", "v1.30", engine).contains("type \"container_engine_t\""));
+    assert_eq!(violations("baseline", "v1.31", engine.clone()), "");
+    assert!(violations("baseline", "v1.30", engine).contains("type \"container_engine_t\""));
 }
 
 #[test]
 fn profiles_of_seccomp_in_fields_and_annotations() {
     let mut spec = container(json!({"seccompProfile": {"type": "Unconfined"}}));
-    let told_about =
+    let violation =
         "seccompProfile (container \"c\" must not set securityContext.seccompProfile.type to \"Unconfined\")";
-    assert_eq!(baseline(spec.clone()), told_about);
-    assert_eq!(told("baseline", "v1.18", json!({"spec": spec.clone()})), "");
+    assert_eq!(baseline(spec.clone()), violation);
+    assert_eq!(violations("baseline", "v1.18", json!({"spec": spec.clone()})), "");
     spec["os"] = json!({"name": "windows"});
     assert_eq!(
-        told("restricted", "latest", json!({"spec": spec.clone()})),
-        told_about
+        violations("restricted", "latest", json!({"spec": spec.clone()})),
+        violation
             .replace(
                 "seccompProfile (",
                 "runAsNonRoot != true (pod or container \"c\" must set securityContext.runAsNonRoot=true), \
@@ -182,7 +188,7 @@ fn profiles_of_seccomp_in_fields_and_annotations() {
     );
     let annotations = json!({"container.seccomp.security.alpha.kubernetes.io/c": "unconfined"});
     assert_eq!(
-        told(
+        violations(
             "baseline",
             "v1.18",
             json!({"metadata": {"annotations": annotations}, "spec": {"containers": [{"name": "c"}]}})
@@ -196,7 +202,7 @@ fn profiles_of_app_armor_in_fields_and_annotations() {
     let annotations = json!({"container.apparmor.security.beta.kubernetes.io/c": "unconfined"});
     let spec = container(json!({"appArmorProfile": {"type": "Unconfined"}}));
     assert_eq!(
-        told(
+        violations(
             "baseline",
             "latest",
             json!({"metadata": {"annotations": annotations}, "spec": spec})
@@ -211,9 +217,12 @@ fn more_sysctls_are_safe_in_later_versions() {
     let names = ["kernel.msgmax", "net.ipv4.tcp_rmem", "net.ipv4.tcp_syncookies"];
     let sysctls: Vec<Value> = names.iter().map(|name| json!({"name": name, "value": "1"})).collect();
     let pod = || json!({"spec": {"securityContext": {"sysctls": sysctls.clone()}}});
-    assert_eq!(told("baseline", "latest", pod()), "forbidden sysctls (kernel.msgmax)");
     assert_eq!(
-        told("baseline", "v1.31", pod()),
+        violations("baseline", "latest", pod()),
+        "forbidden sysctls (kernel.msgmax)"
+    );
+    assert_eq!(
+        violations("baseline", "v1.31", pod()),
         "forbidden sysctls (kernel.msgmax, net.ipv4.tcp_rmem)"
     );
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use super::JSONSchemaProps;
 
 /// Renders the whole schema.
-pub(super) fn shown(schema: &JSONSchemaProps) -> String {
+pub(super) fn rendered(schema: &JSONSchemaProps) -> String {
     let rest = to_value(schema);
     let text = |value: &str| Value::from(value).to_string();
     let plain = |name: &str| rest.get(name).unwrap_or(&Value::Null).to_string();
@@ -47,7 +47,7 @@ pub(super) fn shown(schema: &JSONSchemaProps) -> String {
         ("OneOf", list(&schema.one_of)),
         ("AnyOf", list(&schema.any_of)),
         ("Not", schema.not.as_deref().map_or("null".to_owned(), shown)),
-        ("Properties", map(&schema.properties, |schema| shown(schema))),
+        ("Properties", map(&schema.properties, |schema| rendered(schema))),
         ("AdditionalProperties", or_bool(schema.additional_properties.as_ref())),
         ("PatternProperties", map(&schema.pattern_properties, shown)),
         ("Dependencies", map(&schema.dependencies, or_strings)),
@@ -74,7 +74,7 @@ pub(super) fn shown_items(schema: &JSONSchemaProps) -> String {
     let (one, each) = match &schema.items {
         None => return "null".to_owned(),
         Some(SchemaOrArray::Nothing) => ("null".to_owned(), "null".to_owned()),
-        Some(SchemaOrArray::Schema(schema)) => (shown(schema), "null".to_owned()),
+        Some(SchemaOrArray::Schema(schema)) => (rendered(schema), "null".to_owned()),
         Some(SchemaOrArray::Array(schemas)) => ("null".to_owned(), list(schemas)),
     };
     object([("Schema", one), ("JSONSchemas", each)])
@@ -84,14 +84,14 @@ fn or_bool(choice: Option<&SchemaOrBool<JSONSchemaProps>>) -> String {
     match choice {
         None => "null".to_owned(),
         Some(SchemaOrBool::Bool(allows)) => object([("Allows", allows.to_string()), ("Schema", "null".to_owned())]),
-        Some(SchemaOrBool::Schema(schema)) => object([("Allows", "true".to_owned()), ("Schema", shown(schema))]),
+        Some(SchemaOrBool::Schema(schema)) => object([("Allows", "true".to_owned()), ("Schema", rendered(schema))]),
     }
 }
 
 fn or_strings(choice: &SchemaOrStrings<JSONSchemaProps>) -> String {
     let (schema, names) = match choice {
         SchemaOrStrings::Nothing => ("null".to_owned(), "null".to_owned()),
-        SchemaOrStrings::Schema(schema) => (shown(schema), "null".to_owned()),
+        SchemaOrStrings::Schema(schema) => (rendered(schema), "null".to_owned()),
         SchemaOrStrings::Strings(names) => ("null".to_owned(), Value::from(names.as_slice()).to_string()),
     };
     object([("Schema", schema), ("Property", names)])
@@ -100,14 +100,14 @@ fn or_strings(choice: &SchemaOrStrings<JSONSchemaProps>) -> String {
 fn list(schemas: &[JSONSchemaProps]) -> String {
     match schemas {
         [] => "null".to_owned(),
-        schemas => format!("[{}]", schemas.iter().map(shown).collect::<Vec<_>>().join(",")),
+        schemas => format!("[{}]", schemas.iter().map(rendered).collect::<Vec<_>>().join(",")),
     }
 }
 
 fn map<T>(entries: &BTreeMap<String, T>, shown: impl Fn(&T) -> String) -> String {
     match entries.is_empty() {
         true => "null".to_owned(),
-        false => object(entries.iter().map(|(name, value)| (name.as_str(), shown(value)))),
+        false => object(entries.iter().map(|(name, value)| (name.as_str(), rendered(value)))),
     }
 }
 
