@@ -3,7 +3,7 @@
 mod fake;
 mod ownership;
 mod pair;
-mod ways;
+mod transports;
 
 use std::time::{Duration, Instant};
 

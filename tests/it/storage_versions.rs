@@ -17,7 +17,7 @@ const FLAGS: [&str; 3] = [
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The storage version entry of a server without a lease.
-fn gone() -> Value {
+fn entry_of_stopped_server() -> Value {
     json!({
         "apiServerID": "apiserver-gone", "encodingVersion": "v0", "decodableVersions": ["v0"], "servedVersions": ["v0"],
     })
@@ -58,7 +58,7 @@ async fn servers_that_are_gone_are_forgotten() {
         .await
         .unwrap();
     let mut made: Value = made.expect(201).unwrap().json().unwrap();
-    made["status"] = json!({"storageVersions": [gone()], "commonEncodingVersion": "v0"});
+    made["status"] = json!({"storageVersions": [entry_of_stopped_server()], "commonEncodingVersion": "v0"});
     put_status(&connection, &made).await;
     wait_for(&mut watch, |event| {
         event["type"] == "DELETED" && event["object"]["metadata"]["name"] == "example.com.kites"
@@ -67,7 +67,10 @@ async fn servers_that_are_gone_are_forgotten() {
 
     let mut pods = connection.get_json(&format!("{VERSIONS}/core.pods")).await.unwrap();
     let own = pods["status"]["storageVersions"][0].clone();
-    pods["status"]["storageVersions"].as_array_mut().unwrap().push(gone());
+    pods["status"]["storageVersions"]
+        .as_array_mut()
+        .unwrap()
+        .push(entry_of_stopped_server());
     pods["status"].as_object_mut().unwrap().remove("commonEncodingVersion");
     put_status(&connection, &pods).await;
     wait_for(&mut watch, |event| {

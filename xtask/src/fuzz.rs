@@ -38,8 +38,8 @@ pub(crate) struct Fuzz {
 impl Fuzz {
     pub(crate) fn run(&self) -> Result<()> {
         let binary = build()?;
-        let corpus = made(built("fuzz", "corpus").join(&self.target))?;
-        let findings = made(workspace().join("tests/fuzz/findings").join(&self.target))?;
+        let corpus = create_folder(built("fuzz", "corpus").join(&self.target))?;
+        let findings = create_folder(workspace().join("tests/fuzz/findings").join(&self.target))?;
         let options = [
             format!("-max_total_time={}", self.seconds),
             format!("-timeout={SLOW_SECONDS}"),
@@ -91,7 +91,7 @@ fn host() -> Result<String> {
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
-fn made(folder: PathBuf) -> Result<PathBuf> {
+fn create_folder(folder: PathBuf) -> Result<PathBuf> {
     std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be created", Path::display(&folder)))?;
     Ok(folder)
 }

@@ -52,13 +52,15 @@ pub(crate) fn aggregating(mut server: ApiServer, context: &ChainContext<'_>) -> 
     let aggregator = Aggregator::new(&mut server, own, config);
     // Before the first request: group versions of external servers must not be missing.
     register_all(&aggregator, &store);
-    let ways = [
+    let service_sources = [
         (of("", "v1", "services"), NamesService::Itself),
         (of("", "v1", "endpoints"), NamesService::Itself),
         (of("discovery.k8s.io", "v1", "endpointslices"), NamesService::InLabel),
     ];
-    let ways = ways.into_iter().filter_map(|(objects, names)| Some((objects?, names)));
-    let ways = ways.collect();
+    let service_sources = service_sources
+        .into_iter()
+        .filter_map(|(objects, names)| Some((objects?, names)));
+    let service_sources = service_sources.collect();
     let registration = AutoRegistration::new(stores, context.server.loopback, &api_services, context.served);
     let check = completion_check(registration.built_in(), Arc::clone(&store));
     let (services, following) = (Arc::clone(context.services), aggregator.clone());
@@ -68,7 +70,7 @@ pub(crate) fn aggregating(mut server: ApiServer, context: &ChainContext<'_>) -> 
         let follower = Follower {
             api_services,
             store,
-            ways,
+            service_sources,
             aggregator: following,
             services,
             metrics,

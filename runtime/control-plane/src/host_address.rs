@@ -9,11 +9,11 @@ const FAR_V6: IpAddr = IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1)
 /// Returns the address of the interface with the default route, of the family of `like` if there is one; `None` on a
 /// machine without a network.
 pub(crate) fn of_default_route(like: IpAddr) -> Option<IpAddr> {
-    let ways = [
+    let families = [
         (Ipv4Addr::UNSPECIFIED.into(), FAR_V4),
         (Ipv6Addr::UNSPECIFIED.into(), FAR_V6),
     ];
-    let (own, other): (Vec<_>, Vec<_>) = ways
+    let (own, other): (Vec<_>, Vec<_>) = families
         .into_iter()
         .partition(|(any, _): &(IpAddr, IpAddr)| any.is_ipv4() == like.is_ipv4());
     own.into_iter().chain(other).find_map(|(any, far)| source(any, far))

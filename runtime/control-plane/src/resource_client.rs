@@ -178,7 +178,7 @@ impl ResourceClient {
     ///
     /// The answer of a server that refuses.
     pub async fn replace_part(&self, object: &Value, part: &str) -> Result<(), LoopbackError> {
-        gone_or_changed(self.try_replace_part(object, part).await)
+        ignore_conflict(self.try_replace_part(object, part).await)
     }
 
     /// As [`ResourceClient::replace_part`], but a deleted or changed object is an error.
@@ -199,7 +199,7 @@ impl ResourceClient {
     /// The answer of a server that refuses.
     pub async fn merge(&self, namespace: &str, name: &str, change: &Value) -> Result<(), LoopbackError> {
         let path = self.path(namespace, Some(name));
-        gone_or_changed(self.loopback.send(Method::PATCH, &path, Some(change)).await)
+        ignore_conflict(self.loopback.send(Method::PATCH, &path, Some(change)).await)
     }
 
     /// Applies fields of an object with force, in the name of the manager; `part` is empty or `/status`.
@@ -212,7 +212,7 @@ impl ResourceClient {
         let path = collection_path(facts, text(object, "/metadata/namespace"));
         let path = format!("{path}/{}{part}", text(object, "/metadata/name"));
         let manager = self.manager.unwrap_or("kube-apiserver");
-        gone_or_changed(self.loopback.apply(&path, manager, object).await)
+        ignore_conflict(self.loopback.apply(&path, manager, object).await)
     }
 
     /// Deletes an object, if it exists.
@@ -222,7 +222,7 @@ impl ResourceClient {
     /// The answer of a server that refuses.
     pub async fn delete(&self, namespace: &str, name: &str) -> Result<(), LoopbackError> {
         let path = self.path(namespace, Some(name));
-        gone_or_changed(self.loopback.send(Method::DELETE, &path, None).await)
+        ignore_conflict(self.loopback.send(Method::DELETE, &path, None).await)
     }
 
     /// Deletes exactly this object, not a later one of its name. `propagation` is the treatment of its dependents.
@@ -239,7 +239,7 @@ impl ResourceClient {
             "preconditions": {"uid": text(object, "/metadata/uid")},
             "propagationPolicy": propagation,
         });
-        gone_or_changed(self.loopback.send(Method::DELETE, &path, Some(&options)).await)
+        ignore_conflict(self.loopback.send(Method::DELETE, &path, Some(&options)).await)
     }
 
     fn path(&self, namespace: &str, name: Option<&str>) -> String {
@@ -257,7 +257,7 @@ impl ResourceClient {
 }
 
 /// Counts an object that was deleted, or that another writer just changed, as done: the change is processed next.
-fn gone_or_changed<T>(answer: Result<T, LoopbackError>) -> Result<(), LoopbackError> {
+fn ignore_conflict<T>(answer: Result<T, LoopbackError>) -> Result<(), LoopbackError> {
     match answer {
         Err(error) if matches!(error.status(), Some(StatusCode::CONFLICT | StatusCode::NOT_FOUND)) => Ok(()),
         other => other.map(drop),

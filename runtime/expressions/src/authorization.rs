@@ -77,7 +77,7 @@ pub trait Authorizer: std::fmt::Debug {
 /// The decisions made during one request. Each query is asked once.
 #[derive(Debug, Default)]
 pub struct Decisions {
-    made: HashMap<Query, AuthorizerDecision>,
+    recorded: HashMap<Query, AuthorizerDecision>,
     wanted: RefCell<Option<Query>>,
 }
 
@@ -89,16 +89,16 @@ impl Decisions {
 
     /// Records a decision.
     pub fn record(&mut self, query: Query, verdict: AuthorizerDecision) {
-        self.made.insert(query, verdict);
+        self.recorded.insert(query, verdict);
     }
 }
 
 impl Authorizer for Decisions {
     fn decide(&self, query: &Query) -> Option<Rc<AuthorizerDecision>> {
-        let made = self.made.get(query).cloned().map(Rc::new);
-        if made.is_none() {
+        let recorded = self.recorded.get(query).cloned().map(Rc::new);
+        if recorded.is_none() {
             self.wanted.replace(Some(query.clone()));
         }
-        made
+        recorded
     }
 }

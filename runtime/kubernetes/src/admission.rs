@@ -92,140 +92,144 @@ pub const ADMISSION: &[Registration] = &[
     ALWAYS_ADMIT,
     Registration::off("NamespaceAutoProvision", |initializer| {
         let (objects, loopback) = (Arc::clone(&initializer.objects), initializer.loopback.clone());
-        made(NamespaceAutoProvision { objects, loopback })
+        enabled(NamespaceAutoProvision { objects, loopback })
     }),
     NAMESPACE_LIFECYCLE,
     Registration::off("NamespaceExists", |initializer| {
-        made(NamespaceExists {
+        enabled(NamespaceExists {
             objects: objects(initializer),
         })
     }),
     Registration::off("LimitPodHardAntiAffinityTopology", |_| {
-        made(LimitPodHardAntiAffinityTopology)
+        enabled(LimitPodHardAntiAffinityTopology)
     }),
     Registration::on("LimitRanger", |initializer| {
-        made(LimitRanger {
+        enabled(LimitRanger {
             objects: objects(initializer),
         })
     }),
     Registration::on("ServiceAccount", |initializer| {
-        made(ServiceAccounts {
+        enabled(ServiceAccounts {
             objects: objects(initializer),
         })
     }),
     Registration::off("NodeRestriction", |initializer| {
         let features = initializer.options.features();
-        made(NodeRestriction {
+        enabled(NodeRestriction {
             objects: objects(initializer),
             authorizer: authorizer(initializer),
             restricts_audiences: features.enabled("ServiceAccountNodeAudienceRestriction"),
             has_pod_certificates: features.enabled("PodCertificateRequest"),
         })
     }),
-    Registration::on("TaintNodesByCondition", |_| made(TaintNodesByCondition)),
-    Registration::off("AlwaysPullImages", |_| made(AlwaysPullImages)),
+    Registration::on("TaintNodesByCondition", |_| enabled(TaintNodesByCondition)),
+    Registration::off("AlwaysPullImages", |_| enabled(AlwaysPullImages)),
     Registration::off("ImagePolicyWebhook", |initializer| {
-        made(ImagePolicyWebhook::new(initializer.configuration)?)
+        enabled(ImagePolicyWebhook::new(initializer.configuration)?)
     }),
     Registration::on("PodSecurity", |initializer| {
-        made(PodSecurity::new(objects(initializer), initializer.configuration)?)
+        enabled(PodSecurity::new(objects(initializer), initializer.configuration)?)
     }),
     Registration::off("PodNodeSelector", |initializer| {
-        made(PodNodeSelector::new(objects(initializer), initializer.configuration)?)
+        enabled(PodNodeSelector::new(objects(initializer), initializer.configuration)?)
     }),
     Registration::on("Priority", |initializer| {
-        made(Priority {
+        enabled(Priority {
             objects: objects(initializer),
         })
     }),
     Registration::on("DefaultTolerationSeconds", |initializer| {
         let flags = KubernetesOptions::of(initializer.options)?;
-        made(DefaultTolerationSeconds {
+        enabled(DefaultTolerationSeconds {
             not_ready: flags.default_not_ready_toleration_seconds,
             unreachable: flags.default_unreachable_toleration_seconds,
         })
     }),
     Registration::off("PodTolerationRestriction", |initializer| {
-        made(PodTolerationRestriction::new(
+        enabled(PodTolerationRestriction::new(
             objects(initializer),
             initializer.configuration,
         )?)
     }),
     Registration::off("EventRateLimit", |initializer| {
-        made(EventRateLimit::new(initializer.configuration)?)
+        enabled(EventRateLimit::new(initializer.configuration)?)
     }),
-    Registration::off("ExtendedResourceToleration", |_| made(ExtendedResourceToleration)),
+    Registration::off("ExtendedResourceToleration", |_| enabled(ExtendedResourceToleration)),
     Registration::on("DefaultStorageClass", |initializer| {
-        made(DefaultStorageClass {
+        enabled(DefaultStorageClass {
             objects: objects(initializer),
         })
     }),
-    Registration::on("StorageObjectInUseProtection", |_| made(StorageObjectInUseProtection)),
-    Registration::on("PodGroupProtection", |_| made(PodGroupProtection)).gated_by("GenericWorkload"),
+    Registration::on("StorageObjectInUseProtection", |_| {
+        enabled(StorageObjectInUseProtection)
+    }),
+    Registration::on("PodGroupProtection", |_| enabled(PodGroupProtection)).gated_by("GenericWorkload"),
     Registration::off("OwnerReferencesPermissionEnforcement", |initializer| {
-        made(OwnerReferencesPermissionEnforcement {
+        enabled(OwnerReferencesPermissionEnforcement {
             authorizer: authorizer(initializer),
             kinds: initializer.kinds.clone(),
         })
     }),
     Registration::on("PersistentVolumeClaimResize", |initializer| {
-        made(PersistentVolumeClaimResize {
+        enabled(PersistentVolumeClaimResize {
             objects: objects(initializer),
         })
     }),
     Registration::on("RuntimeClass", |initializer| {
-        made(RuntimeClasses {
+        enabled(RuntimeClasses {
             objects: objects(initializer),
         })
     }),
     Registration::on("CertificateApproval", |initializer| {
-        made(CertificateApproval {
+        enabled(CertificateApproval {
             authorizer: authorizer(initializer),
         })
     }),
     Registration::on("CertificateSigning", |initializer| {
-        made(CertificateSigning {
+        enabled(CertificateSigning {
             authorizer: authorizer(initializer),
         })
     }),
     Registration::on("ClusterTrustBundleAttest", |initializer| {
-        made(ClusterTrustBundleAttest {
+        enabled(ClusterTrustBundleAttest {
             authorizer: authorizer(initializer),
         })
     }),
-    Registration::on("CertificateSubjectRestriction", |_| made(CertificateSubjectRestriction)),
+    Registration::on("CertificateSubjectRestriction", |_| {
+        enabled(CertificateSubjectRestriction)
+    }),
     Registration::on("DefaultIngressClass", |initializer| {
-        made(DefaultIngressClass {
+        enabled(DefaultIngressClass {
             objects: objects(initializer),
         })
     }),
-    Registration::off("DenyServiceExternalIPs", |_| made(DenyServiceExternalIPs)),
+    Registration::off("DenyServiceExternalIPs", |_| enabled(DenyServiceExternalIPs)),
     Registration::on("PodTopologyLabels", |initializer| {
-        made(PodTopologyLabels {
+        enabled(PodTopologyLabels {
             objects: objects(initializer),
         })
     })
     .gated_by("PodTopologyLabelsAdmission"),
     Registration::on("PodGroupWorkloadExists", |initializer| {
-        made(PodGroupWorkloadExists {
+        enabled(PodGroupWorkloadExists {
             objects: objects(initializer),
         })
     })
     .gated_by("GenericWorkload"),
     Registration::on("NodeDeclaredFeatureValidator", |initializer| {
-        made(NodeDeclaredFeatures {
+        enabled(NodeDeclaredFeatures {
             objects: objects(initializer),
         })
     })
     .gated_by("NodeDeclaredFeatures"),
     Registration::on("JobValidation", |initializer| {
-        made(JobValidation {
+        enabled(JobValidation {
             objects: objects(initializer),
         })
     })
     .gated_by("GenericWorkload"),
     Registration::on("PodResizeValidator", |initializer| {
-        made(PodResizeValidator {
+        enabled(PodResizeValidator {
             objects: objects(initializer),
         })
     }),
@@ -234,7 +238,7 @@ pub const ADMISSION: &[Registration] = &[
     Registration::place("ValidatingAdmissionPolicy", true),
     Registration::place("ValidatingAdmissionWebhook", true),
     Registration::on("ResourceQuota", |initializer| {
-        made(ResourceQuotas::new(
+        enabled(ResourceQuotas::new(
             objects(initializer),
             initializer.loopback,
             initializer.configuration,
@@ -272,6 +276,6 @@ fn authorizer(initializer: &PluginInitializer<'_>) -> Arc<dyn Authorizer> {
     Arc::clone(&initializer.authorizer)
 }
 
-fn made(plugin: impl Plugin + 'static) -> Result<Option<Arc<dyn Plugin>>> {
+fn enabled(plugin: impl Plugin + 'static) -> Result<Option<Arc<dyn Plugin>>> {
     Ok(Some(Arc::new(plugin)))
 }

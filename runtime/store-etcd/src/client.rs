@@ -146,7 +146,7 @@ pub(crate) fn with_leader<Q>(request: Q) -> Request<Q> {
 /// The attempts of one request.
 struct Attempts {
     end: Instant,
-    made: usize,
+    count: usize,
     pause: Duration,
 }
 
@@ -154,18 +154,18 @@ impl Attempts {
     fn begin(timeouts: Timeouts) -> Self {
         Self {
             end: Instant::now() + timeouts.attempts,
-            made: 0,
+            count: 0,
             pause: FIRST_PAUSE,
         }
     }
 
     /// Waits before the next attempt; ends with `failure` if there is none. Each of `members` is tried without a pause.
     async fn pause(&mut self, members: usize, failure: Failure) -> Result<(), Failure> {
-        self.made += 1;
+        self.count += 1;
         if Instant::now() + self.pause >= self.end {
             return Err(failure);
         }
-        if self.made >= members || !failure.blames_member() {
+        if self.count >= members || !failure.blames_member() {
             tokio::time::sleep(self.pause).await;
             self.pause = (2 * self.pause).min(LONGEST_PAUSE);
         }

@@ -381,15 +381,15 @@ impl State {
         Ok(())
     }
 
-    /// Replaces the sources of `job` with `made`; `None` when no records are left. On an error the state is unchanged.
+    /// Replaces the sources of `job` with `generation`; `None` when no records are left. On an error the state is unchanged.
     pub(crate) fn publish(
         &mut self,
         job: &Job,
-        made: Option<UnpublishedGeneration>,
+        generation: Option<UnpublishedGeneration>,
         through: Revision,
     ) -> Result<(), LogError> {
-        let generation_set = made
-            .map(|made| made.publish(&self.folder, through, &self.disk))
+        let generation_set = generation
+            .map(|generation| generation.publish(&self.folder, through, &self.disk))
             .transpose()?;
         let part = Part {
             slot: job.slot,

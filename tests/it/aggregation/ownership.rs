@@ -61,7 +61,7 @@ impl Sight {
     }
 }
 
-fn is_gone(event: &Value) -> bool {
+fn is_deleted(event: &Value) -> bool {
     event["type"] == "DELETED"
 }
 
@@ -74,7 +74,7 @@ async fn dependents_there_of_an_object_here_are_deleted() {
     create(&front, ORDERS, &order("free")).await;
     let sight = Sight::of(&front, ORDERS, "belongs").await;
     delete(&front, (CONFIG_MAPS, "owner"), "Background").await;
-    sight.of_change(is_gone).await;
+    sight.of_change(is_deleted).await;
     front.get(&format!("{ORDERS}/free")).await.unwrap().expect(200).unwrap();
 }
 
@@ -89,7 +89,7 @@ async fn dependents_here_of_an_object_there_are_deleted() {
     let sight = Sight::of(&front, CONFIG_MAPS, "stray").await;
     let stray = owned_by(config_map("stray"), &absent);
     create(&front, CONFIG_MAPS, &stray).await;
-    sight.of_change(is_gone).await;
+    sight.of_change(is_deleted).await;
     front
         .get(&format!("{CONFIG_MAPS}/belongs"))
         .await
@@ -98,7 +98,7 @@ async fn dependents_here_of_an_object_there_are_deleted() {
         .unwrap();
     let sight = Sight::of(&front, CONFIG_MAPS, "belongs").await;
     delete(&front, (ORDERS, "owner"), "Background").await;
-    sight.of_change(is_gone).await;
+    sight.of_change(is_deleted).await;
 }
 
 #[tokio::test]
@@ -114,7 +114,7 @@ async fn an_owner_waits_for_what_it_has_on_the_other_server() {
     absent["metadata"]["uid"] = json!("0d9d2c6f-96a5-4a8f-a1a3-0e5f0a3c0000");
     let sight = Sight::of(&front, ORDERS, "stray").await;
     create(&front, ORDERS, &owned_by(order("stray"), &absent)).await;
-    sight.of_change(is_gone).await;
+    sight.of_change(is_deleted).await;
 
     let is_ending = |event: &Value| event["object"]["metadata"]["deletionTimestamp"].is_string();
     let sight = Sight::of(&front, ORDERS, "held").await;
@@ -130,7 +130,7 @@ async fn an_owner_waits_for_what_it_has_on_the_other_server() {
         .body(bytes::Bytes::from(release).into())
         .unwrap();
     front.finish(request).await.unwrap().expect(200).unwrap();
-    sight.of_change(is_gone).await;
+    sight.of_change(is_deleted).await;
 }
 
 #[tokio::test]

@@ -58,7 +58,7 @@ pub(super) async fn measure(program: &Program, quick: bool) -> Result<Vec<(&'sta
         each(&pool, numbers.clone(), create).await?;
         let served = began.elapsed();
         each(&pool, numbers, delete).await?;
-        all_gone(pool.connection(0)).await?;
+        wait_until_deleted(pool.connection(0)).await?;
         let gone = began.elapsed();
         memory.push(settled(&subject).await?);
         eprintln!(
@@ -99,7 +99,7 @@ async fn delete(connection: Connection, number: usize) -> Result<()> {
 }
 
 /// Waits until no definition is stored, and discovery has none of their groups.
-async fn all_gone(connection: &Connection) -> Result<()> {
+async fn wait_until_deleted(connection: &Connection) -> Result<()> {
     let began = Instant::now();
     let domain = group(0).split_once('.').map(|(_, domain)| domain.to_owned());
     let domain = domain.context("groups have a domain")?;

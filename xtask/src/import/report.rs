@@ -15,7 +15,7 @@ pub(super) struct Report {
     kinds: Vec<String>,
     structs: usize,
     files: Vec<PathBuf>,
-    kept: Vec<PathBuf>,
+    unchanged: Vec<PathBuf>,
     marks: Vec<String>,
     steps: Vec<String>,
 }
@@ -47,7 +47,7 @@ impl Report {
 
     /// Collects the marks in the written files, and those left in existing files.
     pub(super) fn read_marks(&mut self) -> Result<()> {
-        for path in self.files.iter().chain(&self.kept) {
+        for path in self.files.iter().chain(&self.unchanged) {
             let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
             self.marks.extend(mark::places(path, &text));
         }
@@ -56,7 +56,7 @@ impl Report {
 
     /// Records the modules and names that an existing module file lacks.
     pub(super) fn record_existing(&mut self, path: &Path, present: &str, wanted: &str) {
-        self.kept.push(path.to_owned());
+        self.unchanged.push(path.to_owned());
         let (present, wanted) = (Declared::read(present), Declared::read(wanted));
         if wanted.modules.is_empty() {
             let step = format!(
@@ -68,7 +68,7 @@ impl Report {
         }
         // The content of an existing file is unknown.
         let is_kept = |module: &str| {
-            self.kept
+            self.unchanged
                 .contains(&path.with_extension("").join(module).with_extension("rs"))
         };
         let mut lines: Vec<String> = wanted

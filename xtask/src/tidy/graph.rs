@@ -107,17 +107,17 @@ impl Graph {
     }
 
     /// A shortest way from one node to another, both included.
-    pub(super) fn way<'a>(&'a self, from: &'a str, to: &'a str) -> Option<Vec<&'a str>> {
+    pub(super) fn path<'a>(&'a self, from: &'a str, to: &'a str) -> Option<Vec<&'a str>> {
         let mut before: BTreeMap<&str, &str> = BTreeMap::new();
         let mut open = VecDeque::from([from]);
         while let Some(node) = open.pop_front() {
             if node == to {
-                let mut way = vec![to];
-                while let Some(node) = way.last().and_then(|node| before.get(node)) {
-                    way.push(node);
+                let mut path = vec![to];
+                while let Some(node) = path.last().and_then(|node| before.get(node)) {
+                    path.push(node);
                 }
-                way.reverse();
-                return Some(way);
+                path.reverse();
+                return Some(path);
             }
             for next in self.successors(node) {
                 if next != from && !before.contains_key(next) {

@@ -31,7 +31,7 @@ pub(super) fn check(graphs: &Graphs, debts: &Debts) -> Vec<Finding> {
             {
                 continue;
             }
-            let back = graph.way(to, from).unwrap_or_default().join(" -> ");
+            let back = graph.path(to, from).unwrap_or_default().join(" -> ");
             let fault = format!(
                 "{from} uses {to} ({} times), which uses it over {back}: a new circle",
                 edge.count

@@ -34,8 +34,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub(super) struct Follower {
     pub(super) api_services: ResourceClient,
     pub(super) store: Arc<ResourceStore>,
-    /// The kinds of objects on the way to a server. Their changes may make it available or unavailable.
-    pub(super) ways: Vec<(ResourceClient, NamesService)>,
+    /// The kinds of objects through which a server is found. Their changes may make it available or unavailable.
+    pub(super) service_sources: Vec<(ResourceClient, NamesService)>,
     pub(super) aggregator: Aggregator,
     pub(super) services: Arc<dyn ServiceResolver>,
     pub(super) metrics: SharedMetrics,
@@ -118,8 +118,8 @@ impl Reconcile for Follower {
     const NAME: &'static str = "availability of a group version";
 
     fn watched(&self) -> Vec<&ResourceClient> {
-        let ways = self.ways.iter().map(|(objects, _)| objects);
-        std::iter::once(&self.api_services).chain(ways).collect()
+        let service_sources = self.service_sources.iter().map(|(objects, _)| objects);
+        std::iter::once(&self.api_services).chain(service_sources).collect()
     }
 
     fn all(&self) -> Vec<String> {
@@ -131,7 +131,7 @@ impl Reconcile for Follower {
 
     fn touched_by(&self, kind: usize, event: &Event) -> Vec<String> {
         let (namespace, name) = self.watched()[kind].names_of(event.entry());
-        let Some((_, names)) = kind.checked_sub(1).and_then(|way| self.ways.get(way)) else {
+        let Some((_, names)) = kind.checked_sub(1).and_then(|source| self.service_sources.get(source)) else {
             return vec![name.to_owned()];
         };
         match names {

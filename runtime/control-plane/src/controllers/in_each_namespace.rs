@@ -20,10 +20,10 @@ pub(super) trait EachNamespace: Send + Sync + 'static {
     const WORK: &'static str;
 
     /// Returns the object for a namespace.
-    fn made(&self, namespace: &str) -> Value;
+    fn object_for(&self, namespace: &str) -> Value;
 
     /// Returns the object to replace the stored one with, if that is not as it should be.
-    fn mended(&self, stored: Value) -> Option<Value> {
+    fn repaired(&self, stored: Value) -> Option<Value> {
         let _ = stored;
         None
     }
@@ -67,10 +67,10 @@ impl<E: EachNamespace> Reconcile for InEachNamespace<E> {
             return Ok(());
         }
         match self.objects.get(namespace, E::NAME) {
-            None => self.objects.create(&self.each.made(namespace)).await,
-            Some(stored) => match self.each.mended(stored) {
+            None => self.objects.create(&self.each.object_for(namespace)).await,
+            Some(stored) => match self.each.repaired(stored) {
                 None => Ok(()),
-                Some(mended) => self.objects.replace(&mended).await,
+                Some(repaired) => self.objects.replace(&repaired).await,
             },
         }
     }

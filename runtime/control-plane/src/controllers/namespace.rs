@@ -145,7 +145,7 @@ impl NamespaceController {
         let kinds = self.kinds.now();
         let contents = Contents::delete(&self.loopback, &kinds, &others.remote, name).await;
         let namespace = self.report(&path, namespace, &contents).await?;
-        if !contents.is_gone() {
+        if !contents.is_empty() {
             drain.await_all(name, contents.left(&kinds));
             return Ok(false);
         }

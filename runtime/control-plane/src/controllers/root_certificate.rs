@@ -22,7 +22,7 @@ impl EachNamespace for RootCertificate {
     const PLURAL: &'static str = "configmaps";
     const WORK: &'static str = "root certificate of a namespace";
 
-    fn made(&self, namespace: &str) -> Value {
+    fn object_for(&self, namespace: &str) -> Value {
         let (annotation, description) = DESCRIPTION;
         json!({
             "apiVersion": "v1",
@@ -32,7 +32,7 @@ impl EachNamespace for RootCertificate {
         })
     }
 
-    fn mended(&self, mut stored: Value) -> Option<Value> {
+    fn repaired(&self, mut stored: Value) -> Option<Value> {
         let data = json!({"ca.crt": self.authority});
         let (annotation, description) = DESCRIPTION;
         if stored["data"] == data && stored["metadata"]["annotations"][annotation] == description {
@@ -53,13 +53,13 @@ mod tests {
         let root = RootCertificate {
             authority: "pem".to_owned(),
         };
-        let made = root.made("a");
-        assert_eq!(root.mended(made.clone()), None);
+        let created = root.object_for("a");
+        assert_eq!(root.repaired(created.clone()), None);
         let mut bare =
             json!({"metadata": {"name": "kube-root-ca.crt", "uid": "1"}, "data": {"ca.crt": "other", "x": "y"}});
-        bare = root.mended(bare).unwrap();
-        assert_eq!(bare["data"], made["data"]);
-        assert_eq!(bare["metadata"]["annotations"], made["metadata"]["annotations"]);
+        bare = root.repaired(bare).unwrap();
+        assert_eq!(bare["data"], created["data"]);
+        assert_eq!(bare["metadata"]["annotations"], created["metadata"]["annotations"]);
         assert_eq!(bare["metadata"]["uid"], "1");
     }
 }

@@ -48,7 +48,7 @@ pub struct Kinds {
     /// The prefixes of kinds that are no longer served.
     unserved: BTreeSet<Arc<str>>,
     /// Those of them that have no objects, the oldest first.
-    gone: VecDeque<Arc<str>>,
+    removed: VecDeque<Arc<str>>,
 }
 
 /// An API version and a kind.
@@ -176,17 +176,20 @@ impl Kinds {
         let changed = self.apply(changes);
         let served = changed.iter().filter(|prefix| !self.unserved.contains(*prefix));
         let served = served.filter_map(|prefix| self.under(prefix).cloned()).collect();
-        self.gone.retain(|prefix| self.unserved.contains(prefix));
+        self.removed.retain(|prefix| self.unserved.contains(prefix));
         for prefix in &self.unserved {
             let Some(kind) = self.by_prefix.get_mut(prefix) else {
                 continue;
             };
-            if !self.gone.contains(prefix) && kind.best.store.collection().is_empty(prefix) {
+            if !self.removed.contains(prefix) && kind.best.store.collection().is_empty(prefix) {
                 kind.best = Arc::new(kind.best.without_definition());
-                self.gone.push_back(Arc::clone(prefix));
+                self.removed.push_back(Arc::clone(prefix));
             }
         }
-        let forgotten: Vec<Arc<str>> = self.gone.drain(..self.gone.len().saturating_sub(MAX_REMOVED)).collect();
+        let forgotten: Vec<Arc<str>> = self
+            .removed
+            .drain(..self.removed.len().saturating_sub(MAX_REMOVED))
+            .collect();
         for prefix in &forgotten {
             self.unserved.remove(prefix);
             self.forget(prefix);

@@ -12,7 +12,7 @@ impl EachNamespace for DefaultServiceAccount {
     const PLURAL: &'static str = "serviceaccounts";
     const WORK: &'static str = "default service account";
 
-    fn made(&self, namespace: &str) -> Value {
+    fn object_for(&self, namespace: &str) -> Value {
         json!({
             "apiVersion": "v1",
             "kind": "ServiceAccount",

@@ -57,7 +57,7 @@ pub(super) fn hooks(context: &ServerContext<'_>, flags: &KubernetesOptions) -> O
             .scheme()
             .resource("discovery.k8s.io", "v1", &EndpointSlice::RESOURCE.plural)
             .map(|slices| stores.resource(slices)),
-        mended: Arc::default(),
+        repaired: Arc::default(),
         withdrawn: Arc::default(),
     };
     let last = kept.clone();
@@ -83,7 +83,7 @@ struct KubernetesService {
     leases: ServerLeases,
     slices: Option<Arc<ResourceStore>>,
     /// Set once the service's type and ports were right; later changes are left alone.
-    mended: Arc<AtomicBool>,
+    repaired: Arc<AtomicBool>,
     /// Set when the server stops: its address must not return.
     withdrawn: Arc<AtomicBool>,
 }
@@ -119,7 +119,7 @@ impl KubernetesService {
     /// Creates the service if it is missing; at first also restores its type and ports.
     async fn sync_service(&self) -> Result<(), LoopbackError> {
         retry_on_conflict(|| self.make_service()).await?;
-        self.mended.store(true, Ordering::Release);
+        self.repaired.store(true, Ordering::Release);
         Ok(())
     }
 
@@ -128,7 +128,7 @@ impl KubernetesService {
         let path = format!("/api/v1/namespaces/{NAMESPACE}/services");
         match self.get(&path).await? {
             None => drop(self.loopback.send(Method::POST, &path, Some(&service)).await?),
-            Some(mut stored) if !self.mended.load(Ordering::Acquire) && !is_same_service(&stored, &service) => {
+            Some(mut stored) if !self.repaired.load(Ordering::Acquire) && !is_same_service(&stored, &service) => {
                 for field in ["ports", "type"] {
                     stored["spec"][field] = service["spec"][field].clone();
                 }
@@ -397,7 +397,7 @@ mod tests {
                 root_authority: String::new(),
             },
             slices: None,
-            mended: Arc::default(),
+            repaired: Arc::default(),
             withdrawn: Arc::default(),
         };
         let (stop, shutdown) = Stop::new();

@@ -31,9 +31,9 @@ pub(crate) struct MessageList {
     /// The number of entries measured, and then the number of entries written.
     done: usize,
     /// The encodings of the first items.
-    kept: Vec<u8>,
-    /// The number of items in `kept`.
-    kept_items: usize,
+    cached: Vec<u8>,
+    /// The number of items in `cached`.
+    cached_items: usize,
     /// Bytes of the items.
     items: usize,
     /// Bytes that are not sent yet.
@@ -68,8 +68,8 @@ impl MessageList {
             has_lengths: false,
             stage: Stage::Measuring,
             done: 0,
-            kept: Vec::new(),
-            kept_items: 0,
+            cached: Vec::new(),
+            cached_items: 0,
             items: 0,
             left: 0,
             tail: Vec::new(),
@@ -132,22 +132,22 @@ impl MessageList {
     /// Measures a slice of the items; true once all are measured.
     fn measure(&mut self) -> ApiResult<bool> {
         let (mut seen, chunk) = (0, self.chunk());
-        let mut kept = std::mem::take(&mut self.kept);
+        let mut cached = std::mem::take(&mut self.cached);
         let mut more = true;
         while more && seen < chunk {
             self.pass_known();
-            let start = kept.len();
-            more = self.item(&mut kept)?;
-            let item = kept.len() - start;
+            let start = cached.len();
+            more = self.item(&mut cached)?;
+            let item = cached.len() - start;
             self.items += item;
             seen += item;
-            if more && self.kept_items + 1 == self.done && kept.len() <= MAX_CACHED {
-                self.kept_items += 1;
+            if more && self.cached_items + 1 == self.done && cached.len() <= MAX_CACHED {
+                self.cached_items += 1;
             } else {
-                kept.truncate(start);
+                cached.truncate(start);
             }
         }
-        self.kept = kept;
+        self.cached = cached;
         Ok(!more)
     }
 
@@ -157,9 +157,9 @@ impl MessageList {
         self.tail = tail;
         self.stage = Stage::Writing;
         out.extend_from_slice(&head);
-        self.left -= self.kept.len() as u64;
-        out.append(&mut self.kept);
-        self.done = self.kept_items;
+        self.left -= self.cached.len() as u64;
+        out.append(&mut self.cached);
+        self.done = self.cached_items;
     }
 }
 

@@ -42,8 +42,8 @@ pub(super) struct Flusher<IO> {
 #[derive(Debug)]
 struct Shared<IO> {
     io: IO,
-    held: Vec<u8>,
-    /// Number of bytes of `held` that are written.
+    buffered: Vec<u8>,
+    /// Number of bytes of `buffered` that are written.
     written: usize,
     /// True while written bytes wait in TLS, because the socket accepts none.
     unflushed: bool,
@@ -62,7 +62,7 @@ pub(super) fn coalesce<IO>(
 ) -> (CoalescedIo<IO>, Flusher<IO>) {
     let shared = Arc::new(Mutex::new(Shared {
         io,
-        held: Vec::new(),
+        buffered: Vec::new(),
         written: 0,
         unflushed: false,
         open: false,
@@ -111,7 +111,7 @@ impl<IO: AsyncWrite + Unpin> Flusher<IO> {
             match shared.poll_write_out(cx) {
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error.into())),
                 // Most connections have nothing to write most of the time, and need no buffer then.
-                Poll::Ready(Ok(())) => shared.held = Vec::new(),
+                Poll::Ready(Ok(())) => shared.buffered = Vec::new(),
                 Poll::Pending => {}
             }
             Poll::Pending
@@ -149,23 +149,23 @@ impl<IO: AsyncWrite + Unpin> Shared<IO> {
 
     fn poll_write_below(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_flush_below(cx))?;
-        if self.held.is_empty() {
+        if self.buffered.is_empty() {
             return Poll::Ready(Ok(()));
         }
         self.unflushed = true;
-        while self.written < self.held.len() {
-            let rest = &self.held[self.written..];
+        while self.written < self.buffered.len() {
+            let rest = &self.buffered[self.written..];
             match ready!(Pin::new(&mut self.io).poll_write(cx, rest))? {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 count => self.written += count,
             }
         }
-        self.held.clear();
+        self.buffered.clear();
         self.written = 0;
         let flushed = self.poll_flush_below(cx);
         if flushed.is_pending() {
             // An empty buffer needs no memory while the client does not read.
-            self.held = Vec::new();
+            self.buffered = Vec::new();
         }
         flushed
     }
@@ -184,22 +184,22 @@ impl<IO: AsyncWrite + Unpin> Shared<IO> {
         cx: &mut Context<'_>,
         pieces: impl Iterator<Item = &'a [u8]>,
     ) -> Poll<io::Result<usize>> {
-        if self.held.len() >= BUFFER || self.unflushed {
+        if self.buffered.len() >= BUFFER || self.unflushed {
             ready!(self.poll_write_out(cx))?;
         }
-        let before = self.held.len();
+        let before = self.buffered.len();
         for piece in pieces {
-            let room = BUFFER - self.held.len();
+            let room = BUFFER - self.buffered.len();
             if before + piece.len() > LITTLE {
                 // More will follow: growing in small steps would copy the bytes again and again.
-                self.held.reserve_exact(room);
+                self.buffered.reserve_exact(room);
             }
-            self.held.extend_from_slice(&piece[..piece.len().min(room)]);
+            self.buffered.extend_from_slice(&piece[..piece.len().min(room)]);
             if piece.len() >= room {
                 break;
             }
         }
-        Poll::Ready(Ok(self.held.len() - before))
+        Poll::Ready(Ok(self.buffered.len() - before))
     }
 }
 

@@ -29,7 +29,7 @@ pub struct StoredCounts {
     /// Number of changes that the watch cache received.
     pub changes: u64,
     /// Number of changes that watches can still begin at.
-    pub kept_changes: usize,
+    pub retained_changes: usize,
     /// The revision of the newest change, even if watches can no longer begin at it; 0 before the first.
     pub revision: u64,
 }

@@ -21,7 +21,7 @@ pub(super) struct StorageMetrics {
     /// The same number under three names: changes that the store reports, that the cache receives and that it
     /// dispatches to watches.
     changes: [IntCounterVec; 3],
-    kept_changes: IntGaugeVec,
+    retained_changes: IntGaugeVec,
     revision: IntGaugeVec,
     bytes: IntGaugeVec,
     alarms: IntGaugeVec,
@@ -58,7 +58,7 @@ impl StorageMetrics {
                     "Changes that the watch cache dispatched to watches.",
                 ),
             ],
-            kept_changes: gauges(
+            retained_changes: gauges(
                 "watch_cache_capacity",
                 "Changes that the watch cache keeps for watches to begin at.",
                 &RESOURCE,
@@ -89,7 +89,12 @@ impl StorageMetrics {
 
     /// Counts everything anew: resources may have been added or removed.
     pub(super) fn refresh(&self, stored: &[StoredCounts]) {
-        let gauges = [&self.objects, &self.object_bytes, &self.kept_changes, &self.revision];
+        let gauges = [
+            &self.objects,
+            &self.object_bytes,
+            &self.retained_changes,
+            &self.revision,
+        ];
         gauges.iter().for_each(|gauges| gauges.reset());
         self.changes.iter().for_each(IntCounterVec::reset);
         self.named_objects.reset();
@@ -104,7 +109,7 @@ impl StorageMetrics {
             let numbers = [
                 counts.objects as u64,
                 counts.bytes as u64,
-                counts.kept_changes as u64,
+                counts.retained_changes as u64,
                 counts.revision % 1_000_000_000_000_000,
             ];
             for (gauges, count) in gauges.iter().zip(numbers) {

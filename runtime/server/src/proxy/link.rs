@@ -30,7 +30,7 @@ pub struct Link {
     pub timeout: Duration,
     /// The expected name in the certificate; `None` for the destination's host.
     name: Option<String>,
-    kept: Option<ConnectionPool>,
+    pool: Option<ConnectionPool>,
     pages: Arc<PageLimits>,
 }
 
@@ -82,7 +82,7 @@ impl Link {
             tls,
             timeout,
             name: None,
-            kept: None,
+            pool: None,
             pages: Arc::default(),
         }
     }
@@ -90,23 +90,23 @@ impl Link {
     /// The same link to servers whose certificate is for `name`, whatever their address.
     #[must_use]
     pub fn expecting(self, name: impl Into<String>) -> Self {
-        let kept = None;
+        let pool = None;
         let name = Some(name.into());
-        Self { name, kept, ..self }
+        Self { name, pool, ..self }
     }
 
     /// The same link with pooled connections, over HTTP/2 where the server supports it.
     #[must_use]
     pub fn pooled(self) -> Self {
-        let kept = Some(ConnectionPool::new(&self));
-        Self { kept, ..self }
+        let pool = Some(ConnectionPool::new(&self));
+        Self { pool, ..self }
     }
 
     /// The same link with pooled connections that speak HTTP/1.1 alone, so that each request under way has a connection.
     #[must_use]
     pub fn pooled_http1(self) -> Self {
-        let kept = Some(ConnectionPool::of_http1(&self));
-        Self { kept, ..self }
+        let pool = Some(ConnectionPool::of_http1(&self));
+        Self { pool, ..self }
     }
 
     pub(super) fn page_limits(&self) -> &PageLimits {
@@ -119,8 +119,8 @@ impl Link {
         target: &Target,
         request: Request<Body>,
     ) -> Result<http::Response<AnswerBody>, LinkError> {
-        match &self.kept {
-            Some(kept) => kept.send(target, request).await,
+        match &self.pool {
+            Some(pool) => pool.send(target, request).await,
             None => self.send_alone(target, request).await,
         }
     }

@@ -61,7 +61,7 @@ impl ResourceHandler for Endpoint {
             objects: stats.entries,
             bytes: stats.bytes,
             changes: stats.published,
-            kept_changes: stats.events,
+            retained_changes: stats.events,
             revision: stats.newest.0,
         })
     }

@@ -18,7 +18,7 @@ pub trait SharedBackend: Send + Sync {
     fn write_all(&self, changes: &[(Arc<str>, Option<&str>)]) -> Revision;
 
     /// Stops or continues all deliveries and the answers to requests for the newest revision.
-    fn hold(&self, held: bool);
+    fn hold(&self, is_blocked: bool);
 
     /// Loses all feeds.
     fn lose_feeds(&self);
@@ -58,7 +58,7 @@ struct Disturbance {
     /// Feeds of earlier generations are lost.
     generation: u64,
     /// True while feeds deliver nothing, and no request is answered.
-    held: bool,
+    is_blocked: bool,
     lose_answer: bool,
     newest_reads: u64,
 }
@@ -110,8 +110,8 @@ impl SharedBackend for Disturbed {
         self.exposed(wait(self.server.write_all(changes.collect())))
     }
 
-    fn hold(&self, held: bool) {
-        self.change(|state| state.held = held);
+    fn hold(&self, is_blocked: bool) {
+        self.change(|state| state.is_blocked = is_blocked);
     }
 
     fn lose_feeds(&self) {
@@ -197,7 +197,7 @@ impl Backend for Connection {
             let mut changed = self.disturbed.changed.subscribe();
             loop {
                 changed.mark_unchanged();
-                if !self.disturbed.state().held {
+                if !self.disturbed.state().is_blocked {
                     break;
                 }
                 // The sender lives in `self`, so waiting cannot fail.
@@ -244,14 +244,14 @@ impl DisturbedFeed {
     async fn deliver(&mut self) -> Result<Delivery, FeedError> {
         loop {
             self.changed.mark_unchanged();
-            let (generation, held) = {
+            let (generation, is_blocked) = {
                 let state = self.disturbed.state();
-                (state.generation, state.held)
+                (state.generation, state.is_blocked)
             };
             if generation > self.generation {
                 return Err(FeedError::Lost("the connection ended".into()));
             }
-            if held {
+            if is_blocked {
                 self.feed = None;
                 let _ = self.changed.changed().await;
                 continue;

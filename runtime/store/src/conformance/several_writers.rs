@@ -30,7 +30,7 @@ struct Content {
     /// Feeds of earlier generations are lost.
     generation: u64,
     /// True while feeds deliver nothing, and no request is answered.
-    held: bool,
+    is_blocked: bool,
     progress: u64,
     lose_answer: bool,
     newest_reads: u64,
@@ -52,8 +52,8 @@ impl SeveralWriters {
     }
 
     /// Stops or continues all deliveries and the answers to requests for the newest revision.
-    pub fn hold(&self, held: bool) {
-        self.content().held = held;
+    pub fn hold(&self, is_blocked: bool) {
+        self.content().is_blocked = is_blocked;
         self.changed.send_replace(());
     }
 
@@ -132,8 +132,8 @@ impl SharedBackend for SeveralWriters {
         self.write_all(changes)
     }
 
-    fn hold(&self, held: bool) {
-        self.hold(held);
+    fn hold(&self, is_blocked: bool) {
+        self.hold(is_blocked);
     }
 
     fn lose_feeds(&self) {
@@ -193,7 +193,7 @@ impl Backend for SeveralWriters {
                 changed.mark_unchanged();
                 {
                     let mut content = self.content();
-                    if !content.held {
+                    if !content.is_blocked {
                         content.newest_reads += 1;
                         return Ok(content.last);
                     }
@@ -246,7 +246,7 @@ impl MemoryFeed {
         if content.generation > self.generation {
             return Err(FeedError::Lost("the connection ended".into()));
         }
-        if content.held {
+        if content.is_blocked {
             return Ok(None);
         }
         if self.after < content.compacted {

@@ -23,7 +23,7 @@ struct FaultyLog {
     /// for any.
     too_large: Arc<AtomicUsize>,
     /// Blocks compaction.
-    held: Arc<AtomicBool>,
+    blocked: Arc<AtomicBool>,
 }
 
 #[derive(Default)]
@@ -71,7 +71,7 @@ impl Log for FaultyLog {
     }
 
     fn compact(&self, floor: Revision) -> Result<bool, LogError> {
-        while self.held.load(Ordering::SeqCst) {
+        while self.blocked.load(Ordering::SeqCst) {
             std::thread::sleep(Duration::from_millis(1));
         }
         self.inner.compact(floor)
@@ -277,7 +277,7 @@ async fn history_is_bounded_while_the_backend_hangs() {
     let storage = Storage::open(log.clone(), &options).unwrap();
     let things = storage.collection(THINGS, Arc::new(WordIndex));
     let word = "x".repeat(1000);
-    log.held.store(true, Ordering::SeqCst);
+    log.blocked.store(true, Ordering::SeqCst);
     let mut last = Revision::ZERO;
     for _ in 0..1000 {
         last = set(&things, "a", &word).await.revision();
@@ -289,7 +289,7 @@ async fn history_is_bounded_while_the_backend_hangs() {
     };
     let forgotten = tokio::time::timeout(Duration::from_secs(10), forgotten).await;
     let events = things.stats().events;
-    log.held.store(false, Ordering::SeqCst);
+    log.blocked.store(false, Ordering::SeqCst);
     assert!(forgotten.is_ok(), "{events} events are kept");
 }
 

@@ -41,9 +41,9 @@ impl KeyRing {
         M: FnOnce() -> Result<SigningKey, KeyError> + Send + 'static,
     {
         let ring = Self { keys: Arc::default() };
-        let made = ring.clone();
+        let created = ring.clone();
         let maker = thread::Builder::new().name("token-key".to_owned());
-        maker.spawn(move || made.put(make(), others))?;
+        maker.spawn(move || created.put(make(), others))?;
         Ok(ring)
     }
 

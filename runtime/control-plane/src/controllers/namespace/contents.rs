@@ -54,7 +54,7 @@ impl Contents {
     }
 
     /// True if nothing is left.
-    pub(super) fn is_gone(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.remaining.is_empty() && self.failures.is_empty()
     }
 

@@ -106,12 +106,12 @@ fn a_change_reads_the_changed_kinds_alone() {
     let mut kinds = Kinds::default();
     assert_eq!(kinds.update(served.changes()).len(), 201);
 
-    let gone = handlers.pop().unwrap();
+    let removed = handlers.pop().unwrap();
     swap(&shared, "a.example", &handlers);
     stored.reads.store(0, Ordering::Relaxed);
     let changed = kinds.update(served.changes());
     assert_eq!(changed.len(), 1);
-    assert_eq!(changed[0].resource.plural, gone.facts().plural);
+    assert_eq!(changed[0].resource.plural, removed.facts().plural);
     // That read and the one above.
     assert_eq!(stored.reads.load(Ordering::Relaxed), 2);
     assert!(!kinds.serves(changed[0].prefix()) && kinds.iter().count() == 200);

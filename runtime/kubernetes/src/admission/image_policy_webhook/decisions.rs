@@ -13,29 +13,29 @@ const CAPACITY: usize = 1024;
 #[derive(Default)]
 pub(super) struct Decisions {
     /// Locked only for a lookup.
-    made: Mutex<HashMap<Vec<u8>, (ImageReviewStatus, Instant)>>,
+    entries: Mutex<HashMap<Vec<u8>, (ImageReviewStatus, Instant)>>,
 }
 
 impl Decisions {
     /// Returns a decision that counts at the time `now`.
     pub(super) fn get(&self, review: &[u8], now: Instant) -> Option<ImageReviewStatus> {
-        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let (status, end) = made.get(review)?;
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let (status, end) = entries.get(review)?;
         (now < *end).then(|| status.clone())
     }
 
     /// Adds a decision that counts until `end`. The one that ends first makes room for it.
     pub(super) fn add(&self, review: Vec<u8>, status: &ImageReviewStatus, end: Instant) {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if made.len() >= CAPACITY
-            && let Some(first) = made
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if entries.len() >= CAPACITY
+            && let Some(first) = entries
                 .iter()
                 .min_by_key(|(_, (_, end))| *end)
                 .map(|(review, _)| review.clone())
         {
-            made.remove(&first);
+            entries.remove(&first);
         }
-        made.insert(review, (status.clone(), end));
+        entries.insert(review, (status.clone(), end));
     }
 }
 
