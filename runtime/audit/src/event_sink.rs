@@ -82,7 +82,7 @@ pub(crate) struct EventSink {
     name: &'static str,
     format: EventFormat,
     truncation: Option<Truncation>,
-    path: Path,
+    delivery: SinkDelivery,
     meter: Arc<dyn AuditMeter>,
 }
 
@@ -90,9 +90,9 @@ pub(crate) struct EventSink {
 /// not take all of them.
 const MAX_WAITING: usize = 64;
 
-/// The way from the sink to the destination.
+/// The delivery of events to the destination.
 #[derive(Debug)]
-enum Path {
+enum SinkDelivery {
     AtOnce {
         destination: Arc<dyn Destination>,
         strict: bool,
@@ -116,21 +116,21 @@ impl EventSink {
     ) -> Result<Self> {
         let destination: Arc<dyn Destination> = Arc::from(destination);
         let limit = options.truncation.map(|limits| limits.batch);
-        let path = match options.delivery {
-            Delivery::AtOnce { strict } => Path::AtOnce {
+        let delivery = match options.delivery {
+            Delivery::AtOnce { strict } => SinkDelivery::AtOnce {
                 destination,
                 strict,
                 waiting: AtomicUsize::new(0),
             },
             Delivery::Batched(batching) => {
-                Path::Queued(Queue::start(name, destination, batching, limit, Arc::clone(meter))?)
+                SinkDelivery::Queued(Queue::start(name, destination, batching, limit, Arc::clone(meter))?)
             }
         };
         Ok(Self {
             name,
             format: options.format,
             truncation: options.truncation,
-            path,
+            delivery,
             meter: Arc::clone(meter),
         })
     }
@@ -172,8 +172,8 @@ impl Sink for EventSink {
             self.lose("it is larger than the limit, even without its objects");
             return Ok(());
         };
-        match &self.path {
-            Path::AtOnce {
+        match &self.delivery {
+            SinkDelivery::AtOnce {
                 destination,
                 strict,
                 waiting,
@@ -187,7 +187,7 @@ impl Sink for EventSink {
                     }
                 }
             },
-            Path::Queued(queue) => {
+            SinkDelivery::Queued(queue) => {
                 if !queue.push(encoded) {
                     self.lose("the buffer is full");
                 }
@@ -197,7 +197,7 @@ impl Sink for EventSink {
     }
 
     fn finish(&self) {
-        if let Path::Queued(queue) = &self.path {
+        if let SinkDelivery::Queued(queue) = &self.delivery {
             queue.finish();
         }
     }

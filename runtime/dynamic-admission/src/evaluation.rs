@@ -22,14 +22,14 @@ use crate::target::Target;
 pub(crate) struct Evaluation {
     namespace: Value,
     resource: ResourceCheck,
-    /// The variable `request`, as those who match a target see it.
+    /// The variable `request`, as webhooks and policies that match a target see it.
     requests: Vec<(Target, Value)>,
     decisions: Decisions,
 }
 
-/// The documents that expressions are evaluated with.
+/// The objects that expressions are evaluated with.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Documents<'d> {
+pub(crate) struct EvaluationInputs<'d> {
     /// The new object.
     pub(crate) new: &'d Value,
     /// The stored object.
@@ -78,7 +78,7 @@ impl Evaluation {
     pub(crate) async fn run<T: Send>(
         &mut self,
         (request, target): (&Request<'_>, &Target),
-        documents: Documents<'_>,
+        documents: EvaluationInputs<'_>,
         sources: &Sources,
         evaluate: impl Fn(&Inputs<'_>) -> Result<T, Suspended> + Send,
     ) -> T {

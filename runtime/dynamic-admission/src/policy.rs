@@ -1,11 +1,11 @@
 //! Policies: rules in CEL that the server evaluates itself.
 //!
-//! Reading order: `matching` (the requests that a policy or a binding selects), [`hooks`] (policies with their bindings, compiled
+//! Reading order: `matching` (the requests that a policy or a binding selects), [`active_policies`] (policies with their bindings, compiled
 //! once), `params` (the parameters of a binding),
 //! `denial` (refusals); then the plugins `validating` and `mutating`, and `type_checking`, the controller that reports type errors.
 
+mod active_policies;
 mod denial;
-mod hooks;
 mod matching;
 mod mutating;
 mod params;

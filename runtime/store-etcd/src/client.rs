@@ -79,7 +79,7 @@ impl Client {
         let mut attempts = Attempts::begin(WRITE);
         loop {
             match self.attempt(method, request.clone(), WRITE.answer).await {
-                Err(failure @ (Failure::NotHere(_) | Failure::NotNow(_))) => {
+                Err(failure @ (Failure::MemberUnavailable(_) | Failure::Overloaded(_))) => {
                     attempts.pause(self.members.count(), failure).await?;
                 }
                 answered => return answered,
@@ -130,7 +130,7 @@ pub(crate) async fn grpc(link: &Link) -> Result<Grpc<tonic::transport::Channel>,
     let mut grpc = Grpc::with_origin(link.channel.clone(), link.uri.clone()).max_decoding_message_size(usize::MAX);
     grpc.ready()
         .await
-        .map_err(|error| Failure::NotHere(error.to_string().into()))?;
+        .map_err(|error| Failure::MemberUnavailable(error.to_string().into()))?;
     Ok(grpc)
 }
 

@@ -1,4 +1,4 @@
-//! Failures of requests: the request was not performed, or nobody knows.
+//! Failures of requests: the request was not performed, or its outcome is unknown.
 
 use std::error::Error as _;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ pub(crate) enum Failure {
     /// etcd decided against the request. Repeating it is pointless.
     Refused(Refused),
     /// This member did not perform the request; another one may.
-    NotHere(Arc<str>),
+    MemberUnavailable(Arc<str>),
     /// The member is well and did not perform the request now.
-    NotNow(Arc<str>),
+    Overloaded(Arc<str>),
     /// The answer says that the request may have been performed, and may still be.
     Undecided(Arc<str>),
     /// The connection was lost: the request may have been performed, and may still be.
@@ -54,7 +54,7 @@ impl Failure {
 
     /// True if another member should be asked from now on.
     pub(crate) fn blames_member(&self) -> bool {
-        matches!(self, Self::NotHere(_) | Self::Lost(_))
+        matches!(self, Self::MemberUnavailable(_) | Self::Lost(_))
     }
 
     /// The reason, for people.
@@ -65,8 +65,8 @@ impl Failure {
             Self::Refused(Refused::TooLarge) => TOO_LARGE.into(),
             Self::Refused(Refused::LeaseNotFound) => LEASE_NOT_FOUND.into(),
             Self::Refused(Refused::Other(reason))
-            | Self::NotHere(reason)
-            | Self::NotNow(reason)
+            | Self::MemberUnavailable(reason)
+            | Self::Overloaded(reason)
             | Self::Undecided(reason)
             | Self::Lost(reason) => Arc::clone(reason),
         }
@@ -76,7 +76,7 @@ impl Failure {
 impl From<Status> for Failure {
     fn from(status: Status) -> Self {
         if let Some(reason) = connect_error(&status) {
-            return Self::NotHere(format!("cannot connect to etcd: {reason}").into());
+            return Self::MemberUnavailable(format!("cannot connect to etcd: {reason}").into());
         }
         let message = status.message();
         let reason: Arc<str> = message.into();
@@ -86,7 +86,7 @@ impl From<Status> for Failure {
             TOO_LARGE => return Self::Refused(Refused::TooLarge),
             LEASE_NOT_FOUND => return Self::Refused(Refused::LeaseNotFound),
             // Requests are sent with the demand for a leader, which is checked before they are looked at.
-            NO_LEADER | LEARNER => return Self::NotHere(reason),
+            NO_LEADER | LEARNER => return Self::MemberUnavailable(reason),
             _ if message.starts_with(MESSAGE_TOO_LARGE) => return Self::Refused(Refused::TooLarge),
             _ => {}
         }
@@ -106,7 +106,7 @@ impl From<Status> for Failure {
             | Code::Unimplemented
             | Code::DataLoss => Self::Refused(Refused::Other(reason)),
             // "too many requests": refused before it is proposed.
-            Code::ResourceExhausted if is_answer => Self::NotNow(reason),
+            Code::ResourceExhausted if is_answer => Self::Overloaded(reason),
             Code::ResourceExhausted => Self::Refused(Refused::Other(reason)),
             Code::Ok
             | Code::Cancelled
@@ -168,7 +168,7 @@ mod tests {
         let full = Status::resource_exhausted("etcdserver: mvcc: database space exceeded");
         assert_eq!(Failure::from(full), Failure::Refused(Refused::Full));
         let busy = Status::resource_exhausted("etcdserver: too many requests");
-        assert!(matches!(Failure::from(busy), Failure::NotNow(_)));
+        assert!(matches!(Failure::from(busy), Failure::Overloaded(_)));
         let large = Status::invalid_argument("etcdserver: request is too large");
         assert_eq!(Failure::from(large), Failure::Refused(Refused::TooLarge));
         let larger = Status::resource_exhausted("grpc: received message larger than max (3145771 vs. 2097152)");
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn a_member_without_a_leader_performs_nothing() {
         let cut_off = Failure::from(Status::unavailable("etcdserver: no leader"));
-        assert_eq!(cut_off, Failure::NotHere("etcdserver: no leader".into()));
+        assert_eq!(cut_off, Failure::MemberUnavailable("etcdserver: no leader".into()));
         assert!(cut_off.blames_member());
     }
 }

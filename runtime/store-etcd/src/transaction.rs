@@ -133,7 +133,9 @@ fn refusal(uncommitted: Uncommitted) -> Refusal {
     match failure {
         Failure::Refused(Refused::Full) => Refusal::Full,
         Failure::Refused(Refused::TooLarge) => Refusal::TooLarge { limit: REQUEST_LIMIT },
-        Failure::Refused(_) | Failure::NotHere(_) | Failure::NotNow(_) => Refusal::Unavailable(failure.reason()),
+        Failure::Refused(_) | Failure::MemberUnavailable(_) | Failure::Overloaded(_) => {
+            Refusal::Unavailable(failure.reason())
+        }
         Failure::Undecided(_) | Failure::Lost(_) => Refusal::OutcomeUnknown(failure.reason()),
     }
 }

@@ -14,11 +14,11 @@ use planesmith_patch::patches::{Refusal, apply_operations};
 use planesmith_server::metrics::PolicyError;
 use serde_json::{Map, Value};
 
+use super::active_policies::{ActivePolicies, ActivePolicy, Binding};
 use super::denial::Denial;
-use super::hooks::{Binding, Hook, Hooks};
 use super::is_exempt;
 use super::params::{Param, Params};
-use crate::evaluation::{Documents, Evaluation};
+use crate::evaluation::{Evaluation, EvaluationInputs};
 use crate::reinvocation::Rounds;
 use crate::request::Request;
 use crate::sources::{Sources, store_of};
@@ -33,19 +33,19 @@ pub(crate) const MUTATING_POLICIES: Registration = Registration::on("MutatingAdm
         return Ok(None);
     };
     Ok(Some(Arc::new(MutatingPolicies {
-        hooks: Hooks::new(policies, bindings, Arc::clone(&initializer.metrics)),
+        active_policies: ActivePolicies::new(policies, bindings, Arc::clone(&initializer.metrics)),
         params: Params::new(initializer.kinds, initializer.loopback),
         sources: Sources::new(initializer),
     })))
 });
 
 struct MutatingPolicies {
-    hooks: Hooks<MutatingAdmissionPolicy>,
+    active_policies: ActivePolicies<MutatingAdmissionPolicy>,
     params: Params,
     sources: Sources,
 }
 
-type MutatingHook = Hook<MutatingAdmissionPolicy>;
+type ActiveMutatingPolicy = ActivePolicy<MutatingAdmissionPolicy>;
 
 /// The evaluations for one request so far, over both rounds.
 #[derive(Debug, Default)]
@@ -59,9 +59,9 @@ struct Round<'r> {
 }
 
 /// A policy that applies to a request by a binding, with one parameter object.
-struct Invocation<'h> {
-    hook: &'h MutatingHook,
-    binding: &'h Binding,
+struct Invocation<'p> {
+    active_policy: &'p ActiveMutatingPolicy,
+    binding: &'p Binding,
     target: Target,
     param: Param,
 }
@@ -84,8 +84,8 @@ impl Plugin for MutatingPolicies {
     }
 
     fn mutate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a mut Objects<'_>) -> AdmissionFuture<'a> {
-        let hooks = self.hooks.of(attributes.resource);
-        if hooks.is_empty() || is_exempt(attributes) {
+        let active_policies = self.active_policies.of(attributes.resource);
+        if active_policies.is_empty() || is_exempt(attributes) {
             return decided(Ok(()));
         }
         let round = Round {
@@ -93,17 +93,17 @@ impl Plugin for MutatingPolicies {
             request: Request::new(attributes, objects),
             denials: Vec::new(),
         };
-        Box::pin(async move { round.run(&hooks, objects).await })
+        Box::pin(async move { round.run(&active_policies, objects).await })
     }
 }
 
 impl Round<'_> {
-    async fn run(mut self, hooks: &[Arc<MutatingHook>], objects: &mut Objects<'_>) -> ApiResult<()> {
+    async fn run(mut self, active_policies: &[Arc<ActiveMutatingPolicy>], objects: &mut Objects<'_>) -> ApiResult<()> {
         let attributes = self.request.attributes;
         let mut object = WorkingObject::new(objects, self.plugin.sources.scheme.features());
         let mut invocations = Vec::new();
-        for hook in hooks {
-            self.select(hook, &object, &mut invocations).await;
+        for active_policy in active_policies {
+            self.select(active_policy, &object, &mut invocations).await;
         }
         if !invocations.is_empty() {
             if attributes.is_second_round() {
@@ -123,27 +123,27 @@ impl Round<'_> {
     }
 
     /// Adds the invocations of a policy.
-    async fn select<'h>(
+    async fn select<'p>(
         &mut self,
-        hook: &'h MutatingHook,
+        active_policy: &'p ActiveMutatingPolicy,
         object: &WorkingObject<'_, '_>,
-        invocations: &mut Vec<Invocation<'h>>,
+        invocations: &mut Vec<Invocation<'p>>,
     ) {
         let sources = &self.plugin.sources;
         let around = (&*sources.equivalents, &*sources.objects);
-        let target = match hook
+        let target = match active_policy
             .matcher
             .selects(&self.request, object.labels(&self.request), around)
         {
             Ok(Some(target)) => target,
             Ok(None) => return,
-            Err(error) => return self.misconfigured(hook, None, error.message()),
+            Err(error) => return self.misconfigured(active_policy, None, error.message()),
         };
-        let kind = match self.plugin.params.kind(hook.param_kind.as_ref(), sources) {
+        let kind = match self.plugin.params.kind(active_policy.param_kind.as_ref(), sources) {
             Ok(kind) => kind,
-            Err(why) => return self.misconfigured(hook, None, &why),
+            Err(why) => return self.misconfigured(active_policy, None, &why),
         };
-        for binding in &hook.bindings {
+        for binding in &active_policy.bindings {
             match binding
                 .matcher
                 .selects(&self.request, object.labels(&self.request), around)
@@ -151,7 +151,7 @@ impl Round<'_> {
                 Ok(Some(_)) => {}
                 Ok(None) => continue,
                 Err(error) => {
-                    self.misconfigured(hook, Some(binding), error.message());
+                    self.misconfigured(active_policy, Some(binding), error.message());
                     continue;
                 }
             }
@@ -163,28 +163,31 @@ impl Round<'_> {
                 .await
             {
                 Ok(params) => invocations.extend(params.into_iter().map(|param| Invocation {
-                    hook,
+                    active_policy,
                     binding,
                     target: target.clone(),
                     param,
                 })),
-                Err(why) => self.misconfigured(hook, Some(binding), &why),
+                Err(why) => self.misconfigured(active_policy, Some(binding), &why),
             }
         }
     }
 
-    fn misconfigured(&mut self, hook: &MutatingHook, binding: Option<&Binding>, why: &str) {
-        if !hook.ignores_failures {
+    fn misconfigured(&mut self, active_policy: &ActiveMutatingPolicy, binding: Option<&Binding>, why: &str) {
+        if !active_policy.ignores_failures {
             let binding = binding.map(|binding| binding.name.as_str());
-            self.denials.push(Denial::misconfigured(&hook.name, binding, why));
+            self.denials
+                .push(Denial::misconfigured(&active_policy.name, binding, why));
         }
     }
 
     fn failed(&mut self, invocation: &Invocation<'_>, message: String) {
-        let Invocation { hook, binding, .. } = invocation;
-        if !hook.ignores_failures {
+        let Invocation {
+            active_policy, binding, ..
+        } = invocation;
+        if !active_policy.ignores_failures {
             self.denials.push(Denial {
-                policy: hook.name.clone(),
+                policy: active_policy.name.clone(),
                 binding: Some(binding.name.clone()),
                 message,
                 reason: Some("Invalid".to_owned()),
@@ -198,9 +201,11 @@ impl Round<'_> {
         object: &mut WorkingObject<'_, '_>,
         evaluation: &mut Evaluation,
     ) -> ApiResult<()> {
-        let Invocation { hook, target, .. } = invocation;
+        let Invocation {
+            active_policy, target, ..
+        } = invocation;
         let attributes = self.request.attributes;
-        let program = hook.program();
+        let program = active_policy.program();
         let matching = {
             let documents = documents(&self.request, invocation, object).await?;
             let evaluate = |inputs: &planesmith_expressions::policy::Inputs<'_>| program.matches(inputs);
@@ -213,7 +218,7 @@ impl Round<'_> {
             Matching::Except(_) => return Ok(()),
             Matching::Failed { message, errors } => {
                 let metrics = self.plugin.sources.metrics.webhooks();
-                metrics.policy_conditions_failed(&hook.name, attributes.operation, errors);
+                metrics.policy_conditions_failed(&active_policy.name, attributes.operation, errors);
                 self.failed(invocation, message);
                 return Ok(());
             }
@@ -236,7 +241,7 @@ impl Round<'_> {
             }
         }
         attributes.with_state(|PolicyRounds(rounds)| {
-            if hook.is_reinvoked {
+            if active_policy.is_reinvoked {
                 rounds.wait_for_changes(key);
             }
             if was_applied {
@@ -257,8 +262,10 @@ impl Round<'_> {
         object: &mut WorkingObject<'_, '_>,
         evaluation: &mut Evaluation,
     ) -> Result<bool, Fault> {
-        let Invocation { hook, target, .. } = invocation;
-        let program = hook.program();
+        let Invocation {
+            active_policy, target, ..
+        } = invocation;
+        let program = active_policy.program();
         let documents = documents(&self.request, invocation, object)
             .await
             .map_err(Fault::Server)?;
@@ -290,9 +297,11 @@ impl Round<'_> {
             Err(Fault::Mutation(why)) => PolicyError::of(why),
             Err(Fault::Server(error)) => PolicyError::of(error.message()),
         };
-        let Invocation { hook, binding, .. } = invocation;
+        let Invocation {
+            active_policy, binding, ..
+        } = invocation;
         let policies = self.plugin.sources.metrics.policies();
-        policies.mutated(&hook.name, &binding.name, error, begin.elapsed());
+        policies.mutated(&active_policy.name, &binding.name, error, begin.elapsed());
     }
 }
 
@@ -304,7 +313,7 @@ impl Invocation<'_> {
             value.and_then(Value::as_str).unwrap_or_default()
         };
         let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
-        format!("{}/{}/{namespace}/{name}", self.hook.name, self.binding.name)
+        format!("{}/{}/{namespace}/{name}", self.active_policy.name, self.binding.name)
     }
 }
 
@@ -313,10 +322,10 @@ async fn documents<'d>(
     request: &Request<'_>,
     invocation: &'d Invocation<'_>,
     object: &'d mut WorkingObject<'_, '_>,
-) -> ApiResult<Documents<'d>> {
+) -> ApiResult<EvaluationInputs<'d>> {
     let (new, old) = object.documents(request, &invocation.target).await?;
     let params = invocation.param.as_ref().unwrap_or(&Value::Null);
-    Ok(Documents { new, old, params })
+    Ok(EvaluationInputs { new, old, params })
 }
 
 /// Returns `live` with the fields of an apply configuration.

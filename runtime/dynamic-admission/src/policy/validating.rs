@@ -11,8 +11,8 @@ use planesmith_machinery::status::ApiResult;
 use planesmith_server::metrics::{Enforcement, PolicyError};
 use serde::Serialize;
 
+use super::active_policies::{ActivePolicies, ActivePolicy, Binding};
 use super::denial::Denial;
-use super::hooks::{Binding, Hook, Hooks};
 use super::is_exempt;
 use super::params::Params;
 use crate::documents::Documents;
@@ -30,7 +30,7 @@ pub(crate) const VALIDATING_POLICIES: Registration = Registration::on("Validatin
         return Ok(None);
     };
     Ok(Some(Arc::new(ValidatingPolicies {
-        hooks: Hooks::new(policies, bindings, Arc::clone(&initializer.metrics)),
+        active_policies: ActivePolicies::new(policies, bindings, Arc::clone(&initializer.metrics)),
         params: Params::new(initializer.kinds, initializer.loopback),
         sources: Sources::new(initializer),
     })))
@@ -43,7 +43,7 @@ const FAILURE: &str = "validation.policy.admission.k8s.io/validation_failure";
 const MAX_ANNOTATION: usize = 10 << 10;
 
 struct ValidatingPolicies {
-    hooks: Hooks<ValidatingAdmissionPolicy>,
+    active_policies: ActivePolicies<ValidatingAdmissionPolicy>,
     params: Params,
     sources: Sources,
 }
@@ -80,8 +80,8 @@ impl Plugin for ValidatingPolicies {
     }
 
     fn validate<'a>(&'a self, attributes: &'a Attributes<'a>, objects: &'a Objects<'_>) -> AdmissionFuture<'a> {
-        let hooks = self.hooks.of(attributes.resource);
-        if hooks.is_empty() || is_exempt(attributes) {
+        let active_policies = self.active_policies.of(attributes.resource);
+        if active_policies.is_empty() || is_exempt(attributes) {
             return decided(Ok(()));
         }
         let validation = Validation {
@@ -91,16 +91,16 @@ impl Plugin for ValidatingPolicies {
             evaluation: None,
             denials: Vec::new(),
         };
-        Box::pin(async move { validation.run(&hooks, objects).await })
+        Box::pin(async move { validation.run(&active_policies, objects).await })
     }
 }
 
-type ValidatingHook = Hook<ValidatingAdmissionPolicy>;
+type ActiveValidatingPolicy = ActivePolicy<ValidatingAdmissionPolicy>;
 
 impl Validation<'_> {
-    async fn run(mut self, hooks: &[Arc<ValidatingHook>], objects: &Objects<'_>) -> ApiResult<()> {
-        for hook in hooks {
-            self.policy(hook, objects).await?;
+    async fn run(mut self, active_policies: &[Arc<ActiveValidatingPolicy>], objects: &Objects<'_>) -> ApiResult<()> {
+        for active_policy in active_policies {
+            self.policy(active_policy, objects).await?;
         }
         // The first one is reported; all have been evaluated for their warnings and annotations.
         match self.denials.into_iter().next() {
@@ -109,32 +109,32 @@ impl Validation<'_> {
         }
     }
 
-    async fn policy(&mut self, hook: &ValidatingHook, objects: &Objects<'_>) -> ApiResult<()> {
+    async fn policy(&mut self, active_policy: &ActiveValidatingPolicy, objects: &Objects<'_>) -> ApiResult<()> {
         let sources = &self.plugin.sources;
         let labels = ObjectLabels::of(&self.request, objects);
         let around = (&*sources.equivalents, &*sources.objects);
-        let target = match hook.matcher.selects(&self.request, labels, around) {
+        let target = match active_policy.matcher.selects(&self.request, labels, around) {
             Ok(Some(target)) => target,
             Ok(None) => return Ok(()),
             Err(error) => {
-                self.misconfigured(hook, None, error.message());
+                self.misconfigured(active_policy, None, error.message());
                 return Ok(());
             }
         };
-        let kind = match self.plugin.params.kind(hook.param_kind.as_ref(), sources) {
+        let kind = match self.plugin.params.kind(active_policy.param_kind.as_ref(), sources) {
             Ok(kind) => kind,
             Err(why) => {
-                self.misconfigured(hook, None, &why);
+                self.misconfigured(active_policy, None, &why);
                 return Ok(());
             }
         };
         let mut annotations = Annotations::default();
-        for binding in &hook.bindings {
+        for binding in &active_policy.bindings {
             match binding.matcher.selects(&self.request, labels, around) {
                 Ok(Some(_)) => {}
                 Ok(None) => continue,
                 Err(error) => {
-                    self.misconfigured(hook, Some(binding), error.message());
+                    self.misconfigured(active_policy, Some(binding), error.message());
                     continue;
                 }
             }
@@ -147,28 +147,28 @@ impl Validation<'_> {
             let params = match params {
                 Ok(params) => params,
                 Err(why) => {
-                    self.misconfigured(hook, Some(binding), &why);
+                    self.misconfigured(active_policy, Some(binding), &why);
                     continue;
                 }
             };
             for param in &params {
-                match self.evaluate(hook, &target, param, objects).await? {
-                    Ok(validated) => self.apply(hook, binding, validated, &mut annotations),
+                match self.evaluate(active_policy, &target, param, objects).await? {
+                    Ok(validated) => self.apply(active_policy, binding, validated, &mut annotations),
                     Err(why) => {
-                        self.misconfigured(hook, Some(binding), &why);
+                        self.misconfigured(active_policy, Some(binding), &why);
                         break;
                     }
                 }
             }
         }
-        annotations.publish(&hook.name, self.request.attributes);
+        annotations.publish(&active_policy.name, self.request.attributes);
         Ok(())
     }
 
     /// Evaluates a policy with one parameter object. The inner error is one of the conversion to the version of the policy.
     async fn evaluate(
         &mut self,
-        hook: &ValidatingHook,
+        active_policy: &ActiveValidatingPolicy,
         target: &Target,
         param: &super::params::Param,
         objects: &Objects<'_>,
@@ -189,59 +189,66 @@ impl Validation<'_> {
             none => none.insert(Evaluation::new(&self.request).with_namespace(&self.request, sources)?),
         };
         let (_, documents) = &self.versions[position];
-        let documents = evaluation::Documents {
+        let documents = evaluation::EvaluationInputs {
             new: &documents.new,
             old: &documents.old,
             params: param.as_ref().unwrap_or(&serde_json::Value::Null),
         };
-        let program = hook.program();
+        let program = active_policy.program();
         let validated = evaluation
             .run((&self.request, target), documents, sources, |inputs| {
-                program.validate(inputs, hook.ignores_failures)
+                program.validate(inputs, active_policy.ignores_failures)
             })
             .await;
         Ok(Ok(validated))
     }
 
-    fn misconfigured(&mut self, hook: &ValidatingHook, binding: Option<&Binding>, why: &str) {
-        if !hook.ignores_failures {
+    fn misconfigured(&mut self, active_policy: &ActiveValidatingPolicy, binding: Option<&Binding>, why: &str) {
+        if !active_policy.ignores_failures {
             let binding = binding.map(|binding| binding.name.as_str());
-            self.denials.push(Denial::misconfigured(&hook.name, binding, why));
+            self.denials
+                .push(Denial::misconfigured(&active_policy.name, binding, why));
         }
     }
 
     /// Performs the actions of a binding for the results of its policy.
-    fn apply(&mut self, hook: &ValidatingHook, binding: &Binding, validated: Validated, annotations: &mut Annotations) {
+    fn apply(
+        &mut self,
+        active_policy: &ActiveValidatingPolicy,
+        binding: &Binding,
+        validated: Validated,
+        annotations: &mut Annotations,
+    ) {
         let metrics = &self.plugin.sources.metrics;
         if validated.condition_errors > 0 {
             let operation = self.request.attributes.operation;
             let errors = validated.condition_errors;
             metrics
                 .webhooks()
-                .policy_conditions_failed(&hook.name, operation, errors);
+                .policy_conditions_failed(&active_policy.name, operation, errors);
         }
         for (index, decision) in validated.decisions.into_iter().enumerate() {
             match decision.outcome {
                 Outcome::Admitted => {}
-                Outcome::Failed if hook.ignores_failures => {
+                Outcome::Failed if active_policy.ignores_failures => {
                     let error = PolicyError::of(&decision.message);
                     let enforcement = Enforcement::Allow;
                     let policies = metrics.policies();
-                    policies.validated(&hook.name, &binding.name, error, enforcement, decision.elapsed);
+                    policies.validated(&active_policy.name, &binding.name, error, enforcement, decision.elapsed);
                 }
-                Outcome::Denied | Outcome::Failed => self.violation(hook, binding, index, &decision),
+                Outcome::Denied | Outcome::Failed => self.violation(active_policy, binding, index, &decision),
             }
         }
         for annotation in validated.annotations {
             match annotation {
                 AnnotationResult::Publish(key, value) => annotations.add(key, value),
-                AnnotationResult::Failed(_) if hook.ignores_failures => {}
+                AnnotationResult::Failed(_) if active_policy.ignores_failures => {}
                 AnnotationResult::Failed(message) => {
                     let (error, took) = (PolicyError::of(&message), std::time::Duration::ZERO);
                     let policies = metrics.policies();
-                    policies.validated(&hook.name, &binding.name, error, Enforcement::Deny, took);
+                    policies.validated(&active_policy.name, &binding.name, error, Enforcement::Deny, took);
                     self.denials.push(Denial {
-                        policy: hook.name.clone(),
+                        policy: active_policy.name.clone(),
                         binding: Some(binding.name.clone()),
                         message,
                         reason: None,
@@ -251,14 +258,20 @@ impl Validation<'_> {
         }
     }
 
-    fn violation(&mut self, hook: &ValidatingHook, binding: &Binding, index: usize, decision: &Decision) {
+    fn violation(
+        &mut self,
+        active_policy: &ActiveValidatingPolicy,
+        binding: &Binding,
+        index: usize,
+        decision: &Decision,
+    ) {
         let attributes = self.request.attributes;
         let error = PolicyError::of(&decision.message);
         for action in &binding.actions {
             let enforcement = match action.as_str() {
                 "Deny" => {
                     self.denials.push(Denial {
-                        policy: hook.name.clone(),
+                        policy: active_policy.name.clone(),
                         binding: Some(binding.name.clone()),
                         message: decision.message.clone(),
                         reason: decision.reason.clone(),
@@ -266,30 +279,35 @@ impl Validation<'_> {
                     Enforcement::Deny
                 }
                 "Audit" => {
-                    let failure = || (FAILURE.into(), audited(hook, binding, index, &decision.message));
+                    let failure = || {
+                        (
+                            FAILURE.into(),
+                            audited(active_policy, binding, index, &decision.message),
+                        )
+                    };
                     attributes.annotations.add_with(Level::Metadata, failure);
                     Enforcement::Audit
                 }
                 "Warn" => {
                     (attributes.warn)(format!(
                         "Validation failed for ValidatingAdmissionPolicy '{}' with binding '{}': {}",
-                        hook.name, binding.name, decision.message
+                        active_policy.name, binding.name, decision.message
                     ));
                     Enforcement::Warn
                 }
                 _ => continue,
             };
             let policies = self.plugin.sources.metrics.policies();
-            policies.validated(&hook.name, &binding.name, error, enforcement, decision.elapsed);
+            policies.validated(&active_policy.name, &binding.name, error, enforcement, decision.elapsed);
         }
     }
 }
 
 /// Returns the value of the annotation about a violation.
-fn audited(hook: &ValidatingHook, binding: &Binding, index: usize, message: &str) -> String {
+fn audited(active_policy: &ActiveValidatingPolicy, binding: &Binding, index: usize, message: &str) -> String {
     let failure = AuditedFailure {
         message,
-        policy: &hook.name,
+        policy: &active_policy.name,
         binding: &binding.name,
         expression_index: index,
         validation_actions: &binding.actions,

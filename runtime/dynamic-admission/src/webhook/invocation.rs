@@ -9,7 +9,7 @@ use planesmith_server::metrics::WebhookType;
 use serde_json::Value;
 
 use super::Webhook;
-use crate::evaluation::{Documents, Evaluation};
+use crate::evaluation::{Evaluation, EvaluationInputs};
 use crate::request::Request;
 use crate::rules;
 use crate::selectors::ObjectLabels;
@@ -57,9 +57,12 @@ impl Webhook {
         let begin = Instant::now();
         let params = &Value::Null;
         let matching = Evaluation::new(request)
-            .run((request, target), Documents { new, old, params }, sources, |inputs| {
-                self.conditions.evaluate(inputs)
-            })
+            .run(
+                (request, target),
+                EvaluationInputs { new, old, params },
+                sources,
+                |inputs| self.conditions.evaluate(inputs),
+            )
             .await;
         metrics.conditions_evaluated(&self.name, webhook_type, operation, begin.elapsed());
         match matching {

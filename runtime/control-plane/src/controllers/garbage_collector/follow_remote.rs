@@ -59,7 +59,7 @@ enum Broken {
     #[error("an event is longer than {LINE_LIMIT} bytes")]
     Long,
     #[error("the server sent an error: {0}")]
-    Told(String),
+    Reported(String),
 }
 
 impl RemoteFollower {
@@ -138,7 +138,7 @@ impl RemoteFollower {
             match text(&event, "/type") {
                 "ADDED" | "MODIFIED" => self.put(shared, &event["object"]),
                 "DELETED" => self.remove(shared, &remote_id(&self.kind, &event["object"])),
-                "ERROR" => return Err(Broken::Told(text(&event, "/object/message").to_owned())),
+                "ERROR" => return Err(Broken::Reported(text(&event, "/object/message").to_owned())),
                 _ => {}
             }
         }

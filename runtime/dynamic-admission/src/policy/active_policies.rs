@@ -58,7 +58,7 @@ pub(super) trait PolicyBinding: Resource {
 
 /// A policy that is in effect.
 #[derive(Debug)]
-pub(super) struct Hook<P: Policy> {
+pub(super) struct ActivePolicy<P: Policy> {
     pub(super) name: String,
     pub(super) matcher: Matcher,
     /// True if a request goes on though the policy could not be evaluated.
@@ -90,30 +90,30 @@ struct LazyProgram<P: Policy> {
 
 /// All policies of a kind that are in effect: those with a binding.
 #[derive(Debug)]
-pub(super) struct Hooks<P: Policy> {
-    derived: Derived<InEffect<P>>,
+pub(super) struct ActivePolicies<P: Policy> {
+    derived: Derived<PolicyIndex<P>>,
     metrics: SharedMetrics,
 }
 
-/// The policies that are in effect.
+/// The policies in effect, by the resources that they can select.
 #[derive(Debug)]
-pub(super) struct InEffect<P: Policy> {
+pub(super) struct PolicyIndex<P: Policy> {
     /// By name.
-    hooks: Vec<Arc<Hook<P>>>,
+    active_policies: Vec<Arc<ActivePolicy<P>>>,
     /// The indexes of policies that can only select certain resources, by plural name.
     by_resource: HashMap<String, Vec<usize>>,
     /// The indexes of policies that can select any resource.
     of_any: Vec<usize>,
 }
 
-impl<P: Policy> Hook<P> {
+impl<P: Policy> ActivePolicy<P> {
     /// Returns the compiled expressions.
     pub(super) fn program(&self) -> &P::Program {
         self.program.program.get_or_init(|| self.program.policy.compile())
     }
 }
 
-impl<P: Policy> Hooks<P> {
+impl<P: Policy> ActivePolicies<P> {
     /// Returns the policies in the first store with the bindings in the second one.
     pub(super) fn new(policies: ResourceStore, bindings: ResourceStore, metrics: SharedMetrics) -> Self {
         Self {
@@ -123,9 +123,9 @@ impl<P: Policy> Hooks<P> {
     }
 
     /// Returns the policies that may select a request for objects of `kind`, in the order of their names.
-    pub(super) fn of(&self, kind: &ResourceFacts) -> Vec<Arc<Hook<P>>> {
-        let read = |stores: &[ResourceStore], previous: Option<&InEffect<P>>| {
-            let current = InEffect::read(stores, previous);
+    pub(super) fn of(&self, kind: &ResourceFacts) -> Vec<Arc<ActivePolicy<P>>> {
+        let read = |stores: &[ResourceStore], previous: Option<&PolicyIndex<P>>| {
+            let current = PolicyIndex::read(stores, previous);
             if let Some(previous) = previous {
                 previous.forget_others(&current, &self.metrics);
             }
@@ -135,7 +135,7 @@ impl<P: Policy> Hooks<P> {
     }
 }
 
-impl<P: Policy> InEffect<P> {
+impl<P: Policy> PolicyIndex<P> {
     fn read(stores: &[ResourceStore], previous: Option<&Self>) -> Self {
         let [policies, bindings] = stores else {
             return Self::of_hooks(Vec::new());
@@ -152,13 +152,13 @@ impl<P: Policy> InEffect<P> {
                     actions: binding.actions().to_vec(),
                 });
         }
-        let mut hooks = Vec::new();
+        let mut active_policies = Vec::new();
         for policy in policies.all::<P>() {
             let Some(mut bindings) = bound.remove(&policy.meta().name) else {
                 continue;
             };
             bindings.sort_by(|left, right| left.name.cmp(&right.name));
-            hooks.push(Arc::new(Hook {
+            active_policies.push(Arc::new(ActivePolicy {
                 name: policy.meta().name.clone(),
                 matcher: Matcher::new(policy.match_constraints()),
                 ignores_failures: policy.failure_policy() == Some("Ignore"),
@@ -168,8 +168,8 @@ impl<P: Policy> InEffect<P> {
                 bindings,
             }));
         }
-        hooks.sort_by(|left, right| left.name.cmp(&right.name));
-        Self::of_hooks(hooks)
+        active_policies.sort_by(|left, right| left.name.cmp(&right.name));
+        Self::of_hooks(active_policies)
     }
 
     /// Ends the series of bindings that are not in `current`.
@@ -184,20 +184,21 @@ impl<P: Policy> InEffect<P> {
 
     /// Returns the names of policies and bindings.
     fn bindings(&self) -> impl Iterator<Item = (&str, &str)> {
-        let hooks = self.hooks.iter();
-        hooks.flat_map(|hook| {
-            hook.bindings
+        let active_policies = self.active_policies.iter();
+        active_policies.flat_map(|active_policy| {
+            active_policy
+                .bindings
                 .iter()
-                .map(|binding| (hook.name.as_str(), binding.name.as_str()))
+                .map(|binding| (active_policy.name.as_str(), binding.name.as_str()))
         })
     }
 
-    fn of_hooks(hooks: Vec<Arc<Hook<P>>>) -> Self {
+    fn of_hooks(active_policies: Vec<Arc<ActivePolicy<P>>>) -> Self {
         let mut by_resource: HashMap<String, Vec<usize>> = HashMap::new();
         let mut of_any = Vec::new();
-        for (index, hook) in hooks.iter().enumerate() {
+        for (index, active_policy) in active_policies.iter().enumerate() {
             let mut resources = HashSet::new();
-            match hook.matcher.name_resources(&mut resources) {
+            match active_policy.matcher.name_resources(&mut resources) {
                 false => of_any.push(index),
                 true => {
                     for resource in resources {
@@ -207,13 +208,13 @@ impl<P: Policy> InEffect<P> {
             }
         }
         Self {
-            hooks,
+            active_policies,
             by_resource,
             of_any,
         }
     }
 
-    fn of(&self, kind: &ResourceFacts) -> Vec<Arc<Hook<P>>> {
+    fn of(&self, kind: &ResourceFacts) -> Vec<Arc<ActivePolicy<P>>> {
         // Versions of a kind may have other plural names, which rules about equivalent versions use.
         let names = [&kind.plural, &kind.hub().plural];
         let own = names.iter().filter_map(|name| self.by_resource.get(&***name));
@@ -222,16 +223,16 @@ impl<P: Policy> InEffect<P> {
         indexes.dedup();
         indexes
             .into_iter()
-            .map(|index| Arc::clone(&self.hooks[index]))
+            .map(|index| Arc::clone(&self.active_policies[index]))
             .collect()
     }
 }
 
 /// Returns the program of a policy: the one that exists if the policy is the same.
-fn program<P: Policy>(policy: P, previous: Option<&InEffect<P>>) -> Arc<LazyProgram<P>> {
+fn program<P: Policy>(policy: P, previous: Option<&PolicyIndex<P>>) -> Arc<LazyProgram<P>> {
     let (uid, generation) = (policy.meta().uid.clone(), policy.meta().generation);
-    let hooks = previous.into_iter().flat_map(|previous| &previous.hooks);
-    let mut programs = hooks.map(|hook| &hook.program);
+    let active_policies = previous.into_iter().flat_map(|previous| &previous.active_policies);
+    let mut programs = active_policies.map(|active_policy| &active_policy.program);
     let same = programs.find(|program| program.uid == uid && program.generation == generation);
     same.map_or_else(
         || {
