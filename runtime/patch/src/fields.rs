@@ -1,19 +1,19 @@
 //! Sets of fields: the ground under `metadata.managedFields` and server-side apply.
 //!
 //! Reading order: [`PathElement`] (one step into an object), [`Set`] (a tree of steps), [`compare`]
-//! (sets out of typed objects), then [`emptied`] (fields that a request sends empty).
+//! (sets out of typed objects), then [`sent_empty`] (fields that a request sends empty).
 
 mod compare;
 mod element;
-mod emptied;
 mod json;
 mod key_value;
 mod relation;
+mod sent_empty;
 mod set;
 
 pub use compare::{Comparison, Ignored, compare};
 pub use element::PathElement;
-pub use emptied::emptied;
 pub use json::FieldsError;
 pub use key_value::KeyValue;
+pub use sent_empty::sent_empty;
 pub use set::Set;

@@ -2,9 +2,9 @@
 
 mod cap;
 mod entries;
-mod forgotten;
 mod manager;
 mod reconcile;
+mod reset;
 mod scale;
 mod times;
 mod versions;
@@ -22,9 +22,9 @@ use crate::documents::{self, KindSchema};
 use crate::fields::{Ignored, PathElement, Set, compare};
 pub(crate) use entries::{Entries, Operation};
 
-pub use forgotten::forgets_managers;
 pub use manager::manager_name;
 pub(crate) use reconcile::reconcile;
+pub use reset::resets_managers;
 pub(crate) use scale::SCALE;
 pub use scale::{ScaleManagers, ScaleWrite};
 pub use times::keep_times;
@@ -67,8 +67,8 @@ pub struct Tracking<'a> {
     /// Dotted paths of fields that the write cannot change, including everything below them, in addition to those of
     /// the kind.
     pub resets: &'a [&'a str],
-    /// Fields that the request sends empty; see [`crate::fields::emptied`].
-    pub emptied: Option<&'a Set<'static>>,
+    /// Fields that the request sends empty; see [`crate::fields::sent_empty`].
+    pub sent_empty: Option<&'a Set<'static>>,
 }
 
 impl Tracking<'_> {
@@ -189,11 +189,11 @@ impl<'a> Update<'a> {
             })
             .collect();
         let mut changes = changes;
-        if let Some(emptied) = self.write.emptied {
-            let mut emptied = self.emptied_anew(emptied);
-            emptied.remove_below(&reset_fields(self.new.resource(), self.write.subresource));
-            self.write.limit(&mut emptied);
-            changes.taken = changes.taken.union(emptied);
+        if let Some(sent_empty) = self.write.sent_empty {
+            let mut sent_empty = self.newly_sent_empty(sent_empty);
+            sent_empty.remove_below(&reset_fields(self.new.resource(), self.write.subresource));
+            self.write.limit(&mut sent_empty);
+            changes.taken = changes.taken.union(sent_empty);
         }
         let mut taken = changes.taken.clone();
         if system {
@@ -234,9 +234,9 @@ impl<'a> Update<'a> {
 
     /// Returns the fields that are sent empty and were empty before. Other fields keep their managers, except for the
     /// managers of their former content.
-    fn emptied_anew(&self, emptied: &Set<'static>) -> Set<'static> {
+    fn newly_sent_empty(&self, sent_empty: &Set<'static>) -> Set<'static> {
         let mut anew = Set::new();
-        emptied.each(&mut |path| {
+        sent_empty.each(&mut |path| {
             let name = |step: &&'_ PathElement<'static>| match step {
                 PathElement::Field(name) => Some(name.to_string()),
                 PathElement::Key(_) | PathElement::Value(_) | PathElement::Index(_) => None,

@@ -1,8 +1,8 @@
 //! Request bodies: their size limit and their media type; and response bodies that report their end.
 
+mod complete_body;
 mod unread;
 mod watched;
-mod whole;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
@@ -13,10 +13,10 @@ use planesmith_machinery::status::{ApiError, ApiResult};
 
 use crate::negotiation::Format;
 use crate::request::features_of;
+pub(crate) use complete_body::complete_bytes;
 pub(crate) use unread::Unread;
 use unread::drain;
 pub(crate) use watched::{AtEnd, Watched};
-pub(crate) use whole::whole;
 
 /// Reads a whole body.
 ///

@@ -65,13 +65,13 @@ pub(crate) trait Representation: Debug + Sync {
     fn unsupported_patch(&self, accepted: &[&'static str]) -> ApiError;
 
     /// Fields that the document `json` sets to empty, of an object that does not distinguish empty from absent.
-    fn emptied(&self, facts: &'static StructFacts, json: &[u8]) -> Set<'static>;
+    fn sent_empty(&self, facts: &'static StructFacts, json: &[u8]) -> Set<'static>;
 
     /// Fields that the body `json` sets to empty, for messages about an object that does not show them.
     fn sent_empty(&self, json: &Bytes) -> SentEmpty;
 
     /// True if a document without managers says that the managers of its object are to be forgotten.
-    fn forgets_managers(&self, json: &[u8]) -> bool;
+    fn resets_managers(&self, json: &[u8]) -> bool;
 
     /// Reads the result of the apply `sent` into `target`, a zero object.
     ///

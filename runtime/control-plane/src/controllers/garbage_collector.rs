@@ -8,7 +8,7 @@
 //! when a decision is made, so it is never made on an old state. Objects of other servers are requested when they are
 //! processed; the graph may be late on them, as it always is in Kubernetes.
 
-mod anywhere;
+mod all_kinds;
 mod decision;
 mod follow;
 mod follow_remote;
@@ -28,7 +28,7 @@ use planesmith_store::Storage;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-use self::anywhere::AllKinds;
+use self::all_kinds::AllKinds;
 use self::decision::AbsentOwnerCache;
 use self::follow::Follower;
 use self::follow_remote::RemoteFollower;

@@ -138,7 +138,7 @@ impl<P: Policy> ActivePolicies<P> {
 impl<P: Policy> PolicyIndex<P> {
     fn read(stores: &[ResourceStore], previous: Option<&Self>) -> Self {
         let [policies, bindings] = stores else {
-            return Self::of_hooks(Vec::new());
+            return Self::of_policies(Vec::new());
         };
         let mut bound: BTreeMap<String, Vec<Binding>> = BTreeMap::new();
         for binding in bindings.all::<P::Binding>() {
@@ -169,7 +169,7 @@ impl<P: Policy> PolicyIndex<P> {
             }));
         }
         active_policies.sort_by(|left, right| left.name.cmp(&right.name));
-        Self::of_hooks(active_policies)
+        Self::of_policies(active_policies)
     }
 
     /// Ends the series of bindings that are not in `current`.
@@ -193,7 +193,7 @@ impl<P: Policy> PolicyIndex<P> {
         })
     }
 
-    fn of_hooks(active_policies: Vec<Arc<ActivePolicy<P>>>) -> Self {
+    fn of_policies(active_policies: Vec<Arc<ActivePolicy<P>>>) -> Self {
         let mut by_resource: HashMap<String, Vec<usize>> = HashMap::new();
         let mut of_any = Vec::new();
         for (index, active_policy) in active_policies.iter().enumerate() {

@@ -3,9 +3,9 @@
 //! Existing errors are tolerated in a replacement: errors of a part that equals its counterpart in the old document are
 //! dropped. Counterparts are fields of the same name and elements of keyed lists with the same keys.
 
-mod before;
 mod combined;
 mod content;
+mod correlation;
 mod number;
 mod outcome;
 
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::value_path::ValuePath;
 use super::{Format, SchemaType, Structural};
-pub use before::Before;
+pub use correlation::Correlation;
 use outcome::Outcome;
 
 /// The members of every object; they come from the request, so they count as changed.

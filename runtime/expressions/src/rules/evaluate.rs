@@ -1,6 +1,6 @@
 //! Evaluates rules on a document.
 
-use planesmith_dynamic::structural::{Additional, Before, SchemaType, Structural};
+use planesmith_dynamic::structural::{Additional, Correlation, SchemaType, Structural};
 use planesmith_machinery::field_error::{BadValue, FieldError, FieldErrorKind, FieldErrors};
 use serde_json::Value as Json;
 
@@ -82,10 +82,10 @@ impl Walk<'_> {
                 let (Some(inner), Some(items)) = (&node.items, &schema.items) else {
                     return Ok(());
                 };
-                let before = Before::of(schema, old);
+                let correlation = Correlation::of(schema, old);
                 for (index, element) in elements.iter().enumerate() {
                     let path = format!("{path}[{index}]");
-                    let old = before.as_ref().and_then(|before| before.find(element));
+                    let old = correlation.as_ref().and_then(|correlation| correlation.find(element));
                     let correlation = correlation.element(element, old, items);
                     self.node(inner, items, &path, element, old, correlation)?;
                 }

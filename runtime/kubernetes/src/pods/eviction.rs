@@ -185,7 +185,7 @@ impl Evictions {
             subresource: "status",
             now,
             resets: &[],
-            emptied: None,
+            sent_empty: None,
         };
         if let Err(error) = managers::track_write(Some(before), budget, &write, &*self.scheme) {
             let name = &budget.metadata.name;

@@ -98,7 +98,7 @@ fn by(manager: &str) -> Tracking<'_> {
         subresource: "",
         now: Time::from_second(100),
         resets: &[],
-        emptied: None,
+        sent_empty: None,
     }
 }
 

@@ -83,7 +83,7 @@ fn write_at(second: i64, manager: &str, live: Option<&Thing>, mut new: Thing) ->
             subresource: "",
             now: at(second),
             resets: &[],
-            emptied: None,
+            sent_empty: None,
         },
         &OneVersion,
     )
@@ -312,7 +312,7 @@ fn status_is_managed_through_its_subresource_only() {
         subresource: "status",
         now: at(2),
         resets: &[],
-        emptied: None,
+        sent_empty: None,
     };
     track_write(Some(&created), &mut new, &write, &OneVersion).expect("no conversion");
     let expected = [
@@ -332,7 +332,7 @@ fn fields_that_a_subresource_resets_have_no_manager_there() {
         subresource: "part",
         now: at(2),
         resets: &["data.a"],
-        emptied: None,
+        sent_empty: None,
     };
     track_write(Some(&created), &mut new, &write, &OneVersion).expect("no conversion");
     let expected = [
@@ -473,7 +473,7 @@ fn a_field_sent_empty_again_changes_its_manager() {
             subresource: "",
             now: at(second),
             resets: &[],
-            emptied: Some(&data),
+            sent_empty: Some(&data),
         };
         track_write(live.map(|live| live as &dyn Object), &mut new, &write, &OneVersion).expect("no conversion");
         new.metadata.uid = "u".to_owned();
@@ -484,10 +484,10 @@ fn a_field_sent_empty_again_changes_its_manager() {
     let put = write(2, "putter", Some(&created), thing(&[]));
     assert_eq!(entries(&put), [r#"Update putter  2 {"f:data":{}}"#]);
     let filled = write_at(1, "maker", None, thing(&[("a", "1")]));
-    let emptied = write(2, "putter", Some(&filled), thing(&[]));
+    let sent_empty = write(2, "putter", Some(&filled), thing(&[]));
     assert!(
-        !entries(&emptied).iter().any(|entry| entry.contains("putter")),
+        !entries(&sent_empty).iter().any(|entry| entry.contains("putter")),
         "{:?}",
-        entries(&emptied)
+        entries(&sent_empty)
     );
 }

@@ -8,7 +8,7 @@ use http_body::Body as _;
 use planesmith_machinery::status::ApiError;
 
 use super::{Exchange, Filter, Step};
-use crate::body::{AtEnd, Watched, whole};
+use crate::body::{AtEnd, Watched, complete_bytes};
 use crate::failure;
 use crate::in_flight::Permit;
 use crate::sending::{Delivery, Outgoing, RetainedMemory, SendBudget, SendLimits, charged};
@@ -95,7 +95,7 @@ impl Filter for Sending {
         }
         let reads = matches!(*exchange.ctx.info.method(), Method::GET | Method::HEAD) && code.is_success();
         if hint.exact().is_some() && announced <= SMALL {
-            body = match whole(body) {
+            body = match complete_bytes(body) {
                 Ok(made) => return send(response, self.send_small(exchange, made, reads)),
                 Err(body) => body,
             };

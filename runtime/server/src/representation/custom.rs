@@ -71,7 +71,7 @@ impl Representation for Custom {
         ApiError::unsupported_media_type(accepted)
     }
 
-    fn emptied(&self, _: &'static StructFacts, _: &[u8]) -> Set<'static> {
+    fn sent_empty(&self, _: &'static StructFacts, _: &[u8]) -> Set<'static> {
         Set::new()
     }
 
@@ -79,7 +79,7 @@ impl Representation for Custom {
         SentEmpty::default()
     }
 
-    fn forgets_managers(&self, _: &[u8]) -> bool {
+    fn resets_managers(&self, _: &[u8]) -> bool {
         // Documents lose an empty list earlier.
         false
     }

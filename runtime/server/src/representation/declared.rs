@@ -61,16 +61,16 @@ impl Representation for Declared {
         ))
     }
 
-    fn emptied(&self, facts: &'static StructFacts, json: &[u8]) -> Set<'static> {
-        fields::emptied(facts, json)
+    fn sent_empty(&self, facts: &'static StructFacts, json: &[u8]) -> Set<'static> {
+        fields::sent_empty(facts, json)
     }
 
     fn sent_empty(&self, json: &Bytes) -> SentEmpty {
         SentEmpty::new(json)
     }
 
-    fn forgets_managers(&self, json: &[u8]) -> bool {
-        managers::forgets_managers(json)
+    fn resets_managers(&self, json: &[u8]) -> bool {
+        managers::resets_managers(json)
     }
 
     fn read_applied(&self, document: Tree, sent: &Sent, target: &mut dyn Object) -> Result<(), String> {

@@ -117,13 +117,13 @@ impl Endpoint {
                 let mut object = self.kind().zero();
                 let applied = patch.apply(live, &mut *object)?;
                 let is_unmanaged = object.meta().managed_fields.is_empty();
-                if is_unmanaged && self.representation().forgets_managers(&applied.document) {
+                if is_unmanaged && self.representation().resets_managers(&applied.document) {
                     object.meta_mut().managed_fields = vec![ManagedFieldsEntry::default()];
                 }
                 for warning in applied.warnings {
                     call.ctx.warnings.add(warning);
                 }
-                Defaulted::patched(self, call, object, applied.emptied)
+                Defaulted::patched(self, call, object, applied.sent_empty)
             },
             otherwise: None,
             uid: "",
@@ -158,7 +158,7 @@ pub(super) struct Applied {
     /// Warnings for the client.
     pub(super) warnings: Vec<String>,
     /// Fields that are empty in the new object.
-    pub(super) emptied: Set<'static>,
+    pub(super) sent_empty: Set<'static>,
     /// The document of the new object.
     pub(super) document: Vec<u8>,
 }
@@ -233,7 +233,7 @@ impl Patch<'_> {
         if sent.api_version.is_empty() && (sent.kind.is_empty() || sent.kind == self.expected.kind) {
             return self.of_no_version(&patched).map(|warnings| Applied {
                 warnings,
-                emptied: Set::new(),
+                sent_empty: Set::new(),
                 document: Vec::new(),
             });
         }
@@ -344,10 +344,10 @@ impl Patch<'_> {
         let mut warnings = patched.findings;
         warnings.extend_from_slice(found.messages());
         let representation = self.expected.representation;
-        let emptied = representation.emptied(target.facts(), &patched.document);
+        let sent_empty = representation.sent_empty(target.facts(), &patched.document);
         Ok(Applied {
             warnings,
-            emptied,
+            sent_empty,
             document: patched.document,
         })
     }

@@ -16,7 +16,7 @@ use crate::representation;
 pub(crate) struct Defaulted {
     object: Box<dyn Object>,
     /// Fields that a patch sets to empty.
-    emptied: Set<'static>,
+    sent_empty: Set<'static>,
 }
 
 impl Decoded {
@@ -41,7 +41,7 @@ impl Decoded {
     pub(crate) fn default_replacement(mut self, write: &Write<'_>) -> ApiResult<Defaulted> {
         write.endpoint.check_path_names(self.object.meta_mut(), write.call)?;
         let is_unmanaged = self.object.meta().managed_fields.is_empty();
-        if is_unmanaged && write.endpoint.representation().forgets_managers(&self.json) {
+        if is_unmanaged && write.endpoint.representation().resets_managers(&self.json) {
             self.object.meta_mut().managed_fields = vec![ManagedFieldsEntry::default()];
         }
         defaulting::set_defaults(&mut *self.object, write.features());
@@ -61,11 +61,11 @@ impl Defaulted {
         endpoint: &Endpoint,
         call: &Call,
         mut object: Box<dyn Object>,
-        emptied: Set<'static>,
+        sent_empty: Set<'static>,
     ) -> ApiResult<Self> {
         endpoint.check_path_names(object.meta_mut(), call)?;
         defaulting::set_defaults(&mut *object, endpoint.stores().scheme().features());
-        Ok(Self { object, emptied })
+        Ok(Self { object, sent_empty })
     }
 
     /// Returns a copy of `live`, which has its defaults, with another number of replicas; `resource_version` is that of the
@@ -93,8 +93,8 @@ impl Defaulted {
     }
 
     fn new(object: Box<dyn Object>) -> Self {
-        let emptied = Set::new();
-        Self { object, emptied }
+        let sent_empty = Set::new();
+        Self { object, sent_empty }
     }
 
     /// The object.
@@ -121,7 +121,7 @@ impl Defaulted {
 
     /// The object, and the fields that a patch sets to empty.
     pub(super) fn into_parts(self) -> (Box<dyn Object>, Set<'static>) {
-        (self.object, self.emptied)
+        (self.object, self.sent_empty)
     }
 
     /// The same object, to be created because the one in the path does not exist.

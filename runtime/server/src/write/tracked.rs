@@ -17,9 +17,9 @@ impl Defaulted {
     ///
     /// A write does not fail if its fields cannot be tracked: no fields are managed then, as in kube-apiserver.
     pub(crate) async fn track_new(self, write: &Write<'_>) -> Tracked<New> {
-        let (mut object, emptied) = self.into_parts();
+        let (mut object, sent_empty) = self.into_parts();
         let size = write.size;
-        let work = || write.track(None, &mut *object, &emptied);
+        let work = || write.track(None, &mut *object, &sent_empty);
         write.in_turn_or_converting(size, work).await;
         let purpose = New;
         Tracked(Candidate { object, size, purpose })
@@ -33,9 +33,9 @@ impl Defaulted {
         purpose: Existing<'s>,
         live: &dyn Object,
     ) -> Tracked<Existing<'s>> {
-        let (mut object, emptied) = self.into_parts();
+        let (mut object, sent_empty) = self.into_parts();
         let size = purpose.size;
-        let work = || write.track(Some(live), &mut *object, &emptied);
+        let work = || write.track(Some(live), &mut *object, &sent_empty);
         write.in_turn_or_converting(size, work).await;
         Tracked(Candidate { object, size, purpose })
     }
@@ -48,13 +48,13 @@ impl<P> Tracked<P> {
 }
 
 impl Write<'_> {
-    fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object, emptied: &Set<'static>) {
+    fn track(&self, live: Option<&dyn Object>, new: &mut dyn Object, sent_empty: &Set<'static>) {
         match self.managing {
             Managing::Changes => {
                 let track = |new: &mut dyn Object| {
                     let mut tracking = self.tracking();
-                    if !emptied.is_empty() {
-                        tracking.emptied = Some(emptied);
+                    if !sent_empty.is_empty() {
+                        tracking.sent_empty = Some(sent_empty);
                     }
                     managers::track_write(live, new, &tracking, &**self.endpoint.stores().scheme())
                 };

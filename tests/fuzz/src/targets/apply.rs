@@ -78,7 +78,7 @@ fn applied(live: &dyn Object, manager: &str, body: &[u8], force: bool) -> Option
         subresource: "",
         now: Time::from_second(100),
         resets: &[],
-        emptied: None,
+        sent_empty: None,
     };
     let applied = apply::apply(live, &sent.document, &write, force, &OneVersion);
     let applied = applied.map_err(|error| error.to_api_error(&sent.subject())).ok()?;

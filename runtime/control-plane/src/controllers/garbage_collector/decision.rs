@@ -4,7 +4,7 @@ use std::collections::{HashSet, VecDeque};
 
 use planesmith_store::Revision;
 
-use super::anywhere::{AllKinds, Kind};
+use super::all_kinds::{AllKinds, Kind};
 use super::graph::ObjectId;
 use super::request::{Object, Propagation};
 use super::{Shared, lock};

@@ -10,7 +10,7 @@ use futures_util::StreamExt as _;
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use super::anywhere::remote_id;
+use super::all_kinds::remote_id;
 use super::graph::ObjectId;
 use super::{Shared, lock};
 use crate::controllers::metadata::Metadata;

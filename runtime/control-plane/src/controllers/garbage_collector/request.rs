@@ -5,7 +5,7 @@ use planesmith_machinery::go_format::quote;
 use planesmith_machinery::time::Time;
 use serde_json::{Value, json};
 
-use super::anywhere::{Kind, State};
+use super::all_kinds::{Kind, State};
 use crate::controllers::MANAGER;
 use crate::controllers::metadata::{Metadata, OwnerReference};
 use crate::event_post;

@@ -33,7 +33,7 @@ fn write_by(manager: &str) -> Tracking<'_> {
         subresource: "",
         now: Time::from_second(1),
         resets: &[],
-        emptied: None,
+        sent_empty: None,
     }
 }
 

@@ -17,7 +17,7 @@ use planesmith_machinery::value::Struct;
 use planesmith_machinery::{json, protobuf};
 
 use crate::audit::AuditRecord;
-use crate::body::whole;
+use crate::body::complete_bytes;
 use crate::negotiation::{Document, Format};
 
 /// The most bytes of an answer that are recorded. The policy's author asks for whole answers; this bounds what lists that are
@@ -38,7 +38,7 @@ pub(super) fn observe(record: &Arc<AuditRecord>, response: &mut Response, featur
     let Some(format) = format.filter(|_| wants_object || may_be_status) else {
         return record.result(code, None);
     };
-    match whole(std::mem::take(response.body_mut())) {
+    match complete_bytes(std::mem::take(response.body_mut())) {
         Ok(bytes) => {
             let object = in_json(format, &bytes, scheme);
             note(record, code, object, wants_object);

@@ -1,13 +1,13 @@
-//! Requests to forget all managers.
+//! Requests to reset the managed fields.
 
 use planesmith_wire::json::{Malformed, Next, Reader};
 
 use planesmith_machinery::field_error::holds_empty;
 
-/// True if the JSON of an object has an empty list of managers. That asks to forget all of them, as a list of one empty entry
+/// True if the JSON of an object has an empty list of managers. It resets them, as a list of one empty entry
 /// does; a decoded object could not tell it from none.
 #[must_use]
-pub fn forgets_managers(json: &[u8]) -> bool {
+pub fn resets_managers(json: &[u8]) -> bool {
     holds_empty(json) && is_empty_at(json).unwrap_or(false)
 }
 
@@ -56,7 +56,7 @@ fn each_entry(
 
 #[cfg(test)]
 mod tests {
-    use super::forgets_managers;
+    use super::resets_managers;
 
     #[test]
     fn only_an_empty_list_asks_for_it() {
@@ -73,7 +73,7 @@ mod tests {
             (r#"{"managedFields":[],"metadata":[]}"#, false),
             ("managedFields", false),
         ] {
-            assert_eq!(forgets_managers(json.as_bytes()), expected, "{json}");
+            assert_eq!(resets_managers(json.as_bytes()), expected, "{json}");
         }
     }
 }

@@ -18,7 +18,7 @@ const DEPTH: usize = 64;
 /// Objects do not tell the two apart, but a client that sends an empty list means it, and manages the field. Elements of lists
 /// are not looked into: no field in any that can be told apart is of this sort.
 #[must_use]
-pub fn emptied(facts: &'static StructFacts, body: &[u8]) -> Set<'static> {
+pub fn sent_empty(facts: &'static StructFacts, body: &[u8]) -> Set<'static> {
     if !has_any(facts) || !holds_empty(body) {
         return Set::new();
     }
@@ -154,7 +154,7 @@ mod tests {
 
     fn check(body: &str, expected: &[&[&'static str]]) {
         let expected = Set::of(expected.iter().map(|path| path.iter().copied().map(PathElement::field)));
-        assert_eq!(emptied(&OUTER, body.as_bytes()), expected, "{body}");
+        assert_eq!(sent_empty(&OUTER, body.as_bytes()), expected, "{body}");
     }
 
     #[test]

@@ -8,28 +8,28 @@ use super::super::{ListKind, Structural};
 
 /// Elements of an old list that have counterparts.
 #[derive(Debug)]
-pub struct Before<'v> {
+pub struct Correlation<'v> {
     keys: &'v [Box<str>],
     elements: HashMap<String, &'v Value>,
 }
 
-impl<'v> Before<'v> {
+impl<'v> Correlation<'v> {
     /// The elements of `old`, in a list of the type `list`; `None` if its elements have no counterparts.
     #[must_use]
     pub fn of(list: &'v Structural, old: Option<&'v Value>) -> Option<Self> {
         let (ListKind::Map(keys), Some(Value::Array(elements)), Some(_)) = (&list.list, old, &list.items) else {
             return None;
         };
-        let mut before = Self {
+        let mut correlation = Self {
             keys,
             elements: HashMap::with_capacity(elements.len()),
         };
         for element in elements {
-            if let Some(key) = before.key(element) {
-                before.elements.entry(key).or_insert(element);
+            if let Some(key) = correlation.key(element) {
+                correlation.elements.entry(key).or_insert(element);
             }
         }
-        Some(before)
+        Some(correlation)
     }
 
     /// The counterpart of `element`. One that lacks a key, or whose key is no plain value, has none.
@@ -66,9 +66,9 @@ impl Structural {
                 }
                 match (&self.list, &self.items) {
                     (ListKind::Map(_), Some(items)) => {
-                        let before = Before::of(self, Some(old));
+                        let correlation = Correlation::of(self, Some(old));
                         let is_same = |element: &Value| {
-                            let old = before.as_ref().and_then(|before| before.find(element));
+                            let old = correlation.as_ref().and_then(|correlation| correlation.find(element));
                             old.is_some_and(|old| items.is_same(element, old))
                         };
                         elements.iter().all(is_same)

@@ -14,7 +14,7 @@ use http_body_util::BodyExt as _;
 /// # Errors
 ///
 /// The same body, unread, when it is still being produced or has several frames.
-pub(crate) fn whole(mut body: Body) -> Result<Bytes, Body> {
+pub(crate) fn complete_bytes(mut body: Body) -> Result<Bytes, Body> {
     match body.frame().now_or_never() {
         None => Err(body),
         Some(None) => Ok(Bytes::new()),
@@ -83,17 +83,17 @@ mod tests {
 
     #[tokio::test]
     async fn bodies_that_are_not_made_yet_stay_as_they_are() {
-        assert_eq!(whole(Body::from("all")).ok(), Some(Bytes::from("all")));
-        assert_eq!(whole(Body::empty()).ok(), Some(Bytes::new()));
+        assert_eq!(complete_bytes(Body::from("all")).ok(), Some(Bytes::from("all")));
+        assert_eq!(complete_bytes(Body::empty()).ok(), Some(Bytes::new()));
         let pieces = ["a", "bc"].map(|piece| Ok::<_, Infallible>(Bytes::from(piece)));
-        let body = whole(Body::from_stream(stream::iter(pieces))).expect_err("two pieces");
+        let body = complete_bytes(Body::from_stream(stream::iter(pieces))).expect_err("two pieces");
         assert_eq!(body.size_hint().lower(), 1);
         assert_eq!(body.collect().await.expect("does not fail").to_bytes(), "abc");
         let late = stream::once(async {
             tokio::task::yield_now().await;
             Ok::<_, Infallible>(Bytes::from("late"))
         });
-        let body = whole(Body::from_stream(late)).expect_err("it is not there");
+        let body = complete_bytes(Body::from_stream(late)).expect_err("it is not there");
         assert_eq!(body.collect().await.expect("does not fail").to_bytes(), "late");
     }
 }
