@@ -74,7 +74,7 @@ impl Import {
         let files = report.files();
         let _ = Command::new("rustfmt").args(["--edition", "2024"]).args(files).output();
         report.read_marks()?;
-        print!("{}", report.text());
+        print!("{}", report.render());
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
 /// Returns the doc comment as text: the lines of a paragraph are joined, paragraphs are separated by an empty line, list items
 /// stay on their own lines.
-pub(crate) fn text(attrs: &[Attribute]) -> String {
+pub(crate) fn doc_text(attrs: &[Attribute]) -> String {
     let mut text = String::new();
     let mut open = false;
     for line in attrs
@@ -60,7 +60,7 @@ mod tests {
             struct Place {}
         };
         assert_eq!(
-            super::text(&input.attrs),
+            super::doc_text(&input.attrs),
             "The place of a thing:\n- here\n- there\n\nNever both."
         );
     }

@@ -195,7 +195,7 @@ impl Identity {
     /// When files cannot be read or written.
     pub fn write_admin_kubeconfig(&self, options: &Options, url: &str) -> Result<PathBuf> {
         let path = options.data_dir.join(ADMIN_KUBECONFIG);
-        let text = kubeconfig::text(&Access {
+        let text = kubeconfig::render(&Access {
             server: url,
             authority: &self.root_authority()?,
             user: "admin",

@@ -20,7 +20,7 @@ pub struct Access<'a> {
 
 /// Returns a kubeconfig with embedded certificates and key; to be kept private.
 #[must_use]
-pub fn text(access: &Access<'_>) -> String {
+pub fn render(access: &Access<'_>) -> String {
     let authority = STANDARD.encode(access.authority);
     let certificate = STANDARD.encode(access.certificate);
     let key = STANDARD.encode(access.key);
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn users_may_be_called_anything() {
         for user in ["admin", "yes", "system:node:a", "a\"b\\c: #d"] {
-            let text = text(&Access {
+            let text = render(&Access {
                 server: "https://[::1]:6443",
                 authority: "A",
                 user,

@@ -69,7 +69,7 @@ impl Walk {
         }
         match target.slot() {
             Slot::Optional(target) => self.value(target.insert(), tree, path)?,
-            Slot::Str(target) => text(tree)?.clone_into(target),
+            Slot::Str(target) => expect_str(tree)?.clone_into(target),
             Slot::Bool(target) => *target = tree.as_bool().ok_or("unrecognized type: bool")?,
             Slot::Int32(target) => *target = number::int32(tree)?,
             Slot::Int64(target) => *target = number::int64(tree, "int64")?,
@@ -162,7 +162,7 @@ fn has_field(facts: &StructFacts, name: &str) -> bool {
     of_type || facts.field_named(name).is_some()
 }
 
-fn text(tree: &Tree) -> Result<&str, String> {
+fn expect_str(tree: &Tree) -> Result<&str, String> {
     match tree {
         Tree::String(text) => Ok(text),
         // Go could make a character of an integer, so this is refused in other words.

@@ -137,22 +137,22 @@ fn digest(definition: Definition<'_>) -> Digest {
 
 fn table(definition: Definition<'_>, version: Version<'_>) -> ResourceTable {
     ResourceTable {
-        group: text(definition.group()),
-        version: text(version.name()),
-        api_version: text(format!("{}/{}", definition.group(), version.name())),
-        kind: text(definition.accepted("kind")),
-        list_kind: text(definition.accepted("listKind")),
-        plural: text(definition.accepted("plural")),
-        singular: text(definition.accepted("singular")),
-        storage_name: text(definition.accepted("plural")),
+        group: shared_text(definition.group()),
+        version: shared_text(version.name()),
+        api_version: shared_text(format!("{}/{}", definition.group(), version.name())),
+        kind: shared_text(definition.accepted("kind")),
+        list_kind: shared_text(definition.accepted("listKind")),
+        plural: shared_text(definition.accepted("plural")),
+        singular: shared_text(definition.accepted("singular")),
+        storage_name: shared_text(definition.accepted("plural")),
         short_names: texts(definition.accepted_list("shortNames")),
         categories: texts(definition.accepted_list("categories")),
         scope: definition.scope(),
         served: version.is_served(),
-        hashed_version: text(version.name()),
+        hashed_version: shared_text(version.name()),
         deprecated: version.deprecation().map(|warning| match warning {
-            "" => text(usual_deprecation(definition, version)),
-            warning => text(warning),
+            "" => shared_text(usual_deprecation(definition, version)),
+            warning => shared_text(warning),
         }),
         subresources: subresources(version),
         selectable: texts(version.selectable()),
@@ -174,9 +174,9 @@ fn subresources(version: Version<'_>) -> Cow<'static, [SubresourceFacts]> {
     let scale = version.scale().map(|paths| SubresourceFacts {
         name: "scale",
         kind: SubresourceKind::Scale(ScaleFacts {
-            spec_replicas: text(paths.spec),
-            status_replicas: text(paths.status),
-            selector: text(paths.selector),
+            spec_replicas: shared_text(paths.spec),
+            status_replicas: shared_text(paths.status),
+            selector: shared_text(paths.selector),
         }),
     });
     status.into_iter().chain(scale).collect()
@@ -201,7 +201,7 @@ fn columns(version: Version<'_>) -> Cow<'static, [Column]> {
     columns.extend(version.columns().map(column));
     if columns.len() == 1 {
         columns.push(Column {
-            ty: text("date"),
+            ty: shared_text("date"),
             ..Column::AGE
         });
     }
@@ -210,15 +210,15 @@ fn columns(version: Version<'_>) -> Cow<'static, [Column]> {
 
 fn column(column: PrintedColumn<'_>) -> Column {
     Column {
-        name: text(column.name()),
-        ty: text(column.ty()),
-        format: text(column.format()),
+        name: shared_text(column.name()),
+        ty: shared_text(column.ty()),
+        format: shared_text(column.format()),
         doc: match column.description() {
-            "" => text(format!(
+            "" => shared_text(format!(
                 "Custom resource definition column (in JSONPath format): {}",
                 column.path()
             )),
-            description => text(description),
+            description => shared_text(description),
         },
         priority: column.priority(),
         source: source(column),
@@ -232,7 +232,7 @@ fn source(column: PrintedColumn<'_>) -> CellSource {
     }
 }
 
-fn text(text: impl Into<String>) -> Text {
+fn shared_text(text: impl Into<String>) -> Text {
     Cow::Owned(text.into())
 }
 

@@ -19,7 +19,7 @@ pub fn cell(then: Option<Timestamp>) -> Cell {
 
 /// Formats an age in seconds: `5s`, `3m20s`, `6h`, `2y325d`. Two units are printed only in ranges where kubectl does.
 #[must_use]
-pub fn text(seconds: i64) -> String {
+pub fn format(seconds: i64) -> String {
     const MINUTE: i64 = 60;
     const HOUR: i64 = 60 * MINUTE;
     const DAY: i64 = 24 * HOUR;
@@ -74,7 +74,7 @@ mod tests {
             (9 * 365 * 86_400, "9y"),
         ];
         for (seconds, expected) in cases {
-            assert_eq!(text(seconds), expected);
+            assert_eq!(format(seconds), expected);
         }
     }
 }

@@ -23,13 +23,13 @@ impl BadValue for GoValue<'_> {
     fn rendered(&self) -> String {
         match self.0.view() {
             View::Str(text) => text.rendered(),
-            _ => text(self.0),
+            _ => format_text(self.0),
         }
     }
 }
 
 /// Returns the compact form.
-fn text(value: &dyn Value) -> String {
+fn format_text(value: &dyn Value) -> String {
     let mut out = Vec::new();
     write(value, &mut out);
     String::from_utf8_lossy(&out).into_owned()

@@ -97,7 +97,7 @@ impl ClaimRules {
                 };
             }
         };
-        let value = text(claims, name).map_err(|why| format!("oidc: parse username claims {name:?}: {why}"))?;
+        let value = claim_text(claims, name).map_err(|why| format!("oidc: parse username claims {name:?}: {why}"))?;
         if name == "email" {
             check_email(claims)?;
         }
@@ -125,7 +125,7 @@ impl ClaimRules {
         match &self.uid {
             None => Ok(String::new()),
             Some(Source::Claim { name, .. }) => {
-                text(claims, name).map_err(|why| format!("oidc: parse uid claim {name:?}: {why}"))
+                claim_text(claims, name).map_err(|why| format!("oidc: parse uid claim {name:?}: {why}"))
             }
             Some(Source::Expression(expression)) => {
                 let failed = |why: &str| format!("oidc: error evaluating uid claim expression: {why}");
@@ -142,7 +142,7 @@ impl ClaimRules {
             if !claims.contains_key(name) {
                 return Err(format!("oidc: required claim {name} not present in ID token"));
             }
-            let found = text(claims, name).map_err(|why| format!("oidc: parse claim {name}: {why}"))?;
+            let found = claim_text(claims, name).map_err(|why| format!("oidc: parse claim {name}: {why}"))?;
             if found != *wanted {
                 return Err(format!(
                     "oidc: required claim {name} value does not match. Got = {found}, want = {wanted}"
@@ -166,7 +166,7 @@ fn check_email(claims: &Claims) -> Result<(), String> {
 }
 
 /// Returns the text of a claim; `null` is the empty text, as in Go.
-fn text(claims: &Claims, name: &str) -> Result<String, String> {
+fn claim_text(claims: &Claims, name: &str) -> Result<String, String> {
     match claims.get(name) {
         None => Err("claim not present".to_owned()),
         Some(value) => go_text(value),

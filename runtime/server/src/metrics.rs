@@ -333,12 +333,12 @@ impl Metrics {
         self.process.refresh();
         self.queues.refresh(Instant::now());
         self.storage.refresh(&self.requests.stored());
-        text(&self.registry)
+        render(&self.registry)
     }
 
     /// The answer at `/metrics/slis`.
     pub(crate) fn answer_service_levels(&self) -> Response {
-        text(&self.service_levels)
+        render(&self.service_levels)
     }
 }
 
@@ -373,7 +373,7 @@ fn add(registry: &Registry, collector: impl Collector + 'static) {
     }
 }
 
-fn text(registry: &Registry) -> Response {
+fn render(registry: &Registry) -> Response {
     let mut body = String::new();
     if let Err(error) = TextEncoder::new().encode_utf8(&registry.gather(), &mut body) {
         tracing::error!(%error, "metrics cannot be written");

@@ -39,7 +39,7 @@ trait ProcessPage: Send + Sync + 'static {
     const KIND: &'static str;
 
     /// The page for people, without its heading.
-    fn text(&self) -> String;
+    fn render(&self) -> String;
 
     /// The members of the API object behind its metadata, in JSON, each with a leading comma.
     fn members(&self, out: &mut Vec<u8>);
@@ -76,9 +76,9 @@ fn served<P: ProcessPage>(page: P) -> MethodRouter {
 fn answer<P: ProcessPage>(page: &P, request: Request<Body>) -> Response {
     let (request, _) = request.into_parts();
     match negotiate_page(&request, P::KIND) {
-        Ok(PageOutput::Text) => text(page),
+        Ok(PageOutput::Text) => respond_text(page),
         Ok(PageOutput::Document { output, version }) => {
-            let body = response::text(output, document(page, version));
+            let body = response::encode_json(output, document(page, version));
             let mut response = response::bytes(StatusCode::OK, output.format.media_type(), body);
             // The answer repeats the parameters that the client requested.
             let media_type = format!("{};g={GROUP};v={version};as={}", output.format.media_type(), P::KIND);
@@ -101,13 +101,13 @@ fn refuse(request: &Parts, error: &ApiError) -> Response {
     response::failure_as(negotiate_refusal(request), error)
 }
 
-fn text<P: ProcessPage>(page: &P) -> Response {
+fn respond_text<P: ProcessPage>(page: &P) -> Response {
     let heading = format!(
         "\n{COMPONENT} {}\nWarning: This endpoint is not meant to be machine parseable, has no formatting compatibility \
          guarantees and is for debugging purposes only.\n",
         P::NAME
     );
-    let mut response = Response::new((heading + &page.text()).into());
+    let mut response = Response::new((heading + &page.render()).into());
     let plain = HeaderValue::from_static("text/plain; charset=utf-8");
     response.headers_mut().insert(CONTENT_TYPE, plain);
     response

@@ -49,14 +49,14 @@ pub fn structure(code: StatusCode, output: Output, object: &dyn Struct) -> Respo
             protobuf::encode_enveloped(object, &mut body);
             body
         }
-        Format::Json | Format::Yaml | Format::Cbor => text(output, json::to_vec(object)),
+        Format::Json | Format::Yaml | Format::Cbor => encode_json(output, json::to_vec(object)),
     };
     bytes(code, output.format.media_type(), body)
 }
 
 /// Compact JSON in the negotiated encoding: with a final newline, indented, or as YAML.
 #[must_use]
-pub fn text(output: Output, mut compact: Vec<u8>) -> Vec<u8> {
+pub fn encode_json(output: Output, mut compact: Vec<u8>) -> Vec<u8> {
     if output.beta {
         compact = in_beta(&compact);
     }

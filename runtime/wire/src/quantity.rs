@@ -51,7 +51,7 @@ impl Quantity {
     }
 
     fn from_parts(mantissa: i128, exponent: i32, notation: Notation) -> Self {
-        let text = canonical::text(mantissa, exponent, notation);
+        let text = canonical::format(mantissa, exponent, notation);
         Quantity {
             mantissa,
             exponent,

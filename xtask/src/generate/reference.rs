@@ -18,7 +18,7 @@ pub(super) fn render(model: &Model, files: &mut Files) -> Result<()> {
         for group in &package.groups {
             files.add(
                 folder.join(format!("{}.md", group.module)),
-                page::text(model, package, group),
+                page::render(model, package, group),
             )?;
         }
     }

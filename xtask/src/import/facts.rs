@@ -122,7 +122,7 @@ struct Package<'a> {
 impl Package<'_> {
     fn structure(&self, group: &str, version: &str, name: &str, ty: &Value) -> StructDraft {
         let fields: Vec<&Value> = ty["fields"].as_array().into_iter().flatten().collect();
-        let is_type_meta = |field: &&Value| field["inline"] == true && text(field, "type").ends_with("TypeMeta");
+        let is_type_meta = |field: &&Value| field["inline"] == true && str_of(field, "type").ends_with("TypeMeta");
         let has = |json: &str| fields.iter().any(|field| field["json"] == json);
         let is_kind = fields.iter().any(is_type_meta);
         let marked = |marker: &str| texts(&ty["markers"]).any(|known| known == marker);
@@ -179,10 +179,10 @@ impl Package<'_> {
         if inline {
             keys.push("inline".to_owned());
         }
-        if let Some(number) = text(field, "proto").split(',').nth(1) {
+        if let Some(number) = str_of(field, "proto").split(',').nth(1) {
             keys.push(format!("proto = {number}"));
         }
-        match text(field, "omit") {
+        match str_of(field, "omit") {
             _ if inline => {}
             "" => {
                 keys.push("keep".to_owned());
@@ -207,25 +207,25 @@ impl Package<'_> {
         if marked("+mapType=atomic") || marked("+structType=atomic") {
             keys.push("atomic".to_owned());
         }
-        if !text(field, "patchStrategy").is_empty() {
-            let words = text(field, "patchStrategy")
+        if !str_of(field, "patchStrategy").is_empty() {
+            let words = str_of(field, "patchStrategy")
                 .replace("retainKeys", "retain_keys")
                 .replace(',', ", ");
             keys.push(format!("patch_strategy({words})"));
         }
-        if !text(field, "patchMergeKey").is_empty() {
-            keys.push(format!("patch_merge_key = {}", literal(text(field, "patchMergeKey"))));
+        if !str_of(field, "patchMergeKey").is_empty() {
+            keys.push(format!("patch_merge_key = {}", literal(str_of(field, "patchMergeKey"))));
         }
         keys.extend(marked("+unionDiscriminator").then(|| "discriminator".to_owned()));
-        let known = self.choices(text(field, "type"));
+        let known = self.choices(str_of(field, "type"));
         if !known.is_empty() {
             keys.push(listed("known", &known));
         }
-        let name = text(field, "json");
+        let name = str_of(field, "json");
         FieldDraft {
             name: name.to_owned(),
-            ty: self.ty(text(field, "type")),
-            doc: sentence(if name.is_empty() { text(field, "go") } else { name }),
+            ty: self.ty(str_of(field, "type")),
+            doc: sentence(if name.is_empty() { str_of(field, "go") } else { name }),
             keys,
             marks: unsaid(&field["markers"]),
         }

@@ -113,7 +113,7 @@ impl Report {
     }
 
     /// Returns the text for the terminal.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn render(&self) -> String {
         let mut text = format!(
             "\n{} and {}\n",
             counted(self.kinds.len(), "kind"),

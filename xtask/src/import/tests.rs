@@ -221,7 +221,7 @@ fn remaining_steps_are_listed() {
             import.write(&path, &text, &mut report).expect("a file");
         }
         report.read_marks().expect("what was written");
-        report.text().replace(&out.path().display().to_string(), "src")
+        report.render().replace(&out.path().display().to_string(), "src")
     };
     let first = import(&crd);
     for expected in [

@@ -56,10 +56,10 @@ impl Debts {
     ///
     /// The file cannot be written.
     pub(super) fn store(&self, root: &Path) -> Result<()> {
-        std::fs::write(root.join(FILE), self.text()?).with_context(|| format!("writing {FILE}"))
+        std::fs::write(root.join(FILE), self.render()?).with_context(|| format!("writing {FILE}"))
     }
 
-    fn text(&self) -> Result<String> {
+    fn render(&self) -> Result<String> {
         Ok(format!("{HEADING}\n{}", toml::to_string_pretty(self)?))
     }
 

@@ -69,10 +69,14 @@ pub(crate) fn expand(model: &ResourceModel) -> TokenStream {
 /// Generates the `ResourceTable`.
 fn table(model: &ResourceModel) -> TokenStream {
     let ident = &model.structure.ident;
-    let (group, version, api_version) = (text(&model.group), text(&model.version), text(&model.api_version));
-    let (kind, list_kind) = (text(&model.kind), text(&model.list_kind));
-    let (plural, singular) = (text(&model.plural), text(&model.singular));
-    let (storage_name, hashed_version) = (text(&model.storage_name), text(&model.hashed_version));
+    let (group, version, api_version) = (
+        str_tokens(&model.group),
+        str_tokens(&model.version),
+        str_tokens(&model.api_version),
+    );
+    let (kind, list_kind) = (str_tokens(&model.kind), str_tokens(&model.list_kind));
+    let (plural, singular) = (str_tokens(&model.plural), str_tokens(&model.singular));
+    let (storage_name, hashed_version) = (str_tokens(&model.storage_name), str_tokens(&model.hashed_version));
     let (short_names, categories) = (texts(&model.short_names), texts(&model.categories));
     let (served, selectable) = (model.served, texts(&model.selectable));
     let scope = if model.namespaced {
@@ -126,7 +130,7 @@ fn table(model: &ResourceModel) -> TokenStream {
 }
 
 /// Generates a text of a table.
-fn text(text: impl AsRef<str>) -> TokenStream {
+fn str_tokens(text: impl AsRef<str>) -> TokenStream {
     let text = text.as_ref();
     quote!(__Text(#text))
 }
@@ -165,8 +169,8 @@ fn subresource(subresource: &Subresource) -> TokenStream {
         SubresourceKind::Status => quote!(Status),
         SubresourceKind::Other => quote!(Other),
         SubresourceKind::Scale(scale) => {
-            let (spec, status) = (text(&scale.spec_replicas), text(&scale.status_replicas));
-            let selector = text(&scale.selector);
+            let (spec, status) = (str_tokens(&scale.spec_replicas), str_tokens(&scale.status_replicas));
+            let selector = str_tokens(&scale.selector);
             quote! {
                 Scale(__resource::ScaleFacts {
                     spec_replicas: #spec,
@@ -203,8 +207,8 @@ fn column(ident: &Ident, column: &ColumnModel) -> TokenStream {
             Function(|__object| __resource::erased::cell_of::<#ident>(__object, #function))
         },
     };
-    let (name, ty) = (text(&column.name), text(&column.ty));
-    let (format, doc) = (text(&column.format), text(&column.doc));
+    let (name, ty) = (str_tokens(&column.name), str_tokens(&column.ty));
+    let (format, doc) = (str_tokens(&column.format), str_tokens(&column.doc));
     let priority = column.priority;
     quote! {
         __resource::Column {

@@ -33,7 +33,7 @@ pub(crate) fn check(input: &DeriveInput, attrs: StructAttrs, diagnostics: &Diagn
     StructModel {
         ident: input.ident.clone(),
         name,
-        doc: docs::text(&input.attrs),
+        doc: docs::doc_text(&input.attrs),
         type_meta,
         atomic: attrs.atomic,
         internal: attrs.internal,

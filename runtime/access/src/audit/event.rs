@@ -96,17 +96,17 @@ impl Event<'_> {
 
     fn write(&self, out: &mut Vec<u8>, request: &[u8], response: &[u8], note: Option<(&str, &str)>) {
         out.extend_from_slice(br#"{"kind":"Event","apiVersion":"audit.k8s.io/v1""#);
-        text(out, "level", self.level.as_str());
-        text(out, "auditID", self.id);
-        text(out, "stage", self.stage.as_str());
-        text(out, "requestURI", self.uri);
-        text(out, "verb", self.verb);
+        write_text_field(out, "level", self.level.as_str());
+        write_text_field(out, "auditID", self.id);
+        write_text_field(out, "stage", self.stage.as_str());
+        write_text_field(out, "requestURI", self.uri);
+        write_text_field(out, "verb", self.verb);
         user(out, "user", self.user.unwrap_or(&UserInfo::default()));
         if let Some(impersonated) = self.impersonated {
             user(out, "impersonatedUser", impersonated);
         }
         texts(out, "sourceIPs", self.source_ips);
-        text(out, "userAgent", self.user_agent);
+        write_text_field(out, "userAgent", self.user_agent);
         if let Some(object) = self.object {
             member(out, "objectRef");
             object.write(out);
@@ -114,8 +114,8 @@ impl Event<'_> {
         raw(out, "responseStatus", self.status);
         raw(out, "requestObject", request);
         raw(out, "responseObject", response);
-        text(out, "requestReceivedTimestamp", &self.received.to_string());
-        text(out, "stageTimestamp", &self.at.to_string());
+        write_text_field(out, "requestReceivedTimestamp", &self.received.to_string());
+        write_text_field(out, "stageTimestamp", &self.at.to_string());
         self.write_annotations(out, note);
         if !self.impersonation_constraint.is_empty() {
             member(out, "authenticationMetadata");
@@ -213,7 +213,7 @@ fn member(out: &mut Vec<u8>, name: &str) {
     out.push(b':');
 }
 
-fn text(out: &mut Vec<u8>, name: &str, value: &str) {
+fn write_text_field(out: &mut Vec<u8>, name: &str, value: &str) {
     if !value.is_empty() {
         member(out, name);
         encode_text(value, out);
@@ -267,8 +267,8 @@ fn user(out: &mut Vec<u8>, name: &str, user: &UserInfo) {
     member(out, name);
     out.push(b'{');
     let start = out.len();
-    text(out, "username", &user.name);
-    text(out, "uid", &user.uid);
+    write_text_field(out, "username", &user.name);
+    write_text_field(out, "uid", &user.uid);
     texts(out, "groups", &user.groups);
     if !user.extra.is_empty() {
         member(out, "extra");

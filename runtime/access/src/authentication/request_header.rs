@@ -137,13 +137,13 @@ pub fn forget_all(headers: &mut HeaderMap, prefix: &str) {
 /// Returns the first non-empty value among the headers.
 fn first(headers: &HeaderMap, names: &[String]) -> Option<String> {
     let mut values = names.iter().filter_map(|name| headers.get(name.as_str()));
-    values.find_map(|value| text(value.as_bytes()))
+    values.find_map(|value| header_text(value.as_bytes()))
 }
 
 /// Returns all values of the headers.
 fn all(headers: &HeaderMap, names: &[String]) -> Vec<String> {
     let values = names.iter().flat_map(|name| headers.get_all(name.as_str()));
-    values.filter_map(|value| text(value.as_bytes())).collect()
+    values.filter_map(|value| header_text(value.as_bytes())).collect()
 }
 
 /// Returns the values of headers that start with one of `prefixes`, keyed by the percent-decoded rest of their names.
@@ -151,7 +151,7 @@ fn extra(headers: &HeaderMap, prefixes: &[String]) -> BTreeMap<String, Vec<Strin
     let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for prefix in prefixes.iter().map(|prefix| prefix.to_ascii_lowercase()) {
         for (name, value) in headers {
-            let (Some(key), Some(value)) = (name.as_str().strip_prefix(&prefix), text(value.as_bytes())) else {
+            let (Some(key), Some(value)) = (name.as_str().strip_prefix(&prefix), header_text(value.as_bytes())) else {
                 continue;
             };
             let key = percent_decode_str(key).decode_utf8().map_or(key.into(), |key| key);
@@ -162,7 +162,7 @@ fn extra(headers: &HeaderMap, prefixes: &[String]) -> BTreeMap<String, Vec<Strin
 }
 
 /// Returns the value as text if it is not empty.
-fn text(value: &[u8]) -> Option<String> {
+fn header_text(value: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(value).into_owned();
     (!text.is_empty()).then_some(text)
 }

@@ -25,7 +25,7 @@ impl Subject {
     #[must_use]
     pub fn read(name: &X509Name<'_>) -> Option<Self> {
         let all = |parts: &mut dyn Iterator<Item = &AttributeTypeAndValue<'_>>| {
-            let texts = parts.map(|part| text(part.attr_value()));
+            let texts = parts.map(|part| attribute_text(part.attr_value()));
             texts.collect::<Option<Vec<String>>>()
         };
         Some(Self {
@@ -37,7 +37,7 @@ impl Subject {
 }
 
 /// Returns the text of a value if it has a string type that Go supports and contains only valid characters.
-fn text(value: &Any<'_>) -> Option<String> {
+fn attribute_text(value: &Any<'_>) -> Option<String> {
     let bytes = value.data;
     let ascii = |is_allowed: fn(u8) -> bool| {
         let allowed = bytes.iter().all(|byte| is_allowed(*byte));

@@ -140,7 +140,7 @@ impl CreateKubeconfig {
             ),
         };
         let trusted = known.map_or_else(|| authority.certificate_pem().to_owned(), |known| known.authority);
-        Ok(kubeconfig::text(&Access {
+        Ok(kubeconfig::render(&Access {
             server: &server,
             authority: &trusted,
             user: &self.user,

@@ -53,7 +53,7 @@ impl Compiler<'_> {
             additional: self.additional(schema.get("additionalProperties")),
             items: schema.get("items").map(|items| self.compile(items)),
             list: list(schema),
-            atomic: text(schema, "x-kubernetes-map-type") == "atomic",
+            atomic: str_of(schema, "x-kubernetes-map-type") == "atomic",
             default: None,
             limits: (limits != Limits::default()).then(|| Box::new(limits)),
             rules: rules.cloned().map(Box::new),
@@ -101,7 +101,7 @@ impl Compiler<'_> {
         let count = |name: &str| schema.get(name).and_then(Value::as_u64);
         let number = |name: &str| schema.get(name).and_then(Value::as_f64);
         Limits {
-            format: Format::of(schema_type, text(schema, "format")),
+            format: Format::of(schema_type, str_of(schema, "format")),
             maximum: number("maximum"),
             exclusive_maximum: flag("exclusiveMaximum"),
             minimum: number("minimum"),
@@ -109,7 +109,7 @@ impl Compiler<'_> {
             multiple_of: number("multipleOf"),
             max_length: count("maxLength"),
             min_length: count("minLength"),
-            pattern: Some(text(schema, "pattern"))
+            pattern: Some(str_of(schema, "pattern"))
                 .filter(|pattern| !pattern.is_empty())
                 .map(Pattern::new),
             max_items: count("maxItems"),
@@ -134,7 +134,7 @@ fn schema_type(schema: &Map<String, Value>) -> SchemaType {
     if schema.get("x-kubernetes-int-or-string") == Some(&Value::Bool(true)) {
         return SchemaType::IntOrString;
     }
-    match text(schema, "type") {
+    match str_of(schema, "type") {
         "object" => SchemaType::Object,
         "array" => SchemaType::Array,
         "string" => SchemaType::String,
@@ -146,7 +146,7 @@ fn schema_type(schema: &Map<String, Value>) -> SchemaType {
 }
 
 fn list(schema: &Map<String, Value>) -> ListKind {
-    match text(schema, "x-kubernetes-list-type") {
+    match str_of(schema, "x-kubernetes-list-type") {
         "set" => ListKind::Set,
         "map" => ListKind::Map(texts(schema, "x-kubernetes-list-map-keys")),
         _ => ListKind::Atomic,

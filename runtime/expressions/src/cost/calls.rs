@@ -29,7 +29,7 @@ pub(super) fn estimate(
         Price::Nothing => joined(estimator, target?, target_size?, first),
         Price::AuthorizerQuery => (Range::fixed(AUTHORIZER_QUERY), None),
         Price::Traversal => (traversed(estimator, target?, target_size?), None),
-        Price::Text => return text(function, id, target_size, first),
+        Price::Text => return text_estimate(function, id, target_size, first),
         Price::TextTwice => match function {
             "replace" => replaced(target_size?, *sizes.first()?, *sizes.get(1)?),
             "split" => split(target_size?, args),
@@ -90,7 +90,7 @@ pub(super) fn estimate(
 }
 
 /// Functions that pass over a text once.
-fn text(function: &str, id: &str, target: Option<Range>, first: Option<Range>) -> Option<Estimate> {
+fn text_estimate(function: &str, id: &str, target: Option<Range>, first: Option<Range>) -> Option<Estimate> {
     Some(match (function, id) {
         (_, "string_to_bytes") => {
             let size = first?;

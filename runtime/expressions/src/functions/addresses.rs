@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use planesmith_machinery::go_format::quote;
 use planesmith_machinery::ip::IpRange;
 
-use super::{Context, Entry, text, unfit};
+use super::{Context, Entry, text_argument, unfit};
 use crate::value::{Evaluated, Fault, Library, Value};
 
 pub(super) const FUNCTIONS: &[Entry] = &[
@@ -78,15 +78,15 @@ fn parse_cidr(text: &str) -> Result<(IpAddr, u8), Fault> {
 }
 
 fn ip<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    Ok(Value::Library(Library::Ip(parse_ip(text(&args, 0)?)?)))
+    Ok(Value::Library(Library::Ip(parse_ip(text_argument(&args, 0)?)?)))
 }
 
 fn is_ip<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    Ok(Value::Bool(parse_ip(text(&args, 0)?).is_ok()))
+    Ok(Value::Bool(parse_ip(text_argument(&args, 0)?).is_ok()))
 }
 
 fn is_canonical<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let text = text(&args, 0)?;
+    let text = text_argument(&args, 0)?;
     Ok(Value::Bool(parse_ip(text)?.to_string() == text))
 }
 
@@ -146,19 +146,19 @@ fn is_global_unicast<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated
 }
 
 fn cidr<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let (address, bits) = parse_cidr(text(&args, 0)?)?;
+    let (address, bits) = parse_cidr(text_argument(&args, 0)?)?;
     Ok(Value::Library(Library::Cidr(address, bits)))
 }
 
 fn is_cidr<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    Ok(Value::Bool(parse_cidr(text(&args, 0)?).is_ok()))
+    Ok(Value::Bool(parse_cidr(text_argument(&args, 0)?).is_ok()))
 }
 
 fn contains_ip<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     let (network, bits) = range(&args)?;
     let address = match args.get(1) {
         Some(Value::Library(Library::Ip(address))) => *address,
-        _ => parse_ip(text(&args, 1)?)?,
+        _ => parse_ip(text_argument(&args, 1)?)?,
     };
     let contains = IpRange::new(network, bits).is_some_and(|range| range.contains(address));
     Ok(Value::Bool(contains))
@@ -168,7 +168,7 @@ fn contains_cidr<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d>
     let (network, bits) = range(&args)?;
     let (inner, inner_bits) = match args.get(1) {
         Some(Value::Library(Library::Cidr(address, bits))) => (*address, *bits),
-        _ => parse_cidr(text(&args, 1)?)?,
+        _ => parse_cidr(text_argument(&args, 1)?)?,
     };
     let contains = IpRange::new(network, bits).is_some_and(|range| range.contains(inner));
     Ok(Value::Bool(contains && inner_bits >= bits))

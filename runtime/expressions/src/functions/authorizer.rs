@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use planesmith_machinery::names;
 
-use super::{Context, Entry, text, unfit};
+use super::{Context, Entry, text_argument, unfit};
 use crate::authorization::{AuthorizerDecision, Check, Query, ResourceCheck, ServiceAccount};
 use crate::value::{Evaluated, Fault, Library, Value};
 
@@ -75,7 +75,7 @@ fn with<'d>(check: Check, subject: &Subject) -> Evaluated<'d> {
 }
 
 fn path<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let path = text(&args, 1)?;
+    let path = text_argument(&args, 1)?;
     if path.trim().is_empty() {
         return Err(Fault::new("path must not be empty"));
     }
@@ -83,11 +83,11 @@ fn path<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
 }
 
 fn group<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    with(Check::Group(text(&args, 1)?.to_owned()), subject(&args)?)
+    with(Check::Group(text_argument(&args, 1)?.to_owned()), subject(&args)?)
 }
 
 fn service_account<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let (namespace, name) = (text(&args, 1)?, text(&args, 2)?);
+    let (namespace, name) = (text_argument(&args, 1)?, text_argument(&args, 2)?);
     subject(&args)?;
     if !names::dns_subdomain(name).is_empty() {
         return Err(Fault::new("Invalid service account name"));
@@ -103,7 +103,7 @@ fn service_account<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'
 }
 
 fn resource<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let resource = text(&args, 1)?;
+    let resource = text_argument(&args, 1)?;
     let (check, subject) = target(&args)?;
     let Check::Group(group) = &**check else {
         return Err(unfit());
@@ -121,7 +121,7 @@ fn resource<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
 
 /// Returns the resource check with one field set.
 fn set<'d>(args: &[Value<'d>], field: fn(&mut ResourceCheck) -> &mut String) -> Evaluated<'d> {
-    let value = text(args, 1)?;
+    let value = text_argument(args, 1)?;
     let (check, subject) = target(args)?;
     let Check::Resource(check) = &**check else {
         return Err(unfit());
@@ -152,7 +152,7 @@ fn label_selector<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d
 }
 
 fn check<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let verb = text(&args, 1)?;
+    let verb = text_argument(&args, 1)?;
     let (check, subject) = target(&args)?;
     let Some(authorizer) = context.authorizer else {
         return Err(Fault::new("no authorizer is available to this expression"));

@@ -59,7 +59,7 @@ fn failed(text: &str, to: &str) -> Fault {
 }
 
 fn to_bool<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    match super::text(&args, 0)? {
+    match super::text_argument(&args, 0)? {
         "1" | "t" | "T" | "TRUE" | "true" | "True" => Ok(Value::Bool(true)),
         "0" | "f" | "F" | "FALSE" | "false" | "False" => Ok(Value::Bool(false)),
         text => Err(failed(text, "bool")),
@@ -67,7 +67,7 @@ fn to_bool<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
 }
 
 fn to_bytes<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    Ok(Value::Bytes(super::text(&args, 0)?.as_bytes().into()))
+    Ok(Value::Bytes(super::text_argument(&args, 0)?.as_bytes().into()))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "the nearest number is what is asked for")]
@@ -81,7 +81,7 @@ fn to_double<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
 }
 
 fn to_duration<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let text = super::text(&args, 0)?;
+    let text = super::text_argument(&args, 0)?;
     time::parse_go_duration(text).map(Value::Duration).ok_or_else(|| {
         Fault::new(format!(
             "time: invalid duration {}",

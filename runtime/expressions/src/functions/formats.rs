@@ -1,6 +1,6 @@
 //! Functions of named string formats.
 
-use super::{Context, Entry, text, unfit};
+use super::{Context, Entry, text_argument, unfit};
 use crate::library::format::find;
 use crate::value::{Evaluated, Library, Value};
 
@@ -59,7 +59,7 @@ fn constant<'d>(key: &str) -> Evaluated<'d> {
 }
 
 fn named<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let format = find(text(&args, 0)?).map(|format| Box::new(Value::Library(Library::Format(format))));
+    let format = find(text_argument(&args, 0)?).map(|format| Box::new(Value::Library(Library::Format(format))));
     Ok(Value::Optional(format))
 }
 
@@ -67,7 +67,7 @@ fn validate<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d
     let Some(Value::Library(Library::Format(format))) = args.first() else {
         return Err(unfit());
     };
-    let complaints = (format.check)(text(&args, 1)?);
+    let complaints = (format.check)(text_argument(&args, 1)?);
     Ok(match complaints.is_empty() {
         true => Value::Optional(None),
         false => Value::texts(&mut context.effort, complaints.iter().map(AsRef::as_ref))?.some(),

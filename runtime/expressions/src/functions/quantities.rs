@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use planesmith_machinery::quantity::{Notation, Quantity};
 
-use super::{Context, Entry, text, unfit};
+use super::{Context, Entry, text_argument, unfit};
 use crate::value::{Evaluated, Fault, Library, Value};
 
 pub(super) const FUNCTIONS: &[Entry] = &[
@@ -42,14 +42,14 @@ fn arg(args: &[Value<'_>], index: usize) -> Result<Rc<Quantity>, Fault> {
 }
 
 fn quantity<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let parsed = text(&args, 0)?.parse();
+    let parsed = text_argument(&args, 0)?.parse();
     parsed.map(value).map_err(|_| {
         Fault::new("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
     })
 }
 
 fn is_quantity<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    Ok(Value::Bool(text(&args, 0)?.parse::<Quantity>().is_ok()))
+    Ok(Value::Bool(text_argument(&args, 0)?.parse::<Quantity>().is_ok()))
 }
 
 fn sign<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {

@@ -3,7 +3,7 @@
 use planesmith_machinery::go_pattern;
 use regex::Regex;
 
-use super::{Context, Entry, int, text};
+use super::{Context, Entry, int, text_argument};
 use crate::value::{Evaluated, Fault, Value};
 
 pub(super) const FUNCTIONS: &[Entry] = &[
@@ -46,14 +46,14 @@ fn pattern<'c>(context: &'c mut Context<'_>, pattern: &str, length: usize) -> Re
 }
 
 fn matches<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let searched = text(&args, 0)?;
-    let regex = pattern(context, text(&args, 1)?, searched.len())?;
+    let searched = text_argument(&args, 0)?;
+    let regex = pattern(context, text_argument(&args, 1)?, searched.len())?;
     Ok(Value::Bool(regex.is_match(searched)))
 }
 
 fn find<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let searched = text(&args, 0)?;
-    let regex = pattern(context, text(&args, 1)?, searched.len())?;
+    let searched = text_argument(&args, 0)?;
+    let regex = pattern(context, text_argument(&args, 1)?, searched.len())?;
     let found = regex.find(searched).map_or("", |found| found.as_str());
     Ok(Value::text(found))
 }
@@ -62,8 +62,8 @@ fn find_all<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d
     let limit = if args.len() > 2 { int(&args, 2)? } else { -1 };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     // Cheap: clones share the compiled program.
-    let searched = text(&args, 0)?;
-    let regex = pattern(context, text(&args, 1)?, searched.len())?.clone();
+    let searched = text_argument(&args, 0)?;
+    let regex = pattern(context, text_argument(&args, 1)?, searched.len())?.clone();
     let found = regex.find_iter(searched).take(limit);
     Value::texts(&mut context.effort, found.map(|found| found.as_str()))
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Context, Entry, text, unfit};
+use super::{Context, Entry, text_argument, unfit};
 use crate::library::semver::Semver;
 use crate::value::{Evaluated, Fault, Library, Value};
 
@@ -24,7 +24,7 @@ pub(super) const FUNCTIONS: &[Entry] = &[
 ];
 
 fn parse(args: &[Value<'_>]) -> Result<Result<Semver, &'static str>, Fault> {
-    let text = text(args, 0)?;
+    let text = text_argument(args, 0)?;
     Ok(match args.get(1) {
         Some(Value::Bool(true)) => Semver::parse(&Semver::normalized(text)),
         _ => Semver::parse(text),

@@ -2,7 +2,7 @@
 
 use planesmith_machinery::go_format::quote;
 
-use super::{Context, Entry, count, format, int, text, unfit};
+use super::{Context, Entry, count, format, int, text_argument, unfit};
 use crate::value::{Evaluated, Fault, Value};
 
 pub(super) const FUNCTIONS: &[Entry] = &[
@@ -67,15 +67,19 @@ pub(super) const FUNCTIONS: &[Entry] = &[
 const MAX_BYTES: usize = 16 << 20;
 
 fn contains<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    Ok(Value::Bool(text(&args, 0)?.contains(text(&args, 1)?)))
+    Ok(Value::Bool(text_argument(&args, 0)?.contains(text_argument(&args, 1)?)))
 }
 
 fn ends_with<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    Ok(Value::Bool(text(&args, 0)?.ends_with(text(&args, 1)?)))
+    Ok(Value::Bool(
+        text_argument(&args, 0)?.ends_with(text_argument(&args, 1)?),
+    ))
 }
 
 fn starts_with<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    Ok(Value::Bool(text(&args, 0)?.starts_with(text(&args, 1)?)))
+    Ok(Value::Bool(
+        text_argument(&args, 0)?.starts_with(text_argument(&args, 1)?),
+    ))
 }
 
 fn out_of_range(index: i64) -> Fault {
@@ -83,7 +87,7 @@ fn out_of_range(index: i64) -> Fault {
 }
 
 fn char_at<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let (text, index) = (text(&args, 0)?, int(&args, 1)?);
+    let (text, index) = (text_argument(&args, 0)?, int(&args, 1)?);
     let place = usize::try_from(index).map_err(|_| out_of_range(index))?;
     match text.chars().nth(place) {
         Some(c) => Ok(Value::text(c.to_string())),
@@ -99,7 +103,7 @@ fn offset(text: &str, index: usize) -> Option<usize> {
 }
 
 fn index_of<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let (text, part) = (text(&args, 0)?, text(&args, 1)?);
+    let (text, part) = (text_argument(&args, 0)?, text_argument(&args, 1)?);
     let from = if args.len() > 2 { int(&args, 2)? } else { 0 };
     if part.is_empty() {
         return Ok(Value::Int(from));
@@ -111,7 +115,7 @@ fn index_of<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
 }
 
 fn last_index_of<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let (text, part) = (text(&args, 0)?, text(&args, 1)?);
+    let (text, part) = (text_argument(&args, 0)?, text_argument(&args, 1)?);
     let length = text.chars().count();
     let from = match args.get(2) {
         Some(_) => int(&args, 2)?,
@@ -131,15 +135,19 @@ fn last_index_of<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d>
 }
 
 fn lower_ascii<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    Ok(Value::text(text(&args, 0)?.to_ascii_lowercase()))
+    Ok(Value::text(text_argument(&args, 0)?.to_ascii_lowercase()))
 }
 
 fn upper_ascii<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    Ok(Value::text(text(&args, 0)?.to_ascii_uppercase()))
+    Ok(Value::text(text_argument(&args, 0)?.to_ascii_uppercase()))
 }
 
 fn replace<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let (text, old, new) = (text(&args, 0)?, text(&args, 1)?, text(&args, 2)?);
+    let (text, old, new) = (
+        text_argument(&args, 0)?,
+        text_argument(&args, 1)?,
+        text_argument(&args, 2)?,
+    );
     let limit = if args.len() > 3 { int(&args, 3)? } else { -1 };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let places = text.matches(old).take(limit).count();
@@ -150,7 +158,7 @@ fn replace<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
 }
 
 fn split<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let (text, separator) = (text(&args, 0)?, text(&args, 1)?);
+    let (text, separator) = (text_argument(&args, 0)?, text_argument(&args, 1)?);
     let limit = if args.len() > 2 { int(&args, 2)? } else { -1 };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     if limit == 0 {
@@ -173,7 +181,7 @@ fn split<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
 }
 
 fn substring<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let (text, start) = (text(&args, 0)?, int(&args, 1)?);
+    let (text, start) = (text_argument(&args, 0)?, int(&args, 1)?);
     let first = usize::try_from(start).ok().and_then(|start| offset(text, start));
     let Some(_) = args.get(2) else {
         let first = first.ok_or_else(|| out_of_range(start))?;
@@ -192,32 +200,32 @@ fn substring<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
 }
 
 fn trim<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    Ok(Value::text(text(&args, 0)?.trim()))
+    Ok(Value::text(text_argument(&args, 0)?.trim()))
 }
 
 fn reverse<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    Ok(Value::text(text(&args, 0)?.chars().rev().collect::<String>()))
+    Ok(Value::text(text_argument(&args, 0)?.chars().rev().collect::<String>()))
 }
 
 fn formatted<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
     match args.get(1) {
         Some(Value::List(values)) => {
             let values = context.elements(values)?;
-            format::format(text(&args, 0)?, &values, &mut context.effort).map(Value::text)
+            format::format(text_argument(&args, 0)?, &values, &mut context.effort).map(Value::text)
         }
         _ => Err(unfit()),
     }
 }
 
 fn quoted<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let text = text(&args, 0)?;
+    let text = text_argument(&args, 0)?;
     // One character can become an escape sequence of several.
     context.effort.takes(text.len().saturating_mul(4))?;
     Ok(Value::text(quote(text)))
 }
 
 fn join<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let separator = if args.len() > 1 { text(&args, 1)? } else { "" };
+    let separator = if args.len() > 1 { text_argument(&args, 1)? } else { "" };
     let Some(Value::List(parts)) = args.first() else {
         return Err(unfit());
     };
@@ -239,5 +247,7 @@ fn join<'d>(context: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
 }
 
 fn escape_key<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    Ok(Value::text(text(&args, 0)?.replace('~', "~0").replace('/', "~1")))
+    Ok(Value::text(
+        text_argument(&args, 0)?.replace('~', "~0").replace('/', "~1"),
+    ))
 }

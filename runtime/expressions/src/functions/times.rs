@@ -3,7 +3,7 @@
 use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
 
-use super::{Context, Entry, no_such_overload, text, unfit};
+use super::{Context, Entry, no_such_overload, text_argument, unfit};
 use crate::library::time::SECOND;
 use crate::value::{Evaluated, Fault, Value};
 
@@ -85,7 +85,7 @@ enum Moment {
 
 fn moment(name: &str, args: &[Value<'_>]) -> Result<Moment, Fault> {
     let zone = match args.get(1) {
-        Some(_) => zone(text(args, 1)?)?,
+        Some(_) => zone(text_argument(args, 1)?)?,
         None => TimeZone::UTC,
     };
     match args.first() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::{Context, Entry, text, unfit};
+use super::{Context, Entry, text_argument, unfit};
 use crate::library::url::{Url, port_of};
 use crate::value::{Evaluated, Fault, Key, Library, Map, Value};
 
@@ -38,13 +38,13 @@ fn unescape(text: &str) -> String {
 }
 
 fn url<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    let url = Url::parse(text(&args, 0)?);
+    let url = Url::parse(text_argument(&args, 0)?);
     let url = url.map_err(|why| Fault::new(format!("URL parse error during conversion from string: {why}")))?;
     Ok(Value::Library(Library::Url(Rc::new(url))))
 }
 
 fn is_url<'d>(_: &mut Context<'_>, args: Vec<Value<'d>>) -> Evaluated<'d> {
-    Ok(Value::Bool(Url::parse(text(&args, 0)?).is_ok()))
+    Ok(Value::Bool(Url::parse(text_argument(&args, 0)?).is_ok()))
 }
 
 fn part<'d>(args: &[Value<'d>], part: impl FnOnce(&Url) -> &str) -> Evaluated<'d> {

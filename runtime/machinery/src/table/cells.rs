@@ -134,17 +134,17 @@ fn typed_cell(value: &dyn Value, ty: &str) -> Cell {
         ("number", View::Double(number)) => Cell::Number(number),
         ("boolean", View::Bool(value)) => Cell::Bool(value),
         ("date", View::Str("")) => age::cell(None),
-        ("date", View::Scalar(_) | View::Str(_)) => match text(value).parse::<Time>() {
+        ("date", View::Scalar(_) | View::Str(_)) => match cell_text(value).parse::<Time>() {
             Ok(time) => age::cell(time.timestamp()),
             Err(_) => Cell::Text("<invalid>".to_owned()),
         },
-        ("string", _) => Cell::Text(text(value)),
+        ("string", _) => Cell::Text(cell_text(value)),
         _ => Cell::Null,
     }
 }
 
 /// Returns text unchanged, any other value as JSON.
-fn text(value: &dyn Value) -> String {
+fn cell_text(value: &dyn Value) -> String {
     if let View::Str(text) = value.view() {
         return text.to_owned();
     }

@@ -69,7 +69,7 @@ impl<'b> PrintedCells<'b> {
         let mut written = 0;
         for (place, second) in self.gaps() {
             out.extend_from_slice(&self.text[written..place]);
-            out.extend_from_slice(age::text(now - second).as_bytes());
+            out.extend_from_slice(age::format(now - second).as_bytes());
             written = place;
         }
         out.extend_from_slice(&self.text[written..]);

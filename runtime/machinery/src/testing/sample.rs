@@ -118,7 +118,7 @@ fn name(object: &mut dyn Object, seed: u64, random: &mut Random) {
         meta.namespace = "default".to_owned();
     }
     if random.one_in(2) {
-        let value = text(&[], random);
+        let value = random_text(&[], random);
         meta.annotations.insert("example.com/note".to_owned(), value);
         meta.labels.insert("example.com/color".to_owned(), "red".to_owned());
     }
@@ -164,8 +164,8 @@ fn fill_by(value: &mut dyn Value, rules: &[Rule], depth: u32, random: &mut Rando
         Slot::Int32(number) => *number = i32::try_from(integer(rules, random)).unwrap_or(1),
         Slot::Int64(number) => *number = integer(rules, random),
         Slot::Double(number) => *number = integer(rules, random) as f64 / 4.0,
-        Slot::Str(target) => *target = text(rules, random),
-        Slot::Bytes(bytes) => *bytes = text(&[], random).into_bytes(),
+        Slot::Str(target) => *target = random_text(rules, random),
+        Slot::Bytes(bytes) => *bytes = random_text(&[], random).into_bytes(),
         Slot::Scalar(scalar) => leaf(scalar, random),
         Slot::Struct(inner) => fill_struct(inner, depth, random),
         Slot::Optional(optional) => {
@@ -248,7 +248,7 @@ const USUAL: [&str; 9] = [
 const USUAL_KEY: &str = "storage";
 
 /// Returns text that follows the declared rules; without rules a short word, sometimes with other characters.
-pub(super) fn text(rules: &[Rule], random: &mut Random) -> String {
+pub(super) fn random_text(rules: &[Rule], random: &mut Random) -> String {
     let (mut least, mut most, mut patterns) = (1, 12, Vec::new());
     for rule in rules {
         match rule {

@@ -46,7 +46,7 @@ impl Endpoint {
         let body = match (output.target, output.format) {
             (Target::Table, _) => {
                 let shown = table::row_object(query)?;
-                response::text(
+                response::encode_json(
                     output,
                     table::of_one(self.kind(), subject, self.encodings(), shown, true)?,
                 )
@@ -60,11 +60,11 @@ impl Endpoint {
                 envelope(partial_api_version(output), PARTIAL_KIND, &message)
             }
             (Target::Object, Format::Json | Format::Yaml | Format::Cbor) => {
-                response::text(output, with_room(&subject.json(self.encodings())?))
+                response::encode_json(output, with_room(&subject.json(self.encodings())?))
             }
             (Target::PartialObject, Format::Json | Format::Yaml | Format::Cbor) => {
                 let metadata = subject.metadata(self.encodings())?;
-                response::text(
+                response::encode_json(
                     output,
                     [PartialObjectMetadata::OPEN.as_bytes(), &metadata, b"}"].concat(),
                 )

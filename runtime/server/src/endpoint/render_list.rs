@@ -50,7 +50,7 @@ impl Endpoint {
         let (meta, entries) = (&page.meta, page.entries);
         let is_text = output.format != Format::Protobuf || output.target == Target::Table;
         if entries.is_empty() && is_text {
-            let body = response::text(output, self.empty_list(call, output, meta)?);
+            let body = response::encode_json(output, self.empty_list(call, output, meta)?);
             return Ok(response::bytes(StatusCode::OK, media_type, body));
         }
         let snapshot = |listed| Snapshot::new(self.store().collection(), page.superseded, listed);

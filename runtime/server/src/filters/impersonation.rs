@@ -106,7 +106,7 @@ fn wanted(headers: &HeaderMap) -> Result<Option<UserInfo>, ApiError> {
     };
     for (name, value) in headers {
         if let Some(key) = name.as_str().strip_prefix(EXTRA_PREFIX) {
-            wanted.extra.entry(decoded(key)).or_default().push(text(value));
+            wanted.extra.entry(decoded(key)).or_default().push(header_text(value));
         }
     }
     if !wanted.name.is_empty() {
@@ -131,7 +131,7 @@ fn decoded(key: &str) -> String {
     }
 }
 
-fn text(value: &HeaderValue) -> String {
+fn header_text(value: &HeaderValue) -> String {
     String::from_utf8_lossy(value.as_bytes()).into_owned()
 }
 

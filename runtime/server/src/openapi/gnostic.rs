@@ -94,14 +94,14 @@ fn message(value: &Value, table: &Message, out: &mut Vec<u8>) {
 
 fn field(value: &Value, number: u32, kind: Kind, out: &mut Vec<u8>) {
     match kind {
-        Kind::Text => text(number, value.as_str().unwrap_or_default(), out),
+        Kind::Text => write_text(number, value.as_str().unwrap_or_default(), out),
         Kind::Flag => whole(number, u64::from(value == &Value::Bool(true)), out),
         Kind::Whole => whole(number, value.as_u64().unwrap_or_default(), out),
         Kind::Number => {
             varint(u64::from(number) << 3 | 1, out);
             out.extend(value.as_f64().unwrap_or_default().to_le_bytes());
         }
-        Kind::Texts => elements(value).for_each(|value| text(number, value.as_str().unwrap_or_default(), out)),
+        Kind::Texts => elements(value).for_each(|value| write_text(number, value.as_str().unwrap_or_default(), out)),
         Kind::Any => nested(number, out, |out| any(value, out)),
         Kind::Anys => elements(value).for_each(|value| nested(number, out, |out| any(value, out))),
         Kind::One(table) => nested(number, out, |out| message(value, table, out)),
@@ -119,7 +119,7 @@ fn field(value: &Value, number: u32, kind: Kind, out: &mut Vec<u8>) {
             nested(1, out, |out| message(value, &v2::SCHEMA, out))
         }),
         Kind::Types => nested(number, out, |out| match value {
-            Value::String(one) => text(1, one, out),
+            Value::String(one) => write_text(1, one, out),
             several => field(several, 1, Kind::Texts, out),
         }),
         Kind::SchemaOrFlag => nested(number, out, |out| match value {
@@ -181,13 +181,13 @@ fn or_reference(value: &Value, table: &Message, out: &mut Vec<u8>) {
 }
 
 fn any(value: &Value, out: &mut Vec<u8>) {
-    text(2, &format!("{value}\n"), out);
+    write_text(2, &format!("{value}\n"), out);
 }
 
 /// A name with a message, in a field that may repeat.
 fn pair(number: u32, name: &str, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     nested(number, out, |out| {
-        text(1, name, out);
+        write_text(1, name, out);
         nested(2, out, write);
     });
 }
@@ -198,7 +198,7 @@ fn nested(number: u32, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     bytes(number, &inner, out);
 }
 
-fn text(number: u32, value: &str, out: &mut Vec<u8>) {
+fn write_text(number: u32, value: &str, out: &mut Vec<u8>) {
     bytes(number, value.as_bytes(), out);
 }
 

@@ -14,7 +14,7 @@ impl ProcessPage for FlagsPage {
     const NAME: &'static str = "flagz";
     const KIND: &'static str = "Flagz";
 
-    fn text(&self) -> String {
+    fn render(&self) -> String {
         // The flags never change, and neither does their page.
         let delimiter = DELIMITERS[2];
         self.0
@@ -38,7 +38,7 @@ mod tests {
     fn flags_are_listed_by_name() {
         let flags = [("v", "2"), ("bind-address", "127.0.0.1")];
         let page = FlagsPage(flags.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
-        assert_eq!(page.text(), "bind-address=127.0.0.1\nv=2\n");
+        assert_eq!(page.render(), "bind-address=127.0.0.1\nv=2\n");
         let mut members = Vec::new();
         page.members(&mut members);
         assert_eq!(

@@ -56,7 +56,7 @@ impl ProcessPage for StatusPage {
     const NAME: &'static str = "statusz";
     const KIND: &'static str = "Statusz";
 
-    fn text(&self) -> String {
+    fn render(&self) -> String {
         let uptime = self.uptime();
         let delimiter = DELIMITERS[usize::try_from(uptime).unwrap_or_default() % DELIMITERS.len()];
         let started = self.started.timestamp().unwrap_or_default();
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn people_read_since_when_it_runs() {
-        let text = page(|| Time::from_second(1_700_000_000 + 7384)).text();
+        let text = page(|| Time::from_second(1_700_000_000 + 7384)).render();
         assert_eq!(
             text,
             "\nStarted: Tue Nov 14 22:13:20 UTC 2023\nUp: 2 hr 03 min 04 sec\nGo version: rustc 1.92.0\nBinary version: 1.36.0\n\
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn no_program_can_rely_on_what_separates_names_and_values() {
-        let text = page(|| Time::from_second(1_700_000_002)).text();
+        let text = page(|| Time::from_second(1_700_000_002)).render();
         assert!(text.contains("\nUp= 0 hr 00 min 02 sec\n"), "{text}");
     }
 

@@ -167,7 +167,7 @@ fn rendered(output: Output, query: Query<'_>, scale: &Scale) -> ApiResult<Respon
             Ok(response::bytes(
                 StatusCode::OK,
                 media_type,
-                response::text(output, table),
+                response::encode_json(output, table),
             ))
         }
     }

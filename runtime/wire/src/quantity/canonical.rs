@@ -64,7 +64,7 @@ pub(super) fn from_digits(digits: &str, exponent: i32, factor: i128) -> Option<(
 }
 
 /// The text in canonical form: no fraction, and the largest suffix that allows for that.
-pub(super) fn text(mantissa: i128, exponent: i32, notation: Notation) -> String {
+pub(super) fn format(mantissa: i128, exponent: i32, notation: Notation) -> String {
     if mantissa == 0 {
         return "0".to_owned();
     }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Returns the document as YAML.
-pub(super) fn text(document: &Value) -> String {
+pub(super) fn render(document: &Value) -> String {
     let mut text = String::new();
     write_block(&mut text, document, 0);
     text
@@ -107,6 +107,6 @@ mod tests {
         });
         let expected = "a:\n  empty: {}\n  list:\n  - x: 1\n    \"y\":\n    - true\n  - plain text\n  - []\nb:\n- \"no\"\n\
                         - \"1.5\"\n- \"with: colon\"\n- \"\"\n- \"^[a-z]+$\"\n";
-        assert_eq!(super::text(&document), expected);
+        assert_eq!(super::render(&document), expected);
     }
 }

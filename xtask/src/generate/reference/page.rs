@@ -12,7 +12,7 @@ use crate::generate::openapi::schema::is_required;
 use crate::generate::source::RustPath;
 
 /// Renders the page as Markdown.
-pub(super) fn text(model: &Model, package: &PackageModel, group: &Group) -> String {
+pub(super) fn render(model: &Model, package: &PackageModel, group: &Group) -> String {
     let title = if group.name.is_empty() {
         "The core group"
     } else {

@@ -195,7 +195,7 @@ fn texts(expression: &Expr) -> Option<Vec<String>> {
     }
 }
 
-fn text(expression: &Expr) -> Option<String> {
+fn literal_text(expression: &Expr) -> Option<String> {
     match expression {
         Expr::Lit(ExprLit {
             lit: Lit::Str(text), ..

@@ -29,7 +29,7 @@ pub(super) fn check(field: &Field, attrs: FieldAttrs, diagnostics: &Diagnostics)
         name,
         omit: omit(&attrs, diagnostics),
         proto: proto(&attrs, diagnostics),
-        doc: docs::text(&field.attrs),
+        doc: docs::doc_text(&field.attrs),
         inline: attrs.inline.is_some(),
         required: attrs.required.is_some(),
         listing: listing(&attrs, diagnostics),
