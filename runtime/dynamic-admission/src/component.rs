@@ -18,7 +18,7 @@ use crate::policy::{CONTROLLER, MUTATING_POLICIES, VALIDATING_POLICIES, type_che
 use crate::webhook::{MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS};
 
 /// The component of a program whose admission is configured by stored objects.
-pub const COMPONENT: &dyn Component = &DynamicAdmission;
+pub const COMPONENT: &dyn Component = &DynamicAdmissionComponent;
 
 const GROUPS: [GroupVersion; 1] = [GroupVersion {
     group: GROUP,
@@ -36,9 +36,9 @@ const PLUGINS: [Registration; 4] = [
 ];
 
 #[derive(Clone, Copy, Debug)]
-struct DynamicAdmission;
+struct DynamicAdmissionComponent;
 
-impl Component for DynamicAdmission {
+impl Component for DynamicAdmissionComponent {
     fn groups(&self) -> &'static [GroupVersion] {
         &GROUPS
     }

@@ -16,12 +16,12 @@ use crate::options::{EtcdOptions, wants_etcd};
 use crate::scheme::SCHEME;
 
 /// The component of a program that can keep its objects in etcd.
-pub const COMPONENT: &dyn Component = &EtcdStorage;
+pub const COMPONENT: &dyn Component = &EtcdStorageComponent;
 
 #[derive(Clone, Copy, Debug)]
-struct EtcdStorage;
+struct EtcdStorageComponent;
 
-impl Component for EtcdStorage {
+impl Component for EtcdStorageComponent {
     fn flags(&self, command: Command) -> Command {
         EtcdOptions::augment_args(command)
     }

@@ -27,7 +27,7 @@ use crate::{admission, bootstrap, certificate_requests, component_statuses, conn
 
 /// The component of a program with Kubernetes' built-in kinds. It adds what the kinds of the program need: a program may have
 /// only some of them.
-pub const COMPONENT: &dyn Component = &Kubernetes;
+pub const COMPONENT: &dyn Component = &KubernetesComponent;
 
 /// Resources that kube-apiserver serves only while a feature is on.
 const GATED_RESOURCES: [GatedResource; 9] = [
@@ -59,13 +59,13 @@ const fn gated(group: &'static str, resource: &'static str, feature: &'static st
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Kubernetes;
+struct KubernetesComponent;
 
 /// The authorizer of nodes of one server, if the flags have its mode.
 #[derive(Default)]
 struct AuthorizerOfNodes(OnceLock<NodeAuthorizer>);
 
-impl Component for Kubernetes {
+impl Component for KubernetesComponent {
     fn flags(&self, command: Command) -> Command {
         KubernetesOptions::augment_args(command)
     }

@@ -27,7 +27,7 @@ use crate::{GROUP, default_roles, reviews};
 
 /// The component of a program with role-based access control: roles and their bindings, the authorization mode RBAC, which is on
 /// by default, and reviews of users and of their access.
-pub const COMPONENT: &dyn Component = &RoleBasedAccess;
+pub const COMPONENT: &dyn Component = &RbacComponent;
 
 /// The group versions of a program that does not bring them itself.
 const GROUPS: [GroupVersion; 3] = [
@@ -60,9 +60,9 @@ const CONTROLLERS: [ControllerName; 1] = [ControllerName::renamed(
 )];
 
 #[derive(Clone, Copy, Debug)]
-struct RoleBasedAccess;
+struct RbacComponent;
 
-impl Component for RoleBasedAccess {
+impl Component for RbacComponent {
     fn groups(&self) -> &'static [GroupVersion] {
         &GROUPS
     }
